@@ -1,3 +1,4 @@
+import GNSS
 import LocationReporting
 import SQLiteOutbox
 import Testing
@@ -86,5 +87,40 @@ import WaypostTestSupport
         let line = OnlineCheck.receiver(of: report)
         #expect(line.verdict == (words == "ok" ? .ok : .fail))
         if words != "ok" { #expect(line.text == report.receiver.state + words) }
+    }
+
+    /// The log knows better than to suspect the antenna.
+    @Test(arguments: [
+        (ReceiverWarning.nullIsland, "the receiver states the position 0, 0: not used"),
+        (.dateTooEarly, "the receiver states dates in the past: its fixes wait for a correct date"),
+        (.antennaOpen, "check the antenna's view of the sky"),
+    ])
+    func namesWhatIsSentInPlaceOfAFix(warning: ReceiverWarning, words: String) {
+        let receiving = ReceiverState.receiving(source: "/dev/gnss", detail: "")
+        var wait = FirstFixWait()
+        wait.note(.state(receiving))
+        wait.note(.warning(warning))
+        #expect(wait.absence(within: .seconds(30)).hasSuffix(words))
+        let monitor = AgentMonitor(clock: MonotonicClock(ManualClock()))
+        monitor.observe(.receiver(receiving))
+        monitor.observe(.receiverWarning(warning))
+        let report = StatusReport(
+            vehicle: "v", snapshot: monitor.snapshot, outbox: StoreSummary(Ledger()), durability: .full,
+            at: .seconds(260))
+        #expect(OnlineCheck.receiver(of: report).text.hasSuffix("; the service has had no fix yet; " + words))
+    }
+
+    /// A clock that nothing keeps right judges nothing.
+    @Test(
+        arguments: [
+            (0, true, nil), (-60, true, nil), (7200, true, "; its time is 2 h ahead of this machine's, which is sync"),
+            (-259_200, true, "; its time is 3 days behind this machine's, which is sync"), (-259_200, false, nil),
+        ] as [(Int, Bool, String?)])
+    func comparesTheFirstFix(seconds: Int, isSynchronized: Bool, words: String?) {
+        let present = UTCTime(year: 2026, month: 11, day: 23)
+        let fix = Fix(timeOfFix: present.advanced(by: .seconds(seconds)), latitude: 1, longitude: 1)
+        let line = OnlineCheck.verdict(on: fix, present: isSynchronized ? present : nil)
+        #expect(line.verdict == (words == nil ? .ok : .note) && line.text.hasPrefix("fix of 2026-11-2"))
+        #expect(line.text.contains(words ?? "fix of"), "\(line.text)")
     }
 }

@@ -59,6 +59,19 @@ struct MapCommands {
         }
     }
 
+    /// A replay moves its times, so that the places tell.
+    @Test(arguments: [(48.1, true), (53.55, false)])
+    func sayThatWhatWasToldIsOfAnotherDrive(latitude: Double, isOther: Bool) async throws {
+        let upload = #"{"locations":[{"latitude":\#(latitude),"longitude":10,"time":1500000000}],"vehicle":"van"}"#
+        try folder.write("\(upload)\n".utf8, to: "up.jsonl")
+        let outcome = try await BuiltProgram.run(
+            ["map", Fixtures.url("nmea/town.nmea").path, "-o", "-", "--reported", folder.path("up.jsonl")])
+        #expect(outcome.ending == .exited(0))
+        let words = text(outcome.standardError)
+        #expect(words.contains("lies within 1 km of the track: it is of another drive") == isOther, "\(words)")
+        #expect(words.isEmpty == !isOther, "\(words)")
+    }
+
     @Test func readStandardInputAndWriteStandardOutput() async throws {
         let outcome = try await ChildProcess(
             arguments: ["/bin/sh", "-c", "gzip -c \"$1\" | \"$0\" map - -o -", BuiltProgram.waypost, tunnel],

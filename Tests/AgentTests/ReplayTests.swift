@@ -126,6 +126,38 @@ import WaypostTestSupport
         #expect(json["liveErrorMetersP50"] == nil && !summary.text.contains("follower"), "of many vehicles")
     }
 
+    /// Of each fix that was read it is said why it is not reported.
+    @Test(
+        arguments: [
+            (
+                0, 600, [:], Ledger(), false,
+                "not reported: 600 fixes withheld, as the vehicle is private",
+                "No update was accepted: the vehicle is private, and nothing is told of where it is"
+            ),
+            (
+                1, 0, ["not_advancing": 590, "jump": 9], Ledger(accepted: 1, delivered: 1), true,
+                "not reported: 599 fixes rejected (not_advancing 590, jump 9)\n", "The 1 accepted update was delivered."
+            ),
+            (
+                0, 0, ["jump": 600], Ledger(), false, "not reported: 600 fixes rejected (jump 600)\n",
+                "No update was accepted, though fixes were read"
+            ),
+        ] as [(Int, Int, [String: Int], Ledger, Bool, String, String)])
+    func accountsForEachFix(
+        fixes: Int, withheld: Int, rejected: [String: Int], ledger: Ledger, isComplete: Bool, words: String,
+        verdict: String
+    ) throws {
+        var counts = DeliveryCounts()
+        (counts.fixes, counts.withheld, counts.refusedFixes) = (fixes, withheld, rejected)
+        let summary = ReplaySummary(counts: counts, ledger: ledger, duration: .seconds(1))
+        #expect(summary.isComplete == isComplete && summary.fixes == 600)
+        #expect(summary.text.hasPrefix("600 fixes read in 1.0 s"), "\(summary.text)")
+        #expect(summary.text.contains(words) && summary.text.contains(verdict), "\(summary.text)")
+        let json = try JSONValue(parsing: Array(summary.json.utf8))
+        #expect(json["withheldFixes"]?.doubleValue == Double(withheld))
+        #expect(json["rejectedFixes"]?["jump"]?.doubleValue == rejected["jump"].map(Double.init))
+    }
+
     @Test func tellsWhatAFollowerSees() throws {
         var errors = FollowerErrors()
         for second in 0...60 {

@@ -12,6 +12,25 @@ import WaypostTestSupport
 
 /// `waypost run` as a process, with a receiver on a pseudo-terminal and Fleet Engine on loopback.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct RunningService {
+    /// A log of last spring is no live receiver: it ends in an error that names the command for logs.
+    @Test func saysWhyNothingOfStandardInputWasTaken() async throws {
+        let bench = try ServiceBench()
+        let file = try bench.configure { $0.receiver = #"{"type": "stdin"}"# }
+        let outcome = try await ChildProcess(
+            arguments: [
+                "/bin/sh", "-c", "cat \"$1\" | \"$0\" run --config \"$2\"", BuiltProgram.waypost,
+                Fixtures.url("nmea/town.nmea").path, file,
+            ], environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 }, outputLimit: 1 << 20
+        ).run()
+        let words = String(decoding: outcome.standardError, as: UTF8.self)
+        #expect(outcome.ending == .exited(65), "\(words)")
+        #expect(
+            words.contains(
+                "standard input has ended, and no fix of it was taken: the receiver states dates in the past: its fixes wait for "
+                    + "a correct date; for a recorded log use waypost replay LOG, or receiver.type file"), "\(words)")
+        withExtendedLifetime(bench) {}
+    }
+
     @Test func deliversEveryAcceptedUpdateWhateverHappens() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)

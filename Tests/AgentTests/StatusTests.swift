@@ -39,6 +39,50 @@ import WaypostTestSupport
             surroundings: surroundings, at: uptime.now)
     }
 
+    /// Three days behind: by Fleet Engine's clock, by a host's that is kept right; never by one that nothing keeps
+    /// right, and never in a recording.
+    @Test(
+        arguments: [
+            (isLive: true, isSynchronized: true, server: false, lag: 259_200, told: 259_200),
+            (true, false, true, 259_200, 259_200), (true, false, false, 259_200, nil), (true, true, false, 3600, nil),
+            (true, true, false, -7200, nil), (false, true, true, 259_200, nil),
+        ] as [(isLive: Bool, isSynchronized: Bool, server: Bool, lag: Int, told: Int?)])
+    func tellsHowFarTheReceiverIsBehind(
+        row: (isLive: Bool, isSynchronized: Bool, server: Bool, lag: Int, told: Int?)
+    ) {
+        let present = UTCTime(year: 2026, month: 11, day: 23)
+        let host: (@Sendable () -> UTCTime)? = row.isLive ? { @Sendable in present } : nil
+        let monitor = AgentMonitor(
+            clock: uptime, systemTime: host, synchronizedTime: { row.isSynchronized ? present : nil })
+        if row.server { monitor.observe(.serverTime(present)) }
+        monitor.observe(
+            .fix(Fix(timeOfFix: present.advanced(by: .seconds(-row.lag)), latitude: 1, longitude: 1)))
+        let report = report(monitor)
+        #expect(report.receiver.secondsBehind == row.told)
+        let why = report.why(at: present)
+        #expect(why.isWell == (row.told == nil) || row.lag < 0, "\(why.text)")
+        let words = "time is 3 days behind the present"
+        #expect(why.text.contains("The receiver's \(words), and") == (row.told != nil), "\(why.text)")
+        #expect(OnlineCheck.receiver(of: report).text.contains(words) == (row.told != nil))
+    }
+
+    /// Standard input that has ended is worth a word when something came that could not be taken.
+    @Test func tellsWhyNoFixWasTaken() {
+        let monitor = monitor()
+        #expect(monitor.snapshot.reasonForNoFix == nil)
+        monitor.observe(.receiverWarning(.antennaOpen))
+        #expect(monitor.snapshot.reasonForNoFix == nil)
+        monitor.observe(.receiverWarning(.dateTooEarly))
+        #expect(monitor.snapshot.reasonForNoFix == ReceiverWarning.dateTooEarly.description)
+        let fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)
+        monitor.observe(.refused(fix, .notAdvancing))
+        #expect(
+            monitor.snapshot.reasonForNoFix
+                == "1 fix rejected; of the last one its time is not after that of the last fix")
+        monitor.observe(.fix(fix))
+        #expect(monitor.snapshot.reasonForNoFix == nil)
+    }
+
     @Test func countsWhatHappens() {
         let monitor = monitor()
         let traffic = HTTPTraffic(bytesSent: 10, bytesReceived: 20)
@@ -589,7 +633,7 @@ import WaypostTestSupport
         let lines = lines
         let writer = LogWriter(level: .info, format: .text, isReadByJournal: true) { lines.append($0) }
         let time = UTCTime(year: 2026, month: 1, day: 5)
-        let comparison = ClockComparison(log: writer) { time }
+        let comparison = ClockComparison(log: writer, systemTime: { time }, isSynchronized: { false })
         for offset in [0, 29, -29, 3600, 3600, 31, 0, -31] {
             comparison.observe(
                 .fix(Fix(timeOfFix: time.advanced(by: .seconds(offset)), latitude: 1, longitude: 1)))
@@ -598,6 +642,18 @@ import WaypostTestSupport
         // Each witness for itself.
         comparison.observe(.serverTime(time.advanced(by: .seconds(60))))
         #expect(lines.all.last?.contains("Fleet Engine 2026-01-05T00:01:00") == true)
+    }
+
+    /// A clock that something keeps right is not to be set.
+    @Test(arguments: [(true, "the receiver says 2026-01-02"), (false, "the host's clock says 2026-01-05")])
+    func blamesTheClockThatNothingKeepsRight(isSynchronized: Bool, words: String) {
+        let lines = lines
+        let writer = LogWriter(level: .info, format: .text, isReadByJournal: false) { lines.append($0) }
+        let time = UTCTime(year: 2026, month: 1, day: 5)
+        let comparison = ClockComparison(log: writer, systemTime: { time }, isSynchronized: { isSynchronized })
+        comparison.observe(.fix(Fix(timeOfFix: time.advanced(by: .seconds(-259_200)), latitude: 1, longitude: 1)))
+        #expect(lines.all.count == 1 && lines.all[0].contains(words), "\(lines.all)")
+        #expect(lines.all[0].contains("set it (NTP") == !isSynchronized)
     }
 
     @Test func writesJSONAndOneLineAnEntry() throws {

@@ -49,7 +49,10 @@ import WaypostTestSupport
         Row(status: 407, body: "", kind: .intercepted),
         Row(status: 408, body: "", kind: .retry),
         Row(status: 409, body: error(409, "ABORTED"), kind: .retry),
-        Row(status: 413, body: "", kind: .rejected),
+        Row(status: 413, body: error(413, "INVALID_ARGUMENT"), kind: .rejected),
+        Row(status: 413, body: "", kind: .intercepted),
+        Row(status: 413, body: "<html>413 Request Entity Too Large</html>", kind: .intercepted),
+        Row(status: 413, body: "too large", kind: .intercepted),
         Row(status: 429, body: error(429, "RESOURCE_EXHAUSTED"), kind: .throttled),
         Row(status: 429, body: "<html>slow down</html>", kind: .throttled),
         Row(status: 499, body: error(499, "CANCELLED"), kind: .retry),
@@ -57,6 +60,7 @@ import WaypostTestSupport
         Row(status: 500, body: error(500, "UNKNOWN"), kind: .retry),
         Row(status: 500, body: error(500, "DATA_LOSS"), kind: .retry),
         Row(status: 501, body: error(501, "UNIMPLEMENTED"), kind: .hold),
+        Row(status: 501, body: "<html>Not Implemented</html>", kind: .retry),
         Row(status: 502, body: "<html></html>", kind: .retry),
         Row(status: 503, body: error(503, "UNAVAILABLE"), kind: .retry),
         Row(status: 502, body: "", kind: .retry),
@@ -112,6 +116,17 @@ import WaypostTestSupport
         let outcome = UploadOutcome(
             of: HTTPResponse(status: status, body: Array(body.utf8)), to: try Self.request(), for: vehicle)
         #expect(outcome.reason.description.hasSuffix("in the way; if not, correct upload.endpoint"))
+    }
+
+    /// Nothing but Fleet Engine's own words is its verdict.
+    @Test(arguments: [(501, "<html>no</html>"), (501, ""), (503, "<html>busy</html>"), (502, "busy"), (408, "")])
+    func namesAProxyWhereFleetEngineMaySayNothing(status: Int, body: String) throws {
+        let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v 1")
+        let outcome = UploadOutcome(
+            of: HTTPResponse(status: status, body: Array(body.utf8)), to: try Self.request(), for: vehicle)
+        let words = outcome.reason.description
+        #expect(words.hasSuffix("a proxy answers in Fleet Engine's place, or upload.endpoint names another server"))
+        #expect(!words.contains("API"), "\(words)")
     }
 
     /// The token's times are a matter of clocks, whatever the key is.

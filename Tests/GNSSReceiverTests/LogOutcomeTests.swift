@@ -32,6 +32,7 @@ import WaypostTestSupport
             ("<?xml version=\"1.0\"?><kml>", .kml), ("<!DOCTYPE html><p>Sign in", .page), ("<a/>", .markup),
             ("<<<<<<< HEAD\n=======\n>>>>>>> drive\n", .conflict),
             (#"{"class":"VERSION","release":"3.22"}"#, .gpsdReports),
+            (#"{"format":1,"isSynchronized":false,"run":"2026-11-23T23:33:32.739Z","version":"0.1.0"}"#, .runRecording),
             (#"{"vehicle": {"providerId": "p"}, "receiver": {}}"#, .configuration),
             (#"{"time":"2026-11-23T12:00:00Z","latitude":52.5}"#, .json), (#"{"type":"FeatureCollection"}"#, .json),
             ("time,lat,lon\n2026,52,13\n", .table), ("\u{FEFF}Time;Latitude;Longitude\n", .table),

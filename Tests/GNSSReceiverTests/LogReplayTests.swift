@@ -56,6 +56,20 @@ import WaypostTestSupport
         #expect(result.waits == [.seconds(1), .seconds(4)])
     }
 
+    /// Played as it is, a log in the wrong order would be over at once, and nobody know why.
+    @Test(arguments: [([0, 1, 5], nil), ([5, 1, 0], "the time goes back 2 times;"), ([0, 5, 1], "goes back once;")])
+    func saysThatTheTimeGoesBack(seconds: [Int], words: String?) async throws {
+        let path = try folder.write(seconds.map { epoch(second: $0) }.joined().utf8, to: "log.nmea")
+        let told = Locked<[String]>([])
+        let replay = LogReplay(paths: [path], clock: clock, now: { Self.start }) { line in
+            told.withLock { $0.append(line) }
+        }
+        _ = try await replay.survey()
+        let lines = told.withLock { $0 }
+        #expect(lines.count == (words == nil ? 0 : 1), "\(lines)")
+        #expect(lines.first.map { $0.contains(words ?? "") } ?? true, "\(lines)")
+    }
+
     @Test func atSpeedTwoTheLastFixCarriesTheMomentAtWhichItIsDue() async throws {
         let result = try await times(3, of: try replay(threeFixes, .init(speed: .times(2))))
         #expect(result.times == [.seconds(-2.5), .seconds(-1.5), .seconds(2.5)])

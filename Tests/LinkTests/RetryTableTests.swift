@@ -101,18 +101,25 @@ import WaypostTestSupport
         StandInFleetEngine.strange(status, body, headers: headers)
     }
 
-    static let portals: [Row] = [
-        ("a redirect", strange(302, "", headers: ["Location": "/login"])),
-        ("a permanent redirect", strange(301, "<html></html>", headers: ["Location": "/login"])),
-        ("HTML", strange(200, "<html>Welcome to our Wi-Fi</html>")), ("an empty body", strange(200, "")),
-        ("a truncated body", strange(200, #"{"name":"providers/p/vehi"#)),
-        ("another program's JSON", strange(200, #"{"status":"login required"}"#)),
-        ("204", strange(204, "")), ("511", strange(511, "<html>log in</html>")),
-        ("403 with HTML", strange(403, "<html>blocked</html>")), ("404 with HTML", strange(404, "<html>gone</html>")),
-        ("400 with HTML", strange(400, "<html>Bad Request</html>")), ("407", strange(407, "")),
-    ].map { name, answer in
-        Row("captive portal: \(name)", first(answer)) { ($0.waits, $0.words) = ([1], "captive portal") }
-    }
+    static let portals: [Row] =
+        [
+            ("a redirect", strange(302, "", headers: ["Location": "/login"])),
+            ("a permanent redirect", strange(301, "<html></html>", headers: ["Location": "/login"])),
+            ("HTML", strange(200, "<html>Welcome to our Wi-Fi</html>")), ("an empty body", strange(200, "")),
+            ("a truncated body", strange(200, #"{"name":"providers/p/vehi"#)),
+            ("another program's JSON", strange(200, #"{"status":"login required"}"#)),
+            ("204", strange(204, "")), ("511", strange(511, "<html>log in</html>")),
+            ("403 with HTML", strange(403, "<html>blocked</html>")),
+            ("404 with HTML", strange(404, "<html>gone</html>")),
+            ("400 with HTML", strange(400, "<html>Bad Request</html>")), ("407", strange(407, "")),
+        ].map { name, answer in
+            Row("captive portal: \(name)", first(answer)) { ($0.waits, $0.words) = ([1], "captive portal") }
+        } + [
+            // Three updates, two, and one alone; then that one is delivered, and the others after it.
+            Row("captive portal: 413 to everything", first(strange(413, "<html>too large</html>"), times: 3)) {
+                ($0.waits, $0.requests, $0.words) = ([1], 6, "captive portal")
+            }
+        ]
 
     static let broken: [Row] = [
         Row("10 MB", first(strange(200, String(repeating: "x", count: 10_000_000)))) {

@@ -90,6 +90,26 @@ import VehicleAuthorization
         }
     }
 
+    /// What stands in Fleet Engine's place limits the size, and is no verdict on an update.
+    @Test func halvesWhatIsTooLargeForAnIntermediaryAndQuarantinesNothing() {
+        let tooLarge = UploadOutcome.intercepted(reason: "413", forSize: true)
+        var past = 50
+        while past > 0 {
+            #expect(upload.receive(tooLarge, to: .sample(past: past), jitter: 1) == .goOn)
+            #expect(upload.nextLimit == past / 2)
+            past /= 2
+        }
+        let alone = UploadBatch.sample(past: 0)
+        let waits = (1...4).map { _ in upload.receive(tooLarge, to: alone, jitter: 1) }
+        #expect(waits == [1, 2, 4, 8].map { Self.forNetwork($0) })
+        #expect(upload.nextLimit == 0)
+        #expect(upload.receive(.delivered, to: alone, jitter: 1) == Self.acknowledged(alone))
+        #expect(upload.nextLimit == 1)
+        // Behind a newest that is there already, one older update is the least.
+        let repetition = UploadBatch.sample(past: 1, lastIsPending: false)
+        #expect(upload.receive(tooLarge, to: repetition, jitter: 1) == Self.forNetwork(1))
+    }
+
     @Test func holdsWithoutLosingAnything() {
         let batch = UploadBatch.sample(past: 5)
         #expect(upload.receive(.hold(reason: "404"), to: batch, jitter: 1) == .wait(.seconds(60)))

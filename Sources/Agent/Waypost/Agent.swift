@@ -66,7 +66,8 @@ public struct Agent: Sendable {
         let parts = ServiceParts(
             log: log, clock: clock,
             monitor: configuration.readsRecording
-                ? AgentMonitor(clock: clock) : AgentMonitor(clock: clock) { UTCTime.system },
+                ? AgentMonitor(clock: clock)
+                : AgentMonitor(clock: clock, systemTime: { .system }, synchronizedTime: { .synchronizedSystem }),
             progress: StageProgress(ProgressWatch(patience: configuration.patience)),
             isRecorded: recordingFolder != nil, history: history, ownProvider: authorization, cachePolicy: cachePolicy)
         let cache = try parts.authorization(configuration)
@@ -115,6 +116,14 @@ public struct Agent: Sendable {
         log.write(.info, "stopped")
         await StandardError.lastWords()  // an app may end with it
         if let failure = failure ?? nil { throw failure }
+        if !Task.isCancelled, case .standardInput = inForce.withLock({ $0.receiver.source }),
+            let reason = parts.monitor.snapshot.reasonForNoFix
+        {
+            throw AgentError(
+                .inputData,
+                "standard input has ended, and no fix of it was taken: \(reason); for a recorded log use waypost replay LOG, "
+                    + "or receiver.type file")
+        }
     }
 
     /// Lets go of the token in use: the next update asks the provider for another, as when a driver signs out or in.

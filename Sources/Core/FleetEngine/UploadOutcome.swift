@@ -15,8 +15,8 @@ package enum UploadOutcome: Sendable, Hashable {
     /// No answer came: the network path to Fleet Engine is interrupted, and may work again at any moment.
     case unreachable(reason: ReportedText)
     /// An intermediary answered in Fleet Engine's place, a captive portal or a proxy: again after a backoff, or
-    /// when the network changes.
-    case intercepted(reason: ReportedText)
+    /// when the network changes. `forSize`: it found the request too large, so that a smaller one goes first.
+    case intercepted(reason: ReportedText, forSize: Bool = false)
     /// Waypost cannot resolve it itself (the vehicle does not exist, the API is off): probe slowly, keep everything.
     case hold(reason: ReportedText)
     /// This request will never be accepted as it is.
@@ -36,7 +36,7 @@ package enum UploadOutcome: Sendable, Hashable {
         switch self {
         case .delivered: ""
         case .tokenRefused(let reason), .retry(let reason, _), .throttled(let reason, _), .unreachable(let reason),
-            .intercepted(let reason), .hold(let reason), .rejected(let reason):
+            .intercepted(let reason, _), .hold(let reason), .rejected(let reason):
             reason
         }
     }
@@ -53,9 +53,11 @@ extension UploadOutcome {
         self.init(of: response, to: request, naming: vehicle.description)
         guard self != .delivered else { return }  // what it comes to nearly always needs no words
         let words = ReportedText(reason.description, limit: ReportedText.longestSentence)
-        let isDisabled = FleetEngineError(response.body, without: request.secrets)?.isServiceDisabled == true
+        let error = FleetEngineError(response.body, without: request.secrets)
         let remedy =
-            isDisabled ? Self.enabling(vehicle) : Self.remedy(for: response.status, vehicle, reason: reason.description)
+            error?.isServiceDisabled == true
+            ? Self.enabling(vehicle)
+            : Self.remedy(for: response.status, vehicle, reason: reason.description, isOfFleetEngine: error != nil)
         let advised: ReportedText = "\(words); \(remedy)"
         switch self {
         case .tokenRefused: self = .tokenRefused(reason: advised)
@@ -68,7 +70,9 @@ extension UploadOutcome {
     }
 
     /// Who has to do what about a status that was answered to an update, for one who has never heard of it.
-    private static func remedy(for status: Int, _ vehicle: VehicleName, reason: String) -> ReportedText {
+    private static func remedy(
+        for status: Int, _ vehicle: VehicleName, reason: String, isOfFleetEngine: Bool
+    ) -> ReportedText {
         switch status {
         case 401 where namesTime(reason):
             """
@@ -91,8 +95,16 @@ extension UploadOutcome {
             vehicle.providerId, vehicle.service or upload.endpoint
             """
         case 429: "it passes by itself; if it comes often, lower upload.backlogUpdatesPerSecond"
-        case 501: "let the Fleet Engine API be enabled for \(vehicle.providerID), or correct vehicle.service"
-        case 408, 409, 499, 500...: "it passes by itself"
+        case 501 where isOfFleetEngine:
+            "let the Fleet Engine API be enabled for \(vehicle.providerID), or correct vehicle.service"
+        case 408, 409, 499, 500...:
+            // The front of Fleet Engine writes HTML now and then, and so does a proxy whose server is away.
+            isOfFleetEngine
+                ? "it passes by itself"
+                : """
+                it passes by itself; if it stays so, a proxy answers in Fleet Engine's place, or upload.endpoint names \
+                another server
+                """
         default: "it is tried again; if it stays so, check upload.endpoint"
         }
     }
@@ -125,7 +137,14 @@ extension UploadOutcome {
         case 401: self = .tokenRefused(reason: words)
         case 403 where error != nil: self = .tokenRefused(reason: words)
         case 404 where error != nil: self = .hold(reason: words)
-        case 413: self = .rejected(reason: words)
+        case 413 where error != nil: self = .rejected(reason: words)
+        // Of a proxy, or of Fleet Engine's front, which writes HTML: a limit of size, and no verdict on an update.
+        case 413:
+            self = .intercepted(
+                reason: """
+                    \(words); fewer updates are sent at once, and if one alone is too large as well, a captive portal \
+                    or a proxy is in the way; if not, correct upload.endpoint
+                    """, forSize: true)
         case 429: self = .throttled(reason: words, after: after)
         case 501 where error != nil: self = .hold(reason: words)
         // Fleet Engine's own, or its front's, which writes HTML now and then: 408, 409, 499, 5xx.

@@ -85,6 +85,8 @@ enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
     case markup = "XML, not a receiver's log; use the log with the receiver's NMEA sentences"
     case conflict = "a text with conflict marks of git (<<<<<<<); use the log as it was recorded"
     case gpsdReports = "JSON reports of gpsd; record the receiver's sentences with gpspipe -r"
+    case runRecording =
+        "the record of a run, not a receiver's log; give its folder to waypost replay, or use receiver-*.nmea beside it"
     case configuration = "a configuration, not a log; give it behind --config, and name a receiver's log"
     case json = "JSON, not a receiver's log; use the log with the receiver's NMEA sentences"
     case table = "a table (CSV), which has no sentences; use the receiver's log that it was made of"
@@ -119,7 +121,9 @@ enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
             self =
                 has("{\"class\":\"")
                 ? .gpsdReports
-                : has("\"vehicle\"") && has("\"providerId\"") || has("\"authorization\"") ? .configuration : .json
+                : has("\"isSynchronized\":") && has("\"run\":")
+                    ? .runRecording
+                    : has("\"vehicle\"") && has("\"providerId\"") || has("\"authorization\"") ? .configuration : .json
         } else if has("RINEX VERSION / TYPE") {
             self = .rinex
         } else if begins("ey"), has(".") {

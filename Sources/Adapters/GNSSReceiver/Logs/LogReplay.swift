@@ -123,6 +123,12 @@ package struct LogReplay: FixSource {
             failure = error
         }
         for outcome in outcomes { outcome.loss.map(tell) }
+        if survey.stepsBack > 0 {
+            tell(
+                "\(name): the time goes back \(survey.stepsBack == 1 ? "once" : "\(survey.stepsBack.grouped) times"); a fix after "
+                    + "such a step is played a millisecond after the one before it. Logs are given in the order of their "
+                    + "times, each as it was recorded")
+        }
         guard survey.fixes == 0 else { return (survey, failure) }
         let withoutChecksum = outcomes.reduce(0) { $0 + $1.statistics.refusals(.missingChecksum).count }
         throw FixSourceError(
@@ -255,6 +261,9 @@ package struct LogSurvey: Sendable, Hashable {
     /// From the first fix to the last at speed 1, long gaps skipped (see `ReplayTimeline`).
     package private(set) var length = Duration.zero
 
+    /// How often a fix is dated before the one in front of it.
+    private(set) var stepsBack = 0
+
     private var last: UTCTime?
     /// The earliest and the latest time in the logs; they need not be the first and the last.
     private var earliest: UTCTime?
@@ -268,7 +277,10 @@ package struct LogSurvey: Sendable, Hashable {
 
     mutating func add(_ timeOfFix: UTCTime) {
         fixes += 1
-        if let last { length += ReplayTimeline.step(from: last, to: timeOfFix) }
+        if let last {
+            length += ReplayTimeline.step(from: last, to: timeOfFix)
+            if timeOfFix < last { stepsBack += 1 }
+        }
         last = timeOfFix
         earliest = min(earliest ?? timeOfFix, timeOfFix)
         latest = max(latest ?? timeOfFix, timeOfFix)

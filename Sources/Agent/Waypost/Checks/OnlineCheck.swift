@@ -1,12 +1,12 @@
 package import FleetEngine
-import GNSS
+package import GNSS
 import GNSSReceiver
 package import HTTPMessages
 import LinuxPlatform
-import LocationReporting
+package import LocationReporting
 import ReportedText
 import SQLiteOutbox
-import TimeAndChance
+package import TimeAndChance
 import VehicleAuthorization
 
 /// What `waypost check --online` tries, side by side, with the code that the service uses.
@@ -145,18 +145,20 @@ extension OnlineCheck {
         }
         guard let seconds = receiver.secondsSinceFix else {
             guard let refusal = receiver.refusal else {
+                let cause = ReceiverWarning.allCases.first { warning in
+                    warning.preventsFix && receiver.warnings.contains(warning.description)
+                }
                 return CheckLine(
-                    .fail, "receiver", "\(receiver.state); the service has had no fix yet\(sky(receiver.kind))")
+                    .fail, "receiver",
+                    "\(receiver.state); the service has had no fix yet\(cause.map { "; \($0)" } ?? sky(receiver.kind))")
             }
             return CheckLine(
                 .fail, "receiver",
                 "\(receiver.state); the service has rejected every fix: \(refusals(refusal, receiver.refusalKind))")
         }
-        if let ahead = receiver.secondsAhead {
+        if let difference = receiver.clockDifference {
             return CheckLine(
-                .fail, "receiver",
-                "\(receiver.state); its time is \(Duration.seconds(ahead).spoken) ahead of Fleet Engine's: switch it off and on"
-            )
+                .fail, "receiver", "\(receiver.state); its time is \(difference): switch it off and on")
         }
         let fix = "the service had its last fix \(seconds) s ago"
         if let refusal = receiver.refusal, seconds > Int(patience.refusal / .seconds(1)) {
@@ -187,7 +189,7 @@ extension OnlineCheck {
     private static func receiver(_ configuration: Configuration) async -> CheckLine {
         let source = configuration.makeSource(present: { UTCTime.synchronizedSystem ?? Release.date })
         let longest = longestWait(for: configuration.receiver.source)
-        let (last, failure) = (Locked<ReceiverState?>(nil), Locked<String?>(nil))
+        let (last, failure) = (Locked(FirstFixWait()), Locked<String?>(nil))
         let (events, sink) = AsyncStream.makeStream(of: FixSourceEvent.self, bufferingPolicy: .bufferingNewest(64))
         return await withTaskGroup(of: Void.self, returning: CheckLine.self) { group in
             group.addTask {
@@ -202,44 +204,78 @@ extension OnlineCheck {
                 let clock = MonotonicClock(ContinuousClock())
                 await clock.sleep(for: patience.sentence)
                 // One that is not there, or silent, is not waited for any longer.
-                if last.withLock({ $0?.kind }) != .waiting { await clock.sleep(for: longest - patience.sentence) }
+                if last.withLock({ $0.state?.kind }) != .waiting { await clock.sleep(for: longest - patience.sentence) }
                 sink.finish()
             }
             let fix = await firstFix(events, noting: last)
             group.cancelAll()
-            let state = last.withLock { $0 }
+            let wait = last.withLock { $0 }
             guard let fix else {
-                let reason = failure.withLock { $0 } ?? absence(state, within: longest)
+                let reason = failure.withLock { $0 } ?? wait.absence(within: longest)
                 return CheckLine(.fail, "receiver", reason)
             }
-            let quality = fix.satellitesUsed.map { $0.counted("satellite") } ?? "quality \(fix.quality.rawValue)"
-            return CheckLine(.ok, "receiver", "fix of \(fix.timeOfFix), \(quality)\(discovery(state))")
+            let present = configuration.readsRecording ? nil : UTCTime.synchronizedSystem
+            return verdict(on: fix, present: present, detail: discovery(wait.state))
         }
     }
 
-    private static func firstFix(_ events: AsyncStream<FixSourceEvent>, noting last: Locked<ReceiverState?>) async
+    /// What a fix that has just come is worth; `present` is the host's time while something keeps that right.
+    package static func verdict(on fix: Fix, present: UTCTime?, detail: String = "") -> CheckLine {
+        let quality = fix.satellitesUsed.map { $0.counted("satellite") } ?? "quality \(fix.quality.rawValue)"
+        let words = "fix of \(fix.timeOfFix), \(quality)\(detail)"
+        let lag = present.map { fix.timeOfFix.duration(to: $0) } ?? .zero
+        let difference = max(lag, .zero - lag)
+        guard difference > .seconds(60) else { return CheckLine(.ok, "receiver", words) }
+        let side = lag > .zero ? "behind" : "ahead of"
+        return CheckLine(
+            .note, "receiver",
+            "\(words); its time is \(difference.spoken) \(side) this machine's, which is synchronized: switch the receiver "
+                + "off and on, and if that does not help, replace its firmware or itself")
+    }
+
+    private static func firstFix(_ events: AsyncStream<FixSourceEvent>, noting last: Locked<FirstFixWait>) async
         -> Fix?
     {
         for await event in events {
-            if case .state(let state) = event { last.withLock { $0 = state } }
             if case .fix(let fix) = event { return fix }
+            last.withLock { $0.note(event) }
         }
         return nil
-    }
-
-    /// Why there is no fix.
-    private static func absence(_ state: ReceiverState?, within limit: Duration) -> String {
-        guard let state else { return "no answer within \(limit.components.seconds) s" }
-        if case .ended(let log) = state {
-            return "\(log): end of log, and no fix in it; waypost fixes \(log) says why"
-        }
-        guard case .receiving = state else { return state.description }
-        return "\(state), but no fix yet within \(limit.components.seconds) s; check the antenna's view of the sky"
     }
 
     /// What the receiver's line proved to be, if that had to be found out.
     private static func discovery(_ state: ReceiverState?) -> String {
         if case .receiving(_, let detail)? = state, !detail.isEmpty { ", \(detail)" } else { "" }
+    }
+}
+
+/// What a receiver has told while its first fix is waited for.
+package struct FirstFixWait: Sendable {
+    fileprivate private(set) var state: ReceiverState?
+    /// What it sends in place of a fix.
+    private var cause: ReceiverWarning?
+
+    package init() {}
+
+    package mutating func note(_ event: FixSourceEvent) {
+        switch event {
+        case .state(let new): state = new
+        case .warning(let warning) where warning.preventsFix: cause = warning
+        case .warning, .sky, .progress, .fix: break
+        }
+    }
+
+    /// Why there was no fix within `limit`.
+    package func absence(within limit: Duration) -> String {
+        guard let state else { return "no answer within \(limit.components.seconds) s" }
+        if case .ended(let log) = state {
+            return "\(log): end of log, and no fix in it; waypost fixes \(log) says why"
+        }
+        if let cause, [.receiving, .noPosition].contains(state.kind) {
+            return "\(state), but no fix within \(limit.components.seconds) s: \(cause)"
+        }
+        guard case .receiving = state else { return state.description }
+        return "\(state), but no fix yet within \(limit.components.seconds) s; check the antenna's view of the sky"
     }
 }
 

@@ -142,7 +142,7 @@ package final class EventLog: ReportingObserver {
         case .tokenRefused(let reason): "token rejected, updates are kept: \(reason)"
         case .retry(let reason, _): "upload failed, retry follows: \(reason)"
         case .unreachable(let reason): "Fleet Engine unreachable, retry follows: \(reason)"
-        case .intercepted(let reason): "upload intercepted, retry follows: \(reason)"
+        case .intercepted(let reason, _): "upload intercepted, retry follows: \(reason)"
         case .throttled(let reason, _): "throttled, uploads go out less often for a while: \(reason)"
         case .hold(let reason): "delivery is on hold, updates are kept: \(reason)"
         case .rejected(let reason): "Fleet Engine rejects an update: \(reason)"

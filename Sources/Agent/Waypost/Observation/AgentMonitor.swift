@@ -24,6 +24,9 @@ package final class AgentMonitor: ReportingObserver {
         package var privateSince: Duration?
         /// When the first one came.
         package var firstFixAt: Duration?
+        /// By how much the last fix was dated before the moment at which it came, by the clock of Fleet Engine, or else
+        /// by a host's that is kept right; `nil` while neither tells the time, and of recorded logs.
+        package var lagOfLastFix: Duration?
         /// What was wrong with the last fix that was rejected.
         package var lastRefusal: (refusal: FixRefusal, at: Duration)?
         /// When Fleet Engine took the last position, and the time of its fix.
@@ -72,6 +75,20 @@ package final class AgentMonitor: ReportingObserver {
             clockOffset = (time.duration(to: system), isServers, now)
         }
 
+        /// Fleet Engine's time at `now`; `nil` while it has not told it.
+        package func serversTime(at now: Duration) -> UTCTime? {
+            serverTime.map { $0.time.advanced(by: now - $0.at) }
+        }
+
+        /// Why no fix that came was taken, as far as the receiver's output tells; `nil` when one was, or none came.
+        package var reasonForNoFix: String? {
+            guard firstFixAt == nil else { return nil }
+            if let lastRefusal {
+                return "\(counts.fixesRead.counted("fix", "fixes")) rejected; of the last one \(lastRefusal.refusal)"
+            }
+            return warningsAt.filter(\.key.preventsFix).max { $0.value < $1.value }?.key.description
+        }
+
         /// The present by the time of the last fix; `nil` before the first.
         package func presentByFix(at now: Duration) -> UTCTime? {
             lastFix.map { $0.fix.timeOfFix.advanced(by: now - $0.at) }
@@ -80,11 +97,16 @@ package final class AgentMonitor: ReportingObserver {
 
     private let clock: MonotonicClock
     private let systemTime: (@Sendable () -> UTCTime)?
+    private let synchronizedTime: @Sendable () -> UTCTime?
     private let state = Locked(Snapshot())
 
     /// `systemTime` is the host's, to be compared with others'; `nil` for recorded logs, which keep their dates.
-    package init(clock: MonotonicClock, systemTime: (@Sendable () -> UTCTime)? = nil) {
-        (self.clock, self.systemTime) = (clock, systemTime)
+    /// `synchronizedTime` is the same while something keeps it right, else `nil`.
+    package init(
+        clock: MonotonicClock, systemTime: (@Sendable () -> UTCTime)? = nil,
+        synchronizedTime: @escaping @Sendable () -> UTCTime? = { nil }
+    ) {
+        (self.clock, self.systemTime, self.synchronizedTime) = (clock, systemTime, synchronizedTime)
     }
 
     package var snapshot: Snapshot { state.withLock { $0 } }
@@ -155,7 +177,11 @@ package final class AgentMonitor: ReportingObserver {
             case .fix(let fix):
                 state.lastFix = (fix, now)
                 state.firstFixAt = state.firstFixAt ?? now
-                if let system { state.compare(fix.timeOfFix, isServers: false, with: system, at: now) }
+                if let system {
+                    state.compare(fix.timeOfFix, isServers: false, with: system, at: now)
+                    let present = state.serversTime(at: now) ?? synchronizedTime()
+                    state.lagOfLastFix = present.map { fix.timeOfFix.duration(to: $0) }
+                }
             case .serverTime(let time):
                 state.serverTime = (time, now)
                 if let system { state.compare(time, isServers: true, with: system, at: now) }
@@ -241,6 +267,8 @@ package struct DeliveryTrouble: Sendable, Hashable {
 /// What has happened since the agent started, counted: the figures of summaries, status and metrics.
 package struct DeliveryCounts: Sendable, Hashable {
     package var fixes = 0
+    /// Fixes of which nothing is told, as the vehicle is private.
+    package var withheld = 0
     package var accepted = 0
     package var delivered = 0
     package var requests = 0
@@ -254,9 +282,13 @@ package struct DeliveryCounts: Sendable, Hashable {
 
     package init() {}
 
+    /// All fixes that came, whatever became of them.
+    package var fixesRead: Int { fixes + withheld + refusedFixes.values.reduce(0, +) }
+
     package mutating func count(_ event: ReportingEvent) {
         switch event {
         case .fix: fixes += 1
+        case .withheld: withheld += 1
         case .refused(_, let refusal): refusedFixes[refusal.label, default: 0] += 1
         case .receiverWarning(let warning): receiverWarnings[warning.label, default: 0] += 1
         case .accepted: accepted += 1
@@ -272,8 +304,8 @@ package struct DeliveryCounts: Sendable, Hashable {
             requests += 1
             self.traffic += traffic
         case .quarantined: quarantined += 1
-        case .receiver, .sky, .progress, .privateModeBegan, .privateModeEnded, .withheld, .tooSoon, .noToken,
-            .outboxFailed, .waiting, .serverTime, .idle:
+        case .receiver, .sky, .progress, .privateModeBegan, .privateModeEnded, .tooSoon, .noToken, .outboxFailed,
+            .waiting, .serverTime, .idle:
             break
         }
     }
@@ -281,6 +313,7 @@ package struct DeliveryCounts: Sendable, Hashable {
     package static func + (one: Self, other: Self) -> Self {
         var sum = one
         sum.fixes += other.fixes
+        sum.withheld += other.withheld
         sum.accepted += other.accepted
         sum.delivered += other.delivered
         sum.requests += other.requests

@@ -81,6 +81,14 @@ extension StatusReport {
 }
 
 /// What keeps positions from being had.
+extension StatusReport.Receiver {
+    /// As `3 days behind the present`; `nil` when its time is right as far as is known.
+    package var clockDifference: String? {
+        if let secondsAhead { return "\(Duration.seconds(secondsAhead).spoken) ahead of Fleet Engine's" }
+        return secondsBehind.map { "\(Duration.seconds($0).spoken) behind the present" }
+    }
+}
+
 extension StatusReport {
     private func receiverTrouble(at now: UTCTime) -> Trouble? {
         let seconds = receiver.secondsSinceFix ?? uptimeSeconds
@@ -122,14 +130,14 @@ extension StatusReport {
             + "free view upwards; in a garage it passes by itself."
     }
 
-    /// Nothing else shows it: a position of the future arrives like any other.
+    /// Nothing else shows it: a position of the future, or of days ago, arrives like any other.
     private var receiverClockTrouble: Trouble? {
-        guard let ahead = receiver.secondsAhead else { return nil }
+        guard let difference = receiver.clockDifference else { return nil }
         return Trouble(
             stage: .receiver, seconds: receiver.secondsSinceFirstFix ?? 0,
             text:
-                "The receiver's time is \(Duration.seconds(ahead).spoken) ahead of Fleet Engine's, and positions are sent "
-                + "with it; switch the receiver off and on, and if that does not help, replace its firmware or itself.")
+                "The receiver's time is \(difference), and positions are sent with it; switch the receiver off and on, "
+                + "and if that does not help, replace its firmware or itself.")
     }
 
     private var refusals: String {

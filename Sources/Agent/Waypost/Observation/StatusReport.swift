@@ -18,6 +18,9 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var timeOfFix: String?
         /// By how much the time of the last fix was ahead of Fleet Engine's; absent when by less than a minute.
         package var secondsAhead: Int?
+        /// By how much it was behind Fleet Engine's, or where that is not known, behind the host's while that is kept
+        /// right; absent when by less than an hour, and of recorded logs.
+        package var secondsBehind: Int?
         /// Of the last fix; `estimated` is dead reckoning.
         package var quality: String?
         /// Of the last fix, while that is of the last half minute: these would say nothing of now.
@@ -270,7 +273,7 @@ extension StatusReport.Receiver {
                 from: [snapshot.lastFix?.at, snapshot.withheldAt].compactMap(\.self).max(), to: now),
             secondsSinceFirstFix: seconds(from: snapshot.firstFixAt, to: now),
             timeOfFix: snapshot.lastFix?.fix.timeOfFix.description, secondsAhead: snapshot.secondsAhead,
-            quality: snapshot.lastFix?.fix.quality.rawValue,
+            secondsBehind: snapshot.secondsBehind, quality: snapshot.lastFix?.fix.quality.rawValue,
             accuracyMeters: fix?.horizontalAccuracyMeters.map(tenths), hdop: fix?.hdop.map(tenths),
             satellitesUsed: fix?.satellitesUsed ?? sky?.satellites.count(where: \.isUsed),
             satellitesInView: sky?.satellites.count, sky: sky.map(StatusReport.SystemInView.all),
@@ -284,10 +287,14 @@ extension AgentMonitor.Snapshot {
     /// By how many seconds the last fix was dated after the moment at which it came, by Fleet Engine's clock; `nil`
     /// when whole seconds and an answer's way explain it.
     fileprivate var secondsAhead: Int? {
-        guard let lastFix, let serverTime else { return nil }
-        let present = serverTime.time.advanced(by: lastFix.at - serverTime.at)
+        guard let lastFix, let present = serversTime(at: lastFix.at) else { return nil }
         let ahead = present.duration(to: lastFix.fix.timeOfFix)
         return ahead > .seconds(60) ? Int(ahead.components.seconds) : nil
+    }
+
+    /// By how many seconds it was dated before that; `nil` when a slow line, or a receiver that wakes up, explains it.
+    fileprivate var secondsBehind: Int? {
+        lagOfLastFix.flatMap { $0 > .seconds(3600) ? Int($0.components.seconds) : nil }
     }
 }
 

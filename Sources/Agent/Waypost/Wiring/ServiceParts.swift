@@ -65,7 +65,12 @@ struct ServiceParts: Sendable {
             latestFix: { isRecording ? nil : Release.latestFix(at: .synchronizedSystem) }, clock: clock, log: log,
             monitor: monitor,
             observers: [progress, recorder, history]
-                + (isRecording ? [] : [ClockComparison(log: log) { UTCTime.system }]),
+                + (isRecording
+                    ? []
+                    : [
+                        ClockComparison(
+                            log: log, systemTime: { .system }, isSynchronized: { UTCTime.synchronizedSystem != nil })
+                    ]),
             present: isRecording ? nil : present, progress: progress)
         recorder.keepPrivate(
             in: configuration.reporting.privateZones, hasSwitch: configuration.privateWhen != nil)

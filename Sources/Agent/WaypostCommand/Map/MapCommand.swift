@@ -53,21 +53,24 @@ struct MapCommand {
         }
         let decoder = NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: acceptsMissingChecksum))
         let progress = output == "-" ? LogProgress.besideResults : .always
-        let (decoding, survey) = try await LogReader(paths: logs, decoder: decoder).read { reader in
-            var survey = TrackSurvey()
+        let told = try await onThread(named: "map") { [reported] in
+            Result { () throws(UsageError) in try reported.map(ReportedUploads.places) ?? [] }
+        }.get()
+        let (decoding, survey, meeting) = try await LogReader(paths: logs, decoder: decoder).read { reader in
+            var (survey, meeting) = (TrackSurvey(), ReportedMeeting(told))
             let decoding = reader.decodeAll(progress: progress) { chunk throws(SystemError) in
-                for fix in chunk.fixes { survey.add(fix) }
+                for fix in chunk.fixes {
+                    survey.add(fix)
+                    meeting.see(fix)
+                }
             }
-            return (decoding, survey)
+            return (decoding, survey, meeting)
         }
         Terminal.draw("")
         if decoding.isInterrupted {
             page?.discard()
             throw decoding.interruption("no page was written")
         }
-        let told = try await onThread(named: "map") { [reported] in
-            Result { () throws(UsageError) in try reported.map(ReportedUploads.places) ?? [] }
-        }.get()
         let drawing = MapPage(
             logs: decoding.outcomes.filter { $0.statistics.bytes > 0 }, survey: survey,
             failure: decoding.failure.map { "\($0)" }, reported: told)
@@ -76,6 +79,11 @@ struct MapCommand {
             throw decoding.foreignLog ?? AgentError(.inputData, decoding.absence)
         }
         decoding.reportLosses()
+        if let reported, !meeting.hasMet {
+            Terminal.say(
+                "waypost: --reported: no place in \(reported) lies within 1 km of the track: it is of another drive, or of a "
+                    + "moved one (--spread-meters); record the uploads of a replay of the same logs")
+        }
         if page != nil, Terminal.isInteractive { Terminal.say("\(output): \(FigureText.bytes(size))") }
         return try decoding.conclude()
     }
@@ -97,6 +105,27 @@ struct MapCommand {
         case .success(let size): return size
         case .failure(let error): throw page == nil ? error : UnwritableFile(path: output, cause: error)
         }
+    }
+}
+
+/// Whether what was told is of the drive that is drawn. A replay moves its times, so that the places tell.
+struct ReportedMeeting: Sendable {
+    /// What is told of a drive is told of its fixes, all of it: a few places will do.
+    private static let mostPlaces = 20
+    private static let longestDistanceMeters = 1000.0
+
+    private let places: [Fix]
+    private(set) var hasMet: Bool
+
+    /// Where nothing was told, nothing is elsewhere.
+    init(_ told: [ReportedPlace]) {
+        let step = max(1, told.count / Self.mostPlaces)
+        places = stride(from: 0, to: told.count, by: step).map { told[$0].fix }
+        hasMet = told.isEmpty
+    }
+
+    mutating func see(_ fix: Fix) {
+        hasMet = hasMet || places.contains { $0.distance(to: fix) <= Self.longestDistanceMeters }
     }
 }
 

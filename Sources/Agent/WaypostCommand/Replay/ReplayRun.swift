@@ -142,7 +142,8 @@ struct ReplayRun: Sendable {
         let (ledger, longestWait) = try await account()
         let snapshot = monitor.snapshot
         let driven =
-            plan.map { $0.length * (Double(snapshot.counts.fixes) / Double($0.fixes)) } ?? snapshot.progress?.reached
+            plan.map { $0.length * (Double(snapshot.counts.fixesRead) / Double($0.fixes)) }
+            ?? snapshot.progress?.reached
         var summary = ReplaySummary(
             counts: snapshot.counts, ledger: ledger, duration: elapsed, driven: driven ?? .zero, at: speed,
             requests: meter.figures, errors: follower?.errors,
@@ -165,7 +166,7 @@ struct ReplayRun: Sendable {
     var reached: String {
         let snapshot = monitor.snapshot
         let share = progress(of: snapshot).map { "\(Int($0.share * 100)) %" }
-        return "\(share ?? snapshot.counts.fixes.counted("fix", "fixes")) of \(FileSystem.name(of: name)) played"
+        return "\(share ?? snapshot.counts.fixesRead.counted("fix", "fixes")) of \(FileSystem.name(of: name)) played"
     }
 
     /// Since the drives began.
@@ -181,7 +182,7 @@ struct ReplayRun: Sendable {
         if let plan {
             guard hasEnd else { return nil }
             return ReplayProgress(
-                fixes: snapshot.counts.fixes, of: plan.fixes, elapsed: elapsed, planned: plan.time)
+                fixes: snapshot.counts.fixesRead, of: plan.fixes, elapsed: elapsed, planned: plan.time)
         }
         return snapshot.progress.map {
             ReplayProgress(reached: $0.reached, of: $0.of, elapsed: clock.now - $0.since, speed: speed)
@@ -211,12 +212,12 @@ struct ReplayRun: Sendable {
         if hasEnd, progress == nil {
             return Terminal.draw("\(FileSystem.name(of: name))  its length is measured first")
         }
-        if count > 1, counts.fixes == 0 {
+        if count > 1, counts.fixesRead == 0 {
             let tokens = "\(counts.tokenFetches.grouped) of \(count.grouped) tokens"
             return Terminal.draw("\(FileSystem.name(of: name))  \(tokens)")
         }
         var line = ProgressLine(
-            name: name, progress: progress, fixes: counts.fixes, accepted: counts.accepted,
+            name: name, progress: progress, fixes: counts.fixesRead, accepted: counts.accepted,
             delivered: counts.delivered, elapsed: progress?.elapsed ?? elapsed, trouble: snapshot.trouble?.reason)
         if count > 1 { line.fleet = (count, counts.requests, meter.figures) }
         Terminal.draw(line.text(width: Terminal.width))
@@ -224,7 +225,7 @@ struct ReplayRun: Sendable {
 
     /// Why nothing is delivered once all is played; what may pass at once is left out.
     private func whatPreventsTheEnd(_ snapshot: AgentMonitor.Snapshot) -> ReportedText? {
-        let isPlayed = plan.map { snapshot.counts.fixes >= $0.fixes } ?? (snapshot.receiver?.kind == .ended)
+        let isPlayed = plan.map { snapshot.counts.fixesRead >= $0.fixes } ?? (snapshot.receiver?.kind == .ended)
         guard hasEnd, isPlayed, let trouble = snapshot.trouble, clock.now - trouble.since > .seconds(2) else {
             return nil
         }

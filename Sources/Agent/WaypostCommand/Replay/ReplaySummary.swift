@@ -9,7 +9,12 @@ import Waypost
 
 /// What a replay came to: for people as text, for machines as one JSON object.
 struct ReplaySummary: Encodable {
+    /// All that were read, whatever became of them.
     var fixes: Int
+    /// Those that cannot be true, by reason.
+    var rejectedFixes: [String: Int]
+    /// Those of which nothing was told, as the vehicle was private.
+    var withheldFixes: Int
     var accepted, delivered, pending, evicted, quarantined: Int64
     var tokenFetches: Int
     var requests: Int
@@ -48,7 +53,8 @@ struct ReplaySummary: Encodable {
     ) {
         (accepted, delivered, pending) = (ledger.accepted, ledger.delivered, ledger.pending)
         (evicted, quarantined) = (ledger.evicted, ledger.quarantined)
-        (fixes, tokenFetches, requests, retries) = (counts.fixes, counts.tokenFetches, counts.requests, counts.retries)
+        (fixes, rejectedFixes, withheldFixes) = (counts.fixesRead, counts.refusedFixes, counts.withheld)
+        (tokenFetches, requests, retries) = (counts.tokenFetches, counts.requests, counts.retries)
         notStored = counts.notStored
         (bytesSent, bytesReceived) = (counts.traffic.bytesSent, counts.traffic.bytesReceived)
         seconds = (duration / .milliseconds(1)).rounded() / 1000
@@ -96,6 +102,9 @@ struct ReplaySummary: Encodable {
             case (false, 0) where notStored > 0:
                 "No update could be stored: \(notStored.counted("position")) went out from memory, or not at all; the messages "
                     + "above say why."
+            case (false, 0) where withheldFixes == fixes:
+                "No update was accepted: the vehicle is private, and nothing is told of where it is (vehicle.privateWhen, "
+                    + "reporting.privateZones)."
             case (false, 0): "No update was accepted, though fixes were read; the messages above say why."
             case (true, _): "All \(accepted.grouped) accepted updates were delivered."
             case (false, _):
@@ -103,6 +112,17 @@ struct ReplaySummary: Encodable {
                     + "\(pending) pending, \(evicted) evicted, \(quarantined) quarantined."
             }
         return "\(figures)\n\(verdict)"
+    }
+
+    /// The fixes that were not reported for what they are.
+    private var omissions: String {
+        let rejected = rejectedFixes.values.reduce(0, +)
+        let reasons = rejectedFixes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.key) \($0.value)" }
+        let clauses = [
+            rejected > 0 ? "\(rejected.counted("fix", "fixes")) rejected (\(reasons.joined(separator: ", ")))" : nil,
+            withheldFixes > 0 ? "\(withheldFixes.counted("fix", "fixes")) withheld, as the vehicle is private" : nil,
+        ].compactMap(\.self)
+        return clauses.isEmpty ? "" : "\nnot reported: \(clauses.joined(separator: "; "))"
     }
 
     private var rates: String {
@@ -133,7 +153,7 @@ struct ReplaySummary: Encodable {
         let account = balances ? "balances" : "DOES NOT BALANCE; please report this with the outbox file"
         return """
             \(fixes.counted("fix", "fixes")) read in \(seconds) s; \(requests.counted("request")), \(retries) of them retried; \
-            \(tokenFetches.counted("token request")); \(bytesSent) bytes sent, \(bytesReceived) received.\(rates)\(errors)
+            \(tokenFetches.counted("token request")); \(bytesSent) bytes sent, \(bytesReceived) received.\(omissions)\(rates)\(errors)
             \(pace)
             ledger: accepted \(accepted) = delivered \(delivered) + pending \(pending) + evicted \(evicted) \
             + quarantined \(quarantined), which \(account)

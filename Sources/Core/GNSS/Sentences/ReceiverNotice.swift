@@ -56,6 +56,14 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStrin
     /// The bytes are UTF-16 text: a log saved by an editor.
     case utf16Text
 
+    /// Whether what it is about gives no fix.
+    package var preventsFix: Bool {
+        switch self {
+        case .dateTooEarly, .simulatedOrManual, .nullIsland, .utf16Text: true
+        case .foreignDatum, .antennaOpen, .antennaShort, .transmitBufferFull, .weekRolloverRepaired, .datedByHost: false
+        }
+    }
+
     /// One word for a metric's label.
     package var label: String {
         switch self {

@@ -418,6 +418,7 @@ extension UploadState {
             batchSize.unanswered(past: batch.past.count)
             let delay = retry.unreachableDelay(beforeRetry: failures, took: took, jitter: jitter)
             return backOff(max(delay, spacing), networkEndsAfter: spacing, because: reason)
+        case .intercepted(_, forSize: true) where makesSmaller(batch): return readOutbox()
         case .intercepted:
             failures += 1
             batchSize.startAgain()
@@ -440,22 +441,25 @@ extension UploadState {
 
     /// Halves until the one update is found that the server does not take; that one is quarantined.
     private mutating func rejected(_ batch: UploadBatch, reason: ReportedText) -> UploadStep {
+        if makesSmaller(batch) { return readOutbox() }
+        rejections += 1
+        batchSize.foundRejectedUpdate()
+        if let alone = batch.pending.first { return tell(.quarantine(alone, reason: reason), because: reason) }
+        selection.didReject(batch, at: now)
+        return readOutbox()
+    }
+
+    /// Lets the next batch be smaller than `batch`, if there is a smaller one.
+    private mutating func makesSmaller(_ batch: UploadBatch) -> Bool {
         if batch.pending.count > 1 {
             // Alone, the newest needs no past location; a repeated newest still carries one older update.
             batchSize.rejected(past: batch.past.count, least: batch.lastIsPending ? 0 : 1)
-            return readOutbox()
+            return true
         }
-        let alone = batch.pending.first
-        if alone != nil, batch.stored == nil, batch.last != taken?.update {
-            // One from memory leads, and may be what is rejected: it goes alone first.
-            batchSize.rejected(past: 1, least: 0)
-            return readOutbox()
-        }
-        rejections += 1
-        batchSize.foundRejectedUpdate()
-        if let alone { return tell(.quarantine(alone, reason: reason), because: reason) }
-        selection.didReject(batch, at: now)
-        return readOutbox()
+        // One from memory leads, and may be what is not taken: it goes alone first.
+        guard !batch.pending.isEmpty, batch.stored == nil, batch.last != taken?.update else { return false }
+        batchSize.rejected(past: 1, least: 0)
+        return true
     }
 
     private var rejectsEverything: Bool { rejections >= Self.mostRejections }
