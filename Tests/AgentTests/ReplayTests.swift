@@ -158,6 +158,19 @@ import WaypostTestSupport
         #expect(json["rejectedFixes"]?["jump"]?.doubleValue == rejected["jump"].map(Double.init))
     }
 
+    /// Whoever reads the summary alone learns why so little was reported of a log in the wrong order.
+    @Test func saysThatTheTimeOfTheLogGoesBack() async throws {
+        let lines = try String(contentsOfFile: Fixtures.url("nmea/town.nmea").path, encoding: .utf8)
+        let bench = try ServiceBench()
+        let reversed = lines.split(separator: "\r\n").reversed().map { "\($0)\r\n" }.joined()
+        let log = try bench.folder.write(reversed.utf8, to: "reversed.nmea")
+        let outcome = try await BuiltProgram.run(
+            ["replay", log, "--config", try bench.configure { $0.level = "error" }])
+        let summary = String(decoding: outcome.standardOutput, as: UTF8.self)
+        #expect(summary.contains("reversed.nmea: the time goes back 599 times; a fix after such a step"), "\(summary)")
+        withExtendedLifetime(bench) {}
+    }
+
     @Test func tellsWhatAFollowerSees() throws {
         var errors = FollowerErrors()
         for second in 0...60 {

@@ -35,6 +35,8 @@ struct ReplayRun: Sendable {
     private let plan: (fixes: Int, length: Duration, time: Duration)?
     /// When the drives began; those of many begin when their tokens are there.
     private let begun = Locked(Duration.zero)
+    /// What is to be said of the logs.
+    private let remarks = Locked<[String]>([])
     private let bytesWrittenBefore = DiskWrites.bytes ?? 0
 
     /// Opens the outbox; of many vehicles, reads the logs into memory.
@@ -66,7 +68,11 @@ struct ReplayRun: Sendable {
                 options: NMEADecoderOptions(
                     acceptsMissingChecksum: options.acceptsMissingChecksum
                         || configuration.receiver.acceptsMissingChecksum)),
-            clock: time, now: { UTCTime.system }, tell: { Terminal.say("waypost: \($0)") })
+            clock: time, now: { UTCTime.system },
+            tell: { [remarks] remark in
+                remarks.withLock { $0.append(remark) }
+                Terminal.say("waypost: \(remark)")
+            })
         let interval = configuration.reporting.policy.longestInterval * options.speed.stretch
         let parts = VehicleAgent.Parts(
             source: source.driven(with: fleet.offset(at: 0, interval: interval)), authorization: authorization,
@@ -148,7 +154,7 @@ struct ReplayRun: Sendable {
             counts: snapshot.counts, ledger: ledger, duration: elapsed, driven: driven ?? .zero, at: speed,
             requests: meter.figures, errors: follower?.errors,
             bytesWritten: count > 1 ? nil : DiskWrites.bytes.map { $0 - bytesWrittenBefore })
-        summary.vehicles = count
+        (summary.vehicles, summary.remarks) = (count, remarks.withLock { $0 })
         summary.longestWaitSeconds = ledger.accepted > 0 ? longestWait.map(ReplaySummary.seconds) : nil
         return (summary, ledger)
     }

@@ -36,6 +36,8 @@ struct ReplaySummary: Encodable {
     /// The same of the track that was told, at 95 of 100 fixes and at most.
     var trackErrorMetersP95, greatestTrackErrorMeters: Double?
     var vehicles = 1
+    /// What is to be said of the logs, as that their time goes back.
+    var remarks: [String] = []
     var requestsPerSecond: Double
     /// How long half of the answers took at most, ninety-nine of a hundred, and all; `nil` without any.
     var answerSecondsP50, answerSecondsP99, longestAnswerSeconds: Double?
@@ -153,7 +155,7 @@ struct ReplaySummary: Encodable {
         let account = balances ? "balances" : "DOES NOT BALANCE; please report this with the outbox file"
         return """
             \(fixes.counted("fix", "fixes")) read in \(seconds) s; \(requests.counted("request")), \(retries) of them retried; \
-            \(tokenFetches.counted("token request")); \(bytesSent) bytes sent, \(bytesReceived) received.\(omissions)\(rates)\(errors)
+            \(tokenFetches.counted("token request")); \(bytesSent) bytes sent, \(bytesReceived) received.\(omissions)\(remarks.map { "\n\($0)" }.joined())\(rates)\(errors)
             \(pace)
             ledger: accepted \(accepted) = delivered \(delivered) + pending \(pending) + evicted \(evicted) \
             + quarantined \(quarantined), which \(account)
