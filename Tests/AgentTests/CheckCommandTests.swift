@@ -3,6 +3,7 @@ import Glibc
 import LinuxPlatform
 import StrictJSON
 import Testing
+import TimeAndChance
 import WaypostTestSupport
 
 /// `waypost check`: what it finds with nobody asked, and beside a service that runs.
@@ -501,6 +502,26 @@ struct CheckCommand {
             #expect(found.contains { $0.hasPrefix("note  service") && $0.contains("goes by another file") }, "\(found)")
         }
         #expect(await service.terminate().ending == .exited(0))
+    }
+
+    /// Where nothing keeps this host's clock right, that of Fleet Engine, which is asked anyway, tells the time.
+    @Test func judgesTheReceiversTime() async throws {
+        let bench = try ServiceBench()
+        let drive = RecentDrive(epochs: 3, ahead: .seconds(-7200)).flatMap(\.sentences)
+        let log = try bench.folder.write(drive, to: "drive.nmea")
+        let config = try bench.configure { $0.receiver = #"{"type": "stdin"}"# }
+        let outcome = try await ChildProcess(
+            arguments: [
+                "/bin/sh", "-c", "cat \"$1\" | \"$0\" check --online --config \"$2\"", BuiltProgram.waypost, log, config,
+            ], environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 }, outputLimit: 1 << 20
+        ).run()
+        let output = String(decoding: outcome.standardOutput, as: UTF8.self)
+        let isKeptRight = UTCTime.synchronizedSystem != nil
+        let owner = isKeptRight ? "this machine's, which is synchronized" : "Fleet Engine's"
+        let line = output.split(separator: "\n").first { $0.contains("  receiver  ") }
+        #expect(line?.hasPrefix("note  receiver       fix of ") == true, "\(output)")
+        #expect(line?.contains("; its time is 2 h behind \(owner): ") == true, "\(output)")
+        withExtendedLifetime(bench) {}
     }
 
     /// Nobody stares at an empty line: each wait says what it waits for, on a terminal alone.

@@ -22,7 +22,7 @@ struct CommandErrors {
         var testDescription: String { "\(words), \(log)" }
     }
 
-    enum Log { case missing, folder, empty, utf16, cutArchive, prose, voidFix }
+    enum Log { case missing, folder, empty, utf16, cutArchive, prose, voidFix, altered }
 
     static let logs: [(Log, String)] = [
         (.missing, "does not exist"), (.folder, "is a folder"), (.empty, "is empty"), (.utf16, "is UTF-16 text"),
@@ -70,14 +70,34 @@ struct CommandErrors {
         }
     }
 
-    @Test func areNoneForALogWithoutAFixButAreTold() async throws {
+    /// The command that reads a log says why there is no fix, whichever it is; the summary comes all the same.
+    @Test(arguments: [
+        "fixes LOG", "fixes LOG --summary", "map LOG -o -", "replay LOG --config CONFIG", "run --config CONFIG",
+        "run --config PIPED",
+    ])
+    func sayWhyALogHasNoFix(command: String) async throws {
         let folder = try TemporaryFolder()
         let log = folder.path("drive.log")
-        try await write(.voidFix, to: log, in: folder)
-        let outcome = try await BuiltProgram.run(["fixes", log])
-        #expect(outcome.ending == .exited(0))
-        #expect(outcome.standardOutput.isEmpty)
-        #expect(lines(outcome.standardError).first?.hasPrefix("waypost: no fix in \(log): ") == true)
+        for (kind, reason) in [(Log.voidFix, "; "), (.altered, "2 of 3 sentences left out, as the")] {
+            try await write(kind, to: log, in: folder)
+            let isPiped = command.hasSuffix("PIPED")
+            let receiver = isPiped ? #"{"type": "stdin"}"# : #"{"type": "file", "path": "\#(log)"}"#
+            let config = try ServiceSetup(level: "error", receiver: receiver).write(in: folder)
+            let words = command.split(separator: " ").map {
+                String($0).replacing("LOG", with: log).replacing("CONFIG", with: config).replacing("PIPED", with: config)
+            }
+            let outcome = try await ChildProcess(
+                arguments: ["/bin/sh", "-c", "cat \"$0\" | \"$@\"", log, BuiltProgram.waypost] + words,
+                environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 }, outputLimit: 1 << 20
+            ).run()
+            #expect(outcome.ending == .exited(65))
+            let name = isPiped ? "standard input" : log
+            let complaint = lines(outcome.standardError)
+            #expect(
+                complaint.count == 1 && complaint[0].hasPrefix("waypost: no fix in \(name): ")
+                    && complaint[0].contains(reason), "\(complaint)")
+            #expect(outcome.standardOutput.isEmpty == !command.hasSuffix("--summary"))
+        }
     }
 
     /// A log may give fixes and still have lost many: every command that reads it says so.
@@ -292,6 +312,10 @@ struct CommandErrors {
         case .empty: try folder.write([], to: name)
         case .prose: try folder.write("Dear diary,\r\n".utf8, to: name)
         case .voidFix: try folder.write("$GPRMC,,V,,,,,,,,,,N*53\r\n".utf8, to: name)
+        case .altered:
+            let motion = sentence("GPRMC,101500.00,A,5231.1234,N,01323.1234,E,1,9,231126,,,A")
+                .replacing(",N,", with: ",S,")
+            try folder.write((motion + motion + sentence("GPGSV,1,1,01,02,45,090,40")).utf8, to: name)
         case .utf16:
             let text = String(decoding: Drive(.town, duration: .seconds(10)).flatMap(\.sentences), as: UTF8.self)
             try folder.write([0xFF, 0xFE] + text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }, to: name)

@@ -123,4 +123,11 @@ import WaypostTestSupport
         #expect(line.verdict == (words == nil ? .ok : .note) && line.text.hasPrefix("fix of 2026-11-2"))
         #expect(line.text.contains(words ?? "fix of"), "\(line.text)")
     }
+
+    @Test func namesTheClockThatJudgesTheFirstFix() {
+        let present = UTCTime(year: 2026, month: 11, day: 23)
+        let fix = Fix(timeOfFix: present.advanced(by: .seconds(-7200)), latitude: 1, longitude: 1)
+        let line = OnlineCheck.verdict(on: fix, present: present, by: "Fleet Engine's")
+        #expect(line.text.contains("; its time is 2 h behind Fleet Engine's: switch the receiver off and on"))
+    }
 }

@@ -85,10 +85,10 @@ import WaypostTestSupport
     @Test func areNeverALogOrTheConfiguration() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure()
-        for path in [log, config] {
+        for (path, role) in [(log, "the log that is played"), (config, "the configuration")] {
             let (ending, errors, _) = try await replay(["--outbox", path], config)
             #expect(ending == .exited(64))
-            #expect(errors.hasPrefix("waypost: --outbox \(path) is \(path); name an outbox"), "\(errors)")
+            #expect(errors.hasPrefix("waypost: --outbox \(path) is \(role); name an outbox"), "\(errors)")
         }
     }
 

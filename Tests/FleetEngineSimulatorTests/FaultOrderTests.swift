@@ -45,10 +45,13 @@ import WaypostTestSupport
         ("--delay", "x", "write a range of seconds"),
         ("--outage", "5", "write a range of seconds"), ("--token-life", "3601", "whole number from 1 to 3600"),
         ("--token-life", "0", "whole number from 1 to 3600"), ("--retry-after", "-1", "whole number"),
-        ("--token-outage", "a..b", "write a range"),
+        ("--token-outage", "a..b", "write a range of seconds as 10..30, or a COUNT of token requests as 3"),
+        ("--token-outage", "-1", "use a whole number from 0"),
         ("--token-errors", "late:1", "must read FAULT:RATE, as 503:0.3 or page:0.1, where FAULT is 400 to 599, page"),
         ("--token-errors", "page:0.6,empty:0.6", "exceed 1"), ("--token-expiry", "soon", "use one of epochSeconds"),
-        ("--token-clock", "fast", "whole number"), ("--key-rotation", "x", "write a range"),
+        ("--token-clock", "fast", "whole number"), ("--key-rotation", "x", "use a number of seconds"),
+        ("--key-rotation", "5..10", "use a number of seconds"),
+        ("--key-rotation", "60s", "without a unit; write 60.0"),
         ("--flood", "1", "is not a fault; known are --errors"),
     ])
     func isRefused(option: String, value: String, words: String) {

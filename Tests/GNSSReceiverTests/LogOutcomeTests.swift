@@ -93,7 +93,7 @@ import WaypostTestSupport
             ),
             (
                 "GPGSV,1,1,01,02,45,090,40",
-                "no sentence there states a position with its time; have the receiver send RMC and GGA, and record again"
+                "no sentence states a position with its time; have the receiver send RMC and GGA, and record again"
             ),
             (
                 "GPRMC,101500.00,V,,,,,,,231126,,,N",
@@ -104,6 +104,32 @@ import WaypostTestSupport
     func sayWhyThereIsNoFix(body: String, words: String) throws {
         let text = LogOutcome.absence(of: [try outcome(sentence(body))])
         #expect(text.hasPrefix("no fix ") && text.hasSuffix(words), "\(text)")
+    }
+
+    /// What is missing may be among what was left out: the receiver is not to blame.
+    @Test(
+        arguments: [
+            ("GPGSV,1,1,01,02,45,090,40", 3, "no fix in drive.log: 3 of 4", "no sentence states a position with its time"),
+            (
+                "GPGGA,101500.00,5231.1234,N,01323.1234,E,1,8,1,40,M,40,M,,", 3, "no fix with a date in drive.log: 3 of 4",
+                "1 fix, but no RMC or ZDA sentence that dates them"
+            ),
+        ])
+    func blameTheChecksums(body: String, mismatches: Int, begins: String, rest: String) throws {
+        let text = LogOutcome.absence(of: [try outcome(altered(mismatches, each: 1) + sentence(body))])
+        #expect(
+            text
+                == "\(begins) sentences left out, as the checksum does not agree; in the rest, \(rest): the log was altered "
+                + "after it was recorded, or damaged on the line; use it as it was recorded", "\(text)")
+    }
+
+    /// The last line of a log is often cut off.
+    @Test func blameAMissingChecksumOnlyWhereItIsMissingEverywhere() throws {
+        let sky = sentence("GPGSV,1,1,01,02,45,090,40")
+        #expect(LogOutcome.absence(of: [try outcome(sky + sky + "$GPRMC,101500.00,A\r\n")]).contains("RMC and GGA"))
+        #expect(
+            LogOutcome.absence(of: [try outcome("$GPRMC,101500.00,A\r\n")]).hasPrefix(
+                "drive.log holds no fix, but 1 sentence without checksum; "))
     }
 }
 

@@ -71,6 +71,22 @@ import WaypostTestSupport
         }
     }
 
+    /// Nobody notices a log that ends in silence; where a warning has said why, the agent tells that one.
+    @Test(
+        arguments: [
+            (sentence("GPGSV,1,1,01,02,45,090,40"), "no sentence states a position with its time"),
+            ("$GPRMC,101502.000,A,5231.1234,N,01323.1234,E,,,050126,,,A\r\n", "1 sentence without checksum"),
+            (sentence("GPRMC,101502.000,A,0000.0,N,00000.0,E,,,050126,,,A"), nil),
+        ] as [(String, String?)])
+    func saysWhyThereIsNoFix(text: String, words: String?) async throws {
+        let path = try folder.write(text.utf8, to: "1.nmea")
+        let ending = await observe(LogReceiver(paths: [path])) { observer in
+            while await observer.next() != nil {}
+        }
+        #expect(ending?.code == (words == nil ? nil : .notALog))
+        #expect(ending?.detail.contains(words ?? "") != false, "\(ending?.detail ?? "")")
+    }
+
     @Test func tellsAWrongNameBeforeTheFirstFix() async throws {
         let paths = [try log("1.nmea", seconds: 0...9), folder.path("missing.nmea")]
         let ending = await observe(LogReceiver(paths: paths)) { observer in

@@ -62,6 +62,11 @@ import WaypostTestSupport
             "sentences arrive, but none that states a position; switch RMC and GGA on in the receiver"
         ),
         (
+            sentence("GPGSV,1,1,01,01,40,083,46") + void.replacing(",V,", with: ",A,"),
+            "sentences arrive, many with a checksum that does not agree, and none of the others states a position; check "
+                + "the cable, and what changes the sentences on their way"
+        ),
+        (
             sentence("AIVDM,1,1,,A,13u?etPv2;0n:dDPwUM1U1Cb069D,0", start: "!"),
             "AIS messages arrive, and no position of our own; name the port of a GNSS receiver"
         ),

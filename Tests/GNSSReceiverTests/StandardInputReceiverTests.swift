@@ -39,8 +39,13 @@ import WaypostTestSupport
             "{\"class\":\"VERSION\"}\r\n",
             "standard input: gpsd answers, with its JSON reports; set receiver.type to gpsd"
         ),
+        (
+            sentence("GPGSV,1,1,01,02,45,090,40"),
+            "no fix in standard input: no sentence states a position with its time; have the receiver send RMC and GGA, and "
+                + "record again"
+        ),
     ])
-    func thatBringsNoSentenceIsAnError(text: String, words: String) async throws {
+    func thatBringsNoFixIsAnError(text: String, words: String) async throws {
         let source = OwnedDescriptor(owning: input)
         let output = OwnedDescriptor(owning: writer)
         try output.writeAll(Array(text.utf8).span)

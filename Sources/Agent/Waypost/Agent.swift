@@ -116,13 +116,17 @@ public struct Agent: Sendable {
         log.write(.info, "stopped")
         await StandardError.lastWords()  // an app may end with it
         if let failure = failure ?? nil { throw failure }
-        if !Task.isCancelled, case .standardInput = inForce.withLock({ $0.receiver.source }),
-            let reason = parts.monitor.snapshot.reasonForNoFix
-        {
-            throw AgentError(
-                .inputData,
-                "standard input has ended, and no fix of it was taken: \(reason); for a recorded log use waypost replay LOG, "
-                    + "or receiver.type file")
+        if !Task.isCancelled, let reason = parts.monitor.snapshot.reasonForNoFix {
+            switch inForce.withLock({ $0.receiver.source }) {
+            case .standardInput:
+                throw AgentError(
+                    .inputData,
+                    "standard input has ended, and no fix of it was taken: \(reason); for a recorded log use waypost replay "
+                        + "LOG, or receiver.type file")
+            case .file(let path, follows: false):
+                throw AgentError(.inputData, "\(path) has ended, and no fix of it was taken: \(reason)")
+            default: break
+            }
         }
     }
 

@@ -29,6 +29,8 @@ protocol LineDecoder: Sendable {
     var lackOfPositions: String? { get }
     /// What is wrong with bytes that are no sentences, and what to do, where that can be told from them.
     var causeOfNoise: String? { get }
+    /// What became of all that has come on a line of that name, as of a log; `nil` where no sentences are read.
+    func outcome(of name: String) -> LogOutcome?
     /// What the other side says that keeps fixes from coming, and what to do; `nil` when it says no such thing.
     var complaint: String? { get }
 }
@@ -42,6 +44,7 @@ extension LineDecoder {
     var stranger: String? { nil }
     var lackOfPositions: String? { nil }
     var causeOfNoise: String? { nil }
+    func outcome(of name: String) -> LogOutcome? { nil }
     var complaint: String? { nil }
 }
 
@@ -74,6 +77,8 @@ struct SentenceDecoder: LineDecoder {
     mutating func takeWarning() -> ReceiverWarning? { decoder.takeWarning() }
     mutating func takeSky(at now: Duration) -> Sky? { decoder.takeSky(at: now) }
 
+    func outcome(of name: String) -> LogOutcome? { LogOutcome(name: name, statistics: decoder.statistics) }
+
     var lacksChecksums: Bool { isMostly(.missingChecksum) }
 
     var causeOfNoise: String? {
@@ -102,6 +107,11 @@ struct SentenceDecoder: LineDecoder {
     var lackOfPositions: String? {
         let statistics = decoder.statistics
         guard statistics.sentences > 0, !statistics.hasPositionSentences else { return nil }
+        guard !statistics.lostManyToChecksums else {
+            return
+                "sentences arrive, many with a checksum that does not agree, and none of the others states a position; "
+                + "check the cable, and what changes the sentences on their way"
+        }
         guard statistics.sentencesByAddress.allSatisfy({ Talker.talker(ofAddress: $0.address) == "AI" }) else {
             return "sentences arrive, but none that states a position; switch RMC and GGA on in the receiver"
         }

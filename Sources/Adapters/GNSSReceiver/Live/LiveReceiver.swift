@@ -92,6 +92,8 @@ private struct ReceiverLoop {
     private var reported: ReceiverState?
     /// The line was reopened for being silent: that alone is not reported.
     private var isSecondChance = false
+    /// What became of all that came, where the line is the only one.
+    private var outcome: LogOutcome?
 
     init(receiver: LiveReceiver, stop: EventDescriptor, mailbox: EventMailbox) {
         (self.receiver, self.stop, self.mailbox) = (receiver, stop, mailbox)
@@ -108,7 +110,9 @@ private struct ReceiverLoop {
             tap?.turned()
             switch attempt() {
             case .stopped: return
-            case .endOfInput where !endpoint.canReopen: return report(.ended(source: endpoint.name))
+            case .endOfInput where !endpoint.canReopen:
+                if let failure = outcome.flatMap({ LogOutcome.failure(of: [$0]) }) { throw failure }
+                return report(.ended(source: endpoint.name))
             case .lost(let reason) where !endpoint.canReopen:
                 throw FixSourceError(.readFailed, "\(endpoint.name): \(reason)")
             case .overdue:
@@ -169,6 +173,7 @@ private struct ReceiverLoop {
                 tap?.fixMade(last)
                 mailbox.post(.fix(last))
             }
+            if !endpoint.canReopen { outcome = session.outcome(of: endpoint.name) }
             while let warning = session.takeWarning() { mailbox.post(.warning(warning)) }
         }
         while true {

@@ -18,7 +18,7 @@ package struct LogOutcome: Sendable {
 
     /// What is wrong with a log without any sentence, whose checksum may be missing.
     package var emptiness: FixSourceError? {
-        guard statistics.sentences == 0, !lacksChecksums else { return nil }
+        guard statistics.sentences == 0, !statistics.lacksChecksums else { return nil }
         let mismatches = statistics.refusals(.checksumMismatch)
         let problem =
             if let foreignKind {
@@ -33,13 +33,7 @@ package struct LogOutcome: Sendable {
 
     /// How many sentences lack nothing but their checksum, where there is no sentence with one.
     package var sentencesWithoutChecksum: Int {
-        statistics.sentences == 0 && lacksChecksums ? statistics.refusals(.missingChecksum).count : 0
-    }
-
-    /// Noise has a `$` here and there, too.
-    private var lacksChecksums: Bool {
-        let refused = SentenceRefusal.allCases.reduce(0) { $0 + statistics.refusals($1).count }
-        return statistics.refusals(.missingChecksum).count * 2 > refused
+        statistics.sentences == 0 && statistics.lacksChecksums ? statistics.refusals(.missingChecksum).count : 0
     }
 
     /// What was left out of a log that has sentences, and what that means.
@@ -57,23 +51,65 @@ package struct LogOutcome: Sendable {
     private static let alteration =
         "the log was altered after it was recorded, or damaged on the line; use it as it was recorded"
 
-    /// Why logs with sentences have no fix that could be given, and what to do.
+    /// Why input that has ended gave no fix; `nil` when it gave one, or when a warning has said why it did not.
+    static func failure(of outcomes: [LogOutcome]) -> FixSourceError? {
+        let isExplained = outcomes.contains { outcome in
+            outcome.statistics.fixes > 0
+                || ReceiverWarning.allCases.contains { $0.preventsFix && outcome.statistics.warnings($0).count > 0 }
+        }
+        return isExplained ? nil : FixSourceError(.notALog, absence(of: outcomes))
+    }
+
+    /// Why logs have no fix that could be given, and what to do.
     package static func absence(of outcomes: [LogOutcome]) -> String {
         let names = outcomes.map(\.name).joined(separator: ", ")
-        let epochs = outcomes.reduce(0) { $0 + $1.statistics.epochs }
-        let undated = outcomes.reduce(0) { $0 + $1.statistics.undatedFixes }
-        if undated > 0 {
+        func sum(_ count: (DecoderStatistics) -> Int) -> Int { outcomes.reduce(0) { $0 + count($1.statistics) } }
+        let bare = sum { $0.refusals(.missingChecksum).count }
+        if bare > sum(\.sentences), outcomes.contains(where: \.statistics.lacksChecksums) {
             return
-                "no fix with a date in \(names): \(undated.counted("fix", "fixes")), but no RMC or ZDA sentence that "
-                + "dates them; have the receiver send RMC or ZDA too, and record again"
+                "\(names) \(outcomes.count == 1 ? "holds" : "hold") no fix, but \(bare.counted("sentence")) without "
+                + "checksum; if it is the log of a receiver that sends none, accept them: --accept-missing-checksum, or "
+                + "receiver.acceptMissingChecksum"
         }
-        guard epochs > 0 else {
-            return "no fix in \(names): no sentence there states a position with its time; have the receiver send RMC "
-                + "and GGA, and record again"
-        }
+        let (epochs, undated) = (sum(\.epochs), sum(\.undatedFixes))
+        let (what, remedy) =
+            if undated > 0 {
+                (
+                    "\(undated.counted("fix", "fixes")), but no RMC or ZDA sentence that dates them",
+                    "have the receiver send RMC or ZDA too, and record again"
+                )
+            } else if epochs == 0 {
+                (
+                    "no sentence states a position with its time",
+                    "have the receiver send RMC and GGA, and record again"
+                )
+            } else {
+                (
+                    "\(epochs.counted("epoch")), none with a position that its receiver vouches for (RMC with status V, "
+                        + "GGA with quality 0, or simulated)", "record again where the antenna sees the sky"
+                )
+            }
+        let front = "no fix \(undated > 0 ? "with a date " : "")in \(names)"
+        guard outcomes.contains(where: \.statistics.lostManyToChecksums) else { return "\(front): \(what); \(remedy)" }
+        let mismatches = sum { $0.refusals(.checksumMismatch).count }
+        let all = mismatches + sum(\.sentences)
         return
-            "no fix in \(names): \(epochs.counted("epoch")), none with a position that its receiver vouches for (RMC "
-            + "with status V, GGA with quality 0, or simulated); record again where the antenna sees the sky"
+            "\(front): \(mismatches.grouped) of \(all.counted("sentence")) left out, as the checksum does not agree; in "
+            + "the rest, \(what): \(alteration)"
+    }
+}
+
+extension DecoderStatistics {
+    /// Whether most of what was refused lacks nothing but its checksum; noise has a `$` here and there, too.
+    fileprivate var lacksChecksums: Bool {
+        let refused = SentenceRefusal.allCases.reduce(0) { $0 + refusals($1).count }
+        return refusals(.missingChecksum).count * 2 > refused
+    }
+
+    /// Whether what is missing may be among the sentences whose checksum does not agree: no usual noise spoils so many.
+    var lostManyToChecksums: Bool {
+        let mismatches = refusals(.checksumMismatch).count
+        return mismatches * 10 > sentences + mismatches
     }
 }
 
@@ -87,7 +123,8 @@ enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
     case gpsdReports = "JSON reports of gpsd; record the receiver's sentences with gpspipe -r"
     case runRecording =
         "the record of a run, not a receiver's log; give its folder to waypost replay, or use receiver-*.nmea beside it"
-    case configuration = "a configuration, not a log; give it behind --config, and name a receiver's log"
+    case configuration =
+        "a configuration, not a log; name a receiver's log here, and the configuration behind --config if the command has it"
     case json = "JSON, not a receiver's log; use the log with the receiver's NMEA sentences"
     case table = "a table (CSV), which has no sentences; use the receiver's log that it was made of"
     case rinex = "RINEX, which has raw measurements and no positions; record the receiver's NMEA sentences"

@@ -4,7 +4,7 @@ package import LocationReporting
 /// Fixes from recorded logs, plain or gzip, one after another as if they were one; `-` is standard input.
 ///
 /// A log is read no faster than its fixes are taken, and memory does not grow with its length. A log that turns out to
-/// be damaged gives what was read before the damage, then the error.
+/// be damaged gives what was read before the damage, then the error; logs without a fix are an error that says why.
 package struct LogReceiver: FixSource {
     private let paths: [String]
     private let decoder: NMEADecoder
@@ -16,7 +16,7 @@ package struct LogReceiver: FixSource {
 
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
         let reader = try LogReader(paths: paths, decoder: decoder, chunkBytes: chunkBytes)
-        try await reader.deliverAll(to: deliver)
+        if let failure = LogOutcome.failure(of: try await reader.deliverAll(to: deliver)) { throw failure }
         await deliver(.state(.ended(source: reader.name)))
     }
 }

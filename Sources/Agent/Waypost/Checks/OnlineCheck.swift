@@ -36,7 +36,8 @@ package enum OnlineCheck {
         let isOurs = service?.vehicle == configuration.vehicle.description
         let hasOutbox = await onThread(named: "check") { isOurs && uses(configuration.outbox.path, service) }
         async let store = hasOutbox ? outbox(of: service, configuration) : outbox(configuration)
-        async let line = isOurs ? receiver(of: service) : receiver(configuration)
+        async let finding =
+            isOurs ? ReceiverFinding(line: receiver(of: service)) : receiver(configuration)
 
         func take(_ line: CheckLine) throws {
             if !Task.isCancelled { try found(line) }
@@ -54,9 +55,12 @@ package enum OnlineCheck {
         waits(
             "receiver: waiting for a fix, up to \(longestWait(for: configuration.receiver.source).components.seconds) s"
         )
-        try take(await line)
+        let heard = await finding
+        if heard.unjudged == nil { try take(heard.line) }
         waits("token and Fleet Engine: waiting for their answers")
-        for line in await answers { try take(line) }
+        let (lines, witness) = await answers
+        if heard.unjudged != nil { try take(heard.line(by: witness)) }
+        for line in lines { try take(line) }
         if let line = await trip { try take(line) }
     }
 
@@ -186,12 +190,12 @@ extension OnlineCheck {
             ? "; check the antenna's view of the sky" : ""
     }
 
-    private static func receiver(_ configuration: Configuration) async -> CheckLine {
+    private static func receiver(_ configuration: Configuration) async -> ReceiverFinding {
         let source = configuration.makeSource(present: { UTCTime.synchronizedSystem ?? Release.date })
         let longest = longestWait(for: configuration.receiver.source)
         let (last, failure) = (Locked(FirstFixWait()), Locked<String?>(nil))
         let (events, sink) = AsyncStream.makeStream(of: FixSourceEvent.self, bufferingPolicy: .bufferingNewest(64))
-        return await withTaskGroup(of: Void.self, returning: CheckLine.self) { group in
+        return await withTaskGroup(of: Void.self, returning: ReceiverFinding.self) { group in
             group.addTask {
                 do throws(FixSourceError) {
                     try await source.run { sink.yield($0) }
@@ -212,15 +216,43 @@ extension OnlineCheck {
             let wait = last.withLock { $0 }
             guard let fix else {
                 let reason = failure.withLock { $0 } ?? wait.absence(within: longest)
-                return CheckLine(.fail, "receiver", reason)
+                return ReceiverFinding(line: CheckLine(.fail, "receiver", reason))
             }
-            let present = configuration.readsRecording ? nil : UTCTime.synchronizedSystem
-            return verdict(on: fix, present: present, detail: discovery(wait.state))
+            let (present, detail) = (UTCTime.synchronizedSystem, discovery(wait.state))
+            let isRecorded = configuration.readsRecording
+            let line = verdict(on: fix, present: isRecorded ? nil : present, detail: detail)
+            return ReceiverFinding(
+                line: line, unjudged: isRecorded || present != nil ? nil : (fix, UTCTime.system, detail))
         }
     }
 
-    /// What a fix that has just come is worth; `present` is the host's time while something keeps that right.
-    package static func verdict(on fix: Fix, present: UTCTime?, detail: String = "") -> CheckLine {
+    /// The receiver's line, and the fix that no clock has judged.
+    private struct ReceiverFinding: Sendable {
+        let line: CheckLine
+        /// A fix with this host's time when it came, where nothing keeps that right.
+        var unjudged: (fix: Fix, at: UTCTime, detail: String)?
+
+        /// The line when another clock judges the fix.
+        func line(by witness: Witness?) -> CheckLine {
+            guard let unjudged, let witness else { return line }
+            return OnlineCheck.verdict(
+                on: unjudged.fix, present: unjudged.at.advanced(by: witness.ahead), by: witness.owner,
+                detail: unjudged.detail)
+        }
+    }
+
+    /// A clock that an answer told of.
+    private struct Witness: Sendable {
+        /// As `Fleet Engine's`.
+        let owner: String
+        /// How far it is ahead of this host's.
+        let ahead: Duration
+    }
+
+    /// What a fix that has just come is worth; `present` is the time by the clock `owner`.
+    package static func verdict(
+        on fix: Fix, present: UTCTime?, by owner: String = "this machine's, which is synchronized", detail: String = ""
+    ) -> CheckLine {
         let quality = fix.satellitesUsed.map { $0.counted("satellite") } ?? "quality \(fix.quality.rawValue)"
         let words = "fix of \(fix.timeOfFix), \(quality)\(detail)"
         let lag = present.map { fix.timeOfFix.duration(to: $0) } ?? .zero
@@ -229,8 +261,8 @@ extension OnlineCheck {
         let side = lag > .zero ? "behind" : "ahead of"
         return CheckLine(
             .note, "receiver",
-            "\(words); its time is \(difference.spoken) \(side) this machine's, which is synchronized: switch the receiver "
-                + "off and on, and if that does not help, replace its firmware or itself")
+            "\(words); its time is \(difference.spoken) \(side) \(owner): switch the receiver off and on, and if that does "
+                + "not help, replace its firmware or itself")
     }
 
     private static func firstFix(_ events: AsyncStream<FixSourceEvent>, noting last: Locked<FirstFixWait>) async
@@ -268,10 +300,7 @@ package struct FirstFixWait: Sendable {
     /// Why there was no fix within `limit`.
     package func absence(within limit: Duration) -> String {
         guard let state else { return "no answer within \(limit.components.seconds) s" }
-        if case .ended(let log) = state {
-            return "\(log): end of log, and no fix in it; waypost fixes \(log) says why"
-        }
-        if let cause, [.receiving, .noPosition].contains(state.kind) {
+        if let cause, [.receiving, .noPosition, .ended].contains(state.kind) {
             return "\(state), but no fix within \(limit.components.seconds) s: \(cause)"
         }
         guard case .receiving = state else { return state.description }
@@ -281,18 +310,29 @@ package struct FirstFixWait: Sendable {
 
 /// The token, and with it Fleet Engine.
 extension OnlineCheck {
-    private static func tokenAndFleetEngine(_ configuration: Configuration) async -> [CheckLine] {
+    /// The lines, and the clock of who answered: Fleet Engine's, or else that of the token's issuer.
+    private static func tokenAndFleetEngine(
+        _ configuration: Configuration
+    ) async -> (lines: [CheckLine], witness: Witness?) {
         let report: TokenReport
         do { report = try await TokenReport.fetch(configuration) } catch {
-            return [CheckLine(.fail, "token", error.detail), unasked]
+            return ([CheckLine(.fail, "token", error.detail), unasked], nil)
         }
-        guard report.verdict.fits else { return [CheckLine(.fail, "token", report.summary), unasked] }
-        return [CheckLine(.ok, "token", report.summary), await vehicle(configuration, token: report.rawToken)]
+        let issuer = report.issuerAhead.map { Witness(owner: "the token issuer's", ahead: $0) }
+        guard report.verdict.fits else { return ([CheckLine(.fail, "token", report.summary), unasked], issuer) }
+        let (line, ahead) = await vehicle(configuration, token: report.rawToken)
+        return (
+            [CheckLine(.ok, "token", report.summary), line],
+            ahead.map { Witness(owner: "Fleet Engine's", ahead: $0) } ?? issuer
+        )
     }
 
     private static let unasked = CheckLine(.skip, "Fleet Engine", "not asked: there is no token that fits")
 
-    private static func vehicle(_ configuration: Configuration, token: String) async -> CheckLine {
+    /// The line, and how far Fleet Engine's clock is ahead of this host's.
+    private static func vehicle(
+        _ configuration: Configuration, token: String
+    ) async -> (line: CheckLine, ahead: Duration?) {
         do {
             let request = HTTPRequest(
                 .get, try configuration.vehicle.url(at: configuration.upload.endpoint),
@@ -300,12 +340,15 @@ extension OnlineCheck {
                 limits: HTTPLimits(total: configuration.upload.timeout))
             let response = try await configuration.makeTransport().send(request)
             let outcome = UploadOutcome(of: response, to: request, for: configuration.vehicle)
-            guard outcome == .delivered else { return CheckLine(.fail, "Fleet Engine", reason(outcome)) }
-            return CheckLine(
+            // A portal that answers in its place tells no time.
+            guard outcome == .delivered else { return (CheckLine(.fail, "Fleet Engine", reason(outcome)), nil) }
+            let line = CheckLine(
                 .ok, "Fleet Engine", "\(configuration.upload.endpoint.origin) knows \(configuration.vehicle)")
+            let time = response.headers["Date"].flatMap(UTCTime.init(httpDate:))
+            return (line, time.map { UTCTime.system.duration(to: $0) })
         } catch let error as HTTPTransportError {
-            return CheckLine(.fail, "Fleet Engine", reason(UploadOutcome(of: error), error.code))
-        } catch { return CheckLine(.fail, "Fleet Engine", "\(error)") }
+            return (CheckLine(.fail, "Fleet Engine", reason(UploadOutcome(of: error), error.code)), nil)
+        } catch { return (CheckLine(.fail, "Fleet Engine", "\(error)"), nil) }
     }
 
     /// The reason with what to do, where the service just goes on trying: of an answer, or of none, because of `code`.

@@ -85,13 +85,10 @@ struct FixesCommand {
         if decoding.isInterrupted, !follows { throw interruption }
         try StandardOutput.write(ending)
         if decoding.isInterrupted { throw interruption }
-        decoding.reportLosses()
+        if count > 0 { decoding.reportLosses() }
         let status = try decoding.conclude()
         guard count == 0 else { return status }
-        // A receiver that never saw the sky gives a log without a fix; without a sentence it is not a log.
-        if let foreignLog = decoding.foreignLog { throw foreignLog }
-        Terminal.say("waypost: \(decoding.absence)")
-        return status
+        throw decoding.absence
     }
 
     private func summarize() async throws -> ExitStatus {
@@ -103,7 +100,7 @@ struct FixesCommand {
             try StandardOutput.write(line: FixesSummary(logs: logs, total: total, now: .system).text)
         }
         let status = try decoding.conclude()
-        if logs.allSatisfy({ $0.statistics.sentences == 0 }), let foreignLog = decoding.foreignLog { throw foreignLog }
+        guard logs.contains(where: { $0.statistics.fixes > 0 }) else { throw decoding.absence }
         return status
     }
 }

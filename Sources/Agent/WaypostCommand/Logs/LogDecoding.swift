@@ -27,18 +27,17 @@ struct LogDecoding: Sendable {
         throw failure
     }
 
-    /// What is wrong with the first log without a sentence: it is not a receiver's log.
-    var foreignLog: AgentError? {
-        guard let log = outcomes.first(where: { $0.statistics.sentences == 0 }) else { return nil }
+    /// Why the logs have no fix that could be given: first that one of them is not a receiver's log.
+    var absence: AgentError {
+        guard let log = outcomes.first(where: { $0.statistics.sentences == 0 }) else {
+            return AgentError(.inputData, LogOutcome.absence(of: outcomes))
+        }
         return AgentError(
             .inputData,
             log.emptiness?.description
                 ?? "\(log.name) holds \(log.sentencesWithoutChecksum.counted("sentence")) without checksum and none with a "
                 + "right one; if it is the log of a receiver that sends none, add --accept-missing-checksum")
     }
-
-    /// Why logs with sentences have no fix that could be given.
-    var absence: String { LogOutcome.absence(of: outcomes) }
 
     /// Says what was left out of the logs.
     func reportLosses() {

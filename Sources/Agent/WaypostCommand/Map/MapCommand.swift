@@ -76,7 +76,7 @@ struct MapCommand {
             failure: decoding.failure.map { "\($0)" }, reported: told)
         guard let size = try await write(drawing, to: page) else {
             _ = try decoding.conclude()
-            throw decoding.foreignLog ?? AgentError(.inputData, decoding.absence)
+            throw decoding.absence
         }
         decoding.reportLosses()
         if let reported, !meeting.hasMet {

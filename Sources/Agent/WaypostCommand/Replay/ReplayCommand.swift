@@ -113,10 +113,10 @@ struct ReplayOptions: Sendable, Equatable {
         isPermitted = arguments.has("--yes")
         acceptsMissingChecksum = arguments.has("--accept-missing-checksum")
         if follows, loops { throw UsageError("--loop and --follow exclude each other", command: "replay") }
-        let others = logs + [arguments.configurationFile]
-        if let outbox, let other = others.first(where: { FileSystem.isSameFile($0, outbox) }) {
+        let others = [(arguments.configurationFile, "the configuration")] + logs.map { ($0, "the log that is played") }
+        if let outbox, let (_, role) = others.first(where: { FileSystem.isSameFile($0.0, outbox) }) {
             throw UsageError(
-                "--outbox \(outbox) is \(other); name an outbox, or a file that is not there", command: "replay")
+                "--outbox \(outbox) is \(role); name an outbox, or a file that is not there", command: "replay")
         }
         if follows, let log = logs.last { try GrowingLog.require(log, command: "replay") }
         fleet = try FleetPlan(arguments)

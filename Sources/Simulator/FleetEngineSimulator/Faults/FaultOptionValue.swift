@@ -34,11 +34,19 @@ struct FaultOptionValue {
         return count
     }
 
-    /// Seconds as `10..30`.
-    func range() throws(FaultPlan.OptionError) -> ClosedRange<Double> {
+    /// Seconds as `60`.
+    func seconds() throws(FaultPlan.OptionError) -> Double {
+        guard let seconds = Self.seconds(text) else {
+            throw error(Self.withoutUnit(text) ?? "use a number of seconds from 0 to 1000000, as 60")
+        }
+        return seconds
+    }
+
+    /// Seconds as `10..30`; `alternative` says what else the option takes.
+    func range(or alternative: String = "") throws(FaultPlan.OptionError) -> ClosedRange<Double> {
         guard let dots = text.firstRange(of: ".."), let lower = Self.seconds(text[..<dots.lowerBound]),
             let upper = Self.seconds(text[dots.upperBound...])
-        else { throw error("write a range of seconds as 10..30") }
+        else { throw error("write a range of seconds as 10..30\(alternative)") }
         guard lower <= upper else {
             let halves = (text[..<dots.lowerBound], text[dots.upperBound...])
             throw error("it ends before it begins; write a range of seconds as \(halves.1)..\(halves.0)")

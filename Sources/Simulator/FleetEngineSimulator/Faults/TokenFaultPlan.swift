@@ -140,7 +140,11 @@ extension TokenFaultPlan {
     mutating func set(_ value: FaultOptionValue) throws(FaultPlan.OptionError) -> Bool {
         switch value.option {
         case "--token-outage":
-            if let count = Int(value.text) { outage = .first(count) } else { outage = .seconds(try value.range()) }
+            if Int(value.text) != nil {
+                outage = .first(try value.count(0...1_000_000))
+            } else {
+                outage = .seconds(try value.range(or: ", or a COUNT of token requests as 3"))
+            }
         case "--token-errors":
             rates = try value.rates(
                 "FAULT:RATE, as 503:0.3 or page:0.1, where FAULT is 400 to 599, page, empty, wrongVehicle, "
@@ -151,7 +155,7 @@ extension TokenFaultPlan {
         case "--token-life": life = try value.count(1...3600)
         case "--token-expiry": expiryStyle = .some(try value.choice())
         case "--token-clock": clockOffset = try value.count(-1_000_000_000...1_000_000_000)
-        case "--key-rotation": keyRotations.append(try value.delay().lowerBound)
+        case "--key-rotation": keyRotations.append(try value.seconds())
         default: return false
         }
         return true
