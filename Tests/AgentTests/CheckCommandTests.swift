@@ -340,6 +340,11 @@ struct CheckCommand {
         (#""van-7""#, #""van 7""#, #"vehicle.vehicleId is "van 7", with a space; make sure that the backend has "#),
         (#""van-7""#, #""VEHICLE_ID=van-7""#, "vehicle.vehicleId is VEHICLE_ID=van-7, as a line of a settings file"),
         (#""p""#, #""123456789012""#, "vehicle.providerId is 123456789012, a number; Fleet Engine knows"),
+        (
+            #""p""#, #""My Cloud Project""#,
+            #"vehicle.providerId is "My Cloud Project", which looks like the project's name; write its id, which has "#
+        ),
+        (#""p""#, #""Vans-4711""#, #"vehicle.providerId is "Vans-4711", which looks like the project's name; write"#),
     ])
     func notesAnUnusualId(part: String, id: String, words: String) async throws {
         let (lines, ending) = try await check(Self.good.replacing(part, with: id))

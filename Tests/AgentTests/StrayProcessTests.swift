@@ -177,7 +177,8 @@ import WaypostTestSupport
         ).run()
         #expect(
             String(decoding: outcome.standardError, as: UTF8.self)
-                == "waypost: token command /bin/sh failed with status 3: no\n")
+                == "waypost: token command /bin/sh failed with status 3: no; run it by hand as the "
+                + "service's user\n")
     }
 
     private func configure(_ script: String, in folder: TemporaryFolder, timeout: Int = 1) throws -> String {

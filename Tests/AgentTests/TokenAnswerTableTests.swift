@@ -232,8 +232,11 @@ import WaypostTestSupport
         Row("neither", answer(claims(["iat": nil, "exp": nil])), .doubted("has no exp")),
         Row(
             "exp in milliseconds", answer(claims(["exp": "1767574800000"])),
-            .doubted("which is no time; let the issuer")),
-        Row("iat in milliseconds", answer(claims(["iat": "1767571200000"])), .doubted("which is no time"), life: 3595),
+            .doubted("has the exp 1767574800000 in milliseconds; let the issuer divide it by 1000")),
+        Row(
+            "iat in milliseconds", answer(claims(["iat": "1767571200000"])),
+            .doubted("has the iat 1767571200000 in milliseconds; let the issuer divide it by 1000"), life: 3595),
+        Row("exp in microseconds", answer(claims(["exp": "1767574800000000"])), .doubted("which is no time; let")),
         Row("exp null", answer(claims(["exp": "null"])), .doubted("has no exp")),
         Row("iat zero", answer(claims(["iat": "0"])), .used, life: 3595),
         Row("exp with a fraction", answer(claims(["exp": "1767574800.5"])), .used),
@@ -309,7 +312,10 @@ import WaypostTestSupport
             .refused("is for vehicle w; check the vehicle id")),
         Row(
             "for a delivery vehicle", answer(claims(["authorization": #"{"deliveryvehicleid":"v"}"#])),
-            .refused("let the issuer set vehicleid")),
+            .refused("let the issuer set vehicleid, or correct vehicle.service")),
+        Row(
+            "a list of vehicles", answer(claims(["authorization": #"{"vehicleid":["v"]}"#])),
+            .refused("has a vehicleid that is a list; let the issuer write the id alone, as a string")),
         Row(
             "for a trip", answer(claims(["authorization": #"{"tripid":"t"}"#])),
             .refused("names no vehicle (it may be a consumer's)")),
@@ -342,7 +348,7 @@ import WaypostTestSupport
     static let statuses: [Row] = [
         Row("204", "", .refused("gave nothing"), status: 204),
         Row(
-            "301", "", .refused("a redirect to https://x.example.com, which is not followed; set authorization.url"),
+            "301", "", .refused("a redirect to https://x.example.com/a, which is not followed; set authorization.url"),
             status: 301, headers: [("Location", "https://x.example.com/a")]),
         Row("302", "", .refused("a redirect, which is not followed"), status: 302),
         Row("400", answer(), .refused("check authorization.url, headers, body and client certificate"), status: 400),
@@ -350,6 +356,9 @@ import WaypostTestSupport
         Row("403", "", .refused("have this vehicle's token: check vehicle.vehicleId"), status: 403),
         Row("404", "", .refused("check authorization.url"), status: 404),
         Row("405", "", .refused("check authorization.method"), status: 405),
+        Row(
+            "405 with Allow", "", .refused("it allows POST; check authorization.method"), status: 405,
+            headers: [("Allow", "POST")]),
         Row("410", "", .refused("check authorization.url"), status: 410),
         Row("422", "", .refused("check authorization.headers and body, and the backend's log"), status: 422),
         Row(

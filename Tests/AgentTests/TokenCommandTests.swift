@@ -61,7 +61,7 @@ struct TokenCommands {
         (
             "delivery_driver/van-7",
             "FAIL     the token for vehicle van-7 is for delivery vehicles, but vehicle.service is onDemandTrips; "
-                + "let the issuer set vehicleid"
+                + "let the issuer set vehicleid, or correct vehicle.service"
         ),
         (
             "consumer/t",

@@ -93,6 +93,16 @@ import WaypostTestSupport
                 "FAIL the token fits VEHICLE and the service sends it, but Fleet Engine rejects an exp more than an hour "
                     + "ahead; let the issuer set an earlier one"
             ),
+            (
+                "exp", "1000003600000",
+                "FAIL the token fits VEHICLE and the service sends it, but Fleet Engine rejects an exp in milliseconds, "
+                    + "which is thousands of years ahead; let the issuer divide it by 1000"
+            ),
+            (
+                "exp", "1000003600000,\"iat\":1000000000000",
+                "FAIL the token fits VEHICLE and the service sends it, but Fleet Engine rejects an exp in milliseconds, "
+                    + "which is thousands of years ahead; let the issuer divide it by 1000"
+            ),
             ("authorization", #"{"vehicleid":"*"}"#, "ok fits VEHICLE"),
             (
                 "authorization", "7",
@@ -116,6 +126,26 @@ import WaypostTestSupport
         let last = report.lines.last.map { "\($0.name) \($0.text)" }
         #expect(last == line.replacing("VEHICLE", with: configuration.vehicle.description))
         #expect((report.refusal == nil) == line.hasPrefix("ok"))
+    }
+
+    /// The first is the reason, the others are notes: whoever mends the backend mends it once.
+    @Test func tellsEveryFaultOfATokenThatDoesNotFit() throws {
+        let configuration = try Configurations.read(Configurations.smallest)
+        let payload =
+            #""aud":"https://fleetengine.googleapis.com","iat":1000000000,"exp":1000003600,"#
+            + #""authorization":{"vehicleId":"v"}"#
+        let answer = try TokenAnswer(
+            Array(TestTokens.token(payload: "{\(payload)}", header: #"{"alg":"HS256","kid":"k"}"#).utf8),
+            from: .init(source: "X", issuerTime: 1_000_000_000, localTime: 1_000_000_000), format: TokenAnswerFormat())
+        let report = TokenReport(
+            answer, configuration, hostTime: UTCTime(millisecondsSince1970: 1_000_000_000_000))
+        #expect(report.verdict.problem?.contains("is signed with HS256") == true)
+        let notes = report.lines.filter { $0.name == "note" }.map(\.text)
+        try #require(notes.count == 2, "\(notes)")
+        #expect(notes[0].contains("names its vehicle under vehicleId; let the issuer write"))
+        #expect(notes[1].contains("has an aud without the slash at its end; let the issuer set aud"))
+        #expect(report.lines.last?.text == report.verdict.problem)
+        for note in notes { #expect(report.summary.contains("; note: \(note)"), "\(report.summary)") }
     }
 
     @Test(arguments: [

@@ -43,7 +43,7 @@ struct WrongTokenAnswers {
     static let cases: [Case] = [
         refusal(
             "301 Moved Permanently",
-            "a redirect to http://127.0.0.1:1, which is not followed; set authorization.url to the final address, "
+            "a redirect to http://127.0.0.1:1/login, which is not followed; set authorization.url to the final address, "
                 + "or, if that is a login page, check authorization.headers and authorization.url",
             "Location: http://127.0.0.1:1/login?secret=\(secret)"),
         refusal(
@@ -56,6 +56,11 @@ struct WrongTokenAnswers {
                 + "and authorization.headers and authorization.url"),
         refusal("404 Not Found", "it does not know the address or the vehicle; check authorization.url"),
         refusal("405 Method Not Allowed", "it expects another method; check authorization.method"),
+        refusal(
+            "405 Method Not Allowed", "it expects another method; it allows GET, POST; check authorization.method",
+            "Allow: GET,POST"),
+        refusal(
+            "405 Method Not Allowed", "it expects another method; check authorization.method", "Allow: \(secret)"),
         refusal(
             "422 Unprocessable",
             "it does not accept what the request says; check authorization.headers and body, and the backend's log"),

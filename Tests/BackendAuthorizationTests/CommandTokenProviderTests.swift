@@ -38,14 +38,18 @@ import WaypostTestSupport
 
     @Test(
         arguments: [
-            ("exit 0", AuthorizationError.Code.unusableAnswer, "gave nothing"),
+            (
+                "exit 0", AuthorizationError.Code.unusableAnswer,
+                "under \"VEHICLE_TOKEN_KEY\"; run it by hand as the service's user"
+            ),
+            ("exit 127", .unavailable, "status 127 and said nothing; run it by hand as the service's user"),
             ("echo first >&2; echo key missing >&2; exit 3", .unavailable, "failed with status 3: key missing"),
             ("printf '\\033[2Jkey\\tmissing\\n' >&2; exit 3", .unavailable, "status 3: \u{FFFD}[2Jkey missing"),
             (
                 "echo no login >&2", .unusableAnswer,
                 "gave nothing; expected the token on its standard output. It said: no login"
             ),
-            ("echo 'one\n \ntwo' >&2; exit 3", .unavailable, "failed with status 3: two (its first line: one)"),
+            ("echo 'one\n \ntwo' >&2; exit 3", .unavailable, "failed with status 3: two (its first line: one); run it"),
             (
                 "echo 'begun\nERROR: no login\nsee the manual' >&2; exit 3", .unavailable,
                 "failed with status 3: ERROR: no login (its last line: see the manual)"

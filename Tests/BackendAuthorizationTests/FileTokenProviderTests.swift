@@ -26,7 +26,7 @@ import WaypostTestSupport
 
     @Test(
         arguments: [
-            ("", 0o600, AuthorizationError.Code.unusableAnswer, "gave nothing"),
+            ("", 0o600, AuthorizationError.Code.unusableAnswer, "; let whoever writes the file write a token, and put"),
             ("secret", 0o600, .unusableAnswer, "gave 6 bytes that are neither JSON nor a token"),
             (#"{"VEHICLE_TOKEN_KEY":"eyJh"#, 0o600, .unusableAnswer, "was it cut off, or written in place?"),
             (

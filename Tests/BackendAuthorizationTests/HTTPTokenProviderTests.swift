@@ -133,6 +133,10 @@ import WaypostTestSupport
                 301, ["Location": "https://login.example.com/?next=secret"], AuthorizationError.Code.unusableAnswer,
                 "a redirect to https://login.example.com, which is not followed", nil
             ),
+            (
+                301, ["Location": "http://127.0.0.1:8090/good/?key=secret#secret"], .unusableAnswer,
+                "a redirect to http://127.0.0.1:8090/good/, which is not followed", nil
+            ),
             (302, [:], .unusableAnswer, "a redirect, which", nil),
             (
                 302, ["Location": "/login?next=secret"], .unusableAnswer, "a redirect to /login, which is not followed",
@@ -146,7 +150,10 @@ import WaypostTestSupport
                     + "there, and authorization.url", nil
             ),
             (404, [:], .refused, "does not know the address", nil),
-            (405, [:], .refused, "check authorization.method", nil), (408, [:], .unavailable, "cannot answer now", nil),
+            (405, [:], .refused, "it expects another method; check authorization.method", nil),
+            (405, ["Allow": "POST"], .refused, "another method; it allows POST; check authorization.method", nil),
+            (405, ["Allow": "secret"], .refused, "it expects another method; check authorization.method", nil),
+            (408, [:], .unavailable, "cannot answer now", nil),
             (
                 429, ["Retry-After": "30"], .unavailable,
                 "it cannot answer now, and wants a pause (Retry-After); see the backend's log", 30

@@ -73,6 +73,13 @@ import WaypostTestSupport
             (.init(trackingID: "s1"), #""trackingid":"s2""#, "is for shipment s2"),
             (.init(trackingID: "s1"), #""tripid":"s1""#, "names no shipment"),
             (.init(vehicleID: "t1"), #""tripid":"t1""#, "names no vehicle (it may be a consumer's)"),
+            (
+                .init(vehicleID: "t1"), #""vehicleid":["t1"]"#,
+                "has a vehicleid that is a list; let the issuer write the id alone, as a string"
+            ),
+            (.init(vehicleID: "t1"), #""deliveryvehicleid":7"#, "has a deliveryvehicleid that is an integer; let the"),
+            (.init(tripID: "t1"), #""tripid":["t1"]"#, "has a tripid that is a list; let the issuer write"),
+            (.init(trackingID: "s1"), #""trackingid":null"#, "has a trackingid that is null; let the issuer write"),
         ] as [(AuthorizationContext, String, String?)])
     func mustBeForTheTripOrShipment(context: AuthorizationContext, claims: String, problem: String?) throws {
         let token = try JSONWebToken(
@@ -147,11 +154,11 @@ import WaypostTestSupport
             (#""alg":"RS256","kid":"k""#, #""authorization":{"vehicleid":"*"}"#, .vehicleid, nil, "is a server token"),
             (
                 #""alg":"RS256","kid":"k""#, #""authorization":{"vehicleid":"v"}"#, .deliveryvehicleid,
-                "is for on-demand vehicles, but vehicle.service is scheduledTasks", nil
+                "set deliveryvehicleid, or correct vehicle.service", nil
             ),
             (
                 #""alg":"RS256","kid":"k""#, #""authorization":{"deliveryvehicleid":"v"}"#, .vehicleid,
-                "is for delivery vehicles, but vehicle.service is onDemandTrips", nil
+                "set vehicleid, or correct vehicle.service", nil
             ),
             (
                 #""alg":"RS256","kid":"k""#, #""authorization":{"tripid":"v"}"#, .vehicleid, "names no vehicle (it may",
@@ -180,7 +187,8 @@ import WaypostTestSupport
             ("1000", nil), ("\"1000\"", "has its iat in quotes; let the issuer write a number"),
             ("null", "has no iat; let the issuer set it, in seconds since 1970"),
             ("1e300", "has the iat 1e+300, which is no time"), ("\"inf\"", "has the iat inf, which is no time"),
-            ("1767571200000", "has the iat 1767571200000.0, which is no time"),
+            ("1767571200000", "has the iat 1767571200000 in milliseconds; let the issuer divide it by 1000"),
+            ("1e13", "has the iat 10000000000000.0, which is no time"), ("-1767571200000", "has the iat -1767571200000.0, which"),
         ] as [(String, String?)])
     func shouldStateTimes(iat: String, doubt: String?) throws {
         let claims = #""aud":"https://fleetengine.googleapis.com/","authorization":{"vehicleid":"v"},"exp":4600"#

@@ -163,8 +163,8 @@ package final class CommandTokenProvider: TokenProvider {
         _ outcome: ChildProcess.Outcome, _ source: String, _ secrets: [String]
     ) -> AuthorizationError? {
         let complaint =
-            Self.complaint(outcome, secrets).map { ": \($0)" }
-            ?? " and said nothing; run it by hand as the service's user"
+            (Self.complaint(outcome, secrets).map { ": \($0)" } ?? " and said nothing")
+            + "; run it by hand as the service's user"
         return switch outcome.ending {
         case .exited(0): nil
         case .exited(let status):

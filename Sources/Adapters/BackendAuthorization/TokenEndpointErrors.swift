@@ -39,15 +39,10 @@ struct TokenEndpointErrors {
         case 200..<300: return nil
         case 300..<400:
             code = .unusableAnswer
-            let target = response.headers["Location"].flatMap { try? HTTPURL($0) }
-            // What stands behind the path may be a secret.
-            let path = response.headers["Location"].flatMap {
-                $0.hasPrefix("/") ? $0.prefix { !"?#".contains($0) } : nil
-            }
-            let place =
-                (target?.origin ?? path.map { String($0) }).map { " to \(ReportedText($0, without: secrets))" } ?? ""
+            let place = response.headers["Location"].flatMap(Self.place)
+            let to = place.map { " to \(ReportedText($0, without: secrets))" } ?? ""
             advice =
-                "a redirect\(place), which is not followed; set \(section).url to the final address, or, if that is a "
+                "a redirect\(to), which is not followed; set \(section).url to the final address, or, if that is a "
                 + "login page, \(authenticate)"
         case 400 where origin.hasPrefix("http:") && Self.asksForHTTPS(response.body):
             (code, advice) = (.refused, "its port expects https; write https in \(section).url")
@@ -61,7 +56,9 @@ struct TokenEndpointErrors {
             (code, advice) = (.refused, "it rejects our credentials; \(authenticate)")
         case 403: (code, advice) = (.refused, forbidden)
         case 404, 410: (code, advice) = (.refused, "it does not know the address or the vehicle; check \(section).url")
-        case 405: (code, advice) = (.refused, "it expects another method; check \(section).method")
+        case 405:
+            let allowed = response.headers["Allow"].flatMap(Self.methods).map { "; it allows \($0)" } ?? ""
+            (code, advice) = (.refused, "it expects another method\(allowed); check \(section).method")
         case 406, 415:
             (code, advice) = (.refused, "it expects another kind of request; check \(section).headers and body")
         case 422:
@@ -94,6 +91,23 @@ struct TokenEndpointErrors {
             AnswerKind(response.body) == .page
         else { return "" }
         return "; its answer is a page (HTML or XML), so another server, a proxy or a login page may be answering"
+    }
+
+    /// Where a redirect leads: what stands behind the path may be a secret.
+    private static func place(_ location: String) -> String? {
+        func path(_ text: String) -> String { String(text.prefix { !"?#".contains($0) }) }
+        if location.hasPrefix("/") { return path(location) }
+        guard let target = try? HTTPURL(location) else { return nil }
+        return target.origin + (path(target.target) == "/" ? "" : path(target.target))
+    }
+
+    /// The methods that a server names (`GET, POST`); `nil` where it names none, or something else.
+    private static func methods(_ allow: String) -> String? {
+        let names = allow.split { $0 == "," || $0.isWhitespace }
+        guard !names.isEmpty, names.count < 10,
+            names.allSatisfy({ $0.count < 10 && $0.allSatisfy { $0.isASCII && $0.isUppercase } })
+        else { return nil }
+        return names.joined(separator: ", ")
     }
 
     /// What servers say in words to a request without TLS.

@@ -59,6 +59,15 @@ package struct TokenAnswer: Sendable {
         case command
         case file = "path"
 
+        /// What to do where nothing stands in a token's place.
+        fileprivate var emptyRemedy: String {
+            switch self {
+            case .endpoint: "look into the issuer's log"
+            case .command: "run it by hand as the service's user"
+            case .file: "let whoever writes the file write a token, and put it in place by renaming"
+            }
+        }
+
         /// What to do about a page in a token's place.
         fileprivate var pageRemedy: String {
             switch self {
@@ -88,7 +97,7 @@ package struct TokenAnswer: Sendable {
         let value: String
         let place: String
         switch AnswerKind(bytes) {
-        case .nothing: throw unusable("nothing; \(expected); look into the issuer's log")
+        case .nothing: throw unusable("nothing; \(expected); \(origin.means.emptyRemedy)")
         case .page:
             throw unusable(
                 "a page (HTML or XML), not a token; \(origin.means.pageRemedy)")

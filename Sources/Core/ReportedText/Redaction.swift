@@ -87,7 +87,7 @@ struct StruckBytes {
 
 extension UInt8 {
     package var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
-    var isLowercase: Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= self }
+    package var isLowercase: Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= self }
     var isUppercase: Bool { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self }
     package var isAlphanumeric: Bool { isDigit || (self | 0x20).isLowercase }
     var isHexadecimal: Bool { isDigit || 0x61...0x66 ~= self | 0x20 }

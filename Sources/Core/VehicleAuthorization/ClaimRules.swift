@@ -35,9 +35,19 @@ public struct ClaimRules: Sendable, Hashable {
     ) throws(AuthorizationError) -> AuthorizationToken {
         guard let parsed = try? JSONWebToken(token.value) else { return token }
         if let problem = problem(of: parsed, for: context) {
-            throw AuthorizationError(.unusableAnswer, "the token for \(context) \(problem)")
+            throw AuthorizationError(.unusableAnswer, Self.sentence(problem, of: context))
         }
-        return token.doubted(doubts(about: parsed, for: context).map { "the token for \(context) \($0.words)" })
+        return token.doubted(doubts(about: parsed, for: context).map { Self.sentence($0.words, of: context) })
+    }
+
+    /// All that the issuer should correct, each a sentence; what keeps the token from being sent comes first.
+    package func faults(of token: JSONWebToken, for context: AuthorizationContext) -> [String] {
+        (problems(of: token, for: context) + doubts(about: token, for: context).map(\.words))
+            .map { Self.sentence($0, of: context) }
+    }
+
+    private static func sentence(_ end: String, of context: AuthorizationContext) -> String {
+        "the token for \(context) \(end)"
     }
 
     /// Something about a token that whoever runs the backend should correct.
@@ -78,6 +88,8 @@ public struct ClaimRules: Sendable, Hashable {
             if let time, JSONWebToken.isPlausible(time) {
                 guard token.claims[name]?.stringValue != nil else { continue }
                 doubt(name, "has its \(name) in quotes; let the issuer write a number")
+            } else if let time, JSONWebToken.isInMilliseconds(time) {
+                doubt(name, "has the \(name) \(Int(clamping: time)) in milliseconds; let the issuer divide it by 1000")
             } else {
                 let fault = time.map { "has the \(name) \($0), which is no time" } ?? "has no \(name)"
                 doubt(name, "\(fault); let the issuer set it, in seconds since 1970")
@@ -94,28 +106,51 @@ public struct ClaimRules: Sendable, Hashable {
         }
     }
 
-    /// The end of a sentence that begins with "the token".
+    /// The end of a sentence that begins with "the token": the first of several problems.
     package func problem(of token: JSONWebToken, for context: AuthorizationContext) -> String? {
+        problems(of: token, for: context).first
+    }
+
+    private func problems(of token: JSONWebToken, for context: AuthorizationContext) -> [String] {
+        [
+            Self.problemOfSignature(token), problemOfAudience(token), Self.problemOfBeginning(token),
+            problemOfSubject(token, context),
+        ].compactMap { $0 }
+    }
+
+    private static func problemOfSignature(_ token: JSONWebToken) -> String? {
         let algorithm = token.header["alg"]?.stringValue ?? "nothing"
-        guard algorithm == "RS256" else {
-            return "is signed with \(ReportedText(algorithm, limit: 20)); let the issuer sign with RS256"
-        }
+        guard algorithm != "RS256" else { return nil }
+        return "is signed with \(ReportedText(algorithm, limit: 20)); let the issuer sign with RS256"
+    }
+
+    private func problemOfAudience(_ token: JSONWebToken) -> String? {
         if token.audience.isEmpty { return "names no audience; let the issuer set aud to \(audience)" }
-        guard token.audience.contains(where: { Self.trimmed($0) == Self.trimmed(audience) }) else {
-            if token.authorization == nil, let issuer = Self.identityIssuer(of: token) {
-                return "is an identity token of \(issuer), not one for Fleet Engine; let the backend sign one with "
-                    + "the key of a service account, with aud \(audience)"
-            }
-            return "is for \(Self.shown(token.audience)); let the issuer set aud to \(audience)"
+        guard !token.audience.contains(where: { Self.trimmed($0) == Self.trimmed(audience) }) else { return nil }
+        if token.authorization == nil, let issuer = Self.identityIssuer(of: token) {
+            return "is an identity token of \(issuer), not one for Fleet Engine; let the backend sign one with "
+                + "the key of a service account, with aud \(audience)"
         }
-        if let problem = Self.problemOfBeginning(token) { return problem }
+        return "is for \(Self.shown(token.audience)); let the issuer set aud to \(audience)"
+    }
+
+    private func problemOfSubject(_ token: JSONWebToken, _ context: AuthorizationContext) -> String? {
         guard let claims = token.authorization else { return nil }
         return switch context.subject {
-        case .vehicle(let id, let taskID): problem(of: claims, forVehicle: id, taskID: taskID)
-        case .trip(let id): Self.problem(of: claims.tripID, for: id, kind: "trip", claim: "tripid")
-        case .shipment(let trackingID):
-            Self.problem(of: claims.trackingID, for: trackingID, kind: "shipment", claim: "trackingid")
+        case .vehicle(let id, let taskID): problem(of: claims, in: token, forVehicle: id, taskID: taskID)
+        case .trip(let id): Self.problem(of: claims.tripID, in: token, for: id, kind: "trip", claim: "tripid")
+        case .shipment(let id):
+            Self.problem(of: claims.trackingID, in: token, for: id, kind: "shipment", claim: "trackingid")
         }
+    }
+
+    /// What is said of a claim that holds no string, as a list of vehicles.
+    private static func problemOfKind(_ claim: String, in token: JSONWebToken) -> String? {
+        guard let value = token.claims["authorization"]?.objectValue?[claim], value.stringValue == nil else {
+            return nil
+        }
+        let kind = value.arrayValue == nil ? value.kind : "a list"
+        return "has a \(claim) that is \(kind); let the issuer write the id alone, as a string"
     }
 
     /// `nbf` is judged by the token's own `iat`: this machine's clock may be wrong, the issuer's agrees with itself.
@@ -128,7 +163,7 @@ public struct ClaimRules: Sendable, Hashable {
     }
 
     private func problem(
-        of claims: JSONWebToken.Authorization, forVehicle vehicleID: String, taskID: String?
+        of claims: JSONWebToken.Authorization, in token: JSONWebToken, forVehicle vehicleID: String, taskID: String?
     ) -> String? {
         let vehicles =
             switch vehicleClaim {
@@ -137,13 +172,18 @@ public struct ClaimRules: Sendable, Hashable {
             case nil: [claims.vehicleID, claims.deliveryVehicleID].compactMap { $0 }
             }
         guard !vehicles.isEmpty else {
+            let accepted = vehicleClaim.map { [$0] } ?? ClaimRules.VehicleClaim.allCases
+            for claim in accepted {
+                if let problem = Self.problemOfKind(claim.rawValue, in: token) { return problem }
+            }
             switch vehicleClaim {
             case .vehicleid where claims.deliveryVehicleID != nil:
-                return "is for delivery vehicles, but vehicle.service is onDemandTrips; let the issuer set vehicleid"
+                return "is for delivery vehicles, but vehicle.service is onDemandTrips; "
+                    + "let the issuer set vehicleid, or correct vehicle.service"
             case .deliveryvehicleid where claims.vehicleID != nil:
                 return
                     "is for on-demand vehicles, but vehicle.service is scheduledTasks; "
-                    + "let the issuer set deliveryvehicleid"
+                    + "let the issuer set deliveryvehicleid, or correct vehicle.service"
             case .vehicleid, .deliveryvehicleid, nil: break
             }
             let claim = claimName(for: AuthorizationContext(vehicleID: vehicleID))
@@ -168,8 +208,13 @@ public struct ClaimRules: Sendable, Hashable {
         return nil
     }
 
-    private static func problem(of claimed: String?, for id: String, kind: String, claim: String) -> String? {
-        guard let claimed else { return "names no \(kind) (it may be a driver's); let the issuer set \(claim)" }
+    private static func problem(
+        of claimed: String?, in token: JSONWebToken, for id: String, kind: String, claim: String
+    ) -> String? {
+        guard let claimed else {
+            return problemOfKind(claim, in: token)
+                ?? "names no \(kind) (it may be a driver's); let the issuer set \(claim)"
+        }
         guard claimed != "*", claimed != id else { return nil }
         return "is for \(kind) \(shown([claimed])); check the id and the endpoint"
     }

@@ -65,6 +65,9 @@ package struct JSONWebToken: Sendable {
     /// Whether `time` can be seconds since 1970 and fits into arithmetic: claims may say anything, also milliseconds.
     package static func isPlausible(_ time: Double) -> Bool { time.isFinite && abs(time) < 1e12 }
 
+    /// Whether `time` can be milliseconds since 1970, of the years 2001 to 2286.
+    package static func isInMilliseconds(_ time: Double) -> Bool { (1e12..<1e13).contains(time) }
+
     /// `aud`, one or several.
     package var audience: [String] {
         switch claims["aud"] {

@@ -62,9 +62,8 @@ package struct TokenReport: Sendable {
 
     /// Why Fleet Engine will not have the token, whether the service sends it or not; `nil` when nothing is sure.
     package var refusal: String? {
-        guard verdict.isRejected else { return verdict.problem }
-        return "the token fits \(subject) and the service sends it, but Fleet Engine rejects an exp more than an hour "
-            + "ahead; let the issuer set an earlier one"
+        verdict.rejection.map { "the token fits \(subject) and the service sends it, but Fleet Engine rejects \($0)" }
+            ?? verdict.problem
     }
 
     /// How long ago a token that the service uses ended by this host's clock, which nothing keeps right, or which the
@@ -94,8 +93,8 @@ package struct TokenReport: Sendable {
             + (remarks.count == 1 ? ")" : "s)")
     }
 
-    /// What the service would report and use it all the same, and what this host's clock says of it, by which the
-    /// service judges nothing.
+    /// What the issuer should correct besides, and what this host's clock says of the token, by which the service
+    /// judges nothing.
     private var remarks: [String] {
         if let endedHere {
             return verdict.remarks + [
@@ -112,9 +111,9 @@ package struct TokenReport: Sendable {
 
     /// One line, as `check --online` shows it.
     package var summary: String {
-        if let problem = verdict.problem { return shown(problem) }
         let life = answer.token.lifetime.map { "\($0.spoken) of life left" } ?? "its life is not stated"
-        return shown("\(role), \(life)\(remarks.map { "; note: \($0)" }.joined())")
+        let words = verdict.problem ?? "\(role), \(life)"
+        return shown("\(words)\(remarks.map { "; note: \($0)" }.joined())")
     }
 
     /// Claims are the issuer's words, and may be another secret of its.

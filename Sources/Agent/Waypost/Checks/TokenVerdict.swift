@@ -5,12 +5,13 @@ package import VehicleAuthorization
 package struct TokenVerdict: Sendable, Hashable {
     /// Why it would not be used, as a sentence; `nil` when it would.
     package let problem: String?
-    /// What the service would report and use it all the same, each a sentence.
+    /// What the issuer should correct besides, each a sentence: the service reports that of a token that it uses.
     package let remarks: [String]
     /// For which of its claims Fleet Engine may reject a token that the service sends.
     package let doubtfulClaims: [String]
-    /// Whether the service sends it, and Fleet Engine is sure to reject it: for an `exp` too far ahead.
-    package let isRejected: Bool
+    /// What Fleet Engine is sure to reject about a token that the service sends, and the remedy: the end of a sentence
+    /// that begins with "Fleet Engine rejects".
+    package let rejection: String?
 
     package var fits: Bool { problem == nil }
 
@@ -28,10 +29,21 @@ package struct TokenVerdict: Sendable, Hashable {
             (problem, remarks) = (nil, warnings.map { "\($0)" })
             doubtfulClaims = rules.doubts(about: answer.parsed, for: context).compactMap(\.claim)
             let isTooLong = warnings.contains { if case .longLivedTokens = $0 { true } else { false } }
-            isRejected = isTooLong && answer.parsed.expiry.map(JSONWebToken.isPlausible) == true
+            rejection = Self.rejection(ofExpiry: answer.parsed.expiry, isTooLong: isTooLong)
         } catch {
-            (problem, remarks, doubtfulClaims, isRejected) = (error.detail, [], [], false)
+            (problem, doubtfulClaims, rejection) = (error.detail, [], nil)
+            remarks = rules.faults(of: answer.parsed, for: context)
+                .map { AuthorizationError(.unusableAnswer, $0).detail }.filter { $0 != error.detail }
         }
+    }
+
+    private static func rejection(ofExpiry expiry: Double?, isTooLong: Bool) -> String? {
+        guard let expiry else { return nil }
+        if JSONWebToken.isInMilliseconds(expiry) {
+            return "an exp in milliseconds, which is thousands of years ahead; let the issuer divide it by 1000"
+        }
+        guard isTooLong, JSONWebToken.isPlausible(expiry) else { return nil }
+        return "an exp more than an hour ahead; let the issuer set an earlier one"
     }
 }
 

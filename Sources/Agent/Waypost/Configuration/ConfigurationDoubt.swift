@@ -41,7 +41,7 @@ extension Configuration {
             if id.first?.isWhitespace == true || id.last?.isWhitespace == true {
                 return ConfigurationDoubt(key, "is \"\(id)\", with a space at its beginning or end; leave it out")
             }
-            if id.contains(where: \.isWhitespace) {
+            if key == "vehicle.vehicleId", id.contains(where: \.isWhitespace) {
                 return ConfigurationDoubt(
                     key, "is \"\(id)\", with a space; make sure that the backend has registered it so",
                     isLikelyRight: true)
@@ -59,7 +59,15 @@ extension Configuration {
                 return ConfigurationDoubt(
                     key, "is \(id), which reads like a placeholder; write the id", isLikelyRight: true)
             }
-            guard key == "vehicle.providerId", id == Self.exampleProvider else { return nil }
+            guard key == "vehicle.providerId" else { return nil }
+            guard id.utf8.allSatisfy({ $0.isLowercase || $0.isDigit || $0 == UInt8(ascii: "-") }) else {
+                return ConfigurationDoubt(
+                    key,
+                    "is \"\(id)\", which looks like the project's name; write its id, which has lowercase letters, "
+                        + "digits and hyphens alone (gcloud projects list shows it)",
+                    isLikelyRight: true)
+            }
+            guard id == Self.exampleProvider else { return nil }
             return ConfigurationDoubt(
                 key, "is still the example's, \(id); write the id of your Google Cloud project",
                 // A simulator takes any.
