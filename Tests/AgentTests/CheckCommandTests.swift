@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LinuxPlatform
+import ReceiverSimulator
 import StrictJSON
 import Testing
 import TimeAndChance

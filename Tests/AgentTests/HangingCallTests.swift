@@ -52,12 +52,6 @@ import WaypostTestSupport
         gate.open()
     }
 
-    /// Lets the timer end of a call that has answered: it would keep the clock, and the clock the timer.
-    func letTheTimerEnd() async {
-        await yieldTurns { manualClock.sleeperCount > 0 }
-        manualClock.advance(by: .seconds(1))
-    }
-
     /// Lets time pass until a stage stands still.
     func nextStall() -> Stall? {
         for _ in 0..<1000 {
@@ -100,7 +94,7 @@ import WaypostTestSupport
         }
         #expect(ledger?.accepted == 1, "what was under way is stored after all")
         #expect(nextStall() == nil)
-        await letTheTimerEnd()
+        manualClock.end()  // the timer of a call that has answered would keep the clock, and the clock the timer
     }
 
     /// Those that wait behind it are freed with it, and others that return beside it do not hide it.
@@ -144,7 +138,7 @@ import WaypostTestSupport
             return stored != nil
         }
         #expect(stored?.sequence == 1)
-        await letTheTimerEnd()
+        manualClock.end()  // the timer of a call that has answered would keep the clock, and the clock the timer
         try await outbox.close()
     }
 

@@ -19,6 +19,7 @@ package final class ManualClock: Clock, Sendable {
         var now = Instant()
         var nextID = 0
         var sleepers: [Sleeper] = []
+        var isOver = false
     }
 
     private let state = Locked(State())
@@ -50,11 +51,18 @@ package final class ManualClock: Clock, Sendable {
         let due = state.withLock { state in
             state.now = state.now.advanced(by: duration)
             let now = state.now
-            let due = state.sleepers.filter { $0.deadline <= now }
-            state.sleepers.removeAll { $0.deadline <= now }
+            let isDue = { [isOver = state.isOver] (sleeper: Sleeper) in isOver || sleeper.deadline <= now }
+            let due = state.sleepers.filter(isDue)
+            state.sleepers.removeAll(where: isDue)
             return due
         }
         for sleeper in due { sleeper.wake.finish() }
+    }
+
+    /// Ends every sleep, also those that begin from now on: a task that has not begun to sleep yet cannot be waited for.
+    package func end() {
+        state.withLock { $0.isOver = true }
+        advance(by: .zero)
     }
 
     /// How long until the next sleeper is due; `nil` when nobody sleeps.

@@ -79,9 +79,12 @@ package final class NginxServer: Sendable {
         try folder.write(configuration.utf8, to: "nginx.conf")
         program = try RunningProgram(
             ["/usr/sbin/nginx", "-p", folder.url.path, "-c", "nginx.conf", "-e", "stderr"])
-        // The program is another's: there is nothing to wait on but its port.
+        // The program is another's: there is nothing to wait on but its ports. One that a passing connection has taken
+        // it tries again, when the others listen already.
+        var awaited = [port, expiredPort, foreignPort, briefPort, mutualPort]
         for _ in 0..<1000 {
-            if (try? LoopbackSocket(.stream, connectedTo: Int(mutualPort))) != nil { return }
+            awaited.removeAll { (try? LoopbackSocket(.stream, connectedTo: Int($0))) != nil }
+            if awaited.isEmpty { return }
             try await Task.sleep(for: .milliseconds(5))
         }
         throw SystemError(call: "connect to nginx, which says \(program.errors.text),", number: ECONNREFUSED)
