@@ -62,6 +62,14 @@ enum BashCompletions {
         """
         # Completions of waypost for bash, as "waypost completions bash" prints them.
 
+        # The words of $1 that begin with $2. A shell that starts a process for every key is slow on a small gateway.
+        _waypost_offer() {
+            local word IFS=' '
+            for word in $1; do
+                [[ $word != "$2"* ]] || COMPREPLY+=("$word")
+            done
+        }
+
         _waypost() {
             local command=${COMP_WORDS[1]} word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
             local options= operands= ended= given i
@@ -74,7 +82,7 @@ enum BashCompletions {
             fi
             COMPREPLY=()
             if ((COMP_CWORD == 1)); then
-                mapfile -t COMPREPLY < <(compgen -W '\(firstWords)' -- "$word")
+                _waypost_offer '\(firstWords)' "$word"
                 return
             fi
             for ((i = 2; i < COMP_CWORD; i++)); do
@@ -96,14 +104,14 @@ enum BashCompletions {
                     given=${COMP_WORDS[i]}
                     [[ $given != -* || \(repeatableTest) ]] || options=${options/ $given / }
                 done
-                mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
+                _waypost_offer "$options" "$word"
             elif [[ $operands == files ]]; then
                 compopt -o default
             elif [[ $operands != none ]]; then
                 for ((i = 2; i < COMP_CWORD; i++)); do
                     [[ " $operands " != *" ${COMP_WORDS[i]} "* ]] || return
                 done
-                mapfile -t COMPREPLY < <(compgen -W "$operands" -- "$word")
+                _waypost_offer "$operands" "$word"
             fi
         }
 
@@ -136,7 +144,7 @@ enum BashCompletions {
                 case .files: "compopt -o default; return"
                 case .folders: "compopt -o dirnames; return"
                 case .words(let words):
-                    "mapfile -t COMPREPLY < <(compgen -W '\(words.joined(separator: " "))' -- \"$word\"); return"
+                    "_waypost_offer '\(words.joined(separator: " "))' \"$word\"; return"
                 case .nothing: "return"
                 }
             return "    \(patterns.joined(separator: " | "))) \(action) ;;"
