@@ -7,7 +7,7 @@ DESTDIR ?=
 # make clock-test CLOCK_SECONDS=48 TOKEN_LIFE=320, make token-outage-test OUTAGE_SECONDS=60,
 # make backlog-test UPDATES=100000, make soak-test HOURS=1 SPEED=60, make fault-test CALLS=10, make link-test FLAPS=20,
 # make reload-test RELOADS=20 EVERY=0.5, make simulate HOURS=1000 SEED=2, make token-backend-test VANS=20,
-# make fleet-test BOOTS=10, make load-test VEHICLES=1000 LOAD_SECONDS=60.
+# make fleet-test BOOTS=10, make load-test VEHICLES=1000 LOAD_SECONDS=60, make arm64-test MODULE_SECONDS=300.
 SECONDS ?= 60
 KILLS ?= 50
 CUTS ?= 200
@@ -29,6 +29,7 @@ VEHICLES ?= 10000
 LOAD_SECONDS ?= 600
 RELOADS ?= 600
 EVERY ?= 1
+MODULE_SECONDS ?= 900
 SEED ?= 1
 SANITIZERS ?= thread address
 # The demo is built the way that is ready soonest.
@@ -159,9 +160,9 @@ fleet-test: prepare ## Ansible enrols a van in a Debian of RELEASE, whose read-o
 load-test: prepare ## VEHICLES in one process for LOAD_SECONDS beside the simulator, then at full speed beside h2load
 	@$(PYTHON) -m trials load --vehicles $(VEHICLES) --seconds $(LOAD_SECONDS)
 
-arm64-test: prepare ## the package for arm64 in Debian 12 and 13, with SECONDS of service, and the tests, under qemu; needs root
+arm64-test: prepare ## the package for arm64 in Debian 12 and 13, and the tests, MODULE_SECONDS a module, under qemu; needs root
 	@scripts/install-dependencies arch-test mmdebstrap qemu-user-static
-	@$(PYTHON) -m trials arm64 --seconds $(SECONDS)
+	@$(PYTHON) -m trials arm64 --seconds $(SECONDS) --limit $(MODULE_SECONDS)
 
 server-test: prepare ## every answer of a server and every fault of a link, through the real uploader
 	@FILTER='^LinkTests\.' scripts/test

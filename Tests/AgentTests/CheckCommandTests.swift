@@ -518,7 +518,8 @@ struct CheckCommand {
         let config = try bench.configure { $0.receiver = #"{"type": "stdin"}"# }
         let outcome = try await ChildProcess(
             arguments: [
-                "/bin/sh", "-c", "cat \"$1\" | \"$0\" check --online --config \"$2\"", BuiltProgram.waypost, log, config,
+                "/bin/sh", "-c", "cat \"$1\" | \"$0\" check --online --config \"$2\"", BuiltProgram.waypost, log,
+                config,
             ], environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 }, outputLimit: 1 << 20
         ).run()
         let output = String(decoding: outcome.standardOutput, as: UTF8.self)

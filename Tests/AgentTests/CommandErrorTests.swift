@@ -84,7 +84,8 @@ struct CommandErrors {
             let receiver = isPiped ? #"{"type": "stdin"}"# : #"{"type": "file", "path": "\#(log)"}"#
             let config = try ServiceSetup(level: "error", receiver: receiver).write(in: folder)
             let words = command.split(separator: " ").map {
-                String($0).replacing("LOG", with: log).replacing("CONFIG", with: config).replacing("PIPED", with: config)
+                String($0).replacing("LOG", with: log).replacing("CONFIG", with: config).replacing(
+                    "PIPED", with: config)
             }
             let outcome = try await ChildProcess(
                 arguments: ["/bin/sh", "-c", "cat \"$0\" | \"$@\"", log, BuiltProgram.waypost] + words,

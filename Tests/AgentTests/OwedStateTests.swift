@@ -15,7 +15,11 @@ import WaypostTestSupport
     init() throws {
         folder = try TemporaryFolder()
         monitor = AgentMonitor(clock: MonotonicClock(clock))
-        _ = try folder.write([UInt8](), to: "outbox.sqlite.owed-state")
+        try owe("providers/p/vehicles/van-7")
+    }
+
+    private func owe(_ vehicle: String) throws {
+        try folder.write("\(vehicle)\n".utf8, to: "outbox.sqlite.owed-state")
     }
 
     /// An agent that owes its state, over `transport`; nothing of it runs.
@@ -64,6 +68,25 @@ import WaypostTestSupport
         #expect(transport.requests.count == 1)
         #expect(try !isOwed)
         await agent.close()
+    }
+
+    /// A gateway that has moved: the state of the van before is not this one's.
+    @Test(arguments: ["providers/p/vehicles/van-8", ""]) func isNotOwedByAnother(owner: String) async throws {
+        try owe(owner)
+        let transport = ScriptedTransport { _ throws(HTTPTransportError) in HTTPResponse(status: 503) }
+        let agent = try await agent(over: transport)
+        await agent.tellOwedState(through: agent.uploader)
+        #expect(transport.requests.isEmpty)
+        // What the stop leaves unsent is this vehicle's.
+        await agent.shutDown()
+        #expect(try contents == "providers/p/vehicles/van-7\n")
+    }
+
+    private var contents: String {
+        get throws {
+            let path = folder.path("outbox.sqlite.owed-state")
+            return String(decoding: try BoundedFile.contents(of: path, limit: 99), as: UTF8.self)
+        }
     }
 }
 

@@ -109,9 +109,13 @@ import WaypostTestSupport
     /// What is missing may be among what was left out: the receiver is not to blame.
     @Test(
         arguments: [
-            ("GPGSV,1,1,01,02,45,090,40", 3, "no fix in drive.log: 3 of 4", "no sentence states a position with its time"),
             (
-                "GPGGA,101500.00,5231.1234,N,01323.1234,E,1,8,1,40,M,40,M,,", 3, "no fix with a date in drive.log: 3 of 4",
+                "GPGSV,1,1,01,02,45,090,40", 3, "no fix in drive.log: 3 of 4",
+                "no sentence states a position with its time"
+            ),
+            (
+                "GPGGA,101500.00,5231.1234,N,01323.1234,E,1,8,1,40,M,40,M,,", 3,
+                "no fix with a date in drive.log: 3 of 4",
                 "1 fix, but no RMC or ZDA sentence that dates them"
             ),
         ])

@@ -59,7 +59,7 @@ package final class ManualClock: Clock, Sendable {
         for sleeper in due { sleeper.wake.finish() }
     }
 
-    /// Ends every sleep, also those that begin from now on: a task that has not begun to sleep yet cannot be waited for.
+    /// Ends every sleep, also those that begin from now on: for a task that will sleep, or not, nobody can wait.
     package func end() {
         state.withLock { $0.isOver = true }
         advance(by: .zero)

@@ -188,7 +188,8 @@ import WaypostTestSupport
             ("null", "has no iat; let the issuer set it, in seconds since 1970"),
             ("1e300", "has the iat 1e+300, which is no time"), ("\"inf\"", "has the iat inf, which is no time"),
             ("1767571200000", "has the iat 1767571200000 in milliseconds; let the issuer divide it by 1000"),
-            ("1e13", "has the iat 10000000000000.0, which is no time"), ("-1767571200000", "has the iat -1767571200000.0, which"),
+            ("1e13", "has the iat 10000000000000.0, which is no time"),
+            ("-1767571200000", "has the iat -1767571200000.0, which"),
         ] as [(String, String?)])
     func shouldStateTimes(iat: String, doubt: String?) throws {
         let claims = #""aud":"https://fleetengine.googleapis.com/","authorization":{"vehicleid":"v"},"exp":4600"#

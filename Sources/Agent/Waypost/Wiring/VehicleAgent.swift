@@ -87,7 +87,7 @@ package struct VehicleAgent: Sendable {
             monitor.note(notOpen: error)
             log.write(.error, "positions are sent from memory only: \(error)")
         }
-        owedState = OwedState(besideOutbox: configuration.outbox.path)
+        owedState = OwedState(of: configuration.vehicle, besideOutbox: configuration.outbox.path)
         // An outbox that fails here says so at its first use.
         let newest = try? await outbox.newest()?.update.timeOfFix
         if let newest { parts.present?.note(lastGood: newest) }
@@ -308,33 +308,41 @@ extension Configuration {
     }
 }
 
-/// Remembers across a restart that the vehicle's last state has not been sent: a file beside the outbox.
+/// Remembers across a restart that the vehicle's last state has not been sent: a file beside the outbox, with the name
+/// of the vehicle. A gateway that has moved to another one owes nothing under that name.
 struct OwedState: Sendable {
     private let path: String
+    private let record: [UInt8]
 
-    init(besideOutbox outbox: String) { path = outbox + Self.suffix }
+    init(of vehicle: VehicleName, besideOutbox outbox: String) {
+        (path, record) = (outbox + Self.suffix, Array("\(vehicle)\n".utf8))
+    }
 
     /// What follows the outbox's name.
     static let suffix = ".owed-state"
 
     /// Whether a state is owed.
-    var isOwed: Bool {
-        get async { await onDisk { [path] in (try? FileStatus(at: path))?.isOwnFile == true } ?? false }
-    }
+    var isOwed: Bool { get async { await onDisk { isRecorded } ?? false } }
 
     /// Notes that the state is owed, or that it has been sent.
     func set(_ isOwed: Bool, log: LogWriter) async {
-        let failure = await onDisk { [path] () -> SystemError? in
+        let failure = await onDisk { () -> SystemError? in
             do throws(SystemError) {
-                let exists = try FileStatus(at: path)?.isOwnFile == true
-                if isOwed, !exists { try FileSystem.createFile(at: path) }
-                if !isOwed, exists { try FileSystem.removeFile(at: path) }
+                let isRecorded = isRecorded
+                if isOwed, !isRecorded { try FileReplacement(at: path, mode: 0o600).commit(record) }
+                if !isOwed, isRecorded { try FileSystem.removeFile(at: path) }
                 return nil
             } catch { return error }
         }
         if let failure = failure ?? nil {
             log.write(.warning, "the owed vehicle state cannot be recorded: \(failure)")
         }
+    }
+
+    /// Blocks.
+    private var isRecorded: Bool {
+        (try? FileStatus(at: path))?.isOwnFile == true
+            && (try? BoundedFile.contents(of: path, limit: 1024)) == record
     }
 
     private func onDisk<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value? {
