@@ -510,7 +510,7 @@ struct CheckCommand {
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// Where nothing keeps this host's clock right, that of Fleet Engine, which is asked anyway, tells the time.
+    /// Where nothing keeps this host's clock right, and Fleet Engine is on it, nobody knows which of the two is wrong.
     @Test func judgesTheReceiversTime() async throws {
         let bench = try ServiceBench()
         let drive = RecentDrive(epochs: 3, ahead: .seconds(-7200)).flatMap(\.sentences)
@@ -524,10 +524,10 @@ struct CheckCommand {
         ).run()
         let output = String(decoding: outcome.standardOutput, as: UTF8.self)
         let isKeptRight = UTCTime.synchronizedSystem != nil
-        let owner = isKeptRight ? "this machine's, which is synchronized" : "Fleet Engine's"
+        let owner = isKeptRight ? "synchronized" : "nothing keeps right"
         let line = output.split(separator: "\n").first { $0.contains("  receiver  ") }
         #expect(line?.hasPrefix("note  receiver       fix of ") == true, "\(output)")
-        #expect(line?.contains("; its time is 2 h behind \(owner): ") == true, "\(output)")
+        #expect(line?.contains("; its time is 2 h behind this machine's, which \(owner): ") == true, "\(output)")
         withExtendedLifetime(bench) {}
     }
 

@@ -78,7 +78,7 @@ struct CommandErrors {
     func sayWhyALogHasNoFix(command: String) async throws {
         let folder = try TemporaryFolder()
         let log = folder.path("drive.log")
-        for (kind, reason) in [(Log.voidFix, "; "), (.altered, "2 of 3 sentences left out, as the")] {
+        for (kind, reason) in [(Log.voidFix, "; "), (.altered, "3 of 4 sentences left out, as the")] {
             try await write(kind, to: log, in: folder)
             let isPiped = command.hasSuffix("PIPED")
             let receiver = isPiped ? #"{"type": "stdin"}"# : #"{"type": "file", "path": "\#(log)"}"#
@@ -316,7 +316,7 @@ struct CommandErrors {
         case .altered:
             let motion = sentence("GPRMC,101500.00,A,5231.1234,N,01323.1234,E,1,9,231126,,,A")
                 .replacing(",N,", with: ",S,")
-            try folder.write((motion + motion + sentence("GPGSV,1,1,01,02,45,090,40")).utf8, to: name)
+            try folder.write((motion + motion + motion + sentence("GPGSV,1,1,01,02,45,090,40")).utf8, to: name)
         case .utf16:
             let text = String(decoding: Drive(.town, duration: .seconds(10)).flatMap(\.sentences), as: UTF8.self)
             try folder.write([0xFF, 0xFE] + text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }, to: name)

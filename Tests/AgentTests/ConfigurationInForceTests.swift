@@ -124,10 +124,16 @@ import WaypostTestSupport
         #expect(line.text.contains(words ?? "fix of"), "\(line.text)")
     }
 
-    @Test func namesTheClockThatJudgesTheFirstFix() {
+    /// Who else may be wrong is not told to replace the receiver.
+    @Test(
+        arguments: [
+            (OnlineCheck.Witness.fleetEngine, "Fleet Engine's: switch the receiver off and on"),
+            (.ownUnkept, "this machine's, which nothing keeps right: one of the two is wrong; set"),
+        ])
+    func namesTheClockThatJudgesTheFirstFix(witness: OnlineCheck.Witness, words: String) {
         let present = UTCTime(year: 2026, month: 11, day: 23)
         let fix = Fix(timeOfFix: present.advanced(by: .seconds(-7200)), latitude: 1, longitude: 1)
-        let line = OnlineCheck.verdict(on: fix, present: present, by: "Fleet Engine's")
-        #expect(line.text.contains("; its time is 2 h behind Fleet Engine's: switch the receiver off and on"))
+        let line = OnlineCheck.verdict(on: fix, present: present, by: witness)
+        #expect(line.text.contains("; its time is 2 h behind \(words)"), "\(line.text)")
     }
 }

@@ -311,6 +311,10 @@ import WaypostTestSupport
             "for another vehicle", answer(claims(["authorization": #"{"vehicleid":"w"}"#])),
             .refused("is for vehicle w; check the vehicle id")),
         Row(
+            "for a delivery vehicle, the other claim null",
+            answer(claims(["authorization": #"{"vehicleid":null,"deliveryvehicleid":"v"}"#])),
+            .refused("is for delivery vehicles")),
+        Row(
             "for a delivery vehicle", answer(claims(["authorization": #"{"deliveryvehicleid":"v"}"#])),
             .refused("let the issuer set vehicleid, or correct vehicle.service")),
         Row(
@@ -348,7 +352,7 @@ import WaypostTestSupport
     static let statuses: [Row] = [
         Row("204", "", .refused("gave nothing"), status: 204),
         Row(
-            "301", "", .refused("a redirect to https://x.example.com/a, which is not followed; set authorization.url"),
+            "301", "", .refused("a redirect to https://x.example.com, which is not followed; set authorization.url"),
             status: 301, headers: [("Location", "https://x.example.com/a")]),
         Row("302", "", .refused("a redirect, which is not followed"), status: 302),
         Row("400", answer(), .refused("check authorization.url, headers, body and client certificate"), status: 400),

@@ -134,9 +134,19 @@ import WaypostTestSupport
                 "a redirect to https://login.example.com, which is not followed", nil
             ),
             (
-                301, ["Location": "http://127.0.0.1:8090/good/?key=secret#secret"], .unusableAnswer,
-                "a redirect to http://127.0.0.1:8090/good/, which is not followed", nil
+                301, ["Location": "https://backend.example.com:8443/good/?key=secret#secret"], .unusableAnswer,
+                "a redirect to https://backend.example.com:8443/good/, which is not followed", nil
             ),
+            (
+                302, ["Location": "http://secret@portal.lan/secret?key=secret"], .unusableAnswer,
+                "a redirect to http://portal.lan, which is not followed", nil
+            ),
+            (
+                302, ["Location": "sign-in?next=secret"], .unusableAnswer,
+                "a redirect to sign-in, which is not followed",
+                nil
+            ),
+            (302, ["Location": "//secret/secret"], .unusableAnswer, "a redirect, which", nil),
             (302, [:], .unusableAnswer, "a redirect, which", nil),
             (
                 302, ["Location": "/login?next=secret"], .unusableAnswer, "a redirect to /login, which is not followed",

@@ -127,6 +127,33 @@ import WaypostTestSupport
                 + "after it was recorded, or damaged on the line; use it as it was recorded", "\(text)")
     }
 
+    /// Who reads a receiver has recorded nothing.
+    @Test func sayWhatToDoWithAReceiver() throws {
+        let view = sentence("GPGSV,1,1,01,02,45,090,40")
+        for (text, words) in [
+            (view, "have the receiver send RMC and GGA"),
+            (sentence("GPRMC,101500.00,V,,,,,,,231126,,,N"), "check the antenna's view of the sky"),
+            (altered(3, each: 1) + view, "check the cable, and what changes the sentences on their way"),
+        ] {
+            let told = LogOutcome.absence(of: [try outcome(text)], isRecorded: false)
+            #expect(told.hasSuffix(words), "\(told)")
+        }
+    }
+
+    /// A sentence or two are spoiled by a switch that turns.
+    @Test func doNotBlameAFewChecksums() throws {
+        let void = sentence("GPRMC,101500.00,V,,,,,,,231126,,,N")
+        #expect(LogOutcome.absence(of: [try outcome(altered(2, each: 1) + void)]).contains("vouches for"))
+    }
+
+    /// Each log by itself: what one lacks, another need not have.
+    @Test func nameTheLogsWithoutChecksums() throws {
+        let void = try outcome(String(repeating: sentence("GPRMC,101500.00,V,,,,,,,231126,,,N"), count: 9))
+        let told = LogOutcome.absence(of: [void, try outcome("$GPRMC,101500.00,A\r\n")])
+        #expect(
+            told.contains("hold no fix, but 1 sentence without checksum; if the receiver sends none, set receiver."))
+    }
+
     /// The last line of a log is often cut off.
     @Test func blameAMissingChecksumOnlyWhereItIsMissingEverywhere() throws {
         let sky = sentence("GPGSV,1,1,01,02,45,090,40")

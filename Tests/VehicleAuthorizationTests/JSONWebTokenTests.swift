@@ -79,7 +79,7 @@ import WaypostTestSupport
             ),
             (.init(vehicleID: "t1"), #""deliveryvehicleid":7"#, "has a deliveryvehicleid that is an integer; let the"),
             (.init(tripID: "t1"), #""tripid":["t1"]"#, "has a tripid that is a list; let the issuer write"),
-            (.init(trackingID: "s1"), #""trackingid":null"#, "has a trackingid that is null; let the issuer write"),
+            (.init(trackingID: "s1"), #""trackingid":null"#, "names no shipment"),
         ] as [(AuthorizationContext, String, String?)])
     func mustBeForTheTripOrShipment(context: AuthorizationContext, claims: String, problem: String?) throws {
         let token = try JSONWebToken(

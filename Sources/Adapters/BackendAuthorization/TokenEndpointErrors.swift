@@ -7,6 +7,7 @@ struct TokenEndpointErrors {
     /// As `token endpoint https://backend.example.com/token?key=…`: the values of a query may be secrets.
     let name: String
     private let origin: String
+    private let host: String
     private let section: String
     /// The keys of the configuration under which the credentials stand that were sent.
     private let credentials: [String]
@@ -26,7 +27,7 @@ struct TokenEndpointErrors {
         (self.section, self.secrets, self.subject) = (section, secrets, subject)
         self.credentials = credentials.map { "\(section).\($0)" }
         name = "token endpoint \(url.withoutQueryValues)"
-        origin = url.origin
+        (origin, host) = (url.origin, url.host)
     }
 
     /// `nil` when the status is one of success.
@@ -39,7 +40,7 @@ struct TokenEndpointErrors {
         case 200..<300: return nil
         case 300..<400:
             code = .unusableAnswer
-            let place = response.headers["Location"].flatMap(Self.place)
+            let place = response.headers["Location"].flatMap(place)
             let to = place.map { " to \(ReportedText($0, without: secrets))" } ?? ""
             advice =
                 "a redirect\(to), which is not followed; set \(section).url to the final address, or, if that is a "
@@ -93,12 +94,18 @@ struct TokenEndpointErrors {
         return "; its answer is a page (HTML or XML), so another server, a proxy or a login page may be answering"
     }
 
-    /// Where a redirect leads: what stands behind the path may be a secret.
-    private static func place(_ location: String) -> String? {
-        func path(_ text: String) -> String { String(text.prefix { !"?#".contains($0) }) }
-        if location.hasPrefix("/") { return path(location) }
-        guard let target = try? HTTPURL(location) else { return nil }
-        return target.origin + (path(target.target) == "/" ? "" : path(target.target))
+    /// Where a redirect leads, plain http too, as a captive portal has it. What stands behind a path may be a secret;
+    /// the path of another host may be one too, and a new one at each try.
+    private func place(_ location: String) -> String? {
+        let shown = location.prefix { !"?#".contains($0) }
+        guard let scheme = ["https://", "http://"].first(where: shown.lowercased().hasPrefix) else {
+            return shown.isEmpty || shown.hasPrefix("//") ? nil : String(shown)
+        }
+        let authority = shown.dropFirst(scheme.count).prefix { $0 != "/" }
+        guard let place = authority.split(separator: "@").last else { return nil }
+        let path = shown.dropFirst(scheme.count + authority.count)
+        let isOurs = place.split(separator: ":").first.map(String.init) == host
+        return "\(scheme)\(place)\(isOurs && path != "/" ? path : "")"
     }
 
     /// The methods that a server names (`GET, POST`); `nil` where it names none, or something else.

@@ -124,7 +124,10 @@ public struct Agent: Sendable {
                     "standard input has ended, and no fix of it was taken: \(reason); for a recorded log use waypost replay "
                         + "LOG, or receiver.type file")
             case .file(let path, follows: false):
-                throw AgentError(.inputData, "\(path) has ended, and no fix of it was taken: \(reason)")
+                throw AgentError(
+                    .inputData,
+                    "\(path) has ended, and no fix of it was taken: \(reason); waypost fixes "
+                        + "\(path) shows what is in it")
             default: break
             }
         }

@@ -85,14 +85,17 @@ public struct ClaimRules: Sendable, Hashable {
             doubt(nil, "is a server token, valid for every vehicle; let the backend issue driver tokens")
         }
         for (name, time) in [("iat", token.issuedAt), ("exp", token.expiry)] {
-            if let time, JSONWebToken.isPlausible(time) {
-                guard token.claims[name]?.stringValue != nil else { continue }
-                doubt(name, "has its \(name) in quotes; let the issuer write a number")
-            } else if let time, JSONWebToken.isInMilliseconds(time) {
-                doubt(name, "has the \(name) \(Int(clamping: time)) in milliseconds; let the issuer divide it by 1000")
-            } else {
+            let isInMilliseconds = time.map(JSONWebToken.isInMilliseconds) ?? false
+            guard let time, isInMilliseconds || JSONWebToken.isPlausible(time) else {
                 let fault = time.map { "has the \(name) \($0), which is no time" } ?? "has no \(name)"
                 doubt(name, "\(fault); let the issuer set it, in seconds since 1970")
+                continue
+            }
+            if isInMilliseconds {
+                doubt(name, "has the \(name) \(Int(clamping: time)) in milliseconds; let the issuer divide it by 1000")
+            }
+            if token.claims[name]?.stringValue != nil {
+                doubt(name, "has its \(name) in quotes; let the issuer write a number")
             }
         }
         return doubts
@@ -146,9 +149,9 @@ public struct ClaimRules: Sendable, Hashable {
 
     /// What is said of a claim that holds no string, as a list of vehicles.
     private static func problemOfKind(_ claim: String, in token: JSONWebToken) -> String? {
-        guard let value = token.claims["authorization"]?.objectValue?[claim], value.stringValue == nil else {
-            return nil
-        }
+        // Many serializers write null for what is not there.
+        guard let value = token.claims["authorization"]?.objectValue?[claim], value.stringValue == nil, !value.isNull
+        else { return nil }
         let kind = value.arrayValue == nil ? value.kind : "a list"
         return "has a \(claim) that is \(kind); let the issuer write the id alone, as a string"
     }

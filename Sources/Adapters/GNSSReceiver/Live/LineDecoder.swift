@@ -110,7 +110,7 @@ struct SentenceDecoder: LineDecoder {
         guard !statistics.lostManyToChecksums else {
             return
                 "sentences arrive, many with a checksum that does not agree, and none of the others states a position; "
-                + "check the cable, and what changes the sentences on their way"
+                + DecoderStatistics.lineAdvice
         }
         guard statistics.sentencesByAddress.allSatisfy({ Talker.talker(ofAddress: $0.address) == "AI" }) else {
             return "sentences arrive, but none that states a position; switch RMC and GGA on in the receiver"

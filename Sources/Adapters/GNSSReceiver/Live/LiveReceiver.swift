@@ -111,7 +111,7 @@ private struct ReceiverLoop {
             switch attempt() {
             case .stopped: return
             case .endOfInput where !endpoint.canReopen:
-                if let failure = outcome.flatMap({ LogOutcome.failure(of: [$0]) }) { throw failure }
+                if let failure = outcome.flatMap({ LogOutcome.failure(of: [$0], isRecorded: false) }) { throw failure }
                 return report(.ended(source: endpoint.name))
             case .lost(let reason) where !endpoint.canReopen:
                 throw FixSourceError(.readFailed, "\(endpoint.name): \(reason)")

@@ -51,51 +51,55 @@ package struct LogOutcome: Sendable {
     private static let alteration =
         "the log was altered after it was recorded, or damaged on the line; use it as it was recorded"
 
-    /// Why input that has ended gave no fix; `nil` when it gave one, or when a warning has said why it did not.
-    static func failure(of outcomes: [LogOutcome]) -> FixSourceError? {
+    /// Why input that has ended, recorded or a receiver's, gave no fix; `nil` when it gave one, or when a warning has
+    /// said why it did not.
+    static func failure(of outcomes: [LogOutcome], isRecorded: Bool) -> FixSourceError? {
         let isExplained = outcomes.contains { outcome in
             outcome.statistics.fixes > 0
                 || ReceiverWarning.allCases.contains { $0.preventsFix && outcome.statistics.warnings($0).count > 0 }
         }
-        return isExplained ? nil : FixSourceError(.notALog, absence(of: outcomes))
+        return isExplained ? nil : FixSourceError(.notALog, absence(of: outcomes, isRecorded: isRecorded))
     }
 
     /// Why logs have no fix that could be given, and what to do.
-    package static func absence(of outcomes: [LogOutcome]) -> String {
+    package static func absence(of outcomes: [LogOutcome], isRecorded: Bool = true) -> String {
         let names = outcomes.map(\.name).joined(separator: ", ")
         func sum(_ count: (DecoderStatistics) -> Int) -> Int { outcomes.reduce(0) { $0 + count($1.statistics) } }
-        let bare = sum { $0.refusals(.missingChecksum).count }
-        if bare > sum(\.sentences), outcomes.contains(where: \.statistics.lacksChecksums) {
+        let bare = outcomes.reduce(0) { $0 + $1.sentencesWithoutChecksum }
+        guard bare == 0 else {
             return
                 "\(names) \(outcomes.count == 1 ? "holds" : "hold") no fix, but \(bare.counted("sentence")) without "
-                + "checksum; if it is the log of a receiver that sends none, accept them: --accept-missing-checksum, or "
-                + "receiver.acceptMissingChecksum"
+                + "checksum; if the receiver sends none, set receiver.acceptMissingChecksum to true, or give replay, fixes "
+                + "and map --accept-missing-checksum"
         }
+        let again = isRecorded ? ", and record again" : ""
         let (epochs, undated) = (sum(\.epochs), sum(\.undatedFixes))
         let (what, remedy) =
             if undated > 0 {
                 (
                     "\(undated.counted("fix", "fixes")), but no RMC or ZDA sentence that dates them",
-                    "have the receiver send RMC or ZDA too, and record again"
+                    "have the receiver send RMC or ZDA too\(again)"
                 )
             } else if epochs == 0 {
                 (
                     "no sentence states a position with its time",
-                    "have the receiver send RMC and GGA, and record again"
+                    "have the receiver send RMC and GGA\(again)"
                 )
             } else {
                 (
                     "\(epochs.counted("epoch")), none with a position that its receiver vouches for (RMC with status V, "
-                        + "GGA with quality 0, or simulated)", "record again where the antenna sees the sky"
+                        + "GGA with quality 0, or simulated)",
+                    isRecorded ? "record again where the antenna sees the sky" : "check the antenna's view of the sky"
                 )
             }
         let front = "no fix \(undated > 0 ? "with a date " : "")in \(names)"
-        guard outcomes.contains(where: \.statistics.lostManyToChecksums) else { return "\(front): \(what); \(remedy)" }
-        let mismatches = sum { $0.refusals(.checksumMismatch).count }
-        let all = mismatches + sum(\.sentences)
+        let altered = outcomes.map(\.statistics).filter(\.lostManyToChecksums)
+        guard !altered.isEmpty else { return "\(front): \(what); \(remedy)" }
+        let mismatches = altered.reduce(0) { $0 + $1.refusals(.checksumMismatch).count }
+        let all = altered.reduce(mismatches) { $0 + $1.sentences }
         return
             "\(front): \(mismatches.grouped) of \(all.counted("sentence")) left out, as the checksum does not agree; in "
-            + "the rest, \(what): \(alteration)"
+            + "the rest, \(what): \(isRecorded ? alteration : DecoderStatistics.lineAdvice)"
     }
 }
 
@@ -109,8 +113,11 @@ extension DecoderStatistics {
     /// Whether what is missing may be among the sentences whose checksum does not agree: no usual noise spoils so many.
     var lostManyToChecksums: Bool {
         let mismatches = refusals(.checksumMismatch).count
-        return mismatches * 10 > sentences + mismatches
+        return mismatches > 2 && mismatches * 10 > sentences + mismatches
     }
+
+    /// What to do about a live line on which checksums do not agree.
+    static let lineAdvice = "check the cable, and what changes the sentences on their way"
 }
 
 /// What people take for a receiver's log, with what to do, as the end of a sentence.

@@ -16,7 +16,8 @@ package struct LogReceiver: FixSource {
 
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
         let reader = try LogReader(paths: paths, decoder: decoder, chunkBytes: chunkBytes)
-        if let failure = LogOutcome.failure(of: try await reader.deliverAll(to: deliver)) { throw failure }
+        let outcomes = try await reader.deliverAll(to: deliver)
+        if let failure = LogOutcome.failure(of: outcomes, isRecorded: true) { throw failure }
         await deliver(.state(.ended(source: reader.name)))
     }
 }

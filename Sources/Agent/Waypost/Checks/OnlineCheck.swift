@@ -58,8 +58,8 @@ package enum OnlineCheck {
         let heard = await finding
         if heard.unjudged == nil { try take(heard.line) }
         waits("token and Fleet Engine: waiting for their answers")
-        let (lines, witness) = await answers
-        if heard.unjudged != nil { try take(heard.line(by: witness)) }
+        let (lines, fleetEngineAhead) = await answers
+        if heard.unjudged != nil { try take(heard.line(by: fleetEngineAhead)) }
         for line in lines { try take(line) }
         if let line = await trip { try take(line) }
     }
@@ -232,26 +232,33 @@ extension OnlineCheck {
         /// A fix with this host's time when it came, where nothing keeps that right.
         var unjudged: (fix: Fix, at: UTCTime, detail: String)?
 
-        /// The line when another clock judges the fix.
-        func line(by witness: Witness?) -> CheckLine {
-            guard let unjudged, let witness else { return line }
+        /// The line when Fleet Engine's clock, so far ahead of this host's, judges the fix; else the host's own.
+        func line(by fleetEngineAhead: Duration?) -> CheckLine {
+            guard let unjudged else { return line }
             return OnlineCheck.verdict(
-                on: unjudged.fix, present: unjudged.at.advanced(by: witness.ahead), by: witness.owner,
-                detail: unjudged.detail)
+                on: unjudged.fix, present: unjudged.at.advanced(by: fleetEngineAhead ?? .zero),
+                by: fleetEngineAhead == nil ? .ownUnkept : .fleetEngine, detail: unjudged.detail)
         }
     }
 
-    /// A clock that an answer told of.
-    private struct Witness: Sendable {
-        /// As `Fleet Engine's`.
-        let owner: String
-        /// How far it is ahead of this host's.
-        let ahead: Duration
+    /// The clock that a receiver's time is held against.
+    package enum Witness: String, Sendable {
+        case ownSynchronized = "this machine's, which is synchronized"
+        case ownUnkept = "this machine's, which nothing keeps right"
+        case fleetEngine = "Fleet Engine's"
+
+        fileprivate var remedy: String {
+            switch self {
+            case .ownSynchronized, .fleetEngine:
+                ": switch the receiver off and on, and if that does not help, replace its firmware or itself"
+            case .ownUnkept: ": one of the two is wrong; set this machine's clock (timedatectl), and check again"
+            }
+        }
     }
 
-    /// What a fix that has just come is worth; `present` is the time by the clock `owner`.
+    /// What a fix that has just come is worth; `present` is the time by the clock of `witness`.
     package static func verdict(
-        on fix: Fix, present: UTCTime?, by owner: String = "this machine's, which is synchronized", detail: String = ""
+        on fix: Fix, present: UTCTime?, by witness: Witness = .ownSynchronized, detail: String = ""
     ) -> CheckLine {
         let quality = fix.satellitesUsed.map { $0.counted("satellite") } ?? "quality \(fix.quality.rawValue)"
         let words = "fix of \(fix.timeOfFix), \(quality)\(detail)"
@@ -261,8 +268,7 @@ extension OnlineCheck {
         let side = lag > .zero ? "behind" : "ahead of"
         return CheckLine(
             .note, "receiver",
-            "\(words); its time is \(difference.spoken) \(side) \(owner): switch the receiver off and on, and if that does "
-                + "not help, replace its firmware or itself")
+            "\(words); its time is \(difference.spoken) \(side) \(witness.rawValue)\(witness.remedy)")
     }
 
     private static func firstFix(_ events: AsyncStream<FixSourceEvent>, noting last: Locked<FirstFixWait>) async
@@ -310,21 +316,17 @@ package struct FirstFixWait: Sendable {
 
 /// The token, and with it Fleet Engine.
 extension OnlineCheck {
-    /// The lines, and the clock of who answered: Fleet Engine's, or else that of the token's issuer.
+    /// The lines, and how far Fleet Engine's clock is ahead of this host's.
     private static func tokenAndFleetEngine(
         _ configuration: Configuration
-    ) async -> (lines: [CheckLine], witness: Witness?) {
+    ) async -> (lines: [CheckLine], ahead: Duration?) {
         let report: TokenReport
         do { report = try await TokenReport.fetch(configuration) } catch {
             return ([CheckLine(.fail, "token", error.detail), unasked], nil)
         }
-        let issuer = report.issuerAhead.map { Witness(owner: "the token issuer's", ahead: $0) }
-        guard report.verdict.fits else { return ([CheckLine(.fail, "token", report.summary), unasked], issuer) }
+        guard report.verdict.fits else { return ([CheckLine(.fail, "token", report.summary), unasked], nil) }
         let (line, ahead) = await vehicle(configuration, token: report.rawToken)
-        return (
-            [CheckLine(.ok, "token", report.summary), line],
-            ahead.map { Witness(owner: "Fleet Engine's", ahead: $0) } ?? issuer
-        )
+        return ([CheckLine(.ok, "token", report.summary), line], ahead)
     }
 
     private static let unasked = CheckLine(.skip, "Fleet Engine", "not asked: there is no token that fits")
@@ -344,7 +346,9 @@ extension OnlineCheck {
             guard outcome == .delivered else { return (CheckLine(.fail, "Fleet Engine", reason(outcome)), nil) }
             let line = CheckLine(
                 .ok, "Fleet Engine", "\(configuration.upload.endpoint.origin) knows \(configuration.vehicle)")
-            let time = response.headers["Date"].flatMap(UTCTime.init(httpDate:))
+            // A simulator on this machine has this machine's clock.
+            let isHere = HTTPURL.isLoopback(configuration.upload.endpoint.host)
+            let time = isHere ? nil : response.headers["Date"].flatMap(UTCTime.init(httpDate:))
             return (line, time.map { UTCTime.system.duration(to: $0) })
         } catch let error as HTTPTransportError {
             return (CheckLine(.fail, "Fleet Engine", reason(UploadOutcome(of: error), error.code)), nil)

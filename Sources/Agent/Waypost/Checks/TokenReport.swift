@@ -139,9 +139,6 @@ package struct TokenReport: Sendable {
         return lines.map { ($0.name, shown($0.text)) }
     }
 
-    /// How far the issuer's clock is ahead of this host's; `nil` when it states no time.
-    var issuerAhead: Duration? { answer.issuerTime.map { .seconds($0 - hostTime) } }
-
     /// What is said beside the token about its end.
     private var statedExpiry: String {
         guard answer.statedExpiry != nil else { return "no \"\(expirationKey)\" in the answer; exp counts" }

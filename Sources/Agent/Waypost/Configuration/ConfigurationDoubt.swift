@@ -60,7 +60,7 @@ extension Configuration {
                     key, "is \(id), which reads like a placeholder; write the id", isLikelyRight: true)
             }
             guard key == "vehicle.providerId" else { return nil }
-            guard id.utf8.allSatisfy({ $0.isLowercase || $0.isDigit || $0 == UInt8(ascii: "-") }) else {
+            guard !id.contains(where: { $0.isUppercase || $0.isWhitespace }) else {
                 return ConfigurationDoubt(
                     key,
                     "is \"\(id)\", which looks like the project's name; write its id, which has lowercase letters, "

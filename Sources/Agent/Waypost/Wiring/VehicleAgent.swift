@@ -240,8 +240,8 @@ package struct VehicleAgent: Sendable {
             isOwed = !isTold
         }
         let closing: Void? = await AbandonableCall().run(within: Stopping.longestClosing, on: clock) { [isOwed] in
-            if let isOwed { await owedState.set(isOwed, log: log) }
             await close()
+            if let isOwed { await owedState.set(isOwed, log: log) }
         }
         if closing == nil { log.write(.error, "the outbox is not closed: it does not answer; check its disk (dmesg)") }
     }
@@ -328,9 +328,9 @@ struct OwedState: Sendable {
     func set(_ isOwed: Bool, log: LogWriter) async {
         let failure = await onDisk { () -> SystemError? in
             do throws(SystemError) {
-                let isRecorded = isRecorded
                 if isOwed, !isRecorded { try FileReplacement(at: path, mode: 0o600).commit(record) }
-                if !isOwed, isRecorded { try FileSystem.removeFile(at: path) }
+                // Another vehicle's of long ago says nothing any more.
+                if !isOwed, try FileStatus(at: path)?.isOwnFile == true { try FileSystem.removeFile(at: path) }
                 return nil
             } catch { return error }
         }
