@@ -62,7 +62,8 @@ import WaypostTestSupport
             "sentences arrive, but none that states a position; switch RMC and GGA on in the receiver"
         ),
         (
-            sentence("GPGSV,1,1,01,01,40,083,46") + void.replacing(",V,", with: ",A,"),
+            sentence("GPGSV,1,1,01,01,40,083,46")
+                + String(repeating: void.replacing(",V,", with: ",A,"), count: 3),
             "sentences arrive, many with a checksum that does not agree, and none of the others states a position; check "
                 + "the cable, and what changes the sentences on their way"
         ),
