@@ -29,8 +29,8 @@ protocol LineDecoder: Sendable {
     var lackOfPositions: String? { get }
     /// What is wrong with bytes that are no sentences, and what to do, where that can be told from them.
     var causeOfNoise: String? { get }
-    /// What became of all that has come on a line of that name, as of a log; `nil` where no sentences are read.
-    func outcome(of name: String) -> LogOutcome?
+    /// Of all sentences that have come; `nil` where none are read.
+    var statistics: DecoderStatistics? { get }
     /// What the other side says that keeps fixes from coming, and what to do; `nil` when it says no such thing.
     var complaint: String? { get }
 }
@@ -44,7 +44,7 @@ extension LineDecoder {
     var stranger: String? { nil }
     var lackOfPositions: String? { nil }
     var causeOfNoise: String? { nil }
-    func outcome(of name: String) -> LogOutcome? { nil }
+    var statistics: DecoderStatistics? { nil }
     var complaint: String? { nil }
 }
 
@@ -77,7 +77,7 @@ struct SentenceDecoder: LineDecoder {
     mutating func takeWarning() -> ReceiverWarning? { decoder.takeWarning() }
     mutating func takeSky(at now: Duration) -> Sky? { decoder.takeSky(at: now) }
 
-    func outcome(of name: String) -> LogOutcome? { LogOutcome(name: name, statistics: decoder.statistics) }
+    var statistics: DecoderStatistics? { decoder.statistics }
 
     var lacksChecksums: Bool { isMostly(.missingChecksum) }
 
@@ -175,4 +175,15 @@ enum ForeignSpeaker: String, Sendable, Hashable, CaseIterable {
         else { return nil }
         self = speaker
     }
+}
+
+extension DecoderStatistics {
+    /// Whether what is missing may be among the sentences whose checksum does not agree: no usual noise spoils so many.
+    var lostManyToChecksums: Bool {
+        let mismatches = refusals(.checksumMismatch).count
+        return mismatches > 2 && mismatches * 10 > sentences + mismatches
+    }
+
+    /// What to do about a live line on which checksums do not agree.
+    static let lineAdvice = "check the cable, and what changes the sentences on their way"
 }

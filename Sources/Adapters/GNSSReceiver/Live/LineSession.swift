@@ -20,7 +20,7 @@ struct LineSession: Sendable {
     var causeOfNoise: String? { decoder.causeOfNoise }
     var stranger: String? { decoder.stranger }
     var lackOfPositions: String? { decoder.lackOfPositions }
-    func outcome(of name: String) -> LogOutcome? { decoder.outcome(of: name) }
+    var statistics: DecoderStatistics? { decoder.statistics }
 
     /// What is wrong with a line on which bytes arrive, but no sentence.
     var trouble: LineTrouble { decoder.isReadableText ? .text : .noise }

@@ -92,8 +92,8 @@ private struct ReceiverLoop {
     private var reported: ReceiverState?
     /// The line was reopened for being silent: that alone is not reported.
     private var isSecondChance = false
-    /// What became of all that came, where the line is the only one.
-    private var outcome: LogOutcome?
+    /// Of all sentences that came, where the line is the only one.
+    private var statistics: DecoderStatistics?
 
     init(receiver: LiveReceiver, stop: EventDescriptor, mailbox: EventMailbox) {
         (self.receiver, self.stop, self.mailbox) = (receiver, stop, mailbox)
@@ -111,7 +111,8 @@ private struct ReceiverLoop {
             switch attempt() {
             case .stopped: return
             case .endOfInput where !endpoint.canReopen:
-                if let failure = outcome.flatMap({ LogOutcome.failure(of: [$0], isRecorded: false) }) { throw failure }
+                let outcomes = statistics.map { [LogOutcome(name: endpoint.name, statistics: $0)] }
+                if let failure = outcomes.flatMap({ LogOutcome.failure(of: $0, isRecorded: false) }) { throw failure }
                 return report(.ended(source: endpoint.name))
             case .lost(let reason) where !endpoint.canReopen:
                 throw FixSourceError(.readFailed, "\(endpoint.name): \(reason)")
@@ -173,7 +174,7 @@ private struct ReceiverLoop {
                 tap?.fixMade(last)
                 mailbox.post(.fix(last))
             }
-            if !endpoint.canReopen { outcome = session.outcome(of: endpoint.name) }
+            if !endpoint.canReopen { statistics = session.statistics }
             while let warning = session.takeWarning() { mailbox.post(.warning(warning)) }
         }
         while true {

@@ -109,15 +109,6 @@ extension DecoderStatistics {
         let refused = SentenceRefusal.allCases.reduce(0) { $0 + refusals($1).count }
         return refusals(.missingChecksum).count * 2 > refused
     }
-
-    /// Whether what is missing may be among the sentences whose checksum does not agree: no usual noise spoils so many.
-    var lostManyToChecksums: Bool {
-        let mismatches = refusals(.checksumMismatch).count
-        return mismatches > 2 && mismatches * 10 > sentences + mismatches
-    }
-
-    /// What to do about a live line on which checksums do not agree.
-    static let lineAdvice = "check the cable, and what changes the sentences on their way"
 }
 
 /// What people take for a receiver's log, with what to do, as the end of a sentence.
