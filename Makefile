@@ -109,13 +109,13 @@ kill-test: prepare ## SIGKILL at random moments, KILLS times; nothing may be los
 	@$(PYTHON) -m trials kill --kills $(KILLS)
 
 power-test: prepare ## power cuts at any call of the outbox, CUTS of them; only economy may lose, its window
-	POWER_CUTS=$(CUTS) FILTER='PowerCuts|LyingDisk' LIMIT=7200 VERBOSE=1 scripts/test
+	POWER_CUTS=$(CUTS) TEST_LOG=build/test-power.log FILTER='PowerCuts|LyingDisk' LIMIT=7200 VERBOSE=1 scripts/test
 
 damage-test: prepare ## SEEDS damaged stores, and every call of the disk failing; what is sound must be found
-	DAMAGE_SEEDS=$(SEEDS) FILTER='DamagedStore|FailingCalls' LIMIT=7200 VERBOSE=1 scripts/test
+	DAMAGE_SEEDS=$(SEEDS) TEST_LOG=build/test-damage.log FILTER='DamagedStore|FailingCalls' LIMIT=7200 VERBOSE=1 scripts/test
 
 track-test: prepare ## TRACKS random ways and a day at 10 Hz; what is told stays within its bound, and memory too
-	SHAPE_TRACKS=$(TRACKS) FILTER=ShapeBound LIMIT=7200 VERBOSE=1 scripts/test
+	SHAPE_TRACKS=$(TRACKS) TEST_LOG=build/test-track.log FILTER=ShapeBound LIMIT=7200 VERBOSE=1 scripts/test
 
 disk-test: prepare ## a disk that fills up under the service, ROUNDS times; needs root
 	@$(PYTHON) -m trials disk --rounds $(ROUNDS)
@@ -165,7 +165,7 @@ arm64-test: prepare ## the package for arm64 in Debian 12 and 13, and the tests,
 	@$(PYTHON) -m trials arm64 --seconds $(SECONDS) --limit $(MODULE_SECONDS)
 
 server-test: prepare ## every answer of a server and every fault of a link, through the real uploader
-	@FILTER='^LinkTests\.' scripts/test
+	@TEST_LOG=build/test-server.log FILTER='^LinkTests\.' scripts/test
 
 service-check:   ## what systemd says of the unit
 	@scripts/service-check
