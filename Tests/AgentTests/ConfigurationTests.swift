@@ -535,7 +535,8 @@ import WaypostTestSupport
 
     @Test(.enabled(if: geteuid() != 0, "root may read everything"))
     func aFileThatIsClosedSaysWhatToDo() throws {
-        let path = try TemporaryFolder().write("{}".utf8, to: "config.json", mode: 0o000)
+        let folder = try TemporaryFolder()
+        let path = try folder.write("{}".utf8, to: "config.json", mode: 0o000)
         let remedy = "check owner and mode; use sudo, or join the group waypost"
         #expect(throws: ConfigurationError(problems: ["\(path): may not be read by this user; \(remedy)"])) {
             try Configuration(file: path)

@@ -159,7 +159,7 @@ package enum OfflineCheck {
         guard user != 0 else { return false }
         var folder = FileSystem.resolved(folder) ?? folder
         while true {
-            if let status = try? FileStatus(behind: folder) {
+            if let status = try? FileStatus(behind: folder), status.kind == .folder {
                 let isOpen = status.permissions & (status.owner == user ? 0o100 : 0o011) != 0
                 if !isOpen { return true }
             }
