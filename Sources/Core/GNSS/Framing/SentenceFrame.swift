@@ -22,6 +22,7 @@
     /// Index of the first byte that does not belong to it.
     let next: Int
 
+    @inline(__always)
     private init(_ outcome: Outcome, end: Int, next: Int) {
         (self.outcome, self.end, self.next) = (outcome, end, next)
     }
@@ -34,22 +35,35 @@
     ///   - acceptsMissingChecksum: whether a line end in place of `*` completes the sentence.
     @inline(__always)
     init(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, acceptsMissingChecksum: Bool) {
+        guard let base = bytes.baseAddress else {
+            self.init(.incomplete, end: start, next: start)
+            return
+        }
         let limit = min(bytes.count, start + Self.maximumLength - 2)
         var index = start + 1
         var sum: UInt64 = 0
         var stop: UInt64 = 0
-        let raw = UnsafeRawBufferPointer(bytes)
-        while index + 8 <= limit {
-            let word = unsafe UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-            stop = WordScan.marksOfSentenceEnd(in: word)
+        while index &+ 16 <= limit {
+            let (word, next) = unsafe (WordScan.word(at: base + index), WordScan.word(at: base + index + 8))
+            guard WordScan.marksOfUnusual(in: word) | WordScan.marksOfUnusual(in: next) == 0 else { break }
+            sum ^= word ^ next
+            index &+= 16
+        }
+        while index &+ 8 <= limit {
+            let word = unsafe WordScan.word(at: base + index)
+            stop = WordScan.marksOfUnusual(in: word)
+            // Nearly always it is the `*`; what else is unusual may be text, as a space.
+            if stop != 0, unsafe bytes[index &+ stop.trailingZeroBitCount / 8] != UInt8(ascii: "*") {
+                stop = WordScan.marksOfSentenceEnd(in: word)
+            }
             if stop != 0 {
                 let place = stop.trailingZeroBitCount & ~7
-                sum ^= word & ((1 << UInt64(place)) &- 1)
-                index += place / 8
+                sum ^= word & ((1 &<< UInt64(place)) &- 1)
+                index &+= place / 8
                 break
             }
             sum ^= word
-            index += 8
+            index &+= 8
         }
         if stop == 0 {
             while index < limit, unsafe !Self.ends(bytes[index]) {
@@ -70,6 +84,20 @@
     @inline(__always)
     private init(
         in bytes: UnsafeBufferPointer<UInt8>, start: Int, end: Int, sum: UInt8, _ acceptsMissingChecksum: Bool
+    ) {
+        if end &+ 2 < bytes.count, unsafe bytes[end] == UInt8(ascii: "*"),
+            unsafe Self.states(sum, in: bytes, at: end &+ 1)
+        {
+            self.init(.sentence, end: end, next: end &+ 3)
+        } else {
+            unsafe self.init(closelyIn: bytes, start: start, end: end, sum: sum, acceptsMissingChecksum)
+        }
+    }
+
+    /// Judges a run of bytes behind which the checksum does not stand as receivers write it.
+    @inline(never)
+    private init(
+        closelyIn bytes: UnsafeBufferPointer<UInt8>, start: Int, end: Int, sum: UInt8, _ acceptsMissingChecksum: Bool
     ) {
         switch unsafe bytes[end] {
         case UInt8(ascii: "*"):
@@ -96,6 +124,17 @@
         default:
             self.init(end == start + 1 ? .startAlone : .refused(.interrupted), end: end, next: end)
         }
+    }
+
+    /// Whether `sum` stands at `place` as receivers write it, with letters in capitals. Its two digits are made and
+    /// compared together: whether a digit is a letter is nothing that a branch could foresee.
+    @inline(__always)
+    private static func states(_ sum: UInt8, in bytes: UnsafeBufferPointer<UInt8>, at place: Int) -> Bool {
+        let digits = UInt16(sum >> 4) | UInt16(sum & 15) << 8
+        // Where a digit is above 9, six more than it is above 15.
+        let letters = (digits &+ 0x0606) >> 4 & 0x0101
+        let text = digits &+ 0x3030 &+ letters &* UInt16(UInt8(ascii: "A") - UInt8(ascii: "9") - 1)
+        return unsafe UInt16(bytes[place]) | UInt16(bytes[place &+ 1]) << 8 == text
     }
 
     @inline(__always)
@@ -140,47 +179,5 @@ package enum SentenceRefusal: Int, Sendable, Hashable, CaseIterable, CustomStrin
         case .malformedField: "a field is malformed"
         case .outOfRange: "a field is out of range"
         }
-    }
-}
-
-/// Questions asked of eight bytes at once; byte 0 is the lowest.
-///
-/// Where a function marks bytes, the lowest mark is exact; marks above it may be spurious.
-enum WordScan {
-    @inline(__always)
-    static func repeated(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
-
-    static let high: UInt64 = 0x8080_8080_8080_8080
-
-    /// Marks the bytes that equal `byte`.
-    @inline(__always)
-    static func marks(of byte: UInt8, in word: UInt64) -> UInt64 {
-        let difference = word ^ repeated(byte)
-        return (difference &- repeated(1)) & ~difference & high
-    }
-
-    /// Marks what ends the run of a sentence's bytes: `*`, `$`, control bytes, DEL and non-ASCII bytes.
-    @inline(__always)
-    static func marksOfSentenceEnd(in word: UInt64) -> UInt64 {
-        let control = (word &- repeated(0x20)) & ~word
-        let beyondText = ((word & ~high) &+ repeated(1)) | word
-        return ((control | beyondText) & high) | marks(of: UInt8(ascii: "*"), in: word)
-            | marks(of: UInt8(ascii: "$"), in: word)
-    }
-
-    /// How many bytes equal `byte`; exact.
-    @inline(__always)
-    static func count(of byte: UInt8, in word: UInt64) -> Int {
-        let difference = word ^ repeated(byte)
-        let nonZero = ((difference & ~high) &+ ~high) | difference
-        return (~nonZero & high).nonzeroBitCount
-    }
-
-    /// XOR of the eight bytes.
-    @inline(__always)
-    static func foldedXOR(_ word: UInt64) -> UInt8 {
-        let half = word ^ (word >> 32)
-        let quarter = half ^ (half >> 16)
-        return UInt8(truncatingIfNeeded: quarter ^ (quarter >> 8))
     }
 }

@@ -1,0 +1,66 @@
+/// Questions asked of eight bytes at once; byte 0 is the lowest.
+enum WordScan {
+    /// The highest bit of every byte: where answers stand.
+    static let high: UInt64 = 0x8080_8080_8080_8080
+
+    @inline(__always)
+    static func repeated(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
+
+    /// The eight bytes from `place` on, all of which must be readable.
+    @inline(__always)
+    static func word(at place: UnsafePointer<UInt8>) -> UInt64 {
+        unsafe UInt64(littleEndian: UnsafeRawPointer(place).loadUnaligned(as: UInt64.self))
+    }
+
+    /// Marks the bytes that equal `byte`. The lowest mark is exact; marks above it may be spurious.
+    @inline(__always)
+    static func marks(of byte: UInt8, in word: UInt64) -> UInt64 {
+        let difference = word ^ repeated(byte)
+        return (difference &- repeated(1)) & ~difference & high
+    }
+
+    /// Marks the bytes that equal `byte`, and no other.
+    @inline(__always)
+    static func exactMarks(of byte: UInt8, in word: UInt64) -> UInt64 {
+        let difference = word ^ repeated(byte)
+        let nonZero = ((difference & ~high) &+ ~high) | difference
+        return ~nonZero & high
+    }
+
+    /// How many bytes equal `byte`.
+    @inline(__always)
+    static func count(of byte: UInt8, in word: UInt64) -> Int {
+        // A product by ones adds all bytes up in the highest.
+        Int(truncatingIfNeeded: (exactMarks(of: byte, in: word) >> 7 &* repeated(1)) >> 56)
+    }
+
+    /// XOR of the eight bytes.
+    @inline(__always)
+    static func foldedXOR(_ word: UInt64) -> UInt8 {
+        let half = word ^ (word >> 32)
+        let quarter = half ^ (half >> 16)
+        return UInt8(truncatingIfNeeded: quarter ^ (quarter >> 8))
+    }
+}
+
+/// What ends a sentence and its fields.
+extension WordScan {
+    /// Marks what ends the run of a sentence's bytes: `*`, `$`, control bytes, DEL and non-ASCII bytes. The lowest mark
+    /// is exact; marks above it may be spurious.
+    @inline(__always)
+    static func marksOfSentenceEnd(in word: UInt64) -> UInt64 {
+        let control = (word &- repeated(0x20)) & ~word
+        let beyondText = ((word & ~high) &+ repeated(1)) | word
+        return ((control | beyondText) & high) | marks(of: UInt8(ascii: "*"), in: word)
+            | marks(of: UInt8(ascii: "$"), in: word)
+    }
+
+    /// Marks bytes below the comma and above `~`, of which a sentence has few before its end. The lowest mark is exact.
+    @inline(__always)
+    static func marksOfUnusual(in word: UInt64) -> UInt64 {
+        // No sum carries into the byte above, unless the byte itself is marked.
+        let fromComma = word &+ repeated(0x80 - UInt8(ascii: ","))
+        let beyondText = (word &+ repeated(1)) | word
+        return (~fromComma | beyondText) & high
+    }
+}
