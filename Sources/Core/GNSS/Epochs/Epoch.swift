@@ -20,8 +20,8 @@ struct Epoch {
     private(set) var dated: DateSentence?
     /// The sentence that came last of those that added something.
     private(set) var lastPlace: CycleLearner.Place?
-    /// What had been said when that came.
-    private var extentBefore: UInt64 = 0
+    /// Whether the sentence at hand has added a part, or one that no sentence of its rank had.
+    private var hasGained = false
     /// Sentences by type, four bits each.
     private(set) var counts: UInt64 = 0
 
@@ -54,23 +54,11 @@ struct Epoch {
         let shift = UInt64(type.rawValue) * 4
         let before = counts >> shift & 15
         if before < 15 { counts &+= 1 << shift }
-        let extent = extent
-        guard extent != extentBefore else { return nil }
-        extentBefore = extent
+        guard hasGained else { return nil }
+        hasGained = false
         let place = CycleLearner.Place(type: type, ordinal: UInt8(truncatingIfNeeded: before))
         lastPlace = place
         return place
-    }
-
-    /// Which parts have been said, and by sentences of which rank: eight bits a part, then one bit each.
-    @inline(__always)
-    private var extent: UInt64 {
-        var extent = UInt64(latitude.rank) | UInt64(speed.rank) << 8 | UInt64(course.rank) << 16
-        extent |= UInt64(accuracy.rank) << 24 | UInt64(hdop.rank) << 32 | UInt64(qualityRank) << 40
-        extent |= UInt64(void.rawValue) << 48
-        extent |= (altitudeMeters == nil ? 0 : 1 << 56) | (geoidSeparationMeters == nil ? 0 : 1 << 57)
-        extent |= (satellitesUsed == nil ? 0 : 1 << 58) | (dated == nil ? 0 : 1 << 59) | (isEstimated ? 1 << 60 : 0)
-        return extent | (mode == nil ? 0 : mode == .threeDimensional ? 1 << 61 : 1 << 62)
     }
 
     /// Takes a position; of several by one type (one a constellation) the first valid one stays.
@@ -80,61 +68,81 @@ struct Epoch {
         switch sentence.status {
         case .void, .excluded:
             if sentence.status == .excluded { isExcluded = true }
-            if !valid.contains(source) { void.formUnion(source) }
+            if !valid.contains(source), void.insert(source).inserted { hasGained = true }
             return
         case .valid:
             valid.formUnion(source)
-            void.subtract(source)
+            if void.remove(source) != nil { hasGained = true }
             if let date = sentence.date, let timeOfDay = sentence.timeOfDay {
+                if dated == nil { hasGained = true }
                 dated = DateSentence(timeOfDay: timeOfDay, date: date)
             }
         case .unstated: unstated.formUnion(source)
         }
         let rank = source.rawValue
-        latitude.offer(sentence.latitude, rank: rank)
+        if latitude.offer(sentence.latitude, rank: rank) { hasGained = true }
         longitude.offer(sentence.longitude, rank: rank)
-        if sentence.quality != nil, rank > qualityRank { (quality, qualityRank) = (sentence.quality, rank) }
+        if sentence.quality != nil, rank > qualityRank {
+            (quality, qualityRank, hasGained) = (sentence.quality, rank, true)
+        }
         switch source {
         case .data:
-            altitudeMeters = altitudeMeters ?? sentence.altitudeMeters
-            geoidSeparationMeters = geoidSeparationMeters ?? sentence.geoidSeparationMeters
-            hdop.offer(sentence.hdop, rank: 3)
+            if Self.fill(&altitudeMeters, sentence.altitudeMeters) { hasGained = true }
+            if Self.fill(&geoidSeparationMeters, sentence.geoidSeparationMeters) { hasGained = true }
+            if hdop.offer(sentence.hdop, rank: 3) { hasGained = true }
+            if Self.fill(&satellitesUsed, sentence.satellitesUsed) { hasGained = true }
             satellitesUsed = sentence.satellitesUsed ?? satellitesUsed
         case .maker:
             makersMode = sentence.mode
-            speed.offer(sentence.speedMetersPerSecond, rank: 1)
-            course.offer(sentence.courseDegrees, rank: 1)
-            hdop.offer(sentence.hdop, rank: 1)
-            accuracy.offer(sentence.horizontalAccuracyMeters, rank: 2)
-            satellitesUsed = satellitesUsed ?? sentence.satellitesUsed
+            if speed.offer(sentence.speedMetersPerSecond, rank: 1) { hasGained = true }
+            if course.offer(sentence.courseDegrees, rank: 1) { hasGained = true }
+            if hdop.offer(sentence.hdop, rank: 1) { hasGained = true }
+            if accuracy.offer(sentence.horizontalAccuracyMeters, rank: 2) { hasGained = true }
+            if Self.fill(&satellitesUsed, sentence.satellitesUsed) { hasGained = true }
         case .minimum:
-            speed.offer(sentence.speedMetersPerSecond, rank: 3)
-            course.offer(sentence.courseDegrees, rank: 3)
-            if sentence.quality == .estimated { isEstimated = true }
-        default:
-            if sentence.quality == .estimated { isEstimated = true }
+            if speed.offer(sentence.speedMetersPerSecond, rank: 3) { hasGained = true }
+            if course.offer(sentence.courseDegrees, rank: 3) { hasGained = true }
+            noteEstimate(sentence.quality)
+        default: noteEstimate(sentence.quality)
         }
     }
 
     @inline(__always)
     mutating func take(_ sentence: MotionSentence) {
-        speed.offer(sentence.speedMetersPerSecond, rank: 2)
-        course.offer(sentence.courseDegrees, rank: 2)
+        if speed.offer(sentence.speedMetersPerSecond, rank: 2) { hasGained = true }
+        if course.offer(sentence.courseDegrees, rank: 2) { hasGained = true }
     }
 
     /// Takes solution mode and HDOP; of several (one a constellation) the best mode stays.
     @inline(__always)
     mutating func take(_ sentence: SatellitesSentence) {
-        if sentence.mode == .threeDimensional || mode == nil { mode = sentence.mode }
-        hdop.offer(sentence.hdop, rank: 2)
+        if let stated = sentence.mode, mode == nil || stated == .threeDimensional && mode == .twoDimensional {
+            (mode, hasGained) = (stated, true)
+        }
+        if hdop.offer(sentence.hdop, rank: 2) { hasGained = true }
     }
 
     mutating func take(_ sentence: AccuracySentence, _ type: SentenceType) {
-        switch type {
-        case .gst: accuracy.offer(sentence.horizontalAccuracyMeters, rank: 4)
-        case .gbs: accuracy.offer(sentence.horizontalAccuracyMeters, rank: 3)
-        default: accuracy.offer(sentence.horizontalAccuracyMeters, rank: 1)
-        }
+        let rank: UInt8 =
+            switch type {
+            case .gst: 4
+            case .gbs: 3
+            default: 1
+            }
+        if accuracy.offer(sentence.horizontalAccuracyMeters, rank: rank) { hasGained = true }
+    }
+
+    @inline(__always)
+    private mutating func noteEstimate(_ quality: FixQuality?) {
+        if quality == .estimated, !isEstimated { (isEstimated, hasGained) = (true, true) }
+    }
+
+    /// Gives `part` a value if it has none yet; whether it has done so.
+    @inline(__always)
+    private static func fill<Value>(_ part: inout Value?, _ value: Value?) -> Bool {
+        guard part == nil, value != nil else { return false }
+        part = value
+        return true
     }
 
     /// Whether a position has been stated that no flag speaks against.
@@ -203,9 +211,11 @@ struct Ranked {
     @inline(__always)
     var value: Double? { rank == 0 ? nil : best }
 
-    /// Takes `value` if there is one and its rank, from 1 up, is higher than that of the one kept.
-    @inline(__always)
-    mutating func offer(_ value: Double?, rank: UInt8) {
-        if let value, rank > self.rank { (best, self.rank) = (value, rank) }
+    /// Takes `value` if there is one and its rank, from 1 up, is higher than that of the one kept; whether it is.
+    @inline(__always) @discardableResult
+    mutating func offer(_ value: Double?, rank: UInt8) -> Bool {
+        guard let value, rank > self.rank else { return false }
+        (best, self.rank) = (value, rank)
+        return true
     }
 }
