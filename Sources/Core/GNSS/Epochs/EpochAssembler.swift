@@ -45,6 +45,9 @@ struct EpochAssembler {
         calendar = FixCalendar(dates: dates)
     }
 
+    /// Whether `takeWarning` has any.
+    var hasWarning: Bool { warnings != 0 }
+
     /// The next kind of warning since the last query; `nil` when there is none.
     @inline(__always)
     mutating func takeWarning() -> ReceiverWarning? {

@@ -22,7 +22,8 @@ struct SentenceReading {
         let readable = sentence + [UInt8(ascii: "\r")]
         unsafe readable.withUnsafeBufferPointer { bytes in
             guard let base = bytes.baseAddress else { return }
-            var fields = unsafe FieldCursor(from: base + start, to: base + end)
+            var fields = unsafe FieldCursor(
+                SentenceText(fields: base + start, end: base + end, limit: base + bytes.count))
             if type == .pubx00 || type == .pubx04 { fields.skip() }
             read(type, &fields)
             guard words == nil, fields.fault == .malformed || fields.fault == .outOfRange else { return }
@@ -37,11 +38,12 @@ struct SentenceReading {
     }
 
     private mutating func read(_ type: SentenceType, _ fields: inout FieldCursor) {
+        var recent = RecentPosition()
         switch type {
-        case .rmc: take(PositionSentence(rmc: &fields))
-        case .gga: take(PositionSentence(gga: &fields))
-        case .gns: take(PositionSentence(gns: &fields))
-        case .gll: take(PositionSentence(gll: &fields))
+        case .rmc: take(PositionSentence(rmc: &fields, &recent))
+        case .gga: take(PositionSentence(gga: &fields, &recent))
+        case .gns: take(PositionSentence(gns: &fields, &recent))
+        case .gll: take(PositionSentence(gll: &fields, &recent))
         case .pubx00: take(PositionSentence(pubx00: &fields))
         case .vtg: take(MotionSentence(vtg: &fields))
         case .gsa: take(SatellitesSentence(gsa: &fields))

@@ -159,7 +159,7 @@ extension [UInt8] {
     /// Appends `value` rounded to `decimals`, without trailing zeros: `52.5`, `-0.25`, `7`.
     @inline(__always)
     fileprivate mutating func append(_ value: Double, decimals: Int) {
-        let scale = Decimal.powerOfTen(decimals)
+        let scale = Decimal.powersOfTen[decimals]
         let scaled = (value * Double(scale)).rounded()
         guard let number = Int64(exactly: scaled) else { return append("0") }
         if number < 0 { append("-") }

@@ -64,10 +64,13 @@ package struct DecoderStatistics: Sendable {
 struct AddressCounts: Sendable {
     private struct Entry {
         var address: UInt64 = 0
-        var count = 0
+        var type = SentenceType.other
     }
 
     private var entries = [Entry](repeating: Entry(), count: Self.capacity)
+    /// How often each has come; 0 marks an entry that is free. They stand here themselves, for an array would be asked
+    /// each time whether it is shared.
+    private var counts = InlineArray<256, Int>(repeating: 0)
     /// Sentences whose address found no more room.
     private(set) var others = 0
 
@@ -76,32 +79,51 @@ struct AddressCounts: Sendable {
     /// Places looked at for one address.
     private static let reach = 8
 
-    /// Counts one sentence; `address` holds up to eight bytes, first byte lowest.
+    /// Counts one sentence, and gives its type; `address` holds up to eight bytes of `length`, first byte lowest.
     @inline(__always)
-    mutating func add(_ address: UInt64) {
-        var place = Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) >> 56)
+    mutating func add(_ address: UInt64, length: Int) -> SentenceType {
+        let place = Self.place(of: address)
+        guard entries[place].address == address else { return addElsewhere(address, length: length) }
+        counts[place] += 1
+        return entries[place].type
+    }
+
+    /// Counts a sentence that is the first of its address, or whose place is another's.
+    @inline(never)
+    private mutating func addElsewhere(_ address: UInt64, length: Int) -> SentenceType {
+        // No address of more than eight bytes is of a type, so that those that are cut alike are of one.
+        let type = SentenceType(address: address, length: length)
+        var place = Self.place(of: address)
         for _ in 0..<Self.reach {
-            if entries[place].address == address || entries[place].count == 0 {
-                entries[place].address = address
-                entries[place].count += 1
-                return
+            if counts[place] == 0 { entries[place] = Entry(address: address, type: type) }
+            if entries[place].address == address {
+                counts[place] += 1
+                return type
             }
-            place = (place + 1) & (Self.capacity - 1)
+            place = (place + 1) % Self.capacity
         }
         others += 1
+        return type
+    }
+
+    @inline(__always)
+    private static func place(of address: UInt64) -> Int {
+        Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) >> 56)
     }
 
     /// Addresses with their counts, in alphabetical order; addresses of more than eight bytes are cut.
     var sorted: [(address: String, count: Int)] {
-        entries.filter { $0.count > 0 }.map { (Self.text($0.address), $0.count) }.sorted { $0.0 < $1.0 }
+        used.map { (Self.text(entries[$0].address), counts[$0]) }.sorted { $0.0 < $1.0 }
     }
 
     /// Whether one of the addresses is as `isWanted` says, which is given its bytes and how many they are.
     func hasAny(_ isWanted: (_ address: UInt64, _ length: Int) -> Bool) -> Bool {
-        entries.contains { $0.count > 0 && isWanted($0.address, 8 - $0.address.leadingZeroBitCount / 8) }
+        used.contains { isWanted(entries[$0].address, 8 - entries[$0].address.leadingZeroBitCount / 8) }
     }
 
-    var total: Int { entries.reduce(others) { $0 + $1.count } }
+    var total: Int { used.reduce(others) { $0 + counts[$1] } }
+
+    private var used: [Int] { counts.indices.filter { counts[$0] > 0 } }
 
     private static func text(_ address: UInt64) -> String {
         var text = ""

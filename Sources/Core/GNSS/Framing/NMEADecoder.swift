@@ -5,6 +5,7 @@ package struct NMEADecoder: Sendable {
     let options: NMEADecoderOptions
     var account = DecoderStatistics()
     var assembler: EpochAssembler
+    private var recent = RecentPosition()
     let crc = CRC24Q.standard
     /// The beginning of a sentence or frame whose end has not come yet; its size never changes.
     private var carry = [UInt8](repeating: 0, count: BinaryFrame.maximumLength + Self.topUp)
@@ -194,16 +195,17 @@ extension NMEADecoder {
             }
             switch byte {
             case UInt8(ascii: "$"), UInt8(ascii: "!"):
-                let frame = unsafe SentenceFrame(
-                    in: bytes, startingAt: index, acceptsMissingChecksum: options.acceptsMissingChecksum)
+                guard let next = unsafe takeSentence(bytes, startingAt: index, emit) else { return index }
+                index = next
                 isAtLineStart = false
-                switch frame.outcome {
-                case .sentence: unsafe handle(bytes, from: index, to: frame.end, emit)
-                case .refused(let reason): account.add(reason, line: account.lines + 1, byte: origin + index)
-                case .startAlone: break
-                case .incomplete: return index
+                // Nearly always its line ends here.
+                if next + 1 < limit, unsafe bytes[next] == UInt8(ascii: "\r"),
+                    unsafe bytes[next + 1] == UInt8(ascii: "\n")
+                {
+                    isAtLineStart = true
+                    account.lines += 1
+                    index = next + 2
                 }
-                index = frame.next
             case BinaryFrame.ubxStart, BinaryFrame.rtcmStart:
                 let outcome =
                     unsafe byte == BinaryFrame.ubxStart
@@ -267,34 +269,55 @@ extension NMEADecoder {
     }
 }
 
-/// What becomes of one sentence whose checksum agrees.
+/// What becomes of one sentence.
 extension NMEADecoder {
+    /// Handles what begins with the start byte at `start`; gives the index of the first byte that does not belong to
+    /// it, `nil` when more bytes are needed.
+    @inline(never)
+    private mutating func takeSentence(
+        _ bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, _ emit: (Fix) -> Void
+    ) -> Int? {
+        let frame = unsafe SentenceFrame(
+            in: bytes, startingAt: start, acceptsMissingChecksum: options.acceptsMissingChecksum)
+        switch frame.outcome {
+        case .sentence: unsafe handle(bytes, from: start, to: frame.end, emit)
+        case .refused(let reason): account.add(reason, line: account.lines + 1, byte: origin + start)
+        case .startAlone: break
+        case .incomplete: return nil
+        }
+        return frame.next
+    }
+
     /// Reads the sentence whose start byte is at `start` and whose fields end at `end`.
     @inline(__always)
-    mutating func handle(
+    private mutating func handle(
         _ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int, _ emit: (Fix) -> Void
     ) {
-        let (address, length) = unsafe Self.address(in: bytes, from: start + 1, to: end)
-        account.addresses.add(address)
+        guard let base = bytes.baseAddress else { return }
+        let (address, length) = unsafe Self.address(in: bytes, from: start &+ 1, to: end)
+        let type = account.addresses.add(address, length: length)
         guard unsafe bytes[start] == UInt8(ascii: "$") else { return }
-        let type = SentenceType(address: address, length: length)
+        let first = min(start &+ length &+ 2, end)
         if type == .txt || type == .other {
-            unsafe noteBanner(bytes, address, from: min(start + length + 2, end), to: end, isText: type == .txt)
+            unsafe noteBanner(bytes, address, from: first, to: end, isText: type == .txt)
         }
-        guard type != .other || sky != nil, let base = bytes.baseAddress else { return }
-        var fields = unsafe FieldCursor(from: base + min(start + length + 2, end), to: base + end)
-        if length == 5 { sky?.take(address, fields, epoch: assembler.serial, at: lastReceivedAt ?? .zero) }
-        guard type != .other else { return }
-        if !read(type, at: start, &fields, emit) {
+        let text = unsafe SentenceText(fields: base + first, end: base + end, limit: base + bytes.count)
+        if sky != nil, length == 5 { noteSky(address, text) }
+        let fault = read(type, at: start, text, emit)
+        if fault != .none {
             account.add(
-                fields.fault == .outOfRange ? .outOfRange : .malformedField, line: account.lines + 1,
-                byte: origin + start)
+                fault == .outOfRange ? .outOfRange : .malformedField, line: account.lines + 1, byte: origin + start)
         }
-        noteWarnings(at: origin + start)
+        if assembler.hasWarning { noteWarnings(at: origin + start) }
+    }
+
+    @inline(never)
+    private mutating func noteSky(_ address: UInt64, _ text: SentenceText) {
+        sky?.take(address, FieldCursor(text), epoch: assembler.serial, at: lastReceivedAt ?? .zero)
     }
 
     /// Keeps what a receiver says of itself; `isText` for TXT, whose words stand behind three numbers.
-    @inline(__always)
+    @inline(never)
     private mutating func noteBanner(
         _ bytes: UnsafeBufferPointer<UInt8>, _ address: UInt64, from start: Int, to end: Int, isText: Bool
     ) {
@@ -308,58 +331,102 @@ extension NMEADecoder {
     }
 
     /// Counts what the assembler has found, as seen at a place in the stream.
-    @inline(__always)
+    @inline(never)
     private mutating func noteWarnings(at byte: Int) {
         while let warning = assembler.takeWarning() { warn(warning, line: account.lines + 1, byte: byte) }
     }
 
-    /// Gives the sentence to the assembler; `false` when a field is at fault.
+    /// Gives the sentence to the assembler; tells what is wrong with a field.
+    ///
+    /// The types that make up nearly all of what receivers send have a function each: one function for all is too large
+    /// for the optimizer to keep what they read out of memory.
     @inline(__always)
-    private mutating func read(_ type: SentenceType, at start: Int, _ fields: inout FieldCursor, _ emit: (Fix) -> Void)
-        -> Bool
-    {
+    private mutating func read(
+        _ type: SentenceType, at start: Int, _ text: SentenceText, _ emit: (Fix) -> Void
+    ) -> FieldCursor.Fault {
         switch type {
-        case .rmc:
-            guard let sentence = PositionSentence(rmc: &fields) else { return false }
-            assembler.take(sentence, type, emit)
-        case .gga:
-            guard let sentence = PositionSentence(gga: &fields) else { return false }
-            assembler.take(sentence, type, emit)
+        case .rmc: readRMC(text, emit)
+        case .gga: readGGA(text, emit)
+        case .gll: readGLL(text, emit)
+        case .vtg: readVTG(text, emit)
+        case .gsa: readGSA(text, emit)
+        case .other: .none
+        default: readRare(type, at: start, text, emit)
+        }
+    }
+
+    @inline(never)
+    private mutating func readRMC(_ text: SentenceText, _ emit: (Fix) -> Void) -> FieldCursor.Fault {
+        var fields = FieldCursor(text)
+        guard let sentence = PositionSentence(rmc: &fields, &recent) else { return fields.fault }
+        assembler.take(sentence, .rmc, emit)
+        return .none
+    }
+
+    @inline(never)
+    private mutating func readGGA(_ text: SentenceText, _ emit: (Fix) -> Void) -> FieldCursor.Fault {
+        var fields = FieldCursor(text)
+        guard let sentence = PositionSentence(gga: &fields, &recent) else { return fields.fault }
+        assembler.take(sentence, .gga, emit)
+        return .none
+    }
+
+    @inline(never)
+    private mutating func readGLL(_ text: SentenceText, _ emit: (Fix) -> Void) -> FieldCursor.Fault {
+        var fields = FieldCursor(text)
+        guard let sentence = PositionSentence(gll: &fields, &recent) else { return fields.fault }
+        assembler.take(sentence, .gll, emit)
+        return .none
+    }
+
+    @inline(never)
+    private mutating func readVTG(_ text: SentenceText, _ emit: (Fix) -> Void) -> FieldCursor.Fault {
+        var fields = FieldCursor(text)
+        guard let sentence = MotionSentence(vtg: &fields) else { return fields.fault }
+        assembler.take(sentence, emit)
+        return .none
+    }
+
+    @inline(never)
+    private mutating func readGSA(_ text: SentenceText, _ emit: (Fix) -> Void) -> FieldCursor.Fault {
+        var fields = FieldCursor(text)
+        guard let sentence = SatellitesSentence(gsa: &fields) else { return fields.fault }
+        assembler.take(sentence, emit)
+        return .none
+    }
+
+    @inline(never)
+    private mutating func readRare(
+        _ type: SentenceType, at start: Int, _ text: SentenceText, _ emit: (Fix) -> Void
+    ) -> FieldCursor.Fault {
+        var fields = FieldCursor(text)
+        switch type {
         case .gns:
-            guard let sentence = PositionSentence(gns: &fields) else { return false }
+            guard let sentence = PositionSentence(gns: &fields, &recent) else { return fields.fault }
             assembler.take(sentence, type, emit)
-        case .gll:
-            guard let sentence = PositionSentence(gll: &fields) else { return false }
-            assembler.take(sentence, type, emit)
-        case .vtg:
-            guard let sentence = MotionSentence(vtg: &fields) else { return false }
-            assembler.take(sentence, emit)
-        case .gsa:
-            guard let sentence = SatellitesSentence(gsa: &fields) else { return false }
-            assembler.take(sentence, emit)
         case .gst:
-            guard let sentence = AccuracySentence(gst: &fields) else { return false }
+            guard let sentence = AccuracySentence(gst: &fields) else { return fields.fault }
             assembler.take(sentence, type, emit)
         case .gbs:
-            guard let sentence = AccuracySentence(gbs: &fields) else { return false }
+            guard let sentence = AccuracySentence(gbs: &fields) else { return fields.fault }
             assembler.take(sentence, type, emit)
         case .pgrme:
-            guard let sentence = AccuracySentence(pgrme: &fields) else { return false }
+            guard let sentence = AccuracySentence(pgrme: &fields) else { return fields.fault }
             assembler.take(sentence, type, emit)
         case .pqtmepe:
-            guard let sentence = AccuracySentence(pqtmepe: &fields) else { return false }
+            guard let sentence = AccuracySentence(pqtmepe: &fields) else { return fields.fault }
             assembler.take(sentence, type, emit)
         case .psrfepe:
-            guard let sentence = AccuracySentence(psrfepe: &fields) else { return false }
+            guard let sentence = AccuracySentence(psrfepe: &fields) else { return fields.fault }
             assembler.take(sentence, type, emit)
         case .zda:
-            guard let sentence = DateSentence(zda: &fields) else { return fields.fault == .none }
+            guard let sentence = DateSentence(zda: &fields) else { return fields.fault }
             assembler.take(sentence, emit)
         case .hdt:
-            guard let sentence = HeadingSentence(hdt: &fields) else { return false }
+            guard let sentence = HeadingSentence(hdt: &fields) else { return fields.fault }
             assembler.take(sentence)
         case .ths:
-            guard let sentence = HeadingSentence(ths: &fields) else { return false }
+            guard let sentence = HeadingSentence(ths: &fields) else { return fields.fault }
             assembler.take(sentence)
         case .pubx00, .pubx04: return readMakersPosition(&fields, emit)
         case .dtm:
@@ -370,37 +437,46 @@ extension NMEADecoder {
             if let warning = ReceiverNotice.warning(txt: &fields) {
                 warn(warning, line: account.lines + 1, byte: origin + start)
             }
-        case .other: break
+        case .rmc, .gga, .gll, .vtg, .gsa, .other: break
         }
-        return true
+        return .none
     }
 
     /// PUBX: the first field tells which of u-blox's own sentences it is.
-    private mutating func readMakersPosition(_ fields: inout FieldCursor, _ emit: (Fix) -> Void) -> Bool {
+    private mutating func readMakersPosition(_ fields: inout FieldCursor, _ emit: (Fix) -> Void) -> FieldCursor.Fault {
         switch fields.decimal()?.whole {
         case 0:
-            guard let sentence = PositionSentence(pubx00: &fields) else { return false }
+            guard let sentence = PositionSentence(pubx00: &fields) else { return fields.fault }
             assembler.take(sentence, .pubx00, emit)
         case 4:
-            guard let sentence = DateSentence(pubx04: &fields) else { return fields.fault == .none }
+            guard let sentence = DateSentence(pubx04: &fields) else { return fields.fault }
             assembler.take(sentence, emit)
         default: break
         }
-        return true
+        return .none
     }
 
     /// The address at `start`: its first eight bytes, first byte lowest, and its length.
     @inline(__always)
-    static func address(
+    private static func address(
         in bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int
     ) -> (address: UInt64, length: Int) {
-        if start + 8 <= bytes.count {
-            let raw = UnsafeRawBufferPointer(bytes)
-            let word = unsafe UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: start, as: UInt64.self))
+        if start &+ 8 <= end, let base = bytes.baseAddress {
+            let word = unsafe WordScan.word(at: base + start)
             let comma = WordScan.marks(of: UInt8(ascii: ","), in: word)
-            let length = comma.trailingZeroBitCount / 8
-            if comma != 0, start + length <= end { return (word & ((1 << UInt64(length * 8)) &- 1), length) }
+            if comma != 0 {
+                // One bit: the lowest of the comma.
+                let lowest = (comma & (0 &- comma)) >> 7
+                return (word & (lowest &- 1), comma.trailingZeroBitCount / 8)
+            }
         }
+        return unsafe longAddress(in: bytes, from: start, to: end)
+    }
+
+    @inline(never)
+    private static func longAddress(
+        in bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int
+    ) -> (address: UInt64, length: Int) {
         var address: UInt64 = 0
         var length = 0
         while start + length < end, unsafe bytes[start + length] != UInt8(ascii: ",") {

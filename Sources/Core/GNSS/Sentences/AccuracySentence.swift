@@ -64,7 +64,7 @@ struct SatellitesSentence {
         default: fields.note(.malformed)
         }
         // Twelve satellites; one receiver sends twice as many. PDOP, HDOP, VDOP and perhaps a system id follow.
-        fields.skip(12)
+        fields.skipMany(12)
         var longForm = fields
         fields.skip()
         hdop = fields.dilution()

@@ -2,8 +2,9 @@ import TimeAndChance
 
 /// Reads the fields of one framed sentence from left to right.
 ///
-/// The byte behind the last field (`*`, CR or LF) stops every run of digits, so that only steps over unknown text
-/// need to look at `end`. Fields behind the last one read as empty, as the standard's later additions require.
+/// Fields behind the last one read as empty, as the standard's later additions require. How a number is read
+/// `SentenceText` knows: nothing but the cursor's own functions, all of them inlined, ever changes a cursor, so that it
+/// stays in registers.
 @safe struct FieldCursor {
     /// What is wrong with the fields read so far.
     enum Fault: UInt8 {
@@ -12,19 +13,27 @@ import TimeAndChance
         case halfPosition
     }
 
+    /// What one field comes to.
+    @safe struct Reading<Value> {
+        /// `nil` when the field is empty or at fault.
+        var value: Value?
+        /// The first byte behind the field's comma.
+        let next: UnsafePointer<UInt8>
+        var fault = Fault.none
+    }
+
+    private let text: SentenceText
     private var position: UnsafePointer<UInt8>
-    private let end: UnsafePointer<UInt8>
     var fault = Fault.none
     /// Behind the field at fault, its comma included; serves explanations alone.
     private var faultEnd: UnsafePointer<UInt8>
 
-    /// - Parameters:
-    ///   - position: the first byte of the first field.
-    ///   - end: the byte that ends the sentence; readable, neither digit nor comma.
     @inline(__always)
-    init(from position: UnsafePointer<UInt8>, to end: UnsafePointer<UInt8>) {
-        unsafe (self.position, self.end, faultEnd) = (position, end, position)
+    init(_ text: SentenceText) {
+        unsafe (self.text, position, faultEnd) = (text, text.fields, text.fields)
     }
+
+    private var end: UnsafePointer<UInt8> { unsafe text.end }
 
     /// Whether no field is left.
     var isAtEnd: Bool { unsafe position == end }
@@ -58,6 +67,26 @@ import TimeAndChance
             unsafe place += 1
         }
         unsafe position = place
+    }
+
+    /// Steps over `count` fields, which are so many that they fill several words.
+    @inline(__always)
+    mutating func skipMany(_ count: Int) { unsafe position = text.place(behind: count, from: position) }
+
+    /// Steps over `text` and gives `true`, if the sentence goes on with it.
+    @inline(__always)
+    mutating func step(over text: RecentText) -> Bool {
+        guard unsafe text.length <= end - position, unsafe text.isRepeated(from: position) else { return false }
+        unsafe position += text.length
+        return true
+    }
+
+    /// The text from here to where `other` is, if that is behind a comma and it has a length to be remembered.
+    @inline(__always)
+    func text(until other: FieldCursor) -> RecentText? {
+        let length = unsafe other.position - position
+        guard RecentText.lengths.contains(length), unsafe other.position[-1] == UInt8(ascii: ",") else { return nil }
+        return unsafe RecentText(from: position, length: length)
     }
 
     /// The first byte of a field, 0 when it is empty.
@@ -109,69 +138,22 @@ import TimeAndChance
 
     /// A number; `nil` when the field is empty, or malformed, which is noted.
     @inline(__always)
-    mutating func decimal() -> Decimal? {
-        var place = unsafe position
-        var first = unsafe place.pointee
-        if first == UInt8(ascii: ",") {
-            unsafe position = place + 1
-            return nil
-        }
-        if unsafe place == end { return nil }
-        var isNegative = false
-        if first == UInt8(ascii: "-") || first == UInt8(ascii: "+") {
-            isNegative = first == UInt8(ascii: "-")
-            unsafe place += 1
-            first = unsafe place.pointee
-        }
-        var whole: Int64 = 0
-        let start = unsafe place
-        var digit = first &- UInt8(ascii: "0")
-        while digit < 10 {
-            whole = whole &* 10 &+ Int64(digit)
-            unsafe place += 1
-            digit = unsafe place.pointee &- UInt8(ascii: "0")
-        }
-        let wholeDigits = unsafe place - start
-        var fraction: Int64 = 0
-        var decimals = 0
-        if unsafe place.pointee == UInt8(ascii: ".") {
-            unsafe place += 1
-            digit = unsafe place.pointee &- UInt8(ascii: "0")
-            while digit < 10 {
-                if decimals < 9 {
-                    fraction = fraction &* 10 &+ Int64(digit)
-                    decimals += 1
-                }
-                unsafe place += 1
-                digit = unsafe place.pointee &- UInt8(ascii: "0")
-            }
-        }
-        var hasDigits = wholeDigits + decimals > 0
-        if unsafe place == end {
-            unsafe position = place
-        } else if unsafe place.pointee == UInt8(ascii: ",") {
-            unsafe position = place + 1
-        } else {
-            unsafe position = place
-            skip()
-            hasDigits = false
-        }
-        guard hasDigits, wholeDigits <= 9 else {
-            note(.malformed)
-            return nil
-        }
-        return Decimal(isNegative: isNegative, whole: whole, fraction: fraction, decimals: decimals)
-    }
+    mutating func decimal() -> Decimal? { unsafe take(text.decimal(at: position)) }
 
     /// A number in `range`; `nil` when the field is empty or at fault, which is noted.
     @inline(__always)
-    mutating func number(in range: ClosedRange<Double>) -> Double? {
-        guard let value = decimal()?.value else { return nil }
-        guard range.contains(value) else {
-            note(.outOfRange)
-            return nil
-        }
-        return value
+    mutating func number(in range: ClosedRange<Double>) -> Double? { unsafe take(text.number(at: position, in: range)) }
+
+    /// A number of base sixty; `nil` when the field is empty, or malformed, which is noted.
+    @inline(__always)
+    private mutating func sexagesimal() -> Sexagesimal? { unsafe take(text.sexagesimal(at: position)) }
+
+    /// Steps over a field that has been read, and notes its fault.
+    @inline(__always)
+    private mutating func take<Value>(_ reading: Reading<Value>) -> Value? {
+        unsafe position = reading.next
+        if reading.fault != .none { note(reading.fault) }
+        return reading.value
     }
 }
 
@@ -180,7 +162,7 @@ extension FieldCursor {
     /// `hhmmss`, with or without a fraction; a bare dot is legal.
     @inline(__always)
     mutating func timeOfDay() -> TimeOfDay? {
-        guard let number = decimal() else { return nil }
+        guard let number = sexagesimal() else { return nil }
         let (hour, minute, second) = (number.whole / 10_000, number.whole / 100 % 100, number.whole % 100)
         let isLeapSecond = second == 60 && minute == 59 && hour == 23
         guard !number.isNegative, hour < 24, minute < 60, second < 60 || isLeapSecond else {
@@ -189,15 +171,15 @@ extension FieldCursor {
         }
         let milliseconds =
             number.decimals <= 3
-            ? number.fraction * Decimal.powerOfTen(3 - number.decimals)
-            : number.fraction / Decimal.powerOfTen(number.decimals - 3)
-        return TimeOfDay(milliseconds: Int32((hour * 3600 + minute * 60 + second) * 1000 + milliseconds))
+            ? Int64(number.fraction) * Decimal.powersOfTen[3 - number.decimals]
+            : Int64(number.fraction) / Decimal.powersOfTen[number.decimals - 3]
+        return TimeOfDay(milliseconds: Int32((hour * 3600 + minute * 60 + second) * 1000) + Int32(milliseconds))
     }
 
     /// A coordinate and its letter, as `5231.50000,N`: degrees and minutes written as one number.
     @inline(__always)
     mutating func coordinate(positive: UInt8, negative: UInt8, maximumDegrees: Int64) -> Double? {
-        let number = decimal()
+        let number = sexagesimal()
         let hemisphere = letter()
         guard let number else {
             if hemisphere != 0, hemisphere != positive, hemisphere != negative { note(.malformed) }
@@ -207,9 +189,9 @@ extension FieldCursor {
             note(.malformed)
             return nil
         }
-        let scale = Decimal.powerOfTen(number.decimals)
+        let scale = Decimal.powersOfTen[number.decimals]
         let (degrees, minutes) = (number.whole / 100, number.whole % 100)
-        let total = (degrees * 60 + minutes) * scale + number.fraction
+        let total = Int64(degrees * 60 + minutes) * scale + Int64(number.fraction)
         guard !number.isNegative, minutes < 60, total <= maximumDegrees * 60 * scale else {
             note(.outOfRange)
             return nil
@@ -262,12 +244,16 @@ extension FieldCursor {
     /// `ddmmyy` as days since 1970-01-01; two-digit years from 80 on are of the last century (GPS began in 1980).
     ///
     /// A bad date is no fault: receivers with a right position state dates of month 0 and the like.
-    mutating func date() -> Int32? {
-        let faultBefore = fault
-        let number = decimal()
-        fault = faultBefore
-        guard let number, number.decimals == 0, !number.isNegative else { return nil }
-        let (day, month, year) = (number.whole / 10_000, number.whole / 100 % 100, number.whole % 100)
+    mutating func date() -> Int32? { dateDigits().flatMap { Self.date(ofDigits: $0) } }
+
+    /// The digits of a date, as a number.
+    @inline(__always)
+    mutating func dateDigits() -> Int64? { unsafe take(text.digits(at: position)) }
+
+    /// The date of which `digits` are the `ddmmyy`.
+    @inline(never)
+    static func date(ofDigits digits: Int64) -> Int32? {
+        let (day, month, year) = (digits / 10_000, digits / 100 % 100, digits % 100)
         return Self.days(year: Int(year < 80 ? year + 2000 : year + 1900), month: Int(month), day: Int(day))
     }
 
@@ -275,44 +261,5 @@ extension FieldCursor {
     static func days(year: Int, month: Int, day: Int) -> Int32? {
         guard (1980...2999).contains(year), UTCTime.hasDay(day, ofMonth: month, in: year) else { return nil }
         return Int32(UTCTime(year: year, month: month, day: day).daysSince1970)
-    }
-}
-
-/// A decimal number exactly as written.
-struct Decimal {
-    let isNegative: Bool
-    /// The digits before the point.
-    let whole: Int64
-    /// The digits behind the point, as a number.
-    let fraction: Int64
-    /// How many digits `fraction` has: 0...9; further ones were dropped.
-    let decimals: Int
-
-    /// All digits as one number: units of the last decimal, without sign.
-    @inline(__always)
-    private var mantissa: Int64 { whole * Self.powerOfTen(decimals) + fraction }
-
-    /// Nearest double: both operands are exact, so that one division rounds once.
-    @inline(__always)
-    var value: Double {
-        let magnitude = decimals == 0 ? Double(whole) : Double(mantissa) / Double(Self.powerOfTen(decimals))
-        return isNegative ? -magnitude : magnitude
-    }
-
-    /// 10^`exponent` for 0...9.
-    @inline(__always)
-    static func powerOfTen(_ exponent: Int) -> Int64 {
-        switch exponent {
-        case 0: 1
-        case 1: 10
-        case 2: 100
-        case 3: 1000
-        case 4: 10_000
-        case 5: 100_000
-        case 6: 1_000_000
-        case 7: 10_000_000
-        case 8: 100_000_000
-        default: 1_000_000_000
-        }
     }
 }

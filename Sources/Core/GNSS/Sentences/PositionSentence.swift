@@ -32,15 +32,14 @@ extension PositionSentence {
     /// RMC: recommended minimum. The navigation status behind the mode is not looked at: receivers that do not
     /// provide it send `V`.
     @inline(__always)
-    init?(rmc fields: inout FieldCursor) {
-        timeOfDay = fields.timeOfDay()
+    init?(rmc fields: inout FieldCursor, _ recent: inout RecentPosition) {
+        timeOfDay = fields.timeOfDay(&recent)
         guard fields.fault == .none else { return nil }
         let letter = fields.letter()
-        latitude = fields.latitude()
-        longitude = fields.longitude()
+        (latitude, longitude) = fields.place(&recent)
         speedMetersPerSecond = fields.speedInKnots()
         courseDegrees = fields.course()
-        date = fields.date()
+        date = fields.date(&recent)
         fields.skip(2)
         (status, quality) = SolutionStatus.of(status: letter, mode: fields.letter())
         guard conclude(&fields) else { return nil }
@@ -49,11 +48,10 @@ extension PositionSentence {
     /// GGA: fix data. A fix from fewer than three satellites needs another sentence to vouch for it, except by dead
     /// reckoning.
     @inline(__always)
-    init?(gga fields: inout FieldCursor) {
-        timeOfDay = fields.timeOfDay()
+    init?(gga fields: inout FieldCursor, _ recent: inout RecentPosition) {
+        timeOfDay = fields.timeOfDay(&recent)
         guard fields.fault == .none else { return nil }
-        latitude = fields.latitude()
-        longitude = fields.longitude()
+        (latitude, longitude) = fields.place(&recent)
         (status, quality) = SolutionStatus.ofQuality(fields.letter())
         readSolution(&fields, unitFollows: true)
         if let satellitesUsed, satellitesUsed < 3, status == .valid, quality != .estimated { status = .unstated }
@@ -62,11 +60,10 @@ extension PositionSentence {
 
     /// GNS: fix data of several constellations, a mode letter for each; the best one counts.
     @inline(__always)
-    init?(gns fields: inout FieldCursor) {
-        timeOfDay = fields.timeOfDay()
+    init?(gns fields: inout FieldCursor, _ recent: inout RecentPosition) {
+        timeOfDay = fields.timeOfDay(&recent)
         guard fields.fault == .none else { return nil }
-        latitude = fields.latitude()
-        longitude = fields.longitude()
+        (latitude, longitude) = fields.place(&recent)
         (status, quality) = Self.best(ofModes: fields.word())
         readSolution(&fields, unitFollows: false)
         guard conclude(&fields) else { return nil }
@@ -74,12 +71,11 @@ extension PositionSentence {
 
     /// GLL: position alone; the oldest receivers send neither status nor time.
     @inline(__always)
-    init?(gll fields: inout FieldCursor) {
-        latitude = fields.latitude()
-        longitude = fields.longitude()
+    init?(gll fields: inout FieldCursor, _ recent: inout RecentPosition) {
+        (latitude, longitude) = fields.place(&recent)
         let faultOfPosition = fields.fault
         fields.fault = .none
-        timeOfDay = fields.timeOfDay()
+        timeOfDay = fields.timeOfDay(&recent)
         guard fields.fault == .none else { return nil }
         fields.fault = faultOfPosition
         let letter = fields.letter()

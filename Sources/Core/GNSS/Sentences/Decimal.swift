@@ -1,0 +1,101 @@
+/// A decimal number exactly as written.
+struct Decimal {
+    var isNegative = false
+    /// All digits as one number, without sign and point; eighteen at most.
+    let digits: Int64
+    /// How many of them stand behind the point: 0...9; further ones were dropped.
+    let decimals: Int
+
+    /// 10^n, n from 0 to 9.
+    static let powersOfTen: InlineArray<10, Int64> = [
+        1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000,
+    ]
+    private static let scales: InlineArray<10, Double> = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
+
+    /// Nearest double: both operands are exact, so that one division rounds once.
+    @inline(__always)
+    var value: Double {
+        let magnitude = Double(digits) / Self.scales[decimals]
+        return isNegative ? -magnitude : magnitude
+    }
+
+    /// The number before the point, without sign.
+    @inline(__always)
+    var whole: Int64 { decimals == 0 ? digits : digits / Self.powersOfTen[decimals] }
+}
+
+extension Decimal {
+    /// A number of `length` characters, 1...8, with nothing but digits and perhaps a point, as receivers write nearly
+    /// all; `nil` for any other text, which may still be a number.
+    @inline(__always)
+    init?(plain word: DigitWord, length: Int) {
+        let point = word.firstPoint
+        let digits = point == 0 ? word : word.without(point)
+        guard digits.hasOnlyDigits, length > 1 || point == 0 else { return nil }
+        self.init(digits: Int64(digits.number), decimals: point == 0 ? 0 : 7 &- point.trailingZeroBitCount / 8)
+    }
+
+    /// A number with or without sign; `nil` when the text is none.
+    init?(_ text: UnsafeBufferPointer<UInt8>) {
+        var index = 0
+        var isNegative = false
+        if let first = unsafe text.first, first == UInt8(ascii: "-") || first == UInt8(ascii: "+") {
+            isNegative = first == UInt8(ascii: "-")
+            index = 1
+        }
+        func digit() -> Int64? {
+            guard index < text.count else { return nil }
+            let digit = unsafe text[index] &- UInt8(ascii: "0")
+            return digit < 10 ? Int64(digit) : nil
+        }
+        var (digits, wholeDigits, decimals) = (Int64(0), 0, 0)
+        while let digit = digit() {
+            digits = digits &* 10 &+ digit
+            wholeDigits += 1
+            index += 1
+        }
+        if index < text.count, unsafe text[index] == UInt8(ascii: ".") {
+            index += 1
+            while let digit = digit() {
+                if decimals < 9 {
+                    digits = digits &* 10 &+ digit
+                    decimals += 1
+                }
+                index += 1
+            }
+        }
+        guard index == text.count, wholeDigits + decimals > 0, wholeDigits <= 9 else { return nil }
+        self.init(isNegative: isNegative, digits: digits, decimals: decimals)
+    }
+}
+
+/// A number of base sixty as sentences write it, the units before the point run together: `hhmmss.ss`, `ddmm.mmmmm`.
+struct Sexagesimal {
+    var isNegative = false
+    /// The digits before the point, as a number: nine at most.
+    let whole: UInt32
+    /// The digits behind the point, as a number.
+    let fraction: UInt32
+    /// How many digits `fraction` has: 0...9.
+    let decimals: Int
+
+    /// A number of `length` characters, 8...15, given by its first eight and its last eight: up to seven digits, a
+    /// point, and up to eight digits; `nil` for any other text.
+    @inline(__always)
+    init?(plain head: DigitWord, _ tail: DigitWord, length: Int) {
+        let point = head.firstPoint
+        let wholeDigits = point.trailingZeroBitCount / 8
+        let decimals = length - wholeDigits - 1
+        guard point != 0, wholeDigits > 0, decimals > 0, decimals <= 8 else { return nil }
+        let (whole, fraction) = (head.first(wholeDigits), tail.last(decimals))
+        guard whole.hasOnlyDigits, fraction.hasOnlyDigits else { return nil }
+        (self.whole, self.fraction, self.decimals) = (whole.number, fraction.number, decimals)
+    }
+
+    init(_ decimal: Decimal) {
+        let whole = decimal.whole
+        (isNegative, decimals) = (decimal.isNegative, decimal.decimals)
+        self.whole = UInt32(whole)
+        fraction = UInt32(decimal.digits - whole * Decimal.powersOfTen[decimal.decimals])
+    }
+}
