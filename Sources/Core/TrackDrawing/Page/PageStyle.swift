@@ -75,7 +75,7 @@ package enum PageStyle {
         .place { display: flex; flex-wrap: wrap; gap: 4px 20px; align-items: center; padding: 10px 16px 2px; font-variant-numeric: tabular-nums; }
         .place[hidden] { display: none; }
         .place input { flex: 1 1 260px; min-width: 0; margin: 0; accent-color: var(--point); }
-        .place p { margin: 0; flex: 0 0 36em; }
+        .place p { margin: 0; flex: 0 0 40em; }
         .place a { white-space: nowrap; }
         .place output { color: var(--dim); } .place output.on { color: var(--text); font-weight: 650; }
         :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
