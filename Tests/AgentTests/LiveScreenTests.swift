@@ -141,7 +141,7 @@ import WaypostTestSupport
 
     static let changes = [
         Change(["delivered 3 updates"]) { $0.ledger.delivered += 3 },
-        Change(["a new token"]) { $0.tokenFetches += 1 },
+        Change(["asked for a token"]) { $0.tokenFetches += 1 },
         Change(["Fleet Engine cannot be reached: no connection"]) {
             $0.delivery.trouble = "Fleet Engine cannot be reached: no connection"
         },

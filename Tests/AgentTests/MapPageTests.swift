@@ -10,11 +10,15 @@ import WaypostTestSupport
 @testable import WaypostCommand
 
 @Suite struct MapPages {
-    static func page(_ fixes: [Fix], name: String = "drive.nmea", failure: String? = nil) -> String? {
+    static func page(
+        _ fixes: [Fix], name: String = "drive.nmea", failure: String? = nil,
+        now: UTCTime = UTCTime(year: 2026, month: 11, day: 21)
+    ) -> String? {
         var survey = TrackSurvey()
         for fix in fixes { survey.add(fix) }
         let log = LogOutcome(name: name, statistics: NMEADecoder().statistics)
-        return MapPage(logs: [log], survey: survey, failure: failure).bytes.map { String(decoding: $0, as: UTF8.self) }
+        let page = MapPage(logs: [log], survey: survey, failure: failure, now: now)
+        return page.bytes.map { String(decoding: $0, as: UTF8.self) }
     }
 
     @Test(.enabled(if: Fixtures.recordedReceivers != nil), arguments: RecordedLogs.names)
@@ -46,6 +50,17 @@ import WaypostTestSupport
         #expect(page.contains(">Stop 1</td>") && page.contains("class=\"stop\""))
         let town = try #require(try Self.page(Fixtures.fixes(of: "town")))
         #expect(town.contains("class=\"halt\"") && town.contains("3 under a minute") && !town.contains(">Stop 1<"))
+        // A line of the table each, with its place.
+        let rows = town.matches(of: /<td data-label="">([^<]*)<\/td>.*?<a href/).map { String($0.output.1) }
+        #expect(rows == ["Start", "Short stop", "Short stop", "Short stop", "End"])
+    }
+
+    /// As `fixes --summary` remarks on them.
+    @Test(arguments: [(2026, false), (2046, true)]) func remarkOnDatesFrom1024WeeksAgo(year: Int, isOld: Bool) throws {
+        let page = try #require(
+            try Self.page(Fixtures.fixes(of: "town"), now: UTCTime(year: year, month: 11, day: 21)))
+        #expect(page.contains("if it was recorded 1024 weeks later, on 2045-11-14, the receiver") == isOld)
+        #expect(page.contains("class=\"warnings\"") == isOld)
     }
 
     @Test func linkStartStopsAndEndToAWorldMap() throws {

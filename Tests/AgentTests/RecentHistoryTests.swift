@@ -59,6 +59,15 @@ import WaypostTestSupport
         #expect(history.outages(at: .seconds(3801)).isEmpty)
     }
 
+    /// An outage that goes on reaches as far as the bar of its minute does.
+    @Test func drawAnOutageThatGoesOnToTheEnd() {
+        var history = RecentHistory()
+        history.note(Self.failed, at: .seconds(60))
+        #expect(history.outageMinutes(at: .seconds(90)).map { [$0.lowerBound, $0.upperBound] } == [[59, 60]])
+        history.note(Self.delivered(1), at: .seconds(90))
+        #expect(history.outageMinutes(at: .seconds(105)).map { [$0.lowerBound, $0.upperBound] } == [[59, 59.5]])
+    }
+
     /// Bars and bands of the page are drawn upon one grid.
     @Test(arguments: [
         (0, 0, 59.0), (45, 45, 59.75), (60, 60, 59.0), (60, 119, 59.0), (60, 120, 58.0), (90, 3659, 0.5),
@@ -85,6 +94,9 @@ import WaypostTestSupport
         #expect(history.newest?.fix == .sample(7199, north: 71_990, speed: 10), "the newest is exact")
         #expect(history.map(at: .seconds(7199)).text.contains("class=\"vehicle\""))
         #expect(history.map(at: .seconds(7199)).text.contains("class=\"scale\""))
+        #expect(
+            history.survey(at: .seconds(7199)).summary.statistics.last == Fix.sample(7199).timeOfFix,
+            "the line leads to where the vehicle is")
         #expect(history.isCurrent(at: .seconds(7229)) && !history.isCurrent(at: .seconds(7230)))
         #expect(history.map(at: .seconds(20_000)).text.contains("no position within the last hour"))
     }

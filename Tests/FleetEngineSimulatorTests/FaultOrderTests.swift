@@ -12,7 +12,7 @@ import WaypostTestSupport
         ("--errors", "503:0.3,401:0.05", ["30.0 % of answers 503", "5.0 % of answers 401"]),
         ("--resets", "0.05", ["5.0 % of requests reset"]),
         ("--drops", "0.05", ["5.0 % of answers dropped after commit"]),
-        ("--stalls", "1", ["100.0 % of answers stalled"]), ("--delay", "0.5", ["answers delayed 0.5 to 0.5 s"]),
+        ("--stalls", "1", ["100.0 % of answers stalled"]), ("--delay", "0.5", ["answers delayed 0.5 s"]),
         ("--delay", "0.1..2", ["answers delayed 0.1 to 2.0 s"]), ("--retry-after", "5", ["Retry-After: 5"]),
         ("--retry-info", "5", ["RetryInfo of 5 s"]), ("--token-outage", "3", ["the first 3 token requests fail"]),
         ("--token-outage", "10..20", ["no tokens from 10.0 to 20.0 s"]), ("--token-life", "400", ["tokens live 400 s"]),
@@ -20,7 +20,7 @@ import WaypostTestSupport
             "--token-errors", "503:0.1,page:0.05",
             ["10.0 % of token answers 503", "5.0 % of token answers are a login page"]
         ),
-        ("--token-delay", "2", ["token answers delayed 2.0 to 2.0 s"]),
+        ("--token-delay", "2", ["token answers delayed 2.0 s"]),
         ("--token-expiry", "secondsFromNow", ["token expiry as secondsFromNow"]),
         ("--token-clock", "-700", ["issuer's clock off by -700 s"]), ("--key-rotation", "60", ["new key at 60.0 s"]),
         ("--past-limit", "5", ["more than 5 past locations refused"]),

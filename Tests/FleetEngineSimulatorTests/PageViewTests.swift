@@ -96,6 +96,7 @@ import TimeAndChance
         func times(_ seconds: Int64...) -> [Int64] { seconds.map { (SimulatedBackend.now + $0) * 1000 } }
         func next(_ page: JSONValue) -> [Int64] { (page["nextOutage"]?.arrayValue ?? []).compactMap(\.integerValue) }
         var page = try await backend.get("/page.json")
+        #expect(page["answeringSince"]?.integerValue == times(0)[0])
         #expect(page["outage"] == .null && next(page) == times(10, 35))
         backend.advance(by: 12)
         page = try await backend.get("/page.json")
@@ -105,6 +106,7 @@ import TimeAndChance
         backend.advance(by: 30)
         page = try await backend.get("/page.json")
         #expect(page["outage"] == .null && next(page) == times(60, 90))
+        #expect(page["answeringSince"]?.integerValue == times(35)[0])
         // The strip shows those that were, no farther than now.
         await backend.engine.setOutage(true)
         backend.advance(by: 5)
@@ -115,6 +117,39 @@ import TimeAndChance
         page = try await backend.get("/page.json")
         let shown = (page["window"]?["outages"]?.arrayValue ?? []).map { $0.arrayValue?.compactMap(\.integerValue) }
         #expect(shown == [times(10, 20), times(20, 35), times(42, 47)])
+        #expect(page["answeringSince"]?.integerValue == times(47)[0])
+    }
+
+    /// By when it arrived: a replay's fixes are as old as its log. A parked vehicle reports once a minute.
+    @Test(arguments: ["", "?vehicle=providers/p/vehicles/van"])
+    func sayWhenAVehicleWasThereLast(query: String) async throws {
+        let backend = try SimulatedBackend()
+        try await Self.report(backend, "van", second: -600)
+        if query.isEmpty { try await Self.report(backend, "bus", second: -600) }
+        func drawing() async throws -> String {
+            try #require(try await backend.get("/page.json" + query)["drawing"]?.stringValue)
+        }
+        backend.advance(by: 65)
+        #expect(try await drawing().contains("vehicle now"))
+        backend.advance(by: 60)
+        let map = try await drawing()
+        #expect(map.contains("last position") && !map.contains("vehicle now") && !map.contains(">now "))
+        // A state alone says nothing of where it is.
+        let token = try await backend.token("driver/van")
+        let answer = try await backend.send(
+            .put, "vehicles/van?updateMask=vehicleState", token: token, body: #"{"vehicleState":"OFFLINE"}"#)
+        #expect(answer.status == 200)
+        #expect(try await drawing().contains("vehicle now") == false)
+        try await Self.report(backend, "van", second: -480)
+        #expect(try await drawing().contains("vehicle now"))
+    }
+
+    /// `waypost check` rejects a path that is looked for wherever the service starts.
+    @Test func offerAConfigurationWithAWholePath() async throws {
+        let backend = try SimulatedBackend.shared.get()
+        let page = String(
+            decoding: await backend.engine.respond(to: ServedRequest(.get, "/")).response.body, as: UTF8.self)
+        #expect(page.contains(#""outbox": { "path": "$PWD/"#) && page.contains("cat > try.json <<END"))
     }
 
     @Test func showNoOutageThatIsStillToComeByAClockThatWasSetBack() async throws {

@@ -30,7 +30,8 @@ import TimeAndChance
 
     static let driven: [(String, [(kilometers: Double, count: Int)], [String])] = [
         ("parked", [(0.1, 500), (0.6, 20)], ["up to 1"]),
-        ("one speed", [(49.2, 100), (50.4, 300), (51.3, 100)], ["up to 52"]),
+        ("one speed", [(49.2, 100), (50.4, 300), (51.3, 100)], ["about 50"]),
+        ("one speed, and waits", [(0.2, 900), (80.0, 300)], ["about 80"]),
         (
             "every speed of a town", (4..<54).map { (Double($0) + 0.5, 10) },
             ["0–10", "10–20", "20–25", "25–35", "35–40", "40–45", "≥ 45"]
@@ -56,8 +57,9 @@ import TimeAndChance
         #expect((0..<scale.count).map(scale.label) == labels, "\(what)")
         #expect(scale.index(of: 1000) == scale.count - 1 && scale.index(of: 0) == 0)
         let colors = (0..<scale.count).map(scale.color)
+        if labels[0].hasPrefix("about") { #expect(colors == [SpeedScale.palette / 2], "neither slow nor fast") }
         #expect(Set(colors).count == scale.count && colors.allSatisfy { (0..<SpeedScale.palette).contains($0) })
-        #expect((98...102).contains(scale.percentages(of: histogram).reduce(0, +)))
+        #expect(scale.percentages(of: histogram).reduce(0, +) == 100)
         for (index, bound) in scale.bounds.enumerated() {
             #expect(
                 scale.index(of: (bound - 0.01) / 3.6) == index && scale.index(of: (bound + 0.01) / 3.6) == index + 1)
@@ -71,6 +73,23 @@ import TimeAndChance
         #expect(scale.isAbout(200 / 3.6, inClass: 3) && scale.isAbout(0, inClass: 0))
         let single = SpeedScale(dividing: Self.histogram([(50, 9)]))
         #expect(single.isAbout(0, inClass: 0) && single.isAbout(99, inClass: 0))
+    }
+
+    @Test(
+        arguments: [
+            ([1, 1, 1], [34, 33, 33]), ([15, 11, 10, 19, 46], [15, 11, 10, 19, 45]), ([0, 7], [0, 100]), ([5], [100]),
+            ([0, 0], [0, 0]), ([1, 999], [0, 100]),
+        ] as [([Int], [Int])])
+    func shareAHundredPercent(counts: [Int], percentages: [Int]) {
+        #expect(SpeedHistogram.percentages(counts) == percentages)
+    }
+
+    /// A wait is no slow driving.
+    @Test func tellStandingApart() {
+        let speeds = Self.histogram([(0.2, 300), (20.5, 50), (80.5, 50)])
+        #expect(SpeedScale(dividing: speeds).percentages(of: speeds) == [50, 50] && speeds.standingPercentage == 75)
+        #expect(Self.histogram([(20.5, 50)]).standingPercentage == 0)
+        #expect(Self.histogram([(0.2, 50)]).standingPercentage == 100 && SpeedHistogram().standingPercentage == 0)
     }
 
     @Test func doNotFollowOneWildSpeed() {
@@ -123,8 +142,8 @@ import TimeAndChance
         #expect(night.pauses.map(\.isCut) == [true])
         #expect(night.pauses[0].width < 80)
         #expect(abs(night.x(of: Self.time(100000, day: 34), in: night.stretches[1]) - 200) < 1e-6)
-        #expect(night.stretch(holding: Self.time(120000))?.x == 0)
-        #expect(night.stretch(holding: Self.time(200000)) == nil)
+        #expect(night.index(holding: Self.time(120000)) == 0)
+        #expect(night.index(holding: Self.time(200000)) == nil)
     }
 
     @Test func keepAProfileBounded() {
@@ -167,7 +186,7 @@ import TimeAndChance
     func sayDistancesWithSensibleDigits(meters: Double, text: String) { #expect(FigureText.distance(meters) == text) }
 
     @Test(arguments: [
-        (0.5, "0.5 s"), (34, "34 s"), (60, "1 min"), (93, "1 min 33 s"), (8040, "2 h 14 min"), (172_799, "47 h 59 min"),
+        (0.5, "0.5 s"), (34, "34 s"), (60, "1 min"), (93, "1 min 33 s"), (8040, "2 h 14 min"), (172_799, "48 h"),
         (273_600, "3 days 4 h"), (-93, "-1 min 33 s"),
     ])
     func sayHowLong(seconds: Double, text: String) { #expect(FigureText.duration(.seconds(seconds)) == text) }

@@ -119,6 +119,187 @@ import WaypostTestSupport
         }
     }
 
+    /// So many seconds of driving, in metres per second; a `pause` is a time without a fix before it.
+    struct Leg: Sendable {
+        var seconds: Int
+        var north = 0.0
+        var east = 0.0
+        var pause = 0
+    }
+
+    static func survey(_ legs: [Leg]) -> TrackSurvey {
+        var (survey, second, place) = (TrackSurvey(), 0, PlanePoint(x: 0, y: 0))
+        let plane = LocalProjection(latitude: 53.55, longitude: 10)
+        for leg in legs {
+            second += leg.pause
+            for _ in stride(from: 0, to: leg.seconds, by: 5) {
+                let (latitude, longitude) = plane.place(of: place)
+                let time = UTCTime(year: 2026, month: 3, day: 31).advanced(by: .seconds(36_000 + second))
+                var fix = Fix(timeOfFix: time, latitude: latitude, longitude: longitude)
+                fix.speedMetersPerSecond = PlanePoint(x: leg.east, y: leg.north).length
+                survey.add(fix)
+                second += 5
+                place = place + PlanePoint(x: leg.east, y: leg.north) * 5
+            }
+        }
+        return survey
+    }
+
+    /// The labels of the ends, and the keys of the legend that its classes name.
+    static func labels(_ map: String) -> [String] {
+        map.matches(of: /class="label strong"[^>]*>([^<]*)</).map { String($0.output.1) }
+    }
+
+    static func keys(_ map: String) -> [String] {
+        map.matches(of: /<li[^>]*><i class="((?:dot|line)[^"]*)"/).map { String($0.output.1) }
+    }
+
+    static let out = Leg(seconds: 1200, north: 25)
+
+    /// On a drawing of 75 m a pixel, 1 km is less than two marks.
+    @Test(
+        arguments: [
+            ([out, Leg(seconds: 1160, north: -25)], ["end 10:39", "start 10:00"]),
+            ([out, Leg(seconds: 1160, north: -25), Leg(seconds: 90)], ["end 10:40", "start 10:00"]),
+            ([out, Leg(seconds: 1205, north: -25)], ["start and end"]),
+            ([Leg(seconds: 90), out, Leg(seconds: 1200, north: -25), Leg(seconds: 90)], ["start and end"]),
+            ([Leg(seconds: 5)], ["start 10:00"]),
+        ])
+    func nameBothEndsWhereTheyAre(legs: [Leg], labels: [String]) throws {
+        let map = try #require(TrackMap(Self.survey(legs)))
+        #expect(Self.labels(MapDrawing(map, .wide).svg.text) == labels)
+    }
+
+    /// Three stops, of 90 s, 120 s and 60 s, that are too near to each other for a mark each.
+    @Test func joinTheNumbersAndTimesOfStopsInOnePlace() throws {
+        let step = Leg(seconds: 20, north: 20)
+        let legs = [
+            Self.out, Leg(seconds: 95), step, Leg(seconds: 125), step, Leg(seconds: 65),
+            Leg(seconds: 1200, north: 5, east: 20),
+        ]
+        let map = try #require(TrackMap(Self.survey(legs))).section.text
+        #expect(map.contains(">1–3</text>") && map.contains(">together 4 min 30 s<"))
+        #expect(Self.keys(map) == ["dot start", "dot end", "dot stop"] && map.contains(">1–3</i>several stops"))
+    }
+
+    @Test(
+        arguments: [
+            ([3], "3"), ([1, 2], "1–2"), ([4, 5, 6, 7], "4–7"), ([1, 5], "1, 5"), ([1, 3, 4], "1, 3–4"),
+            ([1, 3, 5, 7, 9, 11], "1, 3, 5…"), ([100, 102, 104], "100, 102…"),
+        ] as [([Int], String)])
+    func writeTheNumbersOfAMark(numbers: [Int], text: String) {
+        #expect(StopMarks.Mark(point: PlanePoint(x: 0, y: 0), numbers: numbers).text == text)
+    }
+
+    /// What the legend explains is on the drawing.
+    @Test func explainWhatIsDrawnAndNoMore() throws {
+        // It begins and ends in a stop, in which there is a gap that leads nowhere.
+        let legs = [
+            Leg(seconds: 90), Leg(seconds: 90, pause: 600), Self.out, Leg(seconds: 1200, north: -25), Leg(seconds: 90),
+        ]
+        let map = try #require(TrackMap(Self.survey(legs))).section.text
+        #expect(Self.keys(map) == ["dot stop"], "\(Self.keys(map))")
+        let broken = try #require(TrackMap(Self.survey([Self.out, Leg(seconds: 900, north: 25, pause: 60)]))).section
+        #expect(Self.keys(broken.text) == ["dot start", "dot end", "line gap"])
+    }
+
+    /// A vehicle that states no heading is a disc.
+    @Test(arguments: [nil, 90] as [Double?]) func explainTheVehicleAsItIsDrawn(heading: Double?) throws {
+        var fix = Fix(timeOfFix: UTCTime(millisecondsSince1970: 0), latitude: 53.55, longitude: 10)
+        fix.headingDegrees = heading
+        let map = try #require(TrackMap(Self.survey([Self.out]), newest: fix)).section.text
+        #expect(Self.keys(map).contains(heading == nil ? "dot now disc" : "dot now"))
+        #expect(!Self.keys(map).contains(heading == nil ? "dot now" : "dot now disc"))
+    }
+
+    /// A page that is drawn anew each second keeps its colours.
+    @Test func keepTheColoursOfAVehicleUnderWay() throws {
+        func scale(_ legs: [Leg]) throws -> [String] {
+            let survey = Self.survey(legs)
+            let newest = Fix(timeOfFix: UTCTime(millisecondsSince1970: 0), latitude: 53.55, longitude: 10)
+            let fleet = TrackMap.Vehicle(name: "van", newest: newest, track: [newest])
+            let map = try #require(TrackMap(survey, newest: newest)).section.text
+            #expect(try #require(TrackMap(of: [fleet])).section.text.contains("≥") == false, "no speed is stated")
+            return map.matches(of: /<li><i class="(k\d"><\/i>[^<]*)</).map { String($0.output.1) }
+        }
+        let slow = try scale([Leg(seconds: 60, north: 3)])
+        #expect(slow.count == SpeedScale.palette)
+        #expect(try scale([Leg(seconds: 60, north: 3), Leg(seconds: 60, north: 30)]) == slow)
+    }
+
+    /// What was told lies over the track: coloured, the two could not be told apart.
+    @Test func drawTheTrackPlainBelowWhatWasTold() throws {
+        let survey = Self.survey([Self.out])
+        let places = [0, 1].map { index in
+            let time = UTCTime(millisecondsSince1970: Int64(index) * 1000)
+            let fix = Fix(timeOfFix: time, latitude: 53.55 + Double(index) / 10, longitude: 10)
+            return ReportedPlace(fix, isLive: index == 0)
+        }
+        let map = try #require(TrackMap(survey, reported: places)).section.text
+        #expect(map.contains("class=\"track plain\"") && !map.contains("share of"))
+        for words in ["track of the log", "as told", "update", "past location"] {
+            #expect(map.contains("</i>\(words)<"), "no \(words)")
+        }
+        let alone = try #require(TrackMap(survey)).section.text
+        #expect(!alone.contains("track plain") && alone.contains("share of") && !alone.contains("as told"))
+    }
+
+    /// No band of a stop hides that there was no fix.
+    @Test func leaveGapsOpenInTheBandOfAStop() throws {
+        let legs = [
+            Leg(seconds: 600, north: 10), Leg(seconds: 120), Leg(seconds: 120, pause: 1200),
+            Leg(seconds: 600, north: 10),
+        ]
+        let section = try #require(TrackMap(Self.survey(legs))?.profileSection).text
+        func spans(_ kind: String, of drawing: Substring) -> [ClosedRange<Double>] {
+            drawing.matches(of: /<g class="(\w+)"><title>[^<]*<\/title><rect x="([\d.]+)" y="26" width="([\d.]+)"/)
+                .filter { $0.output.1 == kind }
+                .compactMap { match in
+                    guard let x = Double(match.output.2), let width = Double(match.output.3) else { return nil }
+                    return x + 0.05...x + width - 0.05
+                }
+        }
+        let drawings = section.split(separator: "</svg>").filter { $0.contains("profile\"") }
+        #expect(drawings.count == 2)
+        for drawing in drawings {
+            let (stops, pauses) = (spans("standing", of: drawing), spans("pause", of: drawing))
+            #expect(stops.count == 2 && pauses.count == 1, "before the gap and after it")
+            #expect(pauses.allSatisfy { pause in !stops.contains { $0.overlaps(pause) } })
+        }
+    }
+
+    /// A label that is as near to one mark as to another names neither.
+    @Test func labelNoVehicleBetweenTwo() throws {
+        let track = try Fixtures.fixes(of: "town")
+        func vehicle(_ name: String, _ east: Double) -> TrackMap.Vehicle {
+            let fix = Fix(timeOfFix: track[0].timeOfFix, latitude: 53.55, longitude: 10 + east)
+            return TrackMap.Vehicle(name: name, newest: fix, track: [fix])
+        }
+        let far = (0..<2).map { vehicle("far-\($0)", Double($0) / 10) }
+        let crowd = (0..<40).map { vehicle("van-\($0)", 0.04 + Double($0 % 8) / 4000) }
+        let map = try #require(TrackMap(of: far + crowd))
+        for layout in PageLayout.allCases {
+            let drawing = MapDrawing(map, layout)
+            let places = map.vehicles.map { ($0.name, drawing.view.pixel(map.frame.pixel(of: $0.newest))) }
+            let texts = drawing.svg.text.matches(
+                of: /class="label strong" text-anchor="(\w+)" x="([-.\d]+)" y="([-.\d]+)">([^<]*)</)
+            #expect(texts.count { $0.output.4.hasPrefix("far") } == 2)
+            for text in texts {
+                let (x, y) = (try #require(Double(text.output.2)), try #require(Double(text.output.3)) - 4)
+                let width = Double(text.output.4.count) * layout.boldCharacterWidth
+                let left = x - (text.output.1 == "start" ? 0 : text.output.1 == "end" ? width : width / 2)
+                func distance(_ place: PlanePoint) -> Double {
+                    let across = max(0, left - place.x, place.x - left - width)
+                    let down = max(0, abs(place.y - y) - layout.lineHeight / 2)
+                    return PlanePoint(x: across, y: down).length
+                }
+                let own = places.filter { $0.0 == String(text.output.4) }.map { distance($0.1) }.min()
+                let others = places.filter { $0.0 != String(text.output.4) }.map { distance($0.1) }.min()
+                #expect(try #require(own) < #require(others), "\(text.output.4)")
+            }
+        }
+    }
+
     @Test func showSeveralVehiclesWithTheirNames() throws {
         let fixes = try Fixtures.fixes(of: "town")
         let vehicles = [("van <1>", 0), ("van-2", 300)].map { name, first in
@@ -127,6 +308,10 @@ import WaypostTestSupport
         let map = try #require(TrackMap(of: vehicles)).section.text
         #expect(map.contains("van &lt;1&gt;") && map.contains(">van-2<") && !map.contains("<1>"))
         #expect(map.contains("vehicle now") && !map.contains("dot start") && !map.contains("class=\"start\""))
+        #expect(!map.contains("last position"))
+        let gone = TrackMap.Vehicle(name: "van-3", newest: fixes[0], track: [fixes[0]], isCurrent: false)
+        let both = try #require(TrackMap(of: vehicles + [gone])).section.text
+        #expect(both.contains("vehicle now") && both.contains("last position") && both.contains("\"vehicle last\""))
         #expect(TrackMap(of: []) == nil)
         #expect(TrackMap(of: [TrackMap.Vehicle(name: "van", newest: fixes[0], track: [])]) == nil)
     }

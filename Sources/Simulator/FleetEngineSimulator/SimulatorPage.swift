@@ -34,18 +34,20 @@ enum SimulatorPage {
         code { font: 13px ui-monospace, "DejaVu Sans Mono", monospace; }
         .trip + .trip { margin-top: 14px; padding-top: 12px; border-top: 1px solid var(--line); }
         .trip p { margin: 6px 0 0; font-variant-numeric: tabular-nums; } .trip b { overflow-wrap: anywhere; }
+        .trip small { display: block; margin-left: 25%; color: var(--dim); }
         .trip .meter { margin-top: 8px; position: relative; } .trip .meter u { position: absolute; left: 25%; top: 0; width: 2px; height: 100%; background: var(--text); }
         .fleet { list-style: none; padding: 0; font-variant-numeric: tabular-nums; }
-        .fleet li { display: grid; grid-template-columns: minmax(90px, 150px) 74px 74px 84px minmax(0, 1fr); gap: 4px 12px; align-items: center; margin: 0; padding: 3px 0; border-top: 1px solid var(--line); }
+        .fleet li { display: grid; grid-template-columns: minmax(90px, 150px) 74px 100px 100px minmax(0, 1fr); gap: 4px 12px; align-items: center; margin: 0; padding: 3px 0; border-top: 1px solid var(--line); }
         .fleet li:first-child { border-top: 0; }
         .fleet li > span { text-align: right; white-space: nowrap; font-size: 13px; }
         .fleet button { font: inherit; font-weight: 600; color: var(--accent); background: none; border: 0; padding: 2px 0; text-align: left; cursor: pointer; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
         .fleet .chosen button { color: var(--text); text-decoration: underline; text-underline-offset: 3px; }
         .strip { height: 26px; }
         .solo .strip { height: 60px; }
-        .axis { display: flex; justify-content: space-between; margin: 2px 0 0 430px; font-size: 13px; color: var(--dim); }
+        .axis { display: flex; justify-content: space-between; margin: 2px 0 0 472px; font-size: 13px; color: var(--dim); }
         @media (max-width: 1100px) and (min-width: 901px), (max-width: 620px) {
-          .fleet li { grid-template-columns: minmax(0, 1fr) 70px 70px 84px; } .strip { grid-column: 1 / -1; }
+          .fleet { display: grid; grid-template-columns: minmax(0, 1fr) repeat(3, max-content); gap: 0 12px; }
+          .fleet li { grid-column: 1 / -1; grid-template-columns: subgrid; } .strip { grid-column: 1 / -1; }
           .axis { margin: 2px 0 0; }
         }
         @media (max-width: 900px) {
@@ -84,10 +86,10 @@ enum SimulatorPage {
               <h2>Arrivals</h2>
               <ul class="fleet" id="fleet"></ul>
               <div class="axis" aria-hidden="true"><span id="from"></span><span>now</span></div>
-              <p class="key"><span><i class="live"></i>as last location</span><span><i class="waited"></i>as past location: a shape point, or delivered later</span><span><i class="outage"></i>outage</span><span id="tallest"></span></p>
+              <p class="key"><span><i class="live"></i>as last location</span><span><i class="waited"></i>as past location: a shape point, or delivered later</span><span id="outage"><i class="outage"></i>outage</span><span id="tallest"></span></p>
               <p class="key" id="more"></p>
             </section>
-            <section id="log"><h2>Latest requests</h2><div class="scroll"><table><tbody id="requests"></tbody></table></div></section>
+            <section id="log"><h2>Latest requests, UTC</h2><div class="scroll"><table><tbody id="requests"></tbody></table></div></section>
           </div>
           <div class="column">
             <section id="trip" hidden><h2>Trips</h2><div id="trips"></div></section>
@@ -135,11 +137,11 @@ enum SimulatorPage {
           const rows = [
             ["Position", place],
             ["Heading", latest.heading == null ? "–" : latest.heading + "°"],
-            ["Accuracy", latest.accuracy == null ? "–" : latest.accuracy + " m"],
+            ["Accuracy", latest.accuracy == null ? "–" : latest.accuracy.toFixed(1) + " m"],
             ["Updates", number(vehicle.updates)],
             ["Updates a minute", number(vehicle.updatesPerMinute)],
             ["Fixes delivered", number(vehicle.distinctFixes), "good"],
-            ["As past locations", number(vehicle.pastLocations), vehicle.pastLocations ? "late" : ""],
+            ["As past locations", number(vehicle.pastLocations)],
             ["Delivered again", number(vehicle.repeatedFixes)],
           ];
           if (vehicle.vehicleState) rows.unshift(["State", vehicle.vehicleState]);
@@ -191,7 +193,8 @@ enum SimulatorPage {
           list.classList.toggle("solo", fleet.length === 1);
           $("arrivals").hidden = !fleet.length;
           $("from").textContent = span(length / 1000) + " ago";
-          $("tallest").textContent = `a bar is ${time.barSeconds} s, the tallest ${counted(tallest, "fix", "fixes")}`;
+          $("tallest").textContent = `a bar is ${time.barSeconds} s, the tallest ${counted(tallest, "fix", "fixes")}; heights grow with the logarithm`;
+          $("outage").hidden = !time.outages.length;
           const hidden = view.vehicles - fleet.length;
           $("more").textContent = hidden ? `${counted(hidden, "more vehicle is", "more vehicles are")} not shown here; choose one above.` : "";
         }
@@ -199,14 +202,13 @@ enum SimulatorPage {
         function showTrips() {
           $("trip").hidden = !view.trips.length;
           $("trips").replaceChildren(...view.trips.map(trip => {
-            const made = element("div", undefined, "trip"), meter = element("div", undefined, "meter info"), fill = element("i"), pickup = element("u");
+            const made = element("div", undefined, "trip"), meter = element("div", undefined, "meter info"), fill = element("i");
             fill.style.width = 100 * Math.min(1, trip.driven / trip.length) + "%";
-            pickup.title = "pickup";
-            meter.append(fill, pickup);
+            meter.append(fill, element("u"));
             const words = trip.destination
               ? `${meters(trip.remaining)} left to the ${trip.destination}` + (trip.status === "NEW" ? "; the vehicle has not reported yet" : `, there about ${clock(trip.arrival)} UTC`)
               : `all ${meters(trip.length)} driven, at the drop-off`;
-            made.append(element("b", trip.id), ` with ${trip.vehicle} `, meter,
+            made.append(element("b", trip.id), ` with ${trip.vehicle} `, meter, element("small", "pickup"),
               element("p", words), element("p", trip.status, trip.status === "COMPLETE" ? "good" : "dim"));
             return made;
           }));
@@ -228,7 +230,7 @@ enum SimulatorPage {
             if (outage.until) notes.push(span((outage.until - now) / 1000) + " more");
           } else {
             setState("answering", "good");
-            notes.push("for " + span((now - view.startedAt) / 1000));
+            notes.push("for " + span((now - view.answeringSince) / 1000));
           }
           if (nextOutage) notes.push(`next outage in ${span((nextOutage[0] - now) / 1000)}, until ${clock(nextOutage[1])} UTC`);
           $("next").textContent = notes.join("; ");
@@ -240,13 +242,13 @@ enum SimulatorPage {
           $("map").hidden = !!example;
           if (!example || $("configuration").textContent) return;
           const origin = location.origin;
-          $("configuration").textContent = `cat > try.json <<'END'
+          $("configuration").textContent = `cat > try.json <<END
         {
           "vehicle": { "providerId": "${example.provider}", "vehicleId": "${example.vehicle}" },
           "receiver": { "type": "stdin" },
           "authorization": { "type": "http", "url": "${origin}/token/driver/{vehicleId}" },
           "upload": { "endpoint": "${origin}" },
-          "outbox": { "path": "waypost-try/outbox.sqlite" }
+          "outbox": { "path": "$PWD/waypost-try/outbox.sqlite" }
         }
         END`;
           $("replay").textContent = "waypost replay LOG --config try.json --speed 10";
@@ -289,7 +291,7 @@ enum SimulatorPage {
             meter(outcome, count / most, number(count) + " · " + (100 * count / view.fleetRequests).toFixed(1) + " %",
               outcome.startsWith("2") ? "" : outcome.startsWith("4") ? "late" : "bad")) : [element("span", "none so far", "dim")]);
           const failed = Object.entries(view.tokenOutcomes).filter(([outcome]) => outcome !== "200").map(([outcome, count]) => outcome + ": " + number(count));
-          list("tokenCounts", [["Issued", number(view.tokensIssued)], ...failed.length ? [["Not issued", failed.join(", "), "bad"]] : []]);
+          list("tokenCounts", [["Issued" + (view.tokens.length > 4 ? "; the latest four:" : ""), number(view.tokensIssued)], ...failed.length ? [["Not issued", failed.join(", "), "bad"]] : []]);
           list("traffic", [["Received", bytes(view.bytesReceived)], ["Sent, bodies alone", bytes(view.bytesSent)]]);
           $("tokens").replaceChildren(...view.tokens.slice(0, 4).map(token => {
             const left = token.expiry - view.now / 1000;
@@ -315,10 +317,12 @@ enum SimulatorPage {
             const answer = await fetch("page.json" + (chosen ? "?vehicle=" + encodeURIComponent(chosen) : ""), { cache: "no-store" });
             view = await answer.json();
           } catch (problem) {
-            setState("the simulator does not answer", "bad");
+            setState("the simulator does not answer" + (view ? " since " + clock(view.now) + " UTC" : ""), "bad");
             $("next").textContent = "";
+            document.body.classList.add("stale");
             return;
           }
+          document.body.classList.remove("stale");
           show();
         }
         $("vehicles").addEventListener("change", event => choose(event.target.value));

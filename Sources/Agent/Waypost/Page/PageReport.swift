@@ -25,12 +25,7 @@ struct PageReport {
             "minutes": .array(history.minutes(at: uptime).map(Self.minute)),
             // In minutes of the list above, so that both are drawn upon one grid.
             "outages": .array(
-                history.outages(at: uptime).map { outage in
-                    .array(
-                        [outage.lowerBound, outage.upperBound].map {
-                            .number(max(0, RecentHistory.minute(of: $0, at: uptime)))
-                        })
-                }),
+                history.outageMinutes(at: uptime).map { .array([.number($0.lowerBound), .number($0.upperBound)]) }),
             "events": .array(history.lines.reversed().map(event)), "orders": orders,
         ])
     }

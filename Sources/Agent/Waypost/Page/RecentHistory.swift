@@ -108,12 +108,19 @@ struct RecentHistory: Sendable {
         return places.lazy.filter { Int64($0.at) >= oldest }.map(\.fix)
     }
 
-    /// The same as a piece of a page.
-    func map(at now: Duration) -> Markup {
+    /// What a map shows: the same, and from its last place on to the newest fix.
+    func survey(at now: Duration) -> TrackSurvey {
         var survey = TrackSurvey()
-        for fix in track(at: now) { survey.add(fix) }
+        let track = track(at: now)
+        for fix in track { survey.add(fix) }
+        if let newest, let last = track.last, newest.fix.timeOfFix > last.timeOfFix { survey.add(newest.fix) }
+        return survey
+    }
+
+    /// It as a piece of a page.
+    func map(at now: Duration) -> Markup {
         guard let newest, now - newest.at <= Self.length,
-            let map = TrackMap(survey, newest: newest.fix, isCurrent: isCurrent(at: now))
+            let map = TrackMap(survey(at: now), newest: newest.fix, isCurrent: isCurrent(at: now))
         else {
             return "<section><h2>Map</h2><p>There was no position within the last hour.</p></section>"
         }
@@ -143,6 +150,15 @@ struct RecentHistory: Sendable {
         var outages = pastOutages
         if let since = outageSince, now - since >= Self.shortestOutage { outages.append(since...now) }
         return outages.filter { $0.upperBound >= start }.map { max(start, $0.lowerBound)...$0.upperBound }
+    }
+
+    /// The same among the minutes of the last hour; one that goes on reaches to their end, as the last bar does.
+    func outageMinutes(at now: Duration) -> [ClosedRange<Double>] {
+        outages(at: now).map { outage in
+            let begin = max(0, Self.minute(of: outage.lowerBound, at: now))
+            let isOver = outageSince == nil || outage.upperBound < now
+            return begin...(isOver ? max(begin, Self.minute(of: outage.upperBound, at: now)) : Double(Self.minuteCount))
+        }
     }
 
     private mutating func note(_ fix: Fix, at now: Duration) {

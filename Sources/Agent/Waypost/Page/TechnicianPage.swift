@@ -27,7 +27,6 @@ enum TechnicianPage {
         .figures { grid-column: 1 / -1; margin: 0; display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); }
         .figures dd { text-align: left; max-width: none; } .figures .bad, .figures .late { color: inherit; }
         .figures dd.bad { color: var(--jump); } .figures dd.late { color: var(--warn); }
-        .stale main { opacity: .5; }
         .pair { display: grid; grid-template-columns: 1fr 1fr; gap: 14px; align-items: start; }
         svg.map { max-height: 440px; }
         .strip { width: 100%; height: 72px; } #queue { height: 44px; margin-top: 3px; }
@@ -82,13 +81,13 @@ enum TechnicianPage {
               <svg class="strip" id="deliveries" viewBox="0 0 60 72" preserveAspectRatio="none" role="img"></svg>
               <svg class="strip" id="queue" viewBox="0 0 60 44" preserveAspectRatio="none" role="img"></svg>
               <div class="axis" aria-hidden="true"><span>1 hour ago</span><span>now</span></div>
-              <p class="key"><span><i class="live"></i><span id="delivered"></span></span><span><i class="failed"></i><span id="failed"></span></span><span><i class="line"></i><span id="waiting"></span></span><span><i class="outage"></i>outage</span></p>
+              <p class="key"><span><i class="live"></i><span id="delivered"></span></span><span><i class="failed"></i><span id="failed"></span></span><span><i class="line"></i><span id="waiting"></span></span><span id="outage"><i class="outage"></i>outage</span><span>heights of bars and line grow with the logarithm</span></p>
             </section>
             <div class="pair">
               <section class="facts"><h2>Receiver</h2><dl id="receiver"></dl></section>
               <section class="facts"><h2>This vehicle</h2><dl id="service"></dl></section>
             </div>
-            <section id="log"><h2>Last events</h2><div id="events"><table><tbody id="lines"></tbody></table></div></section>
+            <section id="log"><h2>Last events, UTC</h2><div id="events"><table><tbody id="lines"></tbody></table></div></section>
           </div>
           <div class="column">
             <section id="sky"><h2>Satellites</h2><div id="systems"></div></section>
@@ -110,12 +109,13 @@ enum TechnicianPage {
         """
 
     private static let script: Markup = #"""
-        let view = null, answeredAt = 0, drawn = "", said = "";
+        let view = null, drawn = "", said = "", bundles = false;
 
         // A browser asks for nothing relative to an address with a password in it.
         const here = new URL(location.href);
         here.username = here.password = "";
 
+        const moment = time => time && time.replace("T", " ").replace(/(\.\d+)?Z$/, " UTC");
         const ago = seconds => seconds == null ? "never" : span(seconds) + " ago";
 
         function showFigures() {
@@ -172,6 +172,7 @@ enum TechnicianPage {
           $("delivered").textContent = `delivered, ${number(tallest)} a minute at most`;
           $("failed").textContent = `failed attempts, ${number(worst)} a minute at most`;
           $("waiting").textContent = `waiting in the queue, ${number(longest)} at most`;
+          $("outage").hidden = !outages.length;
           const count = index => minutes.reduce((sum, minute) => sum + (minute ? minute[index] || 0 : 0), 0);
           $("deliveries").setAttribute("aria-label", `Last hour: ${number(count(0))} updates delivered, ${number(count(1))} attempts failed, ${counted(outages.length, "outage", "outages")}`);
           $("queue").setAttribute("aria-label", `Queue of the last hour: ${number(longest)} updates at most`);
@@ -187,7 +188,7 @@ enum TechnicianPage {
             ["Last place", place && placeLink(place)],
             ["Speed", place && place.speed != null ? rate(place.speed) : null],
             ["Heading", place && place.heading != null ? Math.round(place.heading) + "°" : null],
-            ["Time of fix", receiver.timeOfFix],
+            ["Time of fix", moment(receiver.timeOfFix)],
             ["Fixes", number(status.fixes)],
           ]);
           rows("delivery", [
@@ -202,10 +203,11 @@ enum TechnicianPage {
           ]);
           rows("token", [
             ["From", token.provider],
-            ["Valid until", token.expiresAt && token.expiresAt.replace("T", " ").replace(/\..*/, " UTC")],
+            ["State", token.expiresAt ? null : "none", "late"],
+            ["Valid until", moment(token.expiresAt)],
             ["Last refusal", token.lastRefusal, "late"],
             ["Refused", token.lastRefusalSecondsAgo == null ? null : ago(token.lastRefusalSecondsAgo)],
-            ["Fetched", number(status.tokenFetches)],
+            ["Asked for", counted(status.tokenFetches, "time", "times")],
           ]);
           rows("service", [
             ["Vehicle", status.vehicle],
@@ -221,9 +223,11 @@ enum TechnicianPage {
 
         function showOrders() {
           const { orders } = view, checks = orders.checkingSeconds != null, records = orders.recordingSeconds != null;
-          $("check").disabled = checks;
+          const stale = document.body.classList.contains("stale");
+          $("bundle").disabled = stale || bundles;
+          $("check").disabled = stale || checks;
           $("check").textContent = checks ? "Checking, " + span(orders.checkingSeconds) : "Run the checks";
-          $("record").disabled = records;
+          $("record").disabled = stale || records;
           $("record").textContent = records ? "Recording, " + span(orders.recordingLength - orders.recordingSeconds) + " left" : "Record ten minutes";
           const words = said || orders.recorded || "";
           if ($("said").textContent !== words) $("said").textContent = words;
@@ -235,14 +239,20 @@ enum TechnicianPage {
           }));
         }
 
+        function showVerdict(kind, title, text) {
+          document.title = title + " · " + $("vehicle").textContent;
+          $("verdict").className = kind;
+          if ($("title").textContent !== title) $("title").textContent = title;
+          if ($("text").textContent !== text) $("text").textContent = text;
+        }
+
         function show() {
           const { status, verdict } = view;
-          document.title = verdict.title + " · " + status.vehicle.replace(/.*\//, "");
           $("vehicle").textContent = status.vehicle.replace(/.*\//, "");
           $("since").textContent = clock(view.now) + " UTC";
-          $("verdict").className = verdict.kind;
-          if ($("title").textContent !== verdict.title) $("title").textContent = verdict.title;
-          if ($("text").textContent !== verdict.text) $("text").textContent = verdict.text;
+          // The words of `why`, without what stands above them and the commands of which this page has buttons.
+          const words = verdict.text.replace(verdict.title + ": ", "").replace(/waypost [a-z ]+ \(on the page: ([^)]+)\)/g, "$1");
+          showVerdict(verdict.kind, verdict.title, words[0].toUpperCase() + words.slice(1));
           document.querySelector("main").hidden = false;
           showFigures();
           showSky();
@@ -265,12 +275,14 @@ enum TechnicianPage {
         async function refresh() {
           try {
             view = await (await ask("page.json")).json();
-            answeredAt = Date.now();
           } catch (problem) {
-            const since = answeredAt ? " since " + clock(answeredAt) + " UTC" : "";
+            const since = view ? " since " + clock(view.now) + " UTC" : "";
             const isSilent = problem instanceof TypeError || problem.name === "TimeoutError";
-            setState(isSilent ? "the service does not answer" + since : "not updated" + since + ": " + problem.message, "bad");
+            setState(isSilent ? "no answer" + since : "not updated" + since + ": " + problem.message, "bad");
             document.body.classList.add("stale");
+            if (!view) return;
+            showVerdict("trouble", isSilent ? "The service does not answer" : "This page is not updated", "What stands below is of " + clock(view.now) + " UTC.");
+            showOrders();
             return;
           }
           setState("live", "dim");
@@ -293,7 +305,7 @@ enum TechnicianPage {
         }
 
         async function makeBundle() {
-          $("bundle").disabled = true;
+          bundles = true;
           said = "The bundle is being made; that takes half a minute at most.";
           showOrders();
           try {
@@ -305,7 +317,7 @@ enum TechnicianPage {
             URL.revokeObjectURL(file);
             said = "The bundle is saved as " + link.download + "; it holds no secrets and no positions.";
           } catch (problem) { said = "There is no bundle: " + problem.message; }
-          $("bundle").disabled = false;
+          bundles = false;
           showOrders();
         }
 

@@ -94,7 +94,7 @@ struct StatusPage {
         lines.add(
             "since start",
             wrapped: "\(report.fixes.counted("fix", "fixes")), \(report.requests.counted("request")), "
-                + "\(report.retries.counted("retry", "retries")), \(report.tokenFetches.counted("token")), "
+                + "\(report.retries.counted("retry", "retries")), \(report.tokenFetches.counted("token request")), "
                 + "\(report.bytesSent.counted("byte")) sent, \(report.bytesReceived.grouped) received")
         let repairs = report.repairs.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         lines.add("repairs", wrapped: repairs.joined(separator: ", "))

@@ -55,7 +55,7 @@ struct WatchedService: Sendable, Hashable {
         if (news.privateSeconds == nil) != (before.privateSeconds == nil) {
             add(.neutral, news.privateSeconds == nil ? "private no more" : "private from now on", at: now)
         }
-        if news.tokenFetches > before.tokenFetches { add(.neutral, "a new token", at: now) }
+        if news.tokenFetches > before.tokenFetches { add(.neutral, "asked for a token", at: now) }
         let delivered = news.ledger.delivered - before.ledger.delivered
         if delivered > 0 { add(.good, "delivered \(delivered.counted("update"))", at: now) }
         let (trouble, retries) = (news.delivery.trouble, news.retries - before.retries)

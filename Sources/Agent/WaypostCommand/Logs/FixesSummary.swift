@@ -56,22 +56,13 @@ struct FixesSummary {
         let figures = track.statistics
         guard let first = figures.first, let last = figures.last else { return }
         lines.add("time", [TrackFigures.time(from: first, to: last)])
-        if let words = doubt(of: first) { lines.add("", wrapped: words) }
+        if let words = WeekRolloverDoubt.words(on: first, at: now) { lines.add("", wrapped: words) }
         lines.add("distance", [FigureText.distance(figures.distanceMeters)])
         lines.add("top speed", TrackFigures.topSpeed(figures).map { [$0] } ?? [])
         lines.add("accuracy", TrackFigures.accuracy(figures).map { [$0] } ?? [])
         let stops = track.stops.found
         if stops.count > 0 { lines.add("stops", [TrackFigures.stops(count: stops.count, time: stops.time)]) }
         lines.add("breaks", Self.breaks(figures))
-    }
-
-    /// A receiver whose week number has rolled over is back in time by 1024 weeks, which a log that is so old is not.
-    private func doubt(of begin: UTCTime) -> String? {
-        let later = begin.advanced(by: .seconds(1024 * 7 * 86_400))
-        guard later <= now else { return nil }
-        return
-            "if it was recorded 1024 weeks later, on \(FigureText.date(later)), the receiver's week number has rolled "
-            + "over: update its firmware; waypost run repairs such dates"
     }
 
     private static func breaks(_ figures: TrackStatistics) -> [String] {
@@ -96,5 +87,17 @@ struct FixesSummary {
         let rest = figures.breaks.count - shown.count
         if rest > 0 { rows.append(rest == 1 ? "and 1 more, a shorter one" : "and \(rest) more, shorter ones") }
         return rows
+    }
+}
+
+/// Whether a log's dates may be those of a receiver whose week number has rolled over.
+enum WeekRolloverDoubt {
+    /// Such a receiver is back in time by 1024 weeks, which a log that is so old is not; `nil` without a doubt.
+    static func words(on begin: UTCTime, at now: UTCTime) -> String? {
+        let later = begin.advanced(by: .seconds(1024 * 7 * 86_400))
+        guard later <= now else { return nil }
+        return
+            "if it was recorded 1024 weeks later, on \(FigureText.date(later)), the receiver's week number has rolled "
+            + "over: update its firmware; waypost run repairs such dates"
     }
 }

@@ -73,7 +73,7 @@ struct MapCommand {
         }
         let drawing = MapPage(
             logs: decoding.outcomes.filter { $0.statistics.bytes > 0 }, survey: survey,
-            failure: decoding.failure.map { "\($0)" }, reported: told)
+            failure: decoding.failure.map { "\($0)" }, reported: told, now: .system)
         guard let size = try await write(drawing, to: page) else {
             _ = try decoding.conclude()
             throw decoding.absence

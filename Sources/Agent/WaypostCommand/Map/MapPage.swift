@@ -15,6 +15,8 @@ struct MapPage {
     let failure: String?
     /// What was told of the drive.
     var reported: [ReportedPlace] = []
+    /// The present.
+    let now: UTCTime
 
     /// The document; `nil` when there is no fix to draw.
     var bytes: [UInt8]? {
@@ -32,7 +34,9 @@ struct MapPage {
                 """)
         page.add("\n\(header)\n<main>\n\(map.section)")
         if let profile { page += profile }
-        page.add(PageTables(summary: survey.summary, start: map.start, end: map.end).markup)
+        let tables = PageTables(
+            summary: survey.summary, shortStops: survey.shortStops, start: map.start, end: map.end)
+        page.add(tables.markup)
         for log in logs { page += section(of: log) }
         page.add("</main>\n<footer>\(map.note) Drawn by Waypost \(Release.version).</footer>")
         if profile != nil { page.add(TrackMap.pointing) }
@@ -77,7 +81,7 @@ struct MapPage {
         }
         add("Fixes", track.fixes.grouped, "of \(epochs.counted("epoch"))")
         if let mean = track.meanAccuracyMeters, let worst = track.worstAccuracyMeters {
-            add("Accuracy", FigureText.accuracy(mean), "\(FigureText.accuracy(worst)) at worst")
+            add("Mean accuracy", FigureText.accuracy(mean), "\(FigureText.accuracy(worst)) at worst")
         }
         let short = survey.shortStops.count
         let time = FigureText.duration(stops.time)
@@ -104,6 +108,9 @@ struct MapPage {
     private var warnings: [Markup] {
         var warnings: [Markup] = []
         if let failure { warnings.append("<b>Not the whole log:</b> \(failure)") }
+        if let first = survey.summary.statistics.first, let words = WeekRolloverDoubt.words(on: first, at: now) {
+            warnings.append("<b>\(FigureText.date(first)):</b> \(words)")
+        }
         for log in logs {
             let front: Markup = logs.count > 1 ? "<bdi>\(FileSystem.name(of: log.name))</bdi>: " : ""
             warnings += LogAccount(log.statistics).warnings.map { "\(front)\($0)" }
@@ -133,6 +140,7 @@ struct MapPage {
 /// Start, stops, end and breaks of the track, a line each.
 struct PageTables {
     let summary: TrackSummary
+    let shortStops: [TrackStop]
     /// Of the track as it is drawn.
     let start: Fix?
     let end: Fix?
@@ -140,14 +148,9 @@ struct PageTables {
     var markup: Markup {
         let (stops, breaks) = (summary.stops.found, summary.statistics.breaks)
         var markup: Markup = ""
-        var rows = zip(1..., stops.longest).map { number, stop in
-            [
-                "Stop \(number)", "\(moment(stop.from))", "\(moment(stop.to, after: stop.from))",
-                "\(FigureText.duration(stop.duration))",
-                WorldMapLink.place(latitude: stop.latitude, longitude: stop.longitude),
-                stop.unseen > .zero ? "of it \(FigureText.duration(stop.unseen)) without a fix" : "",
-            ] as [Markup]
-        }
+        let named = zip(1..., stops.longest).map { (name: "Stop \($0)", stop: $1) }
+        let all = (named + shortStops.map { (name: "Short stop", stop: $0) }).sorted { $0.stop.from < $1.stop.from }
+        var rows = all.map { row($0.name, of: $0.stop) }
         if let start { rows.insert(row("Start", of: start), at: 0) }
         if let end { rows.append(row("End", of: end)) }
         addTable(
@@ -167,6 +170,15 @@ struct PageTables {
                 ]
             }, to: &markup)
         return markup
+    }
+
+    private func row(_ name: String, of stop: TrackStop) -> [Markup] {
+        [
+            "\(name)", "\(moment(stop.from))", "\(moment(stop.to, after: stop.from))",
+            "\(FigureText.duration(stop.duration))",
+            WorldMapLink.place(latitude: stop.latitude, longitude: stop.longitude),
+            stop.unseen > .zero ? "of it \(FigureText.duration(stop.unseen)) without a fix" : "",
+        ]
     }
 
     private func row(_ name: String, of fix: Fix) -> [Markup] {

@@ -19,6 +19,8 @@ struct LabelPlacement: Sendable {
 
     /// Pixels.
     private static let cellSide = 6.0
+    /// How much farther a label is from another mark than from its own, in pixels.
+    private static let clearance = 4.0
 
     init(width: Double, height: Double) {
         area = PlaneBounds(low: PlanePoint(x: 2, y: 2), high: PlanePoint(x: width - 2, y: height - 2))
@@ -56,9 +58,10 @@ struct LabelPlacement: Sendable {
     }
 
     /// A free place beside a mark, where a label covers as little of the line as can be, and at most `mayCover` cells
-    /// of it; `nil` without room.
+    /// of it, and is clearly nearer to the mark than to `others`; `nil` without room.
     mutating func place(
-        beside mark: PlanePoint, radius: Double, width: Double, height: Double, mayCover: Int = .max
+        beside mark: PlanePoint, apartFrom others: [PlanePoint] = [], radius: Double, width: Double, height: Double,
+        mayCover: Int = .max
     ) -> Place? {
         let (across, down) = (radius + 5 + width / 2, radius + 2 + height / 2)
         let beside = [(1.0, 0.0), (-1, 0), (0, -1), (0, 1), (0.85, -0.8), (0.85, 0.8), (-0.85, -0.8), (-0.85, 0.8)]
@@ -70,6 +73,8 @@ struct LabelPlacement: Sendable {
                 let middle = mark + PlanePoint(x: x * across, y: y * down)
                 let box = Self.box(middle, width: width, height: height)
                 guard area.contains(box), !taken.contains(where: box.overlaps) else { continue }
+                let reach = box.distance(to: mark) + Self.clearance
+                guard !others.contains(where: { box.distance(to: $0) < reach }) else { continue }
                 let covered = covered(by: box)
                 guard covered <= mayCover, covered < best?.covered ?? .max else { continue }
                 let anchor: Place.Anchor = x > 0 ? .start : x < 0 ? .end : .middle

@@ -10,22 +10,24 @@ struct MapDrawing {
     private var metersPerPixel: Double { view.metersPerPixel }
     private var gridStep: Double { RoundStep.step(atLeast: view.layout.gridDistance * metersPerPixel) }
 
-    var svg: Markup {
-        var svg: Markup = ""
-        svg.add(
+    var svg: Markup { sheet.svg }
+
+    /// The drawing, with what a legend has to explain of it.
+    var sheet: MapSheet {
+        var sheet = MapSheet(view)
+        sheet.svg.add(
             """
             <svg class="\(view.layout.rawValue) map" viewBox="0 0 \(width) \(height)" role="group" \
             aria-label="Map of the track" data-view="[\(FigureText.decimal(view.scale, 5)),\(view.offset.x),\(view.offset.y)]">
             <rect class="ground" width="100%" height="100%"/>
             """)
-        var labels = LabelPlacement(width: width, height: height)
-        addGrid(to: &svg)
-        addNorthAndScale(to: &svg, &labels)
-        addTrack(to: &svg)
-        labels.avoid(map.vertices, pixel: view.pixel)
-        MapMarks(map: map, view: view).add(to: &svg, &labels)
-        svg.add("<circle class=\"pointer\" r=\"7\"/>\n</svg>")
-        return svg
+        addGrid(to: &sheet.svg)
+        addNorthAndScale(to: &sheet.svg, &sheet.labels)
+        addTrack(to: &sheet)
+        sheet.labels.avoid(map.vertices, pixel: view.pixel)
+        MapMarks(map: map, view: view).add(to: &sheet)
+        sheet.svg.add("<circle class=\"pointer\" r=\"7\"/>\n</svg>")
+        return sheet
     }
 
     private func addGrid(to svg: inout Markup) {
@@ -82,7 +84,7 @@ struct MapDrawing {
         ] { labels.reserve(PlaneBounds(low: low, high: high)) }
     }
 
-    private func addTrack(to svg: inout Markup) {
+    private func addTrack(to sheet: inout MapSheet) {
         let transform: Markup =
             "translate(\(view.offset.x) \(view.offset.y)) scale(\(FigureText.decimal(view.scale / 10, 5)))"
         var (casing, track): (Markup, Markup) = ("", "")
@@ -90,13 +92,20 @@ struct MapDrawing {
             casing += "<use href=\"#p\(index)\"/>"
             track += "<use href=\"#p\(index)\" class=\"k\(index)\"/>"
         }
-        svg.add("<g transform=\"\(transform)\" class=\"casing\">\(casing)</g>")
-        svg.add("<g transform=\"\(transform)\" class=\"track\">\(track)</g>")
-        for (name, data) in map.told.data where !data.isEmpty {
-            svg.add("<g transform=\"\(transform)\" class=\"\(name)\"><use href=\"#\(name)\"/></g>")
+        sheet.svg.add("<g transform=\"\(transform)\" class=\"casing\">\(casing)</g>")
+        sheet.svg.add("<g transform=\"\(transform)\" class=\"track\(map.isPlain ? " plain" : "")\">\(track)</g>")
+        if map.isPlain {
+            sheet.explain(.plainTrack)
+        } else if map.paths.data.last?.isEmpty == false {
+            sheet.explain(.unstatedSpeed)
+        }
+        for (name, key, data) in map.told.data where !data.isEmpty {
+            sheet.svg.add("<g transform=\"\(transform)\" class=\"\(name)\"><use href=\"#\(name)\"/></g>")
+            sheet.explain(key)
         }
         if !map.paths.late.isEmpty {
-            svg.add("<g transform=\"\(transform)\" class=\"late\"><use href=\"#late\"/></g>")
+            sheet.svg.add("<g transform=\"\(transform)\" class=\"late\"><use href=\"#late\"/></g>")
+            sheet.explain(.late)
         }
     }
 }

@@ -4,8 +4,14 @@ import GNSS
 struct SpeedScale: Sendable, Hashable {
     /// Between the classes, in km/h and growing; the last class has no upper bound.
     let bounds: [Double]
+    /// The speed that was kept, in km/h, where there is one class.
+    private let kept: Int?
     /// What all but wild speeds keep below, in km/h.
     private let top: Int
+
+    /// For a page that is drawn anew each second: bounds that followed the speeds would recolour the track under the
+    /// eyes of who looks. None of them is a usual limit, which is kept for long.
+    static let fixed = SpeedScale(bounds: [10, 25, 40, 60, 85, 110], kept: nil, top: 0)
 
     /// As many colours as the page has.
     static let palette = 7
@@ -17,17 +23,22 @@ struct SpeedScale: Sendable, Hashable {
     /// A speed that was kept comes so many times as often as any.
     private static let mostCrowded = 3.0
 
+    private init(bounds: [Double], kept: Int?, top: Int) {
+        (self.bounds, self.kept, self.top) = (bounds, kept, top)
+    }
+
     /// Bounds at round numbers near those that cut the driven speeds into equal parts, and not in the middle of a speed
     /// that was kept: it would have two colours.
     init(dividing speeds: SpeedHistogram) {
         let (low, middle, high) = (speeds.driven(0.05), speeds.driven(0.5), speeds.driven(0.95))
-        top = Int((speeds.usualTop * 3.6).rounded())
+        let top = Int((speeds.usualTop * 3.6).rounded())
         guard high - low > max(Self.noise.kilometers, middle * Self.noise.share) else {
-            bounds = []
+            self.init(bounds: [], kept: middle > Self.noise.kilometers ? Int(middle) : nil, top: top)
             return
         }
         let least = (high - low) / Double(2 * Self.palette)
-        bounds = Self.bounds(dividing: speeds, spread: high - low, step: Self.steps.first { $0 >= least } ?? 100)
+        let step = Self.steps.first { $0 >= least } ?? 100
+        self.init(bounds: Self.bounds(dividing: speeds, spread: high - low, step: step), kept: nil, top: top)
     }
 
     private static func bounds(dividing speeds: SpeedHistogram, spread: Double, step: Double) -> [Double] {
@@ -61,20 +72,23 @@ struct SpeedScale: Sendable, Hashable {
         return speed * 3.6 >= low - margin && speed * 3.6 < bounds[index] + margin
     }
 
-    /// The place of a class's colour in the palette: few classes are far apart.
-    func color(of index: Int) -> Int { index * (Self.palette - 1) / max(1, count - 1) }
+    /// The place of a class's colour in the palette: few classes are far apart, and one speed is neither slow nor fast.
+    func color(of index: Int) -> Int {
+        kept == nil ? index * (Self.palette - 1) / max(1, count - 1) : Self.palette / 2
+    }
 
-    /// As `15–30` or `≥ 90`, in km/h.
+    /// As `15–30`, `≥ 90` or `about 80`, in km/h.
     func label(of index: Int) -> String {
-        guard let last = bounds.last else { return "up to \(top)" }
+        guard let last = bounds.last else { return kept.map { "about \($0)" } ?? "up to \(top)" }
         if index == bounds.count { return "≥ \(Int(last))" }
         return "\(index == 0 ? 0 : Int(bounds[index - 1]))–\(Int(bounds[index]))"
     }
 
-    /// How many of the stated speeds lie in each class, in percent.
+    /// How many of the driven speeds lie in each class, in percent.
     func percentages(of speeds: SpeedHistogram) -> [Int] {
         let limits = [0] + bounds.map { Int($0) } + [Int.max]
-        return zip(limits, limits.dropFirst()).map { speeds.percentage(from: $0, to: $1) }
+        return SpeedHistogram.percentages(
+            zip(limits, limits.dropFirst()).map { speeds.drivenCount(from: $0, to: $1) })
     }
 }
 
@@ -126,10 +140,29 @@ struct SpeedHistogram: Sendable {
         return 0
     }
 
-    /// How many of all lie from `low` to below `high`, both in km/h, in percent.
-    func percentage(from low: Int, to high: Int) -> Int {
+    /// How many of the driven ones lie from `low` to below `high`, both in km/h.
+    func drivenCount(from low: Int, to high: Int) -> Int {
+        let all = driven
+        return zip(all.indices, all).reduce(0) { $0 + ((low..<high).contains($1.0) ? $1.1 : 0) }
+    }
+
+    /// How many of all stood, in percent.
+    var standingPercentage: Int {
         guard total > 0 else { return 0 }
-        let part = counts[min(low, counts.count)..<min(high, counts.count)].reduce(0, +)
-        return Int((Double(part) / Double(total) * 100).rounded())
+        let standing = counts[..<Self.slowestDriven].reduce(0, +)
+        return Self.percentages([standing, total - standing])[0]
+    }
+
+    /// Shares in whole percents that come to 100 together: what rounding down leaves goes to those that lost most.
+    static func percentages(_ counts: [Int]) -> [Int] {
+        let total = counts.reduce(0, +)
+        guard total > 0 else { return counts.map { _ in 0 } }
+        var shares = counts.map { $0 * 100 / total }
+        let byLoss = counts.indices.sorted { one, other in
+            let (loss, otherLoss) = (counts[one] * 100 % total, counts[other] * 100 % total)
+            return loss == otherLoss ? one < other : loss > otherLoss
+        }
+        for index in byLoss.prefix(100 - shares.reduce(0, +)) { shares[index] += 1 }
+        return shares
     }
 }

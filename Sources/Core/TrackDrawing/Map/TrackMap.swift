@@ -29,9 +29,12 @@ package struct TrackMap {
     let vertices: [TrackLine.Vertex]
     let paths: TrackPaths
     let told: ToldPaths
-    private let speeds: SpeedHistogram
-    private let scale: SpeedScale
+    let speeds: SpeedHistogram
+    let scale: SpeedScale
     private let error: Double
+
+    /// Whether the track has one colour, so that what was told stands out from it.
+    var isPlain: Bool { !told.line.isEmpty }
 
     /// The map of one track, `nil` when there is no fix to draw. `newest` is where a vehicle that still drives is, or
     /// was last, unless that `isCurrent`; `late` are the fixes that came later than their time, `reported` is what was
@@ -46,7 +49,7 @@ package struct TrackMap {
         (start, end) = (track.start, track.end)
         vehicles = newest.map { [Vehicle(name: nil, newest: $0, track: [], isCurrent: isCurrent)] } ?? []
         (self.frame, self.vertices, error) = (frame, vertices, track.line.error)
-        (speeds, scale) = (survey.speeds, SpeedScale(dividing: survey.speeds))
+        (speeds, scale) = (survey.speeds, newest == nil ? SpeedScale(dividing: survey.speeds) : .fixed)
         paths = TrackPaths(vertices, scale: scale, late: late.map(frame.pixel))
         told = ToldPaths(reported, in: frame)
     }
@@ -70,7 +73,7 @@ package struct TrackMap {
         guard let (frame, vertices) = MapFrame.fitting(line) else { return nil }
         (self.frame, self.vertices, error, self.vehicles) = (frame, vertices, line.error, vehicles)
         (summary, shortStops, profile, start, end) = (TrackSummary(), [], TrackProfile(), nil, nil)
-        (self.speeds, scale) = (speeds, SpeedScale(dividing: speeds))
+        (self.speeds, scale) = (speeds, .fixed)
         paths = TrackPaths(vertices, scale: scale)
         told = ToldPaths([], in: frame)
     }
@@ -79,8 +82,9 @@ package struct TrackMap {
     package var section: Markup {
         var section = definitions
         section.add("<section class=\"drawing\">")
-        for layout in PageLayout.allCases { section.add(MapDrawing(self, layout).svg) }
-        section.add("\(legend)</section>")
+        let sheets = PageLayout.allCases.map { ($0, MapDrawing(self, $0).sheet) }
+        for (_, sheet) in sheets { section.add(sheet.svg) }
+        section.add("\(MapLegend(map: self, sheets: sheets).markup)</section>")
         return section
     }
 
@@ -100,46 +104,11 @@ package struct TrackMap {
     private var definitions: Markup {
         var shapes: Markup = "<svg class=\"definitions\" width=\"0\" height=\"0\" aria-hidden=\"true\"><defs>\n"
         let track = zip(0..., paths.data).map { ("p\($0)", $1) }
-        for (name, data) in track + told.data + [("late", paths.late)] where !data.isEmpty {
+        for (name, data) in track + told.data.map({ ($0.name, $0.path) }) + [("late", paths.late)] where !data.isEmpty {
             shapes.add("<path id=\"\(name)\" vector-effect=\"non-scaling-stroke\" d=\"\(data)\"/>")
         }
         shapes.add("</defs></svg>")
         return shapes
-    }
-
-    private var legend: Markup {
-        var legend: Markup = "<div class=\"legend\">\n"
-        if paths.data.dropLast().contains(where: { !$0.isEmpty }) {
-            legend.add("<div class=\"scale\"><span>Speed, km/h, and share of the fixes</span><ol>")
-            for (index, percentage) in scale.percentages(of: speeds).enumerated() {
-                legend.add(
-                    """
-                    <li><i class="k\(scale.color(of: index))"></i>\(scale.label(of: index))\
-                    <small>\(percentage) %</small></li>
-                    """)
-            }
-            legend.add("</ol></div>")
-        }
-        let track = summary.statistics
-        let marks: [(isThere: Bool, meaning: Markup)] = [
-            (paths.data.last?.isEmpty == false, "<i class=\"line k\(SpeedScale.palette)\"></i>speed not stated"),
-            (start != nil, "<i class=\"dot start\"></i>start"),
-            (end != nil && vehicles.isEmpty, "<i class=\"dot end\"></i>end"),
-            (vehicles.contains(where: \.isCurrent), "<i class=\"dot now\"></i>vehicle now"),
-            (vehicles.contains { !$0.isCurrent }, "<i class=\"dot now last\"></i>last position"),
-            (!told.line.isEmpty, "<i class=\"line told\"></i>told, by an update"),
-            (!told.past.isEmpty, "<i class=\"dot told\"></i>past location of an update"),
-            (!paths.late.isEmpty, "<i class=\"dot late\"></i>past location: a shape point, or delivered later"),
-            (summary.stops.found.count > 0, "<i class=\"dot stop\">1</i>stop of a minute or more"),
-            (!shortStops.isEmpty, "<i class=\"dot halt\"></i>short stop, 10 s or more"),
-            (track.gapCount > 0, "<i class=\"line gap\"></i>no fix"),
-            (track.jumpCount > 0, "<i class=\"line jump\"></i>jump: too far for the time"),
-            (track.backwardSteps > 0, "<i class=\"dot back\"></i>time goes back"),
-        ]
-        legend.add("<ul>")
-        for mark in marks where mark.isThere { legend.add("<li>\(mark.meaning)</li>") }
-        legend.add("</ul></div>")
-        return legend
     }
 }
 
@@ -149,10 +118,11 @@ enum PageLayout: String, CaseIterable, Sendable {
 
     /// Pixels.
     var width: Double { self == .wide ? 1120 : 400 }
-    /// Width of a character of a label, in pixels; on the safe side.
-    var characterWidth: Double { self == .wide ? 7 : 6.4 }
-    var boldCharacterWidth: Double { self == .wide ? 9 : 8.5 }
-    var lineHeight: Double { self == .wide ? 16 : 14 }
+    /// Width of a character of a label, in pixels; on the safe side, also where a page shows the wide drawing smaller
+    /// than it is and its text larger.
+    var characterWidth: Double { self == .wide ? 8.4 : 6.4 }
+    var boldCharacterWidth: Double { self == .wide ? 10.8 : 8.5 }
+    var lineHeight: Double { self == .wide ? 18 : 14 }
     /// The least distance between two lines of a grid.
     var gridDistance: Double { self == .wide ? 110 : 76 }
     /// The least distance between two times on an axis.
@@ -276,7 +246,9 @@ struct ToldPaths: Sendable {
     private(set) var past = ""
 
     /// In the order in which they are drawn.
-    var data: [(String, String)] { [("told", line), ("told-past", past), ("told-live", live)] }
+    var data: [(name: String, key: MapKey, path: String)] {
+        [("told", .told, line), ("told-past", .toldPast, past), ("told-live", .toldLive, live)]
+    }
 
     init(_ places: [ReportedPlace], in frame: MapFrame) {
         for place in places {

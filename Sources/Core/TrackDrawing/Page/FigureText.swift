@@ -47,12 +47,13 @@ package enum FigureText {
         let seconds = duration / .seconds(1)
         if seconds < 0 { return "-\(self.duration(.zero - duration))" }
         if seconds < 0.95 { return "\(decimal(seconds, 1)) s" }
-        guard let whole = Int(exactly: seconds.rounded()) else { return "\(seconds) s" }
+        guard let whole = Int(exactly: seconds.rounded()), whole < .max / 2 else { return "\(seconds) s" }
+        let (minutes, hours) = ((whole + 30) / 60, (whole + 1800) / 3600)
         switch whole {
         case ..<60: return "\(whole) s"
         case ..<3600: return "\(whole / 60) min" + rest(whole % 60, "s")
-        case ..<172_800: return "\(whole / 3600) h" + rest(whole / 60 % 60, "min")
-        default: return "\((whole / 86_400).grouped) days" + rest(whole / 3600 % 24, "h")
+        case ..<172_800: return "\(minutes / 60) h" + rest(minutes % 60, "min")
+        default: return "\((hours / 24).grouped) days" + rest(hours % 24, "h")
         }
     }
 

@@ -20,6 +20,7 @@ package enum LivePage {
         .column { display: grid; gap: 14px; min-width: 0; }
         section { margin: 0; min-width: 0; }
         [hidden] { display: none !important; }
+        .stale section, .stale dl { opacity: .5; } .stale #verdict, .stale section dl { opacity: 1; }
         dl { display: grid; grid-template-columns: minmax(max-content, 1fr) auto; gap: 5px 14px; margin: 0; }
         dt { color: var(--dim); } dd { margin: 0; text-align: right; font-variant-numeric: tabular-nums; max-width: 220px; overflow-wrap: anywhere; }
         ul { margin: 0; padding-left: 18px; } li { margin: 2px 0; }
@@ -29,7 +30,8 @@ package enum LivePage {
         .key { display: flex; flex-wrap: wrap; gap: 2px 18px; margin: 8px 0 0; font-size: 13px; color: var(--dim); }
         .key i { display: inline-block; width: 10px; height: 10px; margin-right: 6px; border-radius: 2px; }
         .strip { background: var(--ground); border-radius: 3px; }
-        .strip .outage, .key .outage { fill: var(--jump); background: var(--jump); opacity: .22; }
+        .strip .outage { fill: var(--jump); fill-opacity: .25; stroke: var(--jump); vector-effect: non-scaling-stroke; }
+        .key i.outage { border: 1px solid var(--jump); }
         .strip .live, .key .live { fill: var(--accent); background: var(--accent); }
         .strip .waited, .key .waited { fill: var(--warn); background: var(--warn); }
         @media (max-width: 900px) {
@@ -59,14 +61,14 @@ package enum LivePage {
         const clock = ms => new Date(ms).toISOString().slice(11, 19);
         const span = seconds => {
           const s = Math.max(0, Math.round(seconds));
-          if (s < 100) return s + " s";
-          if (s < 600) return Math.floor(s / 60) + " min" + (s % 60 ? " " + (s % 60) + " s" : "");
-          if (s < 6000) return Math.round(s / 60) + " min";
-          if (s < 360000) return (s / 3600).toFixed(1) + " h";
-          return Math.round(s / 86400) + " days";
+          if (s < 100) return s + "\u00a0s";
+          if (s < 600) return Math.floor(s / 60) + "\u00a0min" + (s % 60 ? " " + (s % 60) + "\u00a0s" : "");
+          if (s < 6000) return Math.round(s / 60) + "\u00a0min";
+          if (s < 360000) return (s / 3600).toFixed(1) + "\u00a0h";
+          return Math.round(s / 86400) + "\u00a0days";
         };
         const meters = value => value < 1000 ? Math.round(value) + " m" : (value / 1000).toFixed(value < 1e4 ? 2 : 1) + " km";
-        const bytes = count => count < 1e4 ? count + " B" : count < 1e7 ? (count / 1e3).toFixed(1) + " kB" : count < 1e10 ? (count / 1e6).toFixed(1) + " MB" : (count / 1e9).toFixed(1) + " GB";
+        const bytes = count => count < 1e4 ? number(count) + " B" : count < 1e7 ? (count / 1e3).toFixed(1) + " kB" : count < 1e10 ? (count / 1e6).toFixed(1) + " MB" : (count / 1e9).toFixed(1) + " GB";
         const rate = speed => speed == null ? "–" : Math.round(speed * 3.6) + " km/h";
         // A backlog brings a hundred fixes at once: heights grow with the number's logarithm.
         const height = (count, tallest, room) => room * Math.log1p(count) / Math.log1p(Math.max(4, tallest));

@@ -62,10 +62,10 @@ package enum PageStyle {
           margin: 0 0 16px; padding: 10px 16px 10px 32px; border-radius: 8px; background: var(--warnground); color: var(--warn);
         }
         section { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 14px 16px; margin: 0 0 16px; }
-        .drawing { padding: 0; overflow: hidden; }
+        .drawing { padding: 0; overflow: hidden; container-type: inline-size; }
         svg { display: block; width: 100%; height: auto; }
         svg.definitions { position: absolute; width: 0; height: 0; }
-        svg.narrow { display: none; }
+        svg.narrow, li.narrow { display: none; }
         svg.map { background: var(--ground); touch-action: pan-y; }
         svg.profile { touch-action: pan-y; }
         a { color: var(--accent); }
@@ -75,7 +75,7 @@ package enum PageStyle {
         .place { display: flex; flex-wrap: wrap; gap: 4px 20px; align-items: center; padding: 10px 16px 2px; font-variant-numeric: tabular-nums; }
         .place[hidden] { display: none; }
         .place input { flex: 1 1 260px; min-width: 0; margin: 0; accent-color: var(--point); }
-        .place p { margin: 0; flex: 0 1 auto; }
+        .place p { margin: 0; flex: 0 0 40em; }
         .place a { white-space: nowrap; }
         .place output { color: var(--dim); } .place output.on { color: var(--text); font-weight: 650; }
         :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
@@ -104,6 +104,7 @@ package enum PageStyle {
         .halt { fill: var(--casing); stroke: var(--mark); stroke-width: 2; }
         .end rect { fill: var(--mark); stroke: var(--casing); stroke-width: 1.5; }
         .late { stroke: var(--warn); stroke-width: 5; stroke-linecap: round; }
+        .track.plain { stroke-width: 5; opacity: .45; } .track.plain use { stroke: var(--k7); }
         .told { fill: none; stroke: var(--point); stroke-width: 1; }
         .told-live, .told-past { stroke: var(--point); stroke-width: 6; stroke-linecap: round; }
         .told-past { stroke-width: 3; }
@@ -125,11 +126,12 @@ package enum PageStyle {
         i.line.gap { height: 0; border-top: 2px dashed var(--dim); } i.line.jump { height: 0; border-top: 2px dotted var(--jump); }
         i.dot { width: 13px; height: 13px; border: 3px solid var(--mark); border-radius: 50%; }
         i.dot.end { width: 10px; height: 10px; background: var(--mark); border-radius: 0; }
-        i.dot.stop { width: 17px; height: 17px; border: 0; background: var(--mark); color: var(--casing); font: 650 11px/17px system-ui, sans-serif; text-align: center; }
+        i.dot.stop { width: auto; min-width: 17px; height: 17px; padding: 0 5px; border: 0; border-radius: 9px; background: var(--mark); color: var(--casing); font: 650 11px/17px system-ui, sans-serif; text-align: center; }
         i.dot.halt { width: 10px; height: 10px; border-width: 2px; }
         i.dot.now { background: var(--accent); border: 0; border-radius: 0; height: 15px; clip-path: polygon(50% 0, 100% 100%, 50% 76%, 0 100%); }
-        i.dot.now.last { background: var(--dim); }
-        i.line.told { height: 1px; background: var(--point); } i.dot.told { width: 4px; height: 4px; border: 0; background: var(--point); }
+        i.dot.now.disc { border-radius: 50%; height: 13px; clip-path: none; } i.dot.now.last { background: var(--dim); }
+        i.line.plain { height: 5px; background: var(--k7); opacity: .45; } i.line.told { height: 1px; background: var(--point); }
+        i.dot.told { width: 7px; height: 7px; border: 0; background: var(--point); } i.dot.told.past { width: 4px; height: 4px; }
         i.dot.late { width: 8px; height: 8px; border: 0; background: var(--warn); }
         i.dot.back { width: 9px; height: 9px; border: 1.5px solid var(--jump); border-radius: 0; transform: rotate(45deg); }
         .number { text-anchor: end; } .title { fill: var(--text); font-weight: 650; }
@@ -151,10 +153,10 @@ package enum PageStyle {
         details dt { color: var(--dim); grid-column: 1; } details dd { margin: 0; grid-column: 2; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
         footer { color: var(--dim); font-size: 13px; }
         @media screen { svg.map { max-height: max(300px, calc(100vh - 300px)); } }
-        @media (max-width: 1000px) { .wide text { font-size: 14px; } .wide .stop text { font-size: 12px; } }
+        @container (max-width: 1000px) { .wide text { font-size: 14.5px; } .wide .coordinate, .wide .stop text { font-size: 13px; } }
         @media screen and (max-width: 720px) {
           body { padding: 14px 12px 24px; } h1 { font-size: 20px; }
-          svg.wide { display: none; } svg.narrow { display: block; } svg.profile { padding: 4px 4px 0; }
+          svg.wide, li.wide { display: none; } svg.narrow { display: block; } li.narrow { display: list-item; } svg.profile { padding: 4px 4px 0; }
           .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(150px, 1fr)); }
           .figures dd { font-size: 19px; }
           .legend { padding: 10px 12px 12px; } .legend .scale { flex-basis: 100%; } .legend ol li { font-size: 12px; }

@@ -89,26 +89,39 @@ struct ProfileDrawing {
 
     private func addStops(on axis: TimeAxis, in panel: ProfilePanel, to svg: inout Markup) {
         for stop in shortStops {
-            guard let (x, width) = Self.extent(of: stop, on: axis) else { continue }
-            let title = "Short stop, \(FigureText.duration(stop.duration))"
-            addBand("standing", title, x: x, width: width, panel, "", to: &svg)
+            for (x, width) in Self.extents(of: stop, on: axis) {
+                let title = "Short stop, \(FigureText.duration(stop.duration))"
+                addBand("standing", title, x: x, width: width, panel, "", to: &svg)
+            }
         }
         for (number, stop) in zip(1..., stops) {
-            guard let (x, width) = Self.extent(of: stop, on: axis) else { continue }
-            let hasRoom = Double(String(number).count) * layout.characterWidth + 4 < width
-            addBand(
-                "standing", "Stop \(number), \(FigureText.duration(stop.duration))", x: x, width: width, panel,
-                hasRoom && panel.top == Self.topRoom
-                    ? "<text x=\"\(x + width / 2)\" y=\"\(panel.top + 13)\">\(number)</text>" : "", to: &svg)
+            let extents = Self.extents(of: stop, on: axis)
+            let widest = extents.map(\.width).max() ?? 0
+            let title = "Stop \(number), \(FigureText.duration(stop.duration))"
+            let hasRoom = Double(String(number).count) * layout.characterWidth + 4 < widest
+            var hasNumber = !hasRoom || panel.top != Self.topRoom
+            for (x, width) in extents {
+                var text: Markup = ""
+                if !hasNumber, width == widest {
+                    text = "<text x=\"\(x + width / 2)\" y=\"\(panel.top + 13)\">\(number)</text>"
+                    hasNumber = true
+                }
+                addBand("standing", title, x: x, width: width, panel, text, to: &svg)
+            }
         }
     }
 
-    /// Where on the axis a stop lies; `nil` where it is too short to be seen.
-    private static func extent(of stop: TrackStop, on axis: TimeAxis) -> (x: Double, width: Double)? {
-        guard let start = axis.stretch(holding: stop.from), let end = axis.stretch(holding: stop.to) else { return nil }
-        let x = axis.x(of: stop.from, in: start)
-        let width = axis.x(of: stop.to, in: end) - x
-        return width >= 0.5 ? (x, width) : nil
+    /// Where on the axis a stop lies, run by run: a pause within it is one without a fix, and shown as such. What is
+    /// too short to be seen is left out.
+    private static func extents(of stop: TrackStop, on axis: TimeAxis) -> [(x: Double, width: Double)] {
+        guard let first = axis.index(holding: stop.from), let last = axis.index(holding: stop.to, from: first) else {
+            return []
+        }
+        return axis.stretches[first...last].compactMap { stretch in
+            let x = axis.x(of: max(stop.from, stretch.from), in: stretch)
+            let width = axis.x(of: min(stop.to, stretch.to), in: stretch) - x
+            return width >= 0.5 ? (x, width) : nil
+        }
     }
 
     private func addBand(

@@ -67,8 +67,10 @@ struct TimeAxis: Sendable {
         stretch.x + Self.seconds(stretch.from.duration(to: time)) / secondsPerPixel
     }
 
-    /// The run that holds a time; the first one, where the time comes again.
-    func stretch(holding time: UTCTime) -> Stretch? { stretches.first { $0.from <= time && time <= $0.to } }
+    /// The run that holds a time, from one of them on; the first one, where the time comes again.
+    func index(holding time: UTCTime, from start: Int = 0) -> Int? {
+        stretches[start...].firstIndex { $0.from <= time && time <= $0.to }
+    }
 
     /// Round times, at least `distance` pixels apart.
     func ticks(distance: Double) -> [Tick] {

@@ -77,6 +77,13 @@ struct PlaneBounds: Sendable, Hashable {
         low.x < other.high.x && other.low.x < high.x && low.y < other.high.y && other.low.y < high.y
     }
 
+    /// From the nearest point of it; 0 within.
+    func distance(to point: PlanePoint) -> Double {
+        PlanePoint(
+            x: max(0, low.x - point.x, point.x - high.x), y: max(0, low.y - point.y, point.y - high.y)
+        ).length
+    }
+
     func contains(_ other: Self) -> Bool {
         low.x <= other.low.x && other.high.x <= high.x && low.y <= other.low.y && other.high.y <= high.y
     }

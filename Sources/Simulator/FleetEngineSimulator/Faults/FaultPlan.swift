@@ -64,6 +64,12 @@ package struct FaultPlan: Sendable, Hashable {
         outages.map(\.lowerBound).filter { $0 > seconds }.min().flatMap(outage)
     }
 
+    /// As `0.1 to 2.0 s`, or `0.5 s` where it is always so long.
+    static func words(for delay: ClosedRange<Double>) -> String {
+        delay.lowerBound == delay.upperBound
+            ? "\(delay.lowerBound) s" : "\(delay.lowerBound) to \(delay.upperBound) s"
+    }
+
     /// One line for each ordered fault.
     package var words: [String] {
         lastingWords + outages.map { "outage from \($0.lowerBound) to \($0.upperBound) s" }
@@ -76,7 +82,7 @@ package struct FaultPlan: Sendable, Hashable {
         if resets > 0 { words.append("\(percent(resets)) of requests reset") }
         if drops > 0 { words.append("\(percent(drops)) of answers dropped after commit") }
         if stalls > 0 { words.append("\(percent(stalls)) of answers stalled") }
-        if let delay { words.append("answers delayed \(delay.lowerBound) to \(delay.upperBound) s") }
+        if let delay { words.append("answers delayed \(Self.words(for: delay))") }
         switch retryAdvice {
         case .header(let seconds): words.append("Retry-After: \(seconds)")
         case .detail(let seconds): words.append("RetryInfo of \(seconds) s")

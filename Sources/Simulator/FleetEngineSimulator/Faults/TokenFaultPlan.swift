@@ -73,7 +73,7 @@ package struct TokenFaultPlan: Sendable, Hashable {
         case nil: break
         }
         words += rates.map { "\(($0.rate * 1000).rounded() / 10) % of token \($0.fault.words)" }
-        if let delay { words.append("token answers delayed \(delay.lowerBound) to \(delay.upperBound) s") }
+        if let delay { words.append("token answers delayed \(FaultPlan.words(for: delay))") }
         if life != 3600 { words.append("tokens live \(life) s") }
         if let expiryStyle { words.append("token expiry as \(expiryStyle.rawValue)") }
         if clockOffset != 0 { words.append("issuer's clock off by \(clockOffset) s") }

@@ -14,6 +14,8 @@ struct PageView {
     /// So many can be chosen by name.
     private static let maximumNames = 500
     private static let maximumTrips = 50
+    /// A parked vehicle reports once a minute: one of which nothing arrived for longer is where it was last.
+    private static let longestCurrent = Duration.seconds(75)
 
     let record: SimulatorRecord
     /// The vehicle that the reader chose; `nil` shows the only one, or all of them.
@@ -37,6 +39,7 @@ struct PageView {
         page["faults"] = .array(settings.faults.lastingWords.map(JSONValue.string))
         page["outages"] = .array(settings.faults.outages.map { Self.span(clock($0)) })
         page["outage"] = outage
+        page["answeringSince"] = Self.time(answeringSince)
         page["nextOutage"] = settings.faults.nextOutage(after: elapsed).map { Self.span(clock($0)) } ?? .null
         page["recordFailure"] = recordFailure.map(JSONValue.string) ?? .null
         page["tokens"] = .array(record.recentTokens.suffix(6).reversed().map(Self.token))
@@ -90,6 +93,12 @@ struct PageView {
         guard let since = [outageSince, ordered?.lowerBound].compactMap(\.self).min() else { return .null }
         let until = outageSince == nil ? ordered?.upperBound : nil
         return .object(["since": Self.time(since), "until": until.map(Self.time) ?? .null])
+    }
+
+    /// The start, or the end of the last outage.
+    private var answeringSince: UTCTime {
+        let ends = settings.faults.outages.map { clock($0).upperBound } + pastOutages.map(\.upperBound)
+        return max(startedAt, ends.filter { $0 <= now }.max() ?? startedAt)
     }
 
     private func outages(in window: ArrivalWindow) -> [ClosedRange<UTCTime>] {
@@ -167,7 +176,7 @@ struct PageView {
             survey.add(fix)
             if !isLast { late.append(fix) }
         }
-        return TrackMap(survey, newest: newest(of: vehicle), late: late)?.section
+        return TrackMap(survey, newest: newest(of: vehicle), isCurrent: isCurrent(vehicle), late: late)?.section
     }
 
     private func fleetDrawing(of names: [ResourceName]) -> Markup? {
@@ -175,9 +184,14 @@ struct PageView {
         let vehicles = shown.compactMap { name -> TrackMap.Vehicle? in
             guard let vehicle = record.vehicles[name], let newest = newest(of: vehicle) else { return nil }
             let track = fixes(of: vehicle, atMost: Self.maximumPoints / shown.count).map(\.fix)
-            return TrackMap.Vehicle(name: name.id, newest: newest, track: track)
+            return TrackMap.Vehicle(name: name.id, newest: newest, track: track, isCurrent: isCurrent(vehicle))
         }
         return TrackMap(of: vehicles)?.section
+    }
+
+    /// Whether it is where its newest position says; a replay's fixes may be as old as their log.
+    private func isCurrent(_ vehicle: VehicleRecord) -> Bool {
+        vehicle.positionArrivedAt.map { $0.duration(to: now) <= Self.longestCurrent } ?? false
     }
 
     /// Evenly chosen points of the track, the newest among them.

@@ -37,6 +37,8 @@ package struct VehicleRecord: Sendable {
     package private(set) var pastLocationsOutOfOrder = 0
     package private(set) var forgottenFixTimes = 0
     private(set) var arrivals = ArrivalStrip()
+    /// When a position arrived last.
+    private(set) var positionArrivedAt: UTCTime?
 
     /// Every distinct fix time that was delivered, in order.
     package var fixTimes: [WireTime] { deliveries.keys.sorted() }
@@ -56,6 +58,7 @@ package struct VehicleRecord: Sendable {
         vehicleState = update.vehicleState ?? vehicleState
         let live = update.positions.count(where: \.isLast)
         arrivals.add(ArrivalStrip.Bar(live: live, late: update.positions.count - live), at: now)
+        if !update.positions.isEmpty { positionArrivedAt = now }
         checkOrder(of: update.positions)
         for position in update.positions {
             if position.isLast { lastLocations += 1 } else { pastLocations += 1 }
