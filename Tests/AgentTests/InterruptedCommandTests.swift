@@ -121,6 +121,20 @@ import WaypostTestSupport
         #expect(!program.output.text.contains("FAIL"))
     }
 
+    /// Its checks wait for a token that does not come.
+    @Test(arguments: signals) func bundles(signal: Int32) async throws {
+        let asked = try LineFlow(namedPipe: folder.path("asked"))
+        let command = "echo >'\(folder.path("asked"))'; exec sleep 45"
+        let config = try ServiceSetup(
+            authorization: #"{"type": "command", "command": ["/bin/sh", "-c", "\#(command)"], "timeoutSeconds": 60}"#
+        ).write(in: folder)
+        let program = try start(["bundle", "--config", config, "-o", folder.path("b.tar")])
+        try #require(await asked.wait { !$0.isEmpty })
+        let said = await words(of: program, after: signal)
+        #expect(said.hasSuffix("waypost: interrupted: before the bundle was written"), "\(said)")
+        #expect(try FileSystem.names(inFolder: folder.url.path).allSatisfy { !$0.hasPrefix("b.tar") })
+    }
+
     @Test func checksOfATripsToken() async throws {
         let bench = try ServiceBench()
         let asked = try LineFlow(namedPipe: folder.path("asked"))

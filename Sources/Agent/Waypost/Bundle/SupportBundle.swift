@@ -182,8 +182,14 @@ extension SupportBundle {
     private static func limited<Value: Sendable>(
         on clock: MonotonicClock, _ body: @escaping @Sendable () async -> Result<Value, Absence>
     ) async -> Result<Value, Absence> {
-        await AbandonableCall().run(within: patience, on: clock, body)
-            ?? .failure(Absence("took longer than \(patience.components.seconds) s"))
+        let call = AbandonableCall<Result<Value, Absence>>()
+        // Whoever stops the command does not wait for a receiver that is silent.
+        let result = await withTaskCancellationHandler {
+            await call.run(within: patience, on: clock, body)
+        } onCancel: {
+            call.abandon()
+        }
+        return result ?? .failure(Absence("took longer than \(patience.components.seconds) s"))
     }
 
     private static func had<Value: Sendable>(
