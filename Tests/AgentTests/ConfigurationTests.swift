@@ -185,6 +185,11 @@ import WaypostTestSupport
             "\"receiver.acceptMissingChecksum\" is \"yes\"; use true or false, without quotes"
         ),
         (
+            "\"stdin\"", "\"udp\", \"host\": \"239.255.0.1\"",
+            "\"receiver.host\" is \"239.255.0.1\", a multicast group, which Waypost does not join; let the sender send to "
+                + "this machine's address, and write 0.0.0.0"
+        ),
+        (
             "\"stdin\"", "\"usb\"",
             "\"receiver.type\" is \"usb\"; use \"serial\", \"file\", \"stdin\", \"tcp\", \"udp\" or \"gpsd\""
         ),
@@ -232,6 +237,15 @@ import WaypostTestSupport
         (
             "\"file\"", "\"http\", \"url\": \"https://b/\", \"headers\": {\"X Key\": \"hush\"}",
             "\"authorization.headers.X Key\" is no name of a header; write letters, digits and hyphens, without spaces"
+        ),
+        (
+            "\"file\"", "\"http\", \"url\": \"https://b/\", \"headers\": {\"Content-Length\": \"3\"}",
+            "\"authorization.headers.Content-Length\" is for Waypost to set, as it frames the request; remove it"
+        ),
+        (
+            "\"file\"", "\"http\", \"url\": \"https://b\u{E4}ckend.example/\"",
+            "\"authorization.url\" is \"https://b\u{E4}ckend.example/\", which has the host \"b\u{E4}ckend.example\"; write it in "
+                + "ASCII, without spaces and % (a name beyond ASCII begins with xn--)"
         ),
         (
             "\"file\"", "\"http\", \"url\": \"https://b/\", \"headers\": {\"X\": \"hush\\n\"}",
@@ -480,7 +494,7 @@ import WaypostTestSupport
         ),
         (
             "}}", "}, \"status\": {\"listen\": \"127.0.0.1\"}}",
-            ["\"status.listen\" is \"127.0.0.1\", which has no port; write 127.0.0.1:9464"]
+            ["\"status.listen\" is \"127.0.0.1\", which has no port; write 127.0.0.1:PORT"]
         ),
         (
             "}}", "}, \"status\": {\"listen\": \":9464\"}}",

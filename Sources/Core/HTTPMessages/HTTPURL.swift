@@ -10,6 +10,7 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         case notAbsolute
         case unsupportedScheme(String)
         case missingHost
+        case invalidHost(String)
         case userInformation
         case invalidPort(String)
         case invalidCharacter(UInt8)
@@ -21,6 +22,8 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
             case .unsupportedScheme(let scheme):
                 "has the scheme \"\(scheme)\"; use https, or http for a loopback host"
             case .missingHost: "names no host; write it as https://HOST/PATH"
+            case .invalidHost(let host):
+                "has the host \"\(host)\"; write it in ASCII, without spaces and % (a name beyond ASCII begins with xn--)"
             case .invalidPort(""): "has a colon without a port behind its host; write it as https://HOST/PATH"
             case .userInformation: "carries a user name or password; give credentials as a header from a file"
             case .invalidPort(let port): "has the port \"\(port)\"; use 1 to 65535"
@@ -47,6 +50,7 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     package init(_ text: String) throws(Problem) {
         for byte in text.utf8
         where byte <= 0x20 || byte >= 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "<") {
+            if let host = Self.host(in: text), host.utf8.contains(byte) { throw .invalidHost(host) }
             throw .invalidCharacter(byte)
         }
         guard let separator = text.firstRange(of: "://") else { throw .notAbsolute }
@@ -71,6 +75,8 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
             (hostText, portText) = (authority, nil)
         }
         guard !hostText.isEmpty else { throw .missingHost }
+        // Percent-encoding is for the path.
+        guard !hostText.contains("%") else { throw .invalidHost(String(hostText)) }
 
         if let portText {
             guard portText.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
@@ -86,6 +92,14 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         let path = rest[authorityEnd..<max(authorityEnd, fragment)]
         target = path.hasPrefix("/") ? String(path) : "/" + path
         guard scheme == .https || Self.isLoopback(host) else { throw .unencrypted(host: host) }
+    }
+
+    /// What stands where the host does in a text that is no URL yet: percent-encoding cannot mend that. Control characters
+    /// and what pages write for a part to be filled in are no host's.
+    private static func host(in text: String) -> String? {
+        guard let separator = text.firstRange(of: "://") else { return nil }
+        let host = text[separator.upperBound...].prefix { !"/?#:<\"".contains($0) }
+        return host.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } ? String(host) : nil
     }
 
     /// Whether packets to `host` stay on this machine: `localhost`, 127.0.0.0/8 in four parts, and `::1`.

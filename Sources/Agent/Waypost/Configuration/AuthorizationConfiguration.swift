@@ -129,6 +129,9 @@ extension ConfigurationSection {
         if name.isEmpty || !name.utf8.allSatisfy(HTTPHeaders.isTokenByte) {
             report("headers.\(name)", "is no name of a header; write letters, digits and hyphens, without spaces")
         }
+        if ["connection", "content-length", "transfer-encoding"].contains(name.lowercased()) {
+            report("headers.\(name)", "is for Waypost to set, as it frames the request; remove it")
+        }
         if case .literal(let text) = secret, text.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
             report("headers.\(name)", "has a line break or another control character; leave it out")
         }

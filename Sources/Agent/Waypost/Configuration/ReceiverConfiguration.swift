@@ -62,8 +62,15 @@ package struct ReceiverConfiguration: Sendable, Hashable {
                 host: section.string("host", as: "192.168.1.1", "a server that sends NMEA"),
                 port: section.integer("port", in: 1...65535, default: 10110, "its port"))
         case .udp:
+            let host = section.string("host", default: "127.0.0.1", "the address to listen on")
+            if let first = UInt8(host.prefix { $0 != "." }), (224...239).contains(first) {
+                section.report(
+                    "host",
+                    "is \"\(host)\", a multicast group, which Waypost does not join; let the sender send to this machine's "
+                        + "address, and write 0.0.0.0")
+            }
             return .udp(
-                host: section.string("host", default: "127.0.0.1", "the address to listen on"),
+                host: host,
                 port: section.integer("port", in: 1...65535, default: 10110, "the port to listen on"))
         case .gpsd:
             return .gpsd(
