@@ -126,7 +126,7 @@ import WaypostTestSupport
 
     @Test(
         arguments: [
-            ([], FixSourceError.Code.notALog, "is empty; record"),
+            ([], FixSourceError.Code.notALog, "is empty; it should"),
             (
                 Array("\u{FEFF}$GPGLL,1".utf16).flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }, .notALog,
                 "is UTF-16 text; convert it first: iconv -f UTF-16 -t UTF-8"

@@ -46,7 +46,7 @@ package final class RecordedLog {
         try fill()
         let beginning = input[..<filled]
         if beginning.isEmpty {
-            throw FixSourceError(.notALog, "\(name) is empty; record the receiver's output into it first")
+            throw FixSourceError(.notALog, "\(name) is empty; it should hold a receiver's output")
         }
         if kind == .device, beginning.allSatisfy({ $0 == 0 }) {
             throw FixSourceError(.notALog, "\(name) is a device that gives only zeros; name a log or a serial line")
@@ -168,7 +168,12 @@ extension RecordedLog {
         let remedy =
             switch error.number {
             case ENOENT, ENOTDIR: "does not exist; check the path"
-            case EACCES, EPERM: "may not be read by this user; change its permissions (chmod a+r)"
+            case EACCES, EPERM:
+                if let folder = FileSystem.closedFolder(above: path) {
+                    "may not be read by this user, for the folder \(folder) is closed to it (chmod a+x)"
+                } else {
+                    "may not be read by this user; change its permissions (chmod a+r)"
+                }
             case ENXIO: "is a socket, or a device that is not there; name a file, a pipe or a serial line"
             default: "cannot be opened: \(error.reason)"
             }

@@ -25,6 +25,22 @@ package enum FileSystem {
         return unsafe faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0
     }
 
+    /// The first folder on the way to `path` through which this user may not go.
+    package static func closedFolder(above path: String) -> String? {
+        var (folder, closed): (String, String?) = (parent(of: path), nil)
+        while true {
+            if (try? FileStatus(behind: folder)) == nil || !isAllowed(.execute, at: folder) { closed = folder }
+            guard folder != "/", folder != "." else { return closed }
+            folder = parent(of: folder)
+        }
+    }
+
+    /// Whether nobody may write at `path`, whatever its permissions say: its file system is mounted so.
+    package static func isReadOnly(at path: String) -> Bool {
+        var status = statvfs()
+        return unsafe statvfs(path, &status) == 0 && status.f_flag & UInt(ST_RDONLY) != 0
+    }
+
     /// Makes sure that whatever lies at `path` is a file that this user may write into; there may be none.
     package static func requireOwnFile(
         at path: String, for user: UInt32 = geteuid()

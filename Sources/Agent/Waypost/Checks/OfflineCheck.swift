@@ -207,6 +207,14 @@ package enum OfflineCheck {
                         + "on a disk")
             ]
         }
+        if FileSystem.isReadOnly(at: folder) {
+            return [
+                CheckLine(
+                    .fail, "outbox",
+                    "outbox.path: \(path) cannot be made, for \(folder) is on a file system that is mounted read-only; choose a "
+                        + "path that can be written")
+            ]
+        }
         guard configuration.expectedUser == EffectiveUser.current, !FileSystem.isAllowed(.write, at: folder) else {
             return []
         }

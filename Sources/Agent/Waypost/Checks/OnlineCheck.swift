@@ -106,8 +106,8 @@ extension OnlineCheck {
             guard let holder = error.holder else { return CheckLine(.fail, "outbox", error.description) }
             return CheckLine(
                 .note, "outbox",
-                "\(path) is in use by \(holder); if that is the service, it goes by another configuration than this: type "
-                    + "systemctl restart waypost")
+                "\(path) is in use by \(holder); if that is the service, it hangs, or goes by another configuration than this: "
+                    + "type systemctl restart waypost; if it is not, end it")
         }
     }
 
