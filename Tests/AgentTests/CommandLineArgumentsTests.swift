@@ -30,6 +30,10 @@ import WaypostTestSupport
             "outbox takes one of list, export, requeue, discard, not \"list requeue\""
         ),
         (
+            "outbox discard 3 --config c",
+            "outbox takes one of list, export, requeue, discard, not \"discard 3\"; did you mean --update 3?"
+        ),
+        (
             "outbox list ob2.sqlite",
             "outbox takes one of list, export, requeue, discard, not \"list ob2.sqlite\"; the outbox is that of the "
                 + "configuration, \"outbox.path\" in the file behind --config"

@@ -124,4 +124,19 @@ import WaypostTestSupport
         #expect(await permitted.errors.line(saying: "no token") != nil)
         permitted.kill()
     }
+
+    /// What is in quarantine goes out by no replay.
+    @Test(arguments: [
+        (0, 0, nil), (2, 0, " updates not delivered, and kept: a replay with --outbox "),
+        (2, 3, "5 updates not delivered, and kept: a replay with --outbox "),
+        (0, 1, "1 update not delivered, and kept in quarantine in "),
+    ])
+    func sayHowWhatIsKeptGoesOut(pending: Int64, quarantined: Int64, words: String?) async throws {
+        let path = temporary.path("drive.sqlite")
+        let ledger = Ledger(
+            accepted: pending + quarantined, delivered: 0, pending: pending, evicted: 0, quarantined: quarantined)
+        let said = await ReplayOutbox(continuing: path).conclude(ledger)
+        #expect((said == nil) == (words == nil))
+        if let words { #expect(said?.contains(words) == true && said?.contains(path) == true, "\(said ?? "")") }
+    }
 }

@@ -42,7 +42,10 @@ import WaypostTestSupport
                 "exit 0", AuthorizationError.Code.unusableAnswer,
                 "under \"VEHICLE_TOKEN_KEY\"; run it by hand as the service's user"
             ),
-            ("exit 127", .unavailable, "status 127 and said nothing; run it by hand as the service's user"),
+            (
+                "exit 127", .unavailable,
+                "status 127 and said nothing on standard error; run it by hand as the service's user"
+            ),
             ("echo first >&2; echo key missing >&2; exit 3", .unavailable, "failed with status 3: key missing"),
             ("printf '\\033[2Jkey\\tmissing\\n' >&2; exit 3", .unavailable, "status 3: \u{FFFD}[2Jkey missing"),
             (
@@ -59,7 +62,10 @@ import WaypostTestSupport
                 "failed with status 3: ValueError: no key"
             ),
             ("kill -9 $$", .unavailable, "was ended by signal 9"),
-            ("exit 1", .unavailable, "failed with status 1 and said nothing; run it by hand as the service's user"),
+            (
+                "exit 1", .unavailable,
+                "failed with status 1 and said nothing on standard error; run it by hand as the service's user"
+            ),
             ("echo \"no $KEY: $1\" >&2; exit 1", .unavailable, "failed with status 1: no …: …"),
             ("echo \"$1\" | fold -w 30 | sed -n 5p >&2; exit 1", .unavailable, "failed with status 1: …"),
             ("echo token $(head -c 60 /dev/zero | tr '\\0' x) is bad >&2; exit 1", .unavailable, "1: token … is bad"),

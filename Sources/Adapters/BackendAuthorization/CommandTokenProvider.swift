@@ -163,7 +163,7 @@ package final class CommandTokenProvider: TokenProvider {
         _ outcome: ChildProcess.Outcome, _ source: String, _ secrets: [String]
     ) -> AuthorizationError? {
         let complaint =
-            (Self.complaint(outcome, secrets).map { ": \($0)" } ?? " and said nothing")
+            (Self.complaint(outcome, secrets).map { ": \($0)" } ?? " and said nothing on standard error")
             + "; run it by hand as the service's user"
         return switch outcome.ending {
         case .exited(0): nil

@@ -91,7 +91,7 @@ package enum LocalAddress: Sendable, Hashable, CustomStringConvertible {
         package var description: String {
             switch self {
             case .malformed: "is not an address; write 127.0.0.1:PORT, [::1]:PORT or unix:/PATH"
-            case .missingPort(let host): "has no port; write \(host):9464"
+            case .missingPort(let host): "has no port; write \(host):PORT"
             case .missingHost(let port): "has no host; write 127.0.0.1:\(port)"
             case .bare(let path): "is a path; write unix:\(path)"
             case .invalidPort(let port): "has the port \"\(port)\"; use 0 to 65535 (0 takes a free one)"

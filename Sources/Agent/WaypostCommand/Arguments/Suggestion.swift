@@ -16,7 +16,7 @@ enum Suggestion {
         "fake": "simulator", "mock": "simulator", "emulator": "simulator", "play": "replay", "health": "status",
         "jwt": "token", "settings": "config", "schema": "config --schema", "log": "journalctl -u waypost",
         "logs": "journalctl -u waypost",
-        "stop": "systemctl stop waypost", "restart": "systemctl restart waypost",
+        "stop": "systemctl stop waypost", "restart": "systemctl restart waypost", "reload": "systemctl reload waypost",
     ]
 
     /// For `word` in the place of a command.
@@ -82,6 +82,7 @@ enum Suggestion {
     static func choice(_ word: String, among choices: [String], of command: CommandSpec) -> String {
         if let near = Spelling.nearest(to: word, among: choices) { return question(near) }
         guard command.name == "outbox" else { return "" }
+        if UInt64(word) != nil { return question("--update \(word)") }
         return word.hasSuffix(".json")
             ? question("outbox list --config \(word)")
             : "; the outbox is that of the configuration, \"outbox.path\" in the file behind --config"

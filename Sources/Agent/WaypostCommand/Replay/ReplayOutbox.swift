@@ -28,11 +28,16 @@ struct ReplayOutbox: Sendable {
 
     /// Removes an outbox of its own, unless it holds what was not delivered: says where that is and what to do.
     func conclude(_ ledger: Ledger) async -> String? {
-        let rest = Int(ledger.pending + ledger.quarantined)
-        if rest > 0 {
+        let (pending, quarantined) = (Int(ledger.pending), Int(ledger.quarantined))
+        if pending > 0 {
             return
-                "\(rest.counted("update")) not delivered, and kept: a replay with --outbox \(path) plays its log and delivers "
-                + "what is pending there, too"
+                "\((pending + quarantined).counted("update")) not delivered, and kept: a replay with --outbox \(path) plays its "
+                + "log and delivers what is pending there, too"
+        }
+        if quarantined > 0 {
+            return
+                "\(quarantined.counted("update")) not delivered, and kept in quarantine in \(path); waypost outbox list says "
+                + "why, where \"outbox.path\" names it, and waypost outbox requeue lets them be delivered"
         }
         await remove()
         return nil

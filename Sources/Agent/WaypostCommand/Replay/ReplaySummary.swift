@@ -100,7 +100,7 @@ struct ReplaySummary: Encodable {
         let verdict =
             switch (isComplete, accepted) {
             case (true, 0): "No update was accepted, so none had to be delivered."
-            case (true, 1): "The 1 accepted update was delivered."
+            case (true, 1): "The accepted update was delivered."
             case (false, 0) where notStored > 0:
                 "No update could be stored: \(notStored.counted("position")) went out from memory, or not at all; the messages "
                     + "above say why."
