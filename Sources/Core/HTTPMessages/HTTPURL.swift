@@ -94,8 +94,8 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         guard scheme == .https || Self.isLoopback(host) else { throw .unencrypted(host: host) }
     }
 
-    /// What stands where the host does in a text that is no URL yet: percent-encoding cannot mend that. Control characters
-    /// and what pages write for a part to be filled in are no host's.
+    /// What stands where the host does in a text that is no URL yet: percent-encoding cannot mend that. Control
+    /// characters and what pages write for a part to be filled in are no host's.
     private static func host(in text: String) -> String? {
         guard let separator = text.firstRange(of: "://") else { return nil }
         let host = text[separator.upperBound...].prefix { !"/?#:<\"".contains($0) }
