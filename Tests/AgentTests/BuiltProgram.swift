@@ -16,10 +16,10 @@ enum BuiltProgram {
         return Fixtures.checkout.appending(path: ".build/debug/waypost").path
     }()
 
-    /// Runs `waypost` with `words` to its end.
-    static func run(_ words: [String]) async throws -> ChildProcess.Outcome {
+    /// Runs `waypost` with `words` to its end; after `timeLimit` it hangs.
+    static func run(_ words: [String], timeLimit: Duration = .seconds(30)) async throws -> ChildProcess.Outcome {
         try await ChildProcess(
-            arguments: [waypost] + words, environment: environment, timeLimit: .seconds(30), outputLimit: 1 << 22
+            arguments: [waypost] + words, environment: environment, timeLimit: timeLimit, outputLimit: 1 << 22
         ).run()
     }
 

@@ -19,7 +19,8 @@ import WaypostTestSupport
     ) async throws -> (ending: ChildProcess.Ending, errors: String, summary: JSONValue?) {
         let config = try bench.configure { $0.level = "error" }
         let outcome = try await BuiltProgram.run(
-            ["replay", log, "--config", config, "--json"] + words.split(separator: " ").map(String.init))
+            ["replay", log, "--config", config, "--json"] + words.split(separator: " ").map(String.init),
+            timeLimit: .seconds(100))  // thousands of updates, unoptimized, beside all that else is built and tested
         return (
             outcome.ending, String(decoding: outcome.standardError, as: UTF8.self),
             try? JSONValue(parsing: outcome.standardOutput)
