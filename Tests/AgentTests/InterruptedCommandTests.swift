@@ -35,6 +35,16 @@ import WaypostTestSupport
         return writer
     }
 
+    /// A provider that gives no token, and what tells that it was asked for one.
+    private func hangingProvider() throws -> (configuration: String, asked: LineFlow) {
+        let path = folder.path("asked")
+        let command = "echo >'\(path)'; exec sleep 45"
+        return (
+            #"{"type": "command", "command": ["/bin/sh", "-c", "\#(command)"], "timeoutSeconds": 60}"#,
+            try LineFlow(namedPipe: path)
+        )
+    }
+
     /// Until the program has taken what is in the pipe.
     private func isTaken(from writer: borrowing OwnedDescriptor) async throws {
         while true {
@@ -101,11 +111,8 @@ import WaypostTestSupport
     }
 
     @Test(arguments: signals) func tokens(signal: Int32) async throws {
-        let asked = try LineFlow(namedPipe: folder.path("asked"))
-        let command = "echo >'\(folder.path("asked"))'; exec sleep 45"
-        let config = try ServiceSetup(
-            authorization: #"{"type": "command", "command": ["/bin/sh", "-c", "\#(command)"], "timeoutSeconds": 60}"#
-        ).write(in: folder)
+        let (provider, asked) = try hangingProvider()
+        let config = try ServiceSetup(authorization: provider).write(in: folder)
         let program = try start(["token", "--config", config])
         try #require(await asked.wait { !$0.isEmpty })
         let said = await words(of: program, after: signal)
@@ -123,11 +130,8 @@ import WaypostTestSupport
 
     /// Its checks wait for a token that does not come.
     @Test(arguments: signals) func bundles(signal: Int32) async throws {
-        let asked = try LineFlow(namedPipe: folder.path("asked"))
-        let command = "echo >'\(folder.path("asked"))'; exec sleep 45"
-        let config = try ServiceSetup(
-            authorization: #"{"type": "command", "command": ["/bin/sh", "-c", "\#(command)"], "timeoutSeconds": 60}"#
-        ).write(in: folder)
+        let (provider, asked) = try hangingProvider()
+        let config = try ServiceSetup(authorization: provider).write(in: folder)
         let program = try start(["bundle", "--config", config, "-o", folder.path("b.tar")])
         try #require(await asked.wait { !$0.isEmpty })
         let said = await words(of: program, after: signal)
@@ -137,10 +141,8 @@ import WaypostTestSupport
 
     @Test func checksOfATripsToken() async throws {
         let bench = try ServiceBench()
-        let asked = try LineFlow(namedPipe: folder.path("asked"))
-        let command = "echo >'\(folder.path("asked"))'; exec sleep 45"
-        let consumer = #"{"type": "command", "command": ["/bin/sh", "-c", "\#(command)"], "timeoutSeconds": 60}"#
-        let config = try bench.configure { $0.consumerAuthorization = consumer }
+        let (provider, asked) = try hangingProvider()
+        let config = try bench.configure { $0.consumerAuthorization = provider }
         let program = try start(["check", "--online", "--config", config])
         try #require(await asked.wait { !$0.isEmpty })
         let said = await words(of: program, after: SIGTERM)
