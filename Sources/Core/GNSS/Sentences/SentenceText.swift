@@ -95,7 +95,7 @@
         let next = unsafe next(behind: place)
         // Behind the last field there is no comma.
         let isClosed = unsafe next != place && next[-1] == UInt8(ascii: ",")
-        let length = unsafe next - place - (isClosed ? 1 : 0)
+        let length = unsafe place.distance(to: next) - (isClosed ? 1 : 0)
         guard length > 0 else { return unsafe FieldCursor.Reading(value: nil, next: next) }
         let decimal = unsafe Decimal(UnsafeBufferPointer(start: place, count: length))
         return unsafe FieldCursor.Reading(value: decimal, next: next, fault: decimal == nil ? .malformed : .none)
