@@ -187,15 +187,16 @@ import WaypostTestSupport
         Row("blanks as token", answer("  "), .refused("an empty token under")),
         Row("Bearer alone", answer("Bearer "), .refused("is not a JSON Web Token")),
         Row("an array", "[\"\(good)\"]", .refused("gave an array; expected an object")),
-        Row("a number", "7", .refused("neither JSON nor a token")), Row("nothing", "", .refused("gave nothing")),
+        Row("a number", "7", .refused("neither a JSON object nor a token")),
+        Row("nothing", "", .refused("gave nothing")),
         Row("blanks", " \n\n", .refused("gave nothing")),
         Row("a page", "<!DOCTYPE html><p>Sign in", .refused("gave a page (HTML or XML)")),
         Row("XML", "<?xml version=\"1.0\"?><token/>", .refused("gave a page (HTML or XML)")),
-        Row("a word", "denied", .refused("neither JSON nor a token")),
+        Row("a word", "denied", .refused("neither a JSON object nor a token")),
         Row("cut JSON", String(answer().dropLast(2)), .refused("was it cut off")),
         Row("two objects", answer() + answer(), .refused("not valid JSON")),
         Row("the key twice", #"{"VEHICLE_TOKEN_KEY":"a","VEHICLE_TOKEN_KEY":"b"}"#, .refused("not valid JSON")),
-        Row("single quotes", "{'VEHICLE_TOKEN_KEY':'\(good)'}", .refused("not valid JSON")),
+        Row("single quotes", "{'VEHICLE_TOKEN_KEY':'\(good)'}", .refused("JSON has double quotes, not single ones")),
         Row(
             "an error object", #"{"error":"denied"}"#,
             .refused(#"it has "error". It seems to report an error: look into the issuer's log"#)),
@@ -311,6 +312,9 @@ import WaypostTestSupport
             "for another vehicle", answer(claims(["authorization": #"{"vehicleid":"w"}"#])),
             .refused("is for vehicle w; check the vehicle id")),
         Row(
+            "for the vehicle with a space", answer(claims(["authorization": #"{"vehicleid":"v "}"#])),
+            .refused("is for vehicle \"v \"; check the vehicle id")),
+        Row(
             "for a delivery vehicle, the other claim null",
             answer(claims(["authorization": #"{"vehicleid":null,"deliveryvehicleid":"v"}"#])),
             .refused("is for delivery vehicles")),
@@ -354,6 +358,13 @@ import WaypostTestSupport
         Row(
             "301", "", .refused("a redirect to https://x.example.com, which is not followed; set authorization.url"),
             status: 301, headers: [("Location", "https://x.example.com/a")]),
+        Row(
+            "302 to itself", "",
+            .refused("a redirect to this very address, which leads nowhere; see the backend's log"),
+            status: 302, headers: [("Location", "/t")]),
+        Row(
+            "302 to itself as a whole", "", .refused("a redirect to this very address, which leads nowhere"),
+            status: 302, headers: [("Location", "https://backend.example.com/t")]),
         Row("302", "", .refused("a redirect, which is not followed"), status: 302),
         Row("400", answer(), .refused("check authorization.url, headers, body and client certificate"), status: 400),
         Row("401", "", .refused("no headers are configured; add authorization.headers or a client"), status: 401),

@@ -78,10 +78,10 @@ struct WrongTokenAnswers {
                 + "and that no login page or captive portal stands before it", "Content-Type: text/html"),
         body(
             "content type", "Sign in, \(secret)",
-            "27 bytes of text/html that are neither JSON nor a token; \(expected)",
+            "27 bytes of text/html that are neither a JSON object nor a token; \(expected)",
             "Content-Type: text/html; charset=\(secret)"),
         body(
-            "secret content type", "Sign in", "7 bytes of … that are neither JSON nor a token; \(expected)",
+            "secret content type", "Sign in", "7 bytes of … that are neither a JSON object nor a token; \(expected)",
             "Content-Type: \(secret)/\(token)"),
         body(
             "missing key", #"{"jwt":"\#(token)","\#(secret)":1}"#,
@@ -108,7 +108,7 @@ struct WrongTokenAnswers {
                 + "expected header, payload and signature"),
         Case(
             name: "gzip", answer: answer("200 OK", ["Content-Encoding: gzip"], [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]),
-            says: " gave bytes compressed with gzip, which was not asked for; \(expected); switch compression off"),
+            says: " gave bytes compressed with gzip; \(expected), not compressed; switch that off where it comes from"),
         Case(
             name: "UTF-16", answer: answer("200 OK", [], "{\"a\":1}".utf16.flatMap { [UInt8($0), 0] }),
             says: " gave text in UTF-16; \(expected); let the issuer write UTF-8"),

@@ -44,13 +44,13 @@ import WaypostTestSupport
             ),
             (
                 "exit 127", .unavailable,
-                "status 127 and said nothing on standard error; run it by hand as the service's user"
+                "status 127, saying nothing on standard error; run it by hand as the service's user"
             ),
             ("echo first >&2; echo key missing >&2; exit 3", .unavailable, "failed with status 3: key missing"),
             ("printf '\\033[2Jkey\\tmissing\\n' >&2; exit 3", .unavailable, "status 3: \u{FFFD}[2Jkey missing"),
             (
                 "echo no login >&2", .unusableAnswer,
-                "gave nothing; expected the token on its standard output. It said: no login"
+                "gave no token; expected it on its standard output. It said: no login"
             ),
             ("echo 'one\n \ntwo' >&2; exit 3", .unavailable, "failed with status 3: two (its first line: one); run it"),
             (
@@ -64,13 +64,22 @@ import WaypostTestSupport
             ("kill -9 $$", .unavailable, "was ended by signal 9"),
             (
                 "exit 1", .unavailable,
-                "failed with status 1 and said nothing on standard error; run it by hand as the service's user"
+                "failed with status 1, saying nothing on standard error; run it by hand as the service's user"
+            ),
+            (
+                "echo \"$1\"; exit 3", .unavailable,
+                "status 3, saying nothing on standard error (what it said on standard output may be a token, and is not shown); "
+                    + "run it by hand"
             ),
             ("echo \"no $KEY: $1\" >&2; exit 1", .unavailable, "failed with status 1: no …: …"),
             ("echo \"$1\" | fold -w 30 | sed -n 5p >&2; exit 1", .unavailable, "failed with status 1: …"),
             ("echo token $(head -c 60 /dev/zero | tr '\\0' x) is bad >&2; exit 1", .unavailable, "1: token … is bad"),
             ("head -c 100000 /dev/zero; sleep 100", .unusableAnswer, "wrote more than 64 KiB"),
             ("echo '<html>'", .unusableAnswer, "gave a page"), ("sleep 100", .unavailable, "took longer than"),
+            (
+                "echo null; echo no login >&2", .unusableAnswer,
+                "gave no token; expected it on its standard output. It said"
+            ),
             ("trap '' TERM; sleep 100 & wait", .unavailable, "took longer than"),
             ("yes x >&2 & yes y >&2 & yes z >&2", .unavailable, "took longer than"),
         ])

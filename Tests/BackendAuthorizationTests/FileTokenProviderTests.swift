@@ -27,7 +27,7 @@ import WaypostTestSupport
     @Test(
         arguments: [
             ("", 0o600, AuthorizationError.Code.unusableAnswer, "; let whoever writes the file write a token, and put"),
-            ("secret", 0o600, .unusableAnswer, "gave 6 bytes that are neither JSON nor a token"),
+            ("secret", 0o600, .unusableAnswer, "gave 6 bytes that are neither a JSON object nor a token"),
             (#"{"VEHICLE_TOKEN_KEY":"eyJh"#, 0o600, .unusableAnswer, "was it cut off, or written in place?"),
             (
                 String(TestTokens.driver(vehicleID: "van-7").dropLast(100)), 0o600, .unusableAnswer,
@@ -53,6 +53,15 @@ import WaypostTestSupport
             error?.description
                 == "token file /nonexistent/token cannot be read: No such file or directory; "
                 + "check the path, and whoever writes the file")
+    }
+
+    @Test func isALinkToItself() async throws {
+        let folder = try TemporaryFolder()
+        try #require(unsafe symlink("token", folder.path("token")) == 0)
+        let error = await #expect(throws: AuthorizationError.self) {
+            try await provider(folder.path("token")).token(for: van7)
+        }
+        #expect(error?.description.hasSuffix("; the link leads back to itself: let it lead to the file") == true)
     }
 
     @Test func namesItsSectionOfTheConfiguration() async {

@@ -227,19 +227,42 @@ import WaypostTestSupport
         #expect(error?.description.hasSuffix(words) == true, "\(error?.description ?? "")")
     }
 
+    /// Whoever has begun to answer expects neither https nor a certificate.
+    @Test(arguments: ["http://127.0.0.1:8443/t", "https://backend.example.com/t"])
+    func blamesTheBackendForAnAnswerThatBreaksOff(url: String) async throws {
+        let provider = try HTTPTokenProvider(
+            HTTPTokenSettings(url: url), providerID: "p",
+            transport: ScriptedTransport { _ throws(HTTPTransportError) in
+                throw HTTPTransportError(.connectionLost, "transfer closed with 476 bytes remaining to read")
+            }, environment: [:])
+        let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
+        #expect(error?.description.hasSuffix(" remaining to read; see the backend's log") == true)
+    }
+
+    private static let demand =
+        "; if it demands a client certificate, set authorization.clientCertificateFile and clientKeyFile"
+
     /// The connection may be gone before that is told.
-    @Test(arguments: [false, true]) func namesTheCertificateOfALostConnection(isSent: Bool) async throws {
+    @Test(
+        arguments: [
+            (.connectionLost, false, "; see the backend's log" + demand),
+            (.connectionLost, true, "; see the backend's log"),
+            (.tlsFailed, false, "; check that authorization.url names a port for https" + demand),
+            (
+                .tlsFailed, true,
+                " names a port for https, and authorization.clientCertificateFile and clientKeyFile"
+            ),
+        ] as [(HTTPTransportError.Code, Bool, String)])
+    func namesTheCertificateThatMayBeMissing(
+        code: HTTPTransportError.Code, isSent: Bool, words: String
+    ) async throws {
         let provider = try HTTPTokenProvider(
             HTTPTokenSettings(url: "https://backend.example.com/t"), providerID: "p",
             transport: ScriptedTransport { _ throws(HTTPTransportError) in
-                throw HTTPTransportError(.connectionLost, "Connection reset by peer")
+                throw HTTPTransportError(code, "Connection reset by peer")
             }, sendsCertificate: isSent, environment: [:])
         let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
-        let words =
-            "; see the backend's log; if it demands a client certificate, set authorization.clientCertificateFile and "
-            + "clientKeyFile"
-        let text = error?.description ?? ""
-        #expect(text.hasSuffix(isSent ? "; see the backend's log" : words), "\(text)")
+        #expect(error?.description.hasSuffix(words) == true, "\(error?.description ?? "")")
     }
 
     /// A backend answers with JSON; whoever answers with a page may be another.

@@ -58,7 +58,16 @@ import WaypostTestSupport
             ("{", "gave 1 bytes that are not valid JSON (line 1, column 2)"), (#"{"a":"#, "not valid JSON"),
             (#"{"VEHICLE_TOKEN_KEY":"a","VEHICLE_TOKEN_KEY":"secret"}"#, "not valid JSON (line 1, column 26)"),
             ("[]", "gave an array; expected an object"), ("{}", "it has no keys. Look into the issuer's log"),
-            (" null", "gave nothing"),
+            (" null\n", "gave null; expected the token"),
+            ("12345", "5 bytes that are neither a JSON object nor a token"),
+            (
+                "{'token': 'secret'}",
+                "(line 1, column 2); expected the token, bare or in JSON under \"VEHICLE_TOKEN_KEY\"; JSON has double"
+            ),
+            (
+                #"{"status":"secret"}"#,
+                "Set tokenKey to where the token stands; if none is there, look into the issuer's log"
+            ),
             (
                 #"{"creationTimestamp":1,"expirationTimestamp":2,"jwt":"x"}"#,
                 #""expirationTimestamp", "jwt". Set "tokenShape": "onDemandSample""#
@@ -88,7 +97,7 @@ import WaypostTestSupport
             (#"{"VEHICLE_TOKEN_KEY":"se.cr.et!"}"#, "is not a JSON Web Token: its header is not a JSON object"),
             (
                 "no token, secret",
-                "gave 16 bytes that are neither JSON nor a token; expected the token, bare or in JSON under"
+                "gave 16 bytes that are neither a JSON object nor a token; expected the token, bare or in JSON under"
             ),
             (String(token.dropLast(20)).prefix(60) + ".", "is not"),
             (#"{"error":{"message":"secret"}}"#, #"it has "error". It seems to report an error: look into the"#),

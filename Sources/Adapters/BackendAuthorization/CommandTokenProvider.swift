@@ -83,7 +83,7 @@ package final class CommandTokenProvider: TokenProvider {
         if let failure = failure(outcome, source, secrets) { throw failure }
         if AnswerKind(outcome.standardOutput) == .nothing, let words = Self.complaint(outcome, secrets) {
             throw AuthorizationError(
-                .unusableAnswer, "\(source) gave nothing; expected the token on its standard output. It said: \(words)")
+                .unusableAnswer, "\(source) gave no token; expected it on its standard output. It said: \(words)")
         }
         return try TokenAnswer(
             outcome.standardOutput,
@@ -162,9 +162,12 @@ package final class CommandTokenProvider: TokenProvider {
     private func failure(
         _ outcome: ChildProcess.Outcome, _ source: String, _ secrets: [String]
     ) -> AuthorizationError? {
+        let silence =
+            ", saying nothing on standard error"
+            + (outcome.standardOutput.isEmpty
+                ? "" : " (what it said on standard output may be a token, and is not shown)")
         let complaint =
-            (Self.complaint(outcome, secrets).map { ": \($0)" } ?? " and said nothing on standard error")
-            + "; run it by hand as the service's user"
+            (Self.complaint(outcome, secrets).map { ": \($0)" } ?? silence) + "; run it by hand as the service's user"
         return switch outcome.ending {
         case .exited(0): nil
         case .exited(let status):

@@ -142,6 +142,7 @@ package enum SecretFile {
         switch number {
         case ENOENT, ENOTDIR: "check the path, and whoever writes the file"
         case EACCES, EPERM: "let the service's group read it, as with chgrp waypost and chmod g+r"
+        case ELOOP: "the link leads back to itself: let it lead to the file"
         default: "check the disk"
         }
     }

@@ -6,8 +6,8 @@ import VehicleAuthorization
 struct TokenEndpointErrors {
     /// As `token endpoint https://backend.example.com/token?key=…`: the values of a query may be secrets.
     let name: String
-    private let origin: String
-    private let host: String
+    private let url: HTTPURL
+    private var origin: String { url.origin }
     private let section: String
     /// The keys of the configuration under which the credentials stand that were sent.
     private let credentials: [String]
@@ -27,7 +27,7 @@ struct TokenEndpointErrors {
         (self.section, self.secrets, self.subject) = (section, secrets, subject)
         self.credentials = credentials.map { "\(section).\($0)" }
         name = "token endpoint \(url.withoutQueryValues)"
-        (origin, host) = (url.origin, url.host)
+        self.url = url
     }
 
     /// `nil` when the status is one of success.
@@ -38,6 +38,10 @@ struct TokenEndpointErrors {
         let advice: String
         switch status {
         case 200..<300: return nil
+        case 300..<400
+        where response.headers["Location"].map { [url.target, origin + url.target].contains($0) } == true:
+            code = .unusableAnswer
+            advice = "a redirect to this very address, which leads nowhere; \(seeLog)"
         case 300..<400:
             code = .unusableAnswer
             let place = response.headers["Location"].flatMap(place)
@@ -104,7 +108,7 @@ struct TokenEndpointErrors {
         let authority = shown.dropFirst(scheme.count).prefix { $0 != "/" }
         guard let place = authority.split(separator: "@").last else { return nil }
         let path = shown.dropFirst(scheme.count + authority.count)
-        let isOurs = place.split(separator: ":").first.map(String.init) == host
+        let isOurs = place.split(separator: ":").first.map(String.init) == url.host
         return "\(scheme)\(place)\(isOurs && path != "/" ? path : "")"
     }
 
@@ -146,6 +150,9 @@ struct TokenEndpointErrors {
     func failure(_ failure: HTTPTransportError) -> AuthorizationError {
         let code: AuthorizationError.Code
         let advice: String
+        let certificateKeys = "\(section).clientCertificateFile and clientKeyFile"
+        let sendsCertificate = credentials.contains("\(section).clientCertificateFile")
+        let demand = "if it demands a client certificate, set \(certificateKeys)"
         switch failure.code {
         case .cancelled: return AuthorizationError(.cancelled, "the request to the \(name) was cancelled")
         case .responseTooLarge:
@@ -162,20 +169,18 @@ struct TokenEndpointErrors {
         case .timedOut: (code, advice) = (.unavailable, "check the network and the backend's load")
         case .connectionLost where failure.demandsCertificate, .tlsFailed where failure.demandsCertificate:
             code = .unavailable
-            let keys = "\(section).clientCertificateFile and clientKeyFile"
-            let isSent = credentials.contains("\(section).clientCertificateFile")
-            advice = "it demands a client certificate; \(isSent ? "check" : "set") \(keys)"
+            advice = "it demands a client certificate; \(sendsCertificate ? "check" : "set") \(certificateKeys)"
+        case .connectionLost where failure.brokeOff: (code, advice) = (.unavailable, seeLog)
         case .connectionLost where origin.hasPrefix("http:"):
             (code, advice) = (.unavailable, "\(seeLog), and use https if that is what its port expects")
         // Its alert may be lost with the connection.
-        case .connectionLost where !credentials.contains("\(section).clientCertificateFile"):
-            code = .unavailable
-            advice =
-                "\(seeLog); if it demands a client certificate, set \(section).clientCertificateFile and clientKeyFile"
+        case .connectionLost where !sendsCertificate: (code, advice) = (.unavailable, "\(seeLog); \(demand)")
         case .connectionLost: (code, advice) = (.unavailable, seeLog)
         case .tlsFailed:
-            advice = "check that \(section).url names a port for https, and the client certificate"
             code = .unavailable
+            advice =
+                "check that \(section).url names a port for https"
+                + (sendsCertificate ? ", and \(certificateKeys)" : "; \(demand)")
         }
         // The name has the origin already.
         let words = failure.detail.description
@@ -187,6 +192,9 @@ struct TokenEndpointErrors {
 extension HTTPTransportError {
     /// By the TLS alert of that name, which TLS 1.3 sends after the handshake.
     fileprivate var demandsCertificate: Bool { detail.description.lowercased().contains("certificate required") }
+
+    /// Within an answer, in libcurl's words.
+    fileprivate var brokeOff: Bool { detail.description.contains("remaining") }
 }
 
 extension HTTPURL {

@@ -97,19 +97,26 @@ package struct TokenAnswer: Sendable {
         let value: String
         let place: String
         switch AnswerKind(bytes) {
-        case .nothing: throw unusable("nothing; \(expected); \(origin.means.emptyRemedy)")
+        case .nothing:
+            let found = bytes.contains(UInt8(ascii: "n")) ? "null" : "nothing"
+            throw unusable("\(found); \(expected); \(origin.means.emptyRemedy)")
         case .page:
             throw unusable(
                 "a page (HTML or XML), not a token; \(origin.means.pageRemedy)")
         case .gzip:
-            throw unusable("bytes compressed with gzip, which was not asked for; \(expected); switch compression off")
+            throw unusable(
+                "bytes compressed with gzip; \(expected), not compressed; switch that off where it comes from")
         case .utf16: throw unusable("text in UTF-16; \(expected); let the issuer write UTF-8")
         case .json(let text):
             let answer: JSONValue
             do { answer = try JSONValue(parsing: text) } catch {
+                let isInSingleQuotes = text.dropFirst().first { $0 > 0x20 } == UInt8(ascii: "'")
+                let remedy =
+                    isInSingleQuotes
+                    ? "JSON has double quotes, not single ones" : "was it cut off, or written in place?"
                 throw unusable(
                     "\(bytes.count) bytes\(type) that are not valid JSON (line \(error.line), column \(error.column)); "
-                        + "\(expected); was it cut off, or written in place?")
+                        + "\(expected); \(remedy)")
             }
             if let bare = answer.stringValue {
                 (value, place) = (Self.stripped(bare), "as a JSON string")
@@ -125,7 +132,7 @@ package struct TokenAnswer: Sendable {
             guard text.hasPrefix("ey") else {  // as `{"` in base64url
                 throw unusable(
                     TokenLookalike(text)?.words(at: "as bare text", from: origin.means)
-                        ?? "\(bytes.count) bytes\(type) that are neither JSON nor a token; \(expected)")
+                        ?? "\(bytes.count) bytes\(type) that are neither a JSON object nor a token; \(expected)")
             }
             (value, place) = (text, "as bare text")
         }
@@ -245,7 +252,7 @@ package struct TokenAnswer: Sendable {
             return "\(members.isEmpty ? "" : "It seems to report an error: ")"
                 + (members.isEmpty ? "Look" : "look") + " into the issuer's log"
         }
-        return "Set tokenKey"
+        return "Set tokenKey to where the token stands; if none is there, look into the issuer's log"
     }
 
     /// Without white space around it, nor the word that stands before it in a header.
@@ -362,10 +369,11 @@ enum AnswerKind: Sendable, Hashable {
         let content = bytes.dropFirst(bytes.starts(with: mark) ? mark.count : 0).drop { $0 <= 0x20 }
         switch content.first {
         case nil: self = .nothing
-        case UInt8(ascii: "n") where content.elementsEqual("null".utf8): self = .nothing
         case UInt8(ascii: "<"): self = .page
         case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""): self = .json(Array(content))
-        default: self = .text(String(decoding: content, as: UTF8.self).trimmingWhitespace())
+        default:
+            let text = String(decoding: content, as: UTF8.self).trimmingWhitespace()
+            self = text == "null" ? .nothing : .text(text)
         }
     }
 }

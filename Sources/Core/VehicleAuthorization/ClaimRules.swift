@@ -233,7 +233,11 @@ public struct ClaimRules: Sendable, Hashable {
     /// Claims are the issuer's words: whatever they hold, the sentence stays short and tells no secret. Fleet Engine's
     /// ids have 64 characters at most.
     private static func shown(_ claims: [String]) -> String {
-        claims.prefix(3).map { ReportedText($0, limit: 100).description }.joined(separator: ", ")
+        claims.prefix(3).map { claim in
+            // White space around it would not be seen.
+            let mark = claim.first?.isWhitespace ?? true || claim.last?.isWhitespace ?? true ? "\"" : ""
+            return "\(mark)\(ReportedText(claim, limit: 100))\(mark)"
+        }.joined(separator: ", ")
             + (claims.count > 3 ? ", …" : "")
     }
 
