@@ -64,8 +64,16 @@ import WaypostTestSupport
         ("HTTP/1.1 408 Request Timeout\r\n\r\n", "a web server answers, not a receiver; check host and port"),
     ]
 
+    private static let greetings = [
+        (
+            "220 mail.example ESMTP\r\n",
+            "text arrives that is no NMEA, beginning with \"220 mail.example ESMTP\"; check that host and port are the"
+        ), ("login: ", "beginning with \"login: \"; check that host and port are the receiver's"),
+        ("lat 48.1234 lon 11.5678\r\n", "text arrives that is no NMEA; check that host and port are the receiver's"),
+    ]
+
     /// A greeting comes once, and then such a server waits.
-    @Test(arguments: strangers)
+    @Test(arguments: strangers + greetings)
     func saysWhoAnswersInAReceiversPlace(greeting: String, words: String) async throws {
         let server = try LoopbackSocket(.stream)
         let receiver = LiveReceiver.tcp(host: "127.0.0.1", port: server.port, patience: .milliseconds(100))

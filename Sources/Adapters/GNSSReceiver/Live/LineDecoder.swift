@@ -1,4 +1,5 @@
 import GNSS
+import ReportedText
 
 /// Makes fixes of the bytes of one open line, whatever is spoken on it; all times are on one monotonic scale.
 ///
@@ -23,6 +24,8 @@ protocol LineDecoder: Sendable {
     var lacksChecksums: Bool { get }
     /// Whether what comes is text that a person could read, and no sentence: the rate is right.
     var isReadableText: Bool { get }
+    /// How that text begins; `nil` where a position may stand in it.
+    var textBeginning: ReportedText? { get }
     /// Who answers in place of what was expected, with what to do; `nil` where that cannot be told.
     var stranger: String? { get }
     /// Why no sentence that has come can lead to a position, with what to do; `nil` when one can, or none has come.
@@ -41,6 +44,7 @@ extension LineDecoder {
     var hasBinaryFrames: Bool { false }
     var lacksChecksums: Bool { false }
     var isReadableText: Bool { false }
+    var textBeginning: ReportedText? { nil }
     var stranger: String? { nil }
     var lackOfPositions: String? { nil }
     var causeOfNoise: String? { nil }
@@ -104,6 +108,8 @@ struct SentenceDecoder: LineDecoder {
     /// What began like a sentence is judged as one.
     var isReadableText: Bool { sentences == 0 && refusedSentences == 0 && !hasBinaryFrames && text.isReadable }
 
+    var textBeginning: ReportedText? { text.beginning }
+
     var lackOfPositions: String? {
         let statistics = decoder.statistics
         guard statistics.sentences > 0, !statistics.hasPositionSentences else { return nil }
@@ -144,16 +150,32 @@ private struct ReadableText: Sendable {
     /// Fewer may be readable by chance, as what is read at a wrong rate.
     private static let fewest = 7
 
+    /// As many are kept of how it begins.
+    private static let longestBeginning = 60
+
     private var readable = 0
     private var all = 0
+    private var first: [UInt8] = []
 
     mutating func take(_ bytes: Span<UInt8>) {
+        for index in bytes.indices.prefix(Self.longestBeginning - first.count) { first.append(bytes[index]) }
         for index in bytes.indices where 0x20...0x7E ~= bytes[index] || 0x09...0x0D ~= bytes[index] { readable += 1 }
         all += bytes.count
     }
 
     /// A cable spoils a byte now and then.
     var isReadable: Bool { readable >= Self.fewest && readable * 20 >= all * 19 }
+
+    /// Its first line. Positions are kept out of logs, and are numbers with more decimals than those of releases.
+    var beginning: ReportedText? {
+        guard let line = first.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).first else { return nil }
+        let hasDecimals = line.indices.contains { index in
+            let decimals = line[index...].dropFirst().prefix(3)
+            return [UInt8(ascii: "."), UInt8(ascii: ",")].contains(line[index]) && decimals.count == 3
+                && decimals.allSatisfy { 0x30...0x39 ~= $0 }
+        }
+        return hasDecimals ? nil : ReportedText(bytes: line)
+    }
 }
 
 /// Who answers where a receiver was expected, with what to do.

@@ -23,7 +23,10 @@ struct LineSession: Sendable {
     var statistics: DecoderStatistics? { decoder.statistics }
 
     /// What is wrong with a line on which bytes arrive, but no sentence.
-    var trouble: LineTrouble { decoder.isReadableText ? .text : .noise }
+    var trouble: LineTrouble { decoder.isReadableText ? .text(decoder.textBeginning) : .noise }
+
+    /// The same where nothing arrives any more: a greeting comes once, and then its sender waits.
+    var silence: LineTrouble { decoder.isReadableText ? trouble : .silence }
 
     /// What the bytes so far say of the rate at which they were read.
     var evidence: BaudRateSearch.Evidence {

@@ -292,7 +292,7 @@ private struct ReceiverLoop {
         case .opened where isSecondChance && line.trial?.isOpeningNews != true: break
         case .opened: report(.starting(source: endpoint.name, detail: line.greeting))
         case .receiving: report(positionsOn: line, in: session, at: MonotonicTime.now)
-        case .silent: report(complaint: session.stranger ?? endpoint.complaint(about: .silence, for: limit))
+        case .silent: report(complaint: session.stranger ?? endpoint.complaint(about: session.silence, for: limit))
         case .noise: report(complaint: session.causeOfNoise ?? endpoint.complaint(about: session.trouble, for: limit))
         }
     }

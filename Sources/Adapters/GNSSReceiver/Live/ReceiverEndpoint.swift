@@ -1,5 +1,6 @@
 import Glibc
 import LinuxPlatform
+import ReportedText
 
 /// Where a live receiver is reached; reopened whenever the line was lost.
 protocol ReceiverEndpoint: Sendable {
@@ -26,8 +27,8 @@ extension ReceiverEndpoint {
 /// What can be wrong with an open line.
 enum LineTrouble: Sendable, Hashable {
     case silence, noise
-    /// Noise that a person could read.
-    case text
+    /// Noise that a person could read, and how it begins, where that may be shown.
+    case text(ReportedText?)
 }
 
 /// Why a line could not be opened.

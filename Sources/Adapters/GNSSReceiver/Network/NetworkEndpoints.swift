@@ -44,7 +44,10 @@ private struct TCPEndpoint: ReceiverEndpoint {
         case .silence:
             "silent for \(limit.components.seconds) s; check that the server has data, and that it sends NMEA unasked "
                 + "(a web server waits to be asked)"
-        case .noise, .text:
+        case .text(let beginning):
+            "text arrives that is no NMEA\(beginning.map { ", beginning with \"\($0)\"" } ?? ""); check that host and "
+                + "port are the receiver's"
+        case .noise:
             "bytes arrive but no NMEA sentence for \(limit.components.seconds) s; check what the server sends"
         }
     }
