@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import LinuxPlatform
 import StrictJSON
 import Testing
@@ -99,10 +100,56 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
+    /// Whoever asks is told of the process that has the outbox, and not that nothing runs, nor to end its own service.
+    @Test func namesAServiceThatDoesNotAnswer() async throws {
+        let bench = try ServiceBench()
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let address = bench.folder.path("status")
+        let service = try bench.start(Self.edit(bench))
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        try #require(await service.errors.line(saying: "status at") != nil)
+        let config = bench.folder.path("config.json")
+        let owner = "waypost run --config \(config) (process \(service.processID))"
+        try FileManager.default.removeItem(atPath: address)
+        let unheard =
+            "\(owner) has the outbox \(bench.folder.path("outbox.sqlite")), but nothing listens on unix:\(address): "
+        let lost =
+            unheard + "it goes by another configuration than this, or its socket was removed; "
+            + "end it (kill \(service.processID)) and start it again"
+        let why = try await BuiltProgram.run(["why", "--config", config])
+        #expect(why.ending == .exited(69))
+        #expect(String(decoding: why.standardError, as: UTF8.self) == "waypost: \(lost)\n")
+
+        let check = try await BuiltProgram.run(["check", "--online", "--config", config])
+        #expect(check.ending == .exited(69))
+        let lines = String(decoding: check.standardOutput, as: UTF8.self).split(separator: "\n").map(String.init)
+        #expect(lines.contains("FAIL  service        \(lost)"), "\(lines)")
+        for name in ["outbox  ", "receiver"] {
+            #expect(lines.contains("skip  \(name)       the service does not answer"), "\(lines)")
+        }
+
+        service.signal(SIGSTOP)
+        let stopped = try await BuiltProgram.run(["status", "--config", config])
+        let said = String(decoding: stopped.standardError, as: UTF8.self)
+        let words = "it is stopped (Control-Z, or kill -STOP); let it go on (kill -CONT \(service.processID))"
+        #expect(said == "waypost: \(unheard)\(words)\n")
+        service.signal(SIGCONT)
+        #expect(await service.terminate().ending == .exited(0))
+        withExtendedLifetime(receiver) {}
+    }
+
     @Test func saysThatAFreePortCannotBeAsked() async throws {
         let bench = try ServiceBench()
         let outcome = try await BuiltProgram.run(["status", "--config", try bench.configure()])
         #expect(outcome.ending == .exited(69))
         #expect(String(decoding: outcome.standardError, as: UTF8.self).contains("give it a number"))
+
+        let service = try bench.start()
+        try #require(await service.errors.line(saying: "status at") != nil)
+        let again = try await BuiltProgram.run(["why", "--config", bench.folder.path("config.json")])
+        let words = "(process \(service.processID)) has the outbox, and cannot be asked: status.listen is 127.0.0.1:0, "
+        #expect(again.ending == .exited(69))
+        #expect(String(decoding: again.standardError, as: UTF8.self).contains(words))
+        #expect(await service.terminate().ending == .exited(0))
     }
 }

@@ -17,7 +17,9 @@ import WaypostTestSupport
         let failure = #expect(throws: FileLock.Failure.self) { _ = try FileLock(path: path) }
         guard case .held(let holder) = failure else { return #expect(failure == nil) }
         #expect(holder == HoldingProcess(reading: getpid()))
+        #expect(FileLock.holder(at: path) == holder)
         _ = consume first
+        #expect(FileLock.holder(at: path) == nil)
         _ = try FileLock(path: path)  // free again
     }
 

@@ -20,9 +20,11 @@ import WaypostTestSupport
         let service = HoldingProcess(processID: 812, command: "waypost", unit: "waypost")
         #expect(service.description == "waypost (process 812)")
         #expect(service.ending == "systemctl stop waypost")
+        #expect(service.renewal == "restart it (systemctl restart waypost)")
         let other = HoldingProcess(processID: 813, command: nil)
         #expect(other.description == "a process (process 813)")
         #expect(other.ending == "kill 813")
+        #expect(other.renewal == "end it (kill 813) and start it again")
     }
 
     /// These tests run within some unit, perhaps, and are not what it has started.

@@ -56,6 +56,17 @@ package struct FileLock: ~Copyable, Sendable {
         return there.identity == identity
     }
 
+    /// Who holds the lock at `path`; `nil` where nobody does, or that cannot be told.
+    ///
+    /// A file whose writer is gone is not touched, so that whoever takes the lock next never meets this question.
+    package static func holder(at path: String) -> HoldingProcess? {
+        guard let descriptor = try? OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK),
+            let holder = holder(readFrom: descriptor.raw), holder.command != nil,
+            flock(descriptor.raw, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK
+        else { return nil }
+        return holder
+    }
+
     private static func opened(_ open: () throws(SystemError) -> OwnedDescriptor) throws(Failure) -> OwnedDescriptor {
         do { return try open() } catch { throw .system(error) }
     }

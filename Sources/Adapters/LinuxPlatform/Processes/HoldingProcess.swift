@@ -29,8 +29,19 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
 
     package var isUnit: Bool { unit != nil }
 
+    /// Whether it is the service, as far as its command line can be read.
+    package var isService: Bool { commandLine?.hasPrefix("waypost run") ?? false }
+
+    /// Whether it is stopped, by Control-Z or a signal, and can neither answer nor end.
+    package var isStopped: Bool { Descendant(reading: processID)?.state == "T" }
+
     /// The command that ends it: one that a unit would start again is stopped with it.
     package var ending: String { unit.map { "systemctl stop \($0)" } ?? "kill \(processID)" }
+
+    /// What to do so that a new one takes its place.
+    package var renewal: String {
+        unit.map { "restart it (systemctl restart \($0))" } ?? "end it (kill \(processID)) and start it again"
+    }
 
     /// Who has `target` open, as `/proc` names it in the links of descriptors, and as far as it shows them: of all
     /// processes to root, and to anyone else of the own ones.

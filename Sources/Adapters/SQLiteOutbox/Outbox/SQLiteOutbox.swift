@@ -178,4 +178,9 @@ package struct OutboxConfiguration: Sendable {
         try files.requireOwn(for: user)
         try files.requireOutbox()
     }
+
+    /// The process that has the outbox at `path`, as far as this user is shown it. May block.
+    package static func owner(ofOutboxAt path: String) -> HoldingProcess? {
+        FileLock.holder(at: FileSystem.destination(of: path) + ".lock")
+    }
 }

@@ -33,7 +33,8 @@ package enum OnlineCheck {
         let answer: RunningService.Answer =
             if let own { .report(own) } else { await RunningService(configuration).answer }
         let service: StatusReport? = if case .report(let report) = answer { report } else { nil }
-        let isOurs = service?.vehicle == configuration.vehicle.description
+        let isSilent = if case .owner = answer { true } else { false }
+        let isOurs = isSilent || service?.vehicle == configuration.vehicle.description
         let hasOutbox = await onThread(named: "check") { isOurs && uses(configuration.outbox.path, service) }
         async let store = hasOutbox ? outbox(of: service, configuration) : outbox(configuration)
         async let finding =
@@ -47,8 +48,10 @@ package enum OnlineCheck {
                 file.flatMap { ConfigurationInForce.doubt(service.configuration, file: $0) }
             }
             try take(Self.service(service, isOurs: isOurs, doubt: doubt))
-        } else if case .stranger(let words) = answer {
-            try take(CheckLine(.fail, "service", words))
+        }
+        switch answer {
+        case .stranger(let words), .owner(let words): try take(CheckLine(.fail, "service", words))
+        case .report, .none: break
         }
         waits("outbox: waiting for it to open")
         try take(await store)
@@ -103,11 +106,7 @@ extension OnlineCheck {
             try OutboxVehicle(besideOutbox: path).require(configuration.vehicle, ledger)
             return CheckLine(.ok, "outbox", "\(path) opens, \(pending(ledger))")
         } catch {
-            guard let holder = error.holder else { return CheckLine(.fail, "outbox", error.description) }
-            return CheckLine(
-                .note, "outbox",
-                "\(path) is in use by \(holder); if that is the service, it hangs, or goes by another configuration than this: "
-                    + "type systemctl restart waypost; if it is not, end it")
+            return CheckLine(error.code == .locked ? .note : .fail, "outbox", error.description)
         }
     }
 

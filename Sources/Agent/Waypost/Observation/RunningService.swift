@@ -31,18 +31,25 @@ package struct RunningService: Sendable {
         let words: String
         /// Somebody answers who is no service of Waypost's.
         var isOfStranger = false
+        /// The service has the outbox, and can be asked nothing.
+        var isOfOwner = false
     }
 
     private func ask() async throws(Silence) -> (report: StatusReport, json: [UInt8]) {
-        if case .loopback(_, port: 0) = address {
-            throw Silence(words: "status.listen is \(address), a free port, which is in the log only; give it a number")
-        }
         let (address, outboxPath) = (address, outboxPath)
+        if case .loopback(_, port: 0) = address {
+            let words = "status.listen is \(address), a free port, which is in the log only; give it a number"
+            guard let owner = await owner else { throw Silence(words: words) }
+            throw Silence(words: "\(owner) has the outbox, and cannot be asked: \(words)", isOfOwner: true)
+        }
         let answer: Result<[UInt8], SystemError> = await onThread(named: "status") {
             do throws(SystemError) { return .success(try Self.ask(address)) } catch { return .failure(error) }
         }
         switch answer {
         case .failure(let error):
+            if let owner = await owner, let words = Self.silence(at: address, of: owner, outboxPath, error) {
+                throw Silence(words: words, isOfOwner: true)
+            }
             throw Silence(words: "\(Self.silence(at: address, error)); \(Self.hint(outboxPath, error))")
         case .success(let bytes):
             let (status, body) = Self.parts(of: bytes)
@@ -62,15 +69,48 @@ package struct RunningService: Sendable {
         case report(StatusReport)
         /// Another program has its address, in whose way it would be.
         case stranger(String)
+        /// It runs, and says nothing.
+        case owner(String)
         case none
     }
 
     var answer: Answer {
         get async {
             do throws(Silence) { return .report(try await ask().report) } catch {
-                return error.isOfStranger ? .stranger(error.words) : .none
+                return error.isOfStranger ? .stranger(error.words) : error.isOfOwner ? .owner(error.words) : .none
             }
         }
+    }
+
+    /// The service that has the outbox, whether it answers or not.
+    private var owner: HoldingProcess? {
+        get async {
+            await onThread(named: "owner") { [outboxPath] in
+                OutboxConfiguration.owner(ofOutboxAt: outboxPath)
+                    .flatMap { $0.isService && $0.processID != getpid() ? $0 : nil }
+            }
+        }
+    }
+
+    /// Of a service that is there: why it says nothing, and what to do; `nil` where the error alone says it.
+    private static func silence(
+        at address: LocalAddress, of owner: HoldingProcess, _ outboxPath: String, _ error: SystemError
+    ) -> String? {
+        let (fact, cause): (String, String)
+        switch error.number {
+        case ECONNREFUSED, ENOENT:
+            fact = "nothing listens on \(address)"
+            cause = "it goes by another configuration than this, or its socket was removed"
+        case EAGAIN, ETIMEDOUT:
+            fact = "nothing answers within \(patience) s on \(address)"
+            cause = "it hangs, or goes by another configuration than this"
+        default: return nil
+        }
+        let remedy =
+            owner.isStopped
+            ? "it is stopped (Control-Z, or kill -STOP); let it go on (kill -CONT \(owner.processID))"
+            : "\(cause); \(owner.renewal)"
+        return "\(owner) has the outbox \(outboxPath), but \(fact): \(remedy)"
     }
 
     private static func silence(at address: LocalAddress, _ error: SystemError) -> String {
