@@ -56,6 +56,14 @@ struct SimulatorCommand {
                     "--trip is \(text); write ID=VEHICLE, or ID=VEHICLE:METERS with 100 to 10000000 metres",
                     command: "simulator")
             }
+            if settings.trips.contains(where: { $0.id == trip.id }) {
+                throw UsageError("--trip \(trip.id) is given twice; leave one", command: "simulator")
+            }
+            if !vehicles.isEmpty, !vehicles.contains(trip.vehicleID) {
+                throw UsageError(
+                    "--trip \(text) has the vehicle \(trip.vehicleID), which no --vehicle names: it would not exist; "
+                        + "add --vehicle \(trip.vehicleID)", command: "simulator")
+            }
             settings.trips.append(trip)
         }
         trustedKeyPath = arguments.value("--trust-key")
@@ -75,6 +83,11 @@ struct SimulatorCommand {
         }
         settings.recordPath = arguments.value("--record")
         settings.uploadsPath = arguments.value("--record-uploads")
+        if let path = settings.recordPath, let other = settings.uploadsPath,
+            path == other || FileSystem.isSameFile(path, other)
+        {
+            throw UsageError("--record and --record-uploads name one file, \(path); name two", command: "simulator")
+        }
         self.settings = settings
     }
 
