@@ -168,6 +168,16 @@ struct CommandErrors {
         (["fixes", "--follow", "--summary", "x"], 64, "waypost: --follow goes on for ever"),
         (["fixes", "--explain", "0", "x"], 64, "waypost: --explain is 0; lines count from 1"),
         (["fixes", "--explain", "7"], 64, "waypost: --explain with a line's number needs the one LOG"),
+        (["fixes", "--explain", "GNRMC"], 64, "waypost: --explain is GNRMC, neither a line's number nor a sentence"),
+        (["simulator", "--trip", "t=a", "--trip", "t=b"], 64, "waypost: --trip t is given twice; leave one"),
+        (
+            ["simulator", "--vehicle", "a", "--trip", "t=b"], 64,
+            "waypost: --trip t=b has the vehicle b, which no --vehicle names"
+        ),
+        (
+            ["simulator", "--record", "/nowhere/r", "--record-uploads", "/nowhere/r"], 64,
+            "waypost: --record and --record-uploads name one file, /nowhere/r; name two"
+        ),
         (
             ["simulator", "--trust-key", "/etc/passwd"], 64,
             "waypost: --trust-key /etc/passwd: the trusted key is not a public key"

@@ -32,6 +32,11 @@ struct FixesCommand {
         if line.flatMap(Int.init) != nil, arguments.operands.count != 1 {
             throw UsageError("--explain with a line's number needs the one LOG that it is in", command: "fixes")
         }
+        if let line, Int(line) == nil, !line.contains(where: { $0 == "$" || $0 == "!" }) {
+            throw UsageError(
+                "--explain is \(line), neither a line's number nor a sentence, which begins with $ or !; a shell takes "
+                    + "the $ unless the line stands in single quotes", command: "fixes")
+        }
         if follows, wantsSummary || line != nil {
             throw UsageError("--follow goes on for ever; --summary and --explain need an end", command: "fixes")
         }
