@@ -47,6 +47,10 @@ import TimeAndChance
         ("--vehicle-id v%00d", "--vehicle-id v%00d has %00d; use %d for the number, or %05d for one of five digits"),
         ("--vehicle-id v%d%d", "--vehicle-id v%d%d has two numbers; leave one"),
         ("--vehicle-id v%d%", "--vehicle-id v%d% has %; use %d for the number, or %05d for one of five digits"),
+        (
+            "--spread-seconds 5",
+            "--spread-seconds is for the starts of several vehicles; say how many with --vehicles N"
+        ),
         ("--spread-seconds -1", "--spread-seconds is -1; use a number from 0 to 86400"),
         ("--spread-seconds nan", "--spread-seconds is nan; use a number from 0 to 86400"),
         ("--spread-meters 2e6", "--spread-meters is 2e6; use a number from 0 to 1000000"),
@@ -66,6 +70,7 @@ import TimeAndChance
         arguments: [
             ("--vehicles 4", [0, 2.5, 5, 7.5]), ("--vehicles 4 --spread-seconds 2", [0, 0.5, 1, 1.5]),
             ("--vehicles 2 --spread-seconds 0", [0, 0]), ("", [0]),
+            ("--vehicles 1 --spread-seconds 2", [0]),
         ] as [(String, [Double])])
     func spreadTheirStarts(words: String, seconds: [Double]) throws {
         let plan = try plan(words)

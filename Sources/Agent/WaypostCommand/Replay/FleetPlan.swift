@@ -38,6 +38,9 @@ struct FleetPlan: Sendable, Equatable {
                 "--vehicle-id \(pattern) gives \(count) vehicles one name; put %d in it, or %05d for five digits")
         }
         spreadSeconds = try Self.measure(arguments, "--spread-seconds", upTo: 86_400)
+        if spreadSeconds != nil, arguments.value("--vehicles") == nil {
+            throw Self.refusal("--spread-seconds is for the starts of several vehicles; say how many with --vehicles N")
+        }
         spreadMeters = try Self.measure(arguments, "--spread-meters", upTo: 1_000_000) ?? 0
     }
 
