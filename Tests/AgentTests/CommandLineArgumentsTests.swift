@@ -76,6 +76,21 @@ import WaypostTestSupport
         ("fixes --json l", "fixes has no option --json; did you mean --format jsonl?"),
         ("fixes --gpx l", "fixes has no option --gpx; did you mean --format gpx?"),
         ("run --levitate", "run has no option --levitate"),
+        ("simulator --port 80", "simulator has no option --port; did you mean --listen HOST:PORT?"),
+        ("map l --output x", "map has no option --output; did you mean -o?"),
+        (
+            "status --listen x",
+            "status has no option --listen; the service listens at \"status.listen\" of the configuration, "
+                + "the file behind --config"
+        ),
+        (
+            "status 127.0.0.1:9464",
+            "status takes no \"127.0.0.1:9464\"; the service listens at \"status.listen\" of the configuration, "
+                + "the file behind --config"
+        ),
+        ("outbox delete", "outbox needs one of: list, export, requeue, discard; did you mean discard?"),
+        ("outbox retry", "outbox needs one of: list, export, requeue, discard; did you mean requeue?"),
+        ("outbox show", "outbox needs one of: list, export, requeue, discard; did you mean list?"),
         ("bundle d/b.tar", "bundle takes no \"d/b.tar\"; did you mean bundle -o d/b.tar?"),
         (
             "config outbox.path",

@@ -1,4 +1,5 @@
 import FleetEngine
+import LinuxPlatform
 import Waypost
 
 /// What somebody probably meant who typed a word that Waypost does not have: each the end of a sentence, with its
@@ -29,10 +30,22 @@ enum Suggestion {
         return word.hasPrefix("-") ? "; the command comes first, as in waypost run --config FILE" : ""
     }
 
+    /// Words for what `outbox` does in other programs.
+    private static let otherOutboxWords = [
+        "show": "list", "ls": "list", "status": "list", "retry": "requeue", "resend": "requeue", "release": "requeue",
+        "delete": "discard", "clear": "discard", "remove": "discard", "rm": "discard", "purge": "discard",
+    ]
+
+    private static let statusAddress =
+        "; the service listens at \"status.listen\" of the configuration, the file behind --config"
+
     /// For `word` in the place of an option of `command`.
     static func option(for word: String, of command: CommandSpec) -> String {
         let names = command.options.map(\.name)
         let letters = word.drop { $0 == "-" }
+        if !word.hasPrefix("--"), FileSystem.isAllowed(.read, at: word) {
+            return "; the file of that name is ./\(word)"
+        }
         if command.name == "fixes", let format = FixesFormat(rawValue: letters == "json" ? "jsonl" : String(letters)) {
             return question("--format \(format.rawValue)")
         }
@@ -44,6 +57,9 @@ enum Suggestion {
         }
         if word == "--offline" { return "; without --online nothing is asked" }
         if word == "-V" || word == "--version" { return question("waypost --version") }
+        if word == "--output", names.contains("-o") { return question("-o") }
+        if word == "--port", names.contains("--listen") { return question("--listen HOST:PORT") }
+        if word == "--listen", names.contains("--config") { return statusAddress }
         if letters.count == 1 {
             let guess = names.first { $0.hasPrefix("--\(letters)") } ?? names.first { word == "-f" && $0 == "--config" }
             return guess.map(question) ?? ""
@@ -65,6 +81,7 @@ enum Suggestion {
         if command.name == "config", ConfigurationKey.all.contains(where: { $0.path == word }) {
             return "; config prints them all: waypost config | grep \(word)"
         }
+        if ["status", "why"].contains(command.name), (try? LocalAddress(word)) != nil { return statusAddress }
         // Ids have digits, and words that were meant for something else seldom do.
         let isID =
             word.contains(where: \.isNumber) && word.allSatisfy { $0.isLetter || $0.isNumber || "-_".contains($0) }
@@ -82,6 +99,7 @@ enum Suggestion {
     static func choice(_ word: String, among choices: [String], of command: CommandSpec) -> String {
         if let near = Spelling.nearest(to: word, among: choices) { return question(near) }
         guard command.name == "outbox" else { return "" }
+        if let meant = otherOutboxWords[word] { return question(meant) }
         if UInt64(word) != nil { return question("--update \(word)") }
         return word.hasSuffix(".json")
             ? question("outbox list --config \(word)")
