@@ -395,6 +395,20 @@ import WaypostTestSupport
         #expect(provider.networkReturns == 1)
     }
 
+    @Test func anObjectAroundAllIsNamed() {
+        #expect(
+            Self.problems("{\"waypost\": \(Self.smallest)}") == [
+                "config.json: \"waypost\" is not a key of Waypost; move what it holds out of it, one level up"
+            ])
+    }
+
+    @Test func theTextOfAnotherFormatIsNamed() {
+        #expect(
+            Self.problems("[vehicle]\nproviderId = \"p\"\n") == [
+                "config.json: begins with [, as TOML and INI do; write a JSON object, which begins with {"
+            ])
+    }
+
     @Test func theStatusAddressStaysOnThisMachine() {
         let problems = Self.problems(
             Self.smallest.replacing("}}", with: "}, \"status\": {\"listen\": \"0.0.0.0:80\"}}"))
@@ -418,6 +432,70 @@ import WaypostTestSupport
         ),
         ("\"stdin\"", "\"serial\", \"device\": 7", ["\"receiver.device\" is 7; use a text in quotes"]),
         ("{\"type\": \"stdin\"}", "null", ["\"receiver\" is null; use an object in braces"]),
+        // What follows from a value that is rejected itself is not told, too.
+        (
+            "}}", "}, \"reporting\": {\"intervalSeconds\": 90, \"heartbeatSeconds\": 5}}",
+            ["\"reporting.intervalSeconds\" is 90; use seconds from 5 to 60"]
+        ),
+        (
+            "}}", "}, \"reporting\": {\"intervalSeconds\": 30, \"heartbeatSeconds\": 2}}",
+            ["\"reporting.heartbeatSeconds\" is 2; use seconds from 5 to 60"]
+        ),
+        (
+            "\"file\", \"path\": \"/run/token\"",
+            "\"http\", \"url\": \"https://b/\", \"method\": \"FETCH\", \"body\": \"x\"",
+            ["\"authorization.method\" is \"FETCH\"; use \"GET\", \"POST\" or \"PUT\""]
+        ),
+        (
+            "\"file\", \"path\": \"/run/token\"", "\"command\", \"command\": []",
+            ["\"authorization.command\" is empty; use a list of texts, as [\"/usr/bin/program\", \"argument\"]"]
+        ),
+        (
+            "}}", "}, \"outbox.path\": \"/o\"}",
+            ["\"outbox.path\" is not a key of Waypost; write \"outbox\": { \"path\": ... }"]
+        ),
+        (
+            "\"file\", \"path\": \"/run/token\"",
+            "\"http\", \"url\": \"https://b/\", \"headers\": {\"X-Key\": \"hush\", \"x-key\": \"hush\"}",
+            ["\"authorization.headers.x-key\" is the header X-Key again; leave one"]
+        ),
+        (
+            "\"file\", \"path\": \"/run/token\"",
+            "\"http\", \"url\": \"https://b/\", \"headers\": {\"Authorization\": \"Basic van:hush\"}",
+            [
+                "\"authorization.headers.Authorization\" has a name and its password behind Basic as they are; write "
+                    + "{\"file\": PATH, \"scheme\": \"basic\"}, which encodes what the file holds, as name:password"
+            ]
+        ),
+        (
+            "\"/run/token\"", "\"/run/token\", \"tokenKey\": \"$.token\"",
+            [
+                "\"authorization.tokenKey\" is \"$.token\"; write the names from the top of the answer, with a dot between them, "
+                    + "as data.token"
+            ]
+        ),
+        (
+            "\"/run/token\"", "\"/run/token\", \"tokenKey\": \"a..b\"",
+            [
+                "\"authorization.tokenKey\" is \"a..b\"; write the names from the top of the answer, with a dot between them, "
+                    + "as data.token"
+            ]
+        ),
+        (
+            "\"stdin\"", "\"tcp\", \"host\": \"[::1]\"",
+            ["\"receiver.host\" is \"[::1]\"; write the address without brackets"]
+        ),
+        (
+            "\"stdin\"", "\"gpsd\", \"host\": \"192.168.1.500\"",
+            ["\"receiver.host\" is \"192.168.1.500\", no IPv4 address: it has four numbers from 0 to 255"]
+        ),
+        (
+            "\"v\"", "{\"environment\": \"$VAN\"}",
+            [
+                "\"vehicle.vehicleId\" takes its value from the environment variable $VAN, which cannot be one; write its name "
+                    + "alone, of letters, digits and _, as VAN_ID"
+            ]
+        ),
         ("{\"type\": \"stdin\"}", "\"stdin\"", ["\"receiver\" is a string; use an object in braces"]),
         ("{\"type\": \"stdin\"}", "\"hunter2\"", ["\"receiver\" is a string; use an object in braces"]),
         ("\"/run/token\"", "null", ["\"authorization.path\" is null; use a text in quotes"]),

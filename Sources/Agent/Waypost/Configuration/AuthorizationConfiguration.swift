@@ -109,9 +109,10 @@ extension HTTPTokenSettings {
         if let url { section.reportUnknownPlaceholders(in: url, "url") }
         let method = section.choice("method", default: Method.get, "of the request")
         let body = section.optionalSecret("body", "what is sent with POST and PUT; placeholders are filled in")
-        if body != nil, method == .get {
+        if body != nil, method == .get, !section.isRejected("method") {
             section.report("body", "is not sent with the method GET; set \"method\" to \"POST\" or \"PUT\"")
         }
+        section.reportRepeatedHeaders()
         self.init(
             url: url ?? "", method: HTTPMethod(rawValue: method.rawValue) ?? .get,
             headers: section.secrets("headers", schemes: true, "headers of the request").map { name, secret, scheme in
@@ -132,8 +133,24 @@ extension ConfigurationSection {
         if ["connection", "content-length", "transfer-encoding"].contains(name.lowercased()) {
             report("headers.\(name)", "is for Waypost to set, as it frames the request; remove it")
         }
-        if case .literal(let text) = secret, text.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
+        guard case .literal(let text) = secret else { return }
+        if text.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
             report("headers.\(name)", "has a line break or another control character; leave it out")
+        }
+        if text.lowercased().hasPrefix("basic "), text.contains(":") {
+            report(
+                "headers.\(name)",
+                "has a name and its password behind Basic as they are; write {\"file\": PATH, \"scheme\": \"basic\"}, which "
+                    + "encodes what the file holds, as name:password")
+        }
+    }
+
+    /// Notes headers that are one to HTTP, in which their case does not count (RFC 9110 section 5.1).
+    fileprivate mutating func reportRepeatedHeaders() {
+        guard case .object(let headers)? = member("headers") else { return }
+        let names = Dictionary(grouping: headers.keys.sorted()) { $0.lowercased() }
+        for same in names.values where same.count > 1 {
+            report("headers.\(same[1])", "is the header \(same[0]) again; leave one")
         }
     }
 }
@@ -144,10 +161,19 @@ extension TokenAnswerFormat {
         let shape = section.choice(
             "tokenShape", default: Shape.guide, "sets the next three keys for the answers of Google's samples"
         ).format
+        let tokenKey = section.string(
+            "tokenKey", default: shape.tokenKey,
+            "the token's key in a JSON answer, or a path such as data.token")
+        if tokenKey.split(separator: ".", omittingEmptySubsequences: false).contains(where: { ["", "$"].contains($0) })
+        {
+            section.report(
+                "tokenKey",
+                "is \"\(tokenKey)\"; write the names from the top of the answer, with a dot between them, "
+                    + "as data.token"
+            )
+        }
         self.init(
-            tokenKey: section.string(
-                "tokenKey", default: shape.tokenKey,
-                "the token's key in a JSON answer, or a path such as data.token"),
+            tokenKey: tokenKey,
             expirationKey: section.string(
                 "expirationKey", default: shape.expirationKey, "the expiry's key, which an answer may lack"),
             expirationFormat: section.choice(

@@ -92,6 +92,11 @@ extension Configuration {
                         + "log without it"
                 ])
             }
+            if text.first == UInt8(ascii: "[") {
+                throw ConfigurationError(problems: [
+                    "\(file): begins with [, as TOML and INI do; write a JSON object, which begins with {"
+                ])
+            }
             throw ConfigurationError(problems: ["\(file): \(error)\(BrokenLine(of: text, error).lines)"])
         }
         guard case .object(let members) = document else {
@@ -253,7 +258,7 @@ package struct ReportingConfiguration: Sendable, Hashable {
         heartbeat = section.seconds(
             "heartbeatSeconds", in: 5...60, default: 60,
             "between two updates of a parked vehicle; not below the longest of a moving one")
-        if heartbeat < policy.longestInterval {
+        if heartbeat < policy.longestInterval, !section.isRejected(longest), !section.isRejected("heartbeatSeconds") {
             section.report("heartbeatSeconds", "is shorter than \"\(longest)\"; make it at least as long")
         }
         trackMeters = section.integer(

@@ -22,6 +22,8 @@ final class ConfigurationReading {
     /// `isAbsence`: there is nothing at `path`.
     func add(_ path: String, _ says: String, isAbsence: Bool = false) { problems.append((path, says, isAbsence)) }
 
+    func hasProblem(at path: String) -> Bool { problems.contains { $0.path == path } }
+
     /// What is said to be missing at `path` is there, under a wrong name.
     func excuse(_ path: String) { problems.removeAll { $0.isAbsence && $0.path == path } }
 

@@ -197,6 +197,7 @@ struct ConfigurationSection {
         let isList = elements.allSatisfy { $0.stringValue != nil || $0.objectValue != nil }
         switch member(key) {
         case nil: missing(key, Self.listAdvice)
+        case .array([])?: report(key, "is empty; \(Self.listAdvice)")
         case let value? where elements.isEmpty || !isList: wrongKind(key, value, Self.listAdvice)
         default: break
         }
@@ -230,7 +231,7 @@ struct ConfigurationSection {
                 let value = circle.member(member.name)
                 if let number = value?.doubleValue, member.range.contains(number) { return number }
                 if value == nil { circle.missing(member.name, "use \(member.words)") }
-                if value != nil { circle.report(member.name, "is not what it can be; use \(member.words)") }
+                if value != nil { circle.report(member.name, "cannot be used; use \(member.words)") }
                 return nil
             }
             circle.finish(meant: CircleMember.others)
@@ -259,6 +260,9 @@ struct ConfigurationSection {
     /// Notes a problem of this section's own making.
     func report(_ key: String, _ says: String) { reading.add(keyPath(key), says) }
 
+    /// Whether something is wrong with what is under `key` itself: what follows from it is then not told.
+    func isRejected(_ key: String) -> Bool { reading.hasProblem(at: keyPath(key)) }
+
     /// Notes every key that was not read, with the one of `meant` or the nearest that exists and is not there; that one
     /// is then not told to be missing, too.
     func finish(meant: [String: String] = [:]) {
@@ -268,7 +272,8 @@ struct ConfigurationSection {
             owner = "\"type\": \"\(ReportedText(type, limit: 60))\""
         }
         for key in (members ?? [:]).keys.sorted() where !known.contains(key) {
-            let absent = known.filter { !has($0) }.sorted()
+            // A whole path as one key is nobody's misspelling.
+            let absent = key.contains(".") ? [] : known.filter { !has($0) }.sorted()
             let guess =
                 meant[key.lowercased()].flatMap { absent.contains($0) ? $0 : nil }
                 ?? Spelling.nearest(to: key, among: absent)
@@ -280,6 +285,14 @@ struct ConfigurationSection {
 
     /// Where a key of this name belongs: to another type of this section, or into other sections.
     private func elsewhere(_ key: String) -> String? {
+        let sections = known.intersection(members?[key]?.objectValue?.keys.map(\.self) ?? [])
+        if path.isEmpty, !sections.isEmpty {
+            for section in sections { reading.excuse(section) }
+            return "move what it holds out of it, one level up"
+        }
+        if let dot = key.firstIndex(of: "."), ConfigurationKey.all.contains(where: { $0.path == keyPath(key) }) {
+            return "write \"\(key[..<dot])\": { \"\(key[dot...].dropFirst())\": ... }"
+        }
         if ["log.file", "log.path", "log.output"].contains(keyPath(key).lowercased()) {
             return "remove it; the log goes to standard error, and so to the journal (journalctl -u waypost)"
         }

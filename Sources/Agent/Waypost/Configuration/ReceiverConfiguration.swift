@@ -59,10 +59,10 @@ package struct ReceiverConfiguration: Sendable, Hashable {
         case .stdin: return .standardInput
         case .tcp:
             return .tcp(
-                host: section.string("host", as: "192.168.1.1", "a server that sends NMEA"),
+                host: section.host(as: "192.168.1.1", "a server that sends NMEA"),
                 port: section.integer("port", in: 1...65535, default: 10110, "its port"))
         case .udp:
-            let host = section.string("host", default: "127.0.0.1", "the address to listen on")
+            let host = section.host(default: "127.0.0.1", "the address to listen on")
             if let first = UInt8(host.prefix { $0 != "." }), (224...239).contains(first) {
                 section.report(
                     "host",
@@ -74,9 +74,27 @@ package struct ReceiverConfiguration: Sendable, Hashable {
                 port: section.integer("port", in: 1...65535, default: 10110, "the port to listen on"))
         case .gpsd:
             return .gpsd(
-                host: section.string("host", default: "127.0.0.1", "where gpsd runs"),
+                host: section.host(default: "127.0.0.1", "where gpsd runs"),
                 port: section.integer("port", in: 1...65535, default: 2947, "its port"),
                 device: section.optionalString("device", "the receiver to read, by the path that gpsd knows"))
         }
+    }
+}
+
+extension ConfigurationSection {
+    /// A name or an address under `host`.
+    fileprivate mutating func host(
+        default fallback: String? = nil, as example: String? = nil, _ about: String
+    ) -> String {
+        let host = string("host", default: fallback, as: example, about)
+        let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
+        if host.hasPrefix("[") {
+            report("host", "is \"\(host)\"; write the address without brackets")
+        } else if host.contains(where: \.isNumber), numbers.allSatisfy({ $0.allSatisfy(\.isNumber) }),
+            numbers.count != 4 || !numbers.allSatisfy({ UInt8($0) != nil })
+        {
+            report("host", "is \"\(host)\", no IPv4 address: it has four numbers from 0 to 255")
+        }
+        return host
     }
 }

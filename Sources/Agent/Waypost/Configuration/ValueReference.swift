@@ -61,6 +61,9 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
     func fetch(environment: [String: String]) throws(Problem) -> Found {
         switch self {
         case .environment(let name):
+            guard name.utf8.allSatisfy(Self.isVariableByte), name.first?.isNumber == false else {
+                throw Problem(description: "cannot be one; write its name alone, of letters, digits and _, as VAN_ID")
+            }
             guard let text = environment[name], !text.isEmpty else {
                 throw Problem(description: "is not set; set it, for the service with Environment= in its unit")
             }
@@ -76,6 +79,12 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
             let status = try? FileStatus(behind: path)
             return (text, status.map { $0.permissions & (S_IROTH | S_IWOTH) != 0 } ?? false)
         }
+    }
+
+    /// POSIX.1-2017 section 8.1, and what shells set in small letters.
+    private static func isVariableByte(_ byte: UInt8) -> Bool {
+        let character = Character(Unicode.Scalar(byte))
+        return byte < 0x80 && (character.isLetter || character.isNumber) || byte == UInt8(ascii: "_")
     }
 
     private static func line(inFile path: String) throws(Problem) -> String {

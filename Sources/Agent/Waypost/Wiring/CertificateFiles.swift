@@ -77,7 +77,7 @@ struct CertificateFiles {
         }
         return content == .key
             ? "holds a certificate and no private key; name the key's file, and this one in clientCertificateFile"
-            : "holds a private key and no certificate; name the certificate's file, and this one in clientKeyFile"
+            : "holds a private key and no certificate; name the certificate's file"
     }
 }
 
