@@ -4,8 +4,9 @@ extension Duration {
         let seconds = components.seconds.magnitude
         return switch seconds {
         case ..<120: "\(seconds) s"
-        case ..<7200: "\((seconds + 30) / 60) min"
-        case ..<172_800: "\((seconds + 1800) / 3600) h"
+        // What would be 120 min or 48 h once it is rounded is 2 h or 2 days.
+        case ..<7170: "\((seconds + 30) / 60) min"
+        case ..<171_000: "\((seconds + 1800) / 3600) h"
         case ..<63_072_000: "\((seconds + 43_200) / 86_400) days"
         default: "\(seconds / 31_556_952) years"
         }
