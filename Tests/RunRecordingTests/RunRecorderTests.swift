@@ -260,7 +260,7 @@ import WaypostTestSupport
         }
         #expect(
             words.withLock { $0 } == [
-                "the run is no longer recorded in /proc/none: create folder /proc/none: No such file or directory; "
+                "the run is not recorded in /proc/none from here on: create folder /proc/none: No such file or directory; "
                     + "see that there is room and that this user may write, or give --record another folder; "
                     + "restart to record again; reporting continues"
             ])

@@ -152,7 +152,7 @@ extension RunRecorder {
             error.refusal == nil
             ? "see that there is room and that this user may write, or give --record another folder; " : ""
         reportEnd(
-            "the run is no longer recorded in \(settings.folder): \(error); \(remedy)restart to record again; "
+            "the run is not recorded in \(settings.folder) from here on: \(error); \(remedy)restart to record again; "
                 + "reporting continues")
     }
 
