@@ -98,6 +98,14 @@ import WaypostTestSupport
         }
     }
 
+    @Test func areNotPacked() async throws {
+        let outcome = try await BuiltProgram.run(["bundle", "-o", "/nowhere/b.tar.gz"])
+        #expect(outcome.ending == .exited(64))
+        #expect(
+            String(decoding: outcome.standardError, as: UTF8.self).hasPrefix(
+                "waypost: -o /nowhere/b.tar.gz: a bundle is a tar file that is not packed; name it .tar\n"))
+    }
+
     /// Nothing answers, nothing can be read: the rest is there, and what is missing is named.
     @Test func tellWhatIsMissing() async throws {
         let folder = try TemporaryFolder()
@@ -122,7 +130,7 @@ import WaypostTestSupport
         let outcome = try await BuiltProgram.run(["bundle", "--config", config, "-o", "-"])
         #expect(outcome.ending == .exited(0))
         let all = Self.text(outcome)
-        #expect(all.contains("Support bundle of van-7, made by"), "\(all)")
+        #expect(all.contains("Support bundle of van-7, made by") && all.contains("\nstandard output: "), "\(all)")
         #expect(
             all.contains("FAIL  configuration  \(config): ") && all.contains(#""reporting.intervalSeconds" is 10000; "#)
         )

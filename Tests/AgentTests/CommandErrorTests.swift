@@ -199,6 +199,23 @@ struct CommandErrors {
         #expect(outcome.standardOutput.isEmpty)
     }
 
+    /// Google signs tokens by RSA keys alone.
+    @Test func refuseToTrustAKeyOfAnotherKind() async throws {
+        let folder = try TemporaryFolder()
+        let key = """
+            -----BEGIN PUBLIC KEY-----
+            MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAESkcVbuYwJWpw6jpQSznRh/RBlhKZ
+            WcIT9ocotOI2FzYgtYdcc2YdLnlz8ls/botBzzCi2WkIUp+yvutik1qckQ==
+            -----END PUBLIC KEY-----
+            """
+        let path = try folder.write(key.utf8, to: "key.pem")
+        let outcome = try await BuiltProgram.run(["simulator", "--trust-key", path])
+        #expect(outcome.ending == .exited(64))
+        #expect(
+            lines(outcome.standardError).first
+                == "waypost: --trust-key \(path): the trusted key is no RSA key, by which tokens are signed (RS256)")
+    }
+
     /// Otherwise every request to it would be answered with 404.
     @Test(
         arguments: [

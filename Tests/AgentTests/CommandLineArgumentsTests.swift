@@ -76,6 +76,7 @@ import WaypostTestSupport
         ("fixes --json l", "fixes has no option --json; did you mean --format jsonl?"),
         ("fixes --gpx l", "fixes has no option --gpx; did you mean --format gpx?"),
         ("run --levitate", "run has no option --levitate"),
+        ("outbox export -o f", "outbox has no option -o; it writes to standard output: add > FILE"),
         ("simulator --port 80", "simulator has no option --port; did you mean --listen HOST:PORT?"),
         ("map l --output x", "map has no option --output; did you mean -o?"),
         (

@@ -116,6 +116,7 @@ struct MapCommands {
 
     @Test(arguments: [
         (EACCES, "this user may not write in /disk; name a file elsewhere"),
+        (EFBIG, "it may not grow that large (ulimit -f, or the file system); name a file elsewhere"),
         (EROFS, "/disk is on a read-only file system; mount it for writing, or name a file elsewhere"),
     ])
     func nameTheRemedy(number: CInt, remedy: String) {

@@ -165,6 +165,10 @@ import WaypostTestSupport
         let missing = contents(of: folder.path("none.nmea")).error
         #expect(missing?.code == .cannotOpen)
         #expect(missing?.detail.contains("none.nmea does not exist; check the path") == true)
+        let pattern = contents(of: folder.path("*.nmea")).error
+        #expect(pattern?.detail.hasSuffix("; without quotes the shell finds the files that it means") == true)
+        let address = contents(of: "https://example.com/a.nmea").error
+        #expect(address?.detail == "https://example.com/a.nmea is no file; fetch it first, and name where it lies then")
     }
 
     @Test(.enabled(if: geteuid() != 0, "root may read everything"))

@@ -167,6 +167,9 @@ extension RecordedLog {
     static func cannotOpen(_ path: String, _ error: SystemError) -> FixSourceError {
         let remedy =
             switch error.number {
+            case ENOENT where path.contains("://"): "is no file; fetch it first, and name where it lies then"
+            case ENOENT where path.contains("*"):
+                "does not exist; without quotes the shell finds the files that it means"
             case ENOENT, ENOTDIR: "does not exist; check the path"
             case EACCES, EPERM:
                 if let folder = FileSystem.closedFolder(above: path) {

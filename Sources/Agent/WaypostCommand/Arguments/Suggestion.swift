@@ -52,7 +52,7 @@ enum Suggestion {
         if ["-v", "--verbose", "-q", "--quiet", "-d", "--debug", "--log-level"].contains(word) {
             return "; how much is logged is \"log.level\" of the configuration"
         }
-        if command.name == "fixes", word == "-o" || word == "--output" {
+        if ["fixes", "outbox"].contains(command.name), word == "-o" || word == "--output" {
             return "; it writes to standard output: add > FILE"
         }
         if word == "--offline" { return "; without --online nothing is asked" }

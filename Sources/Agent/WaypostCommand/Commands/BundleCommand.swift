@@ -19,6 +19,14 @@ struct BundleCommand {
             configuration, problems: problems, file: arguments.configurationFile,
             withPositions: arguments.has("--with-positions"))
         output = arguments.value("-o")
+        if let output, [".zip", ".gz", ".tgz", ".xz", ".bz2", ".zst"].contains(where: output.lowercased().hasSuffix) {
+            throw UsageError("-o \(output): a bundle is a tar file that is not packed; name it .tar", command: "bundle")
+        }
+        if output == "-", StandardOutput.isTerminal {
+            throw UsageError(
+                "-o - would write a tar file to this terminal; give it to a program (| or >), or name a file",
+                command: "bundle")
+        }
         try output.map { path throws(UsageError) in
             try ReplacedFile.require(path, as: "bundle", of: "bundle", isOurs: SupportBundle.isBegun(by:))
         }
@@ -42,7 +50,8 @@ struct BundleCommand {
             } catch { return error }
         }
         if let failure { throw file == nil ? failure : UnwritableFile(path: path, cause: failure) }
-        let told = "\(bundle.manifest)\n\(path): \(archive.count.counted("byte"))"
+        let destination = file == nil ? "standard output" : path
+        let told = "\(bundle.manifest)\n\(destination): \(archive.count.counted("byte"))"
         if file == nil { Terminal.say(told) } else { try StandardOutput.write(line: told) }
         return .done
     }

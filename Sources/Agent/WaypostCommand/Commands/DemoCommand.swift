@@ -43,7 +43,7 @@ struct DemoCommand {
 
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await simulator.run() }
-            group.addTask { await Self.disturb(simulator, narrator) }
+            group.addTask { await Self.disturb(simulator, narrator, for: length / speed / 3) }
             let failure = await replay.run(progress: Terminal.isInteractive)
             if Task.isCancelled {
                 narrator.close()
@@ -67,14 +67,16 @@ struct DemoCommand {
         } catch { throw AgentError(.inputData, error.description) }
     }
 
-    /// Takes Fleet Engine away for a third of the drive.
-    private static func disturb(_ simulator: FleetEngineSimulator, _ narrator: DemoNarrator) async {
+    /// Takes Fleet Engine away for `third`, the second one of the drive.
+    private static func disturb(
+        _ simulator: FleetEngineSimulator, _ narrator: DemoNarrator, for third: Duration
+    ) async {
         let clock = MonotonicClock(ContinuousClock())
-        await clock.sleep(for: .seconds(drivingSeconds / 3))
+        await clock.sleep(for: third)
         guard !Task.isCancelled else { return }
         await simulator.beginOutage()
         narrator.outage(begins: true)
-        await clock.sleep(for: .seconds(drivingSeconds / 3))
+        await clock.sleep(for: third)
         await simulator.endOutage()
         guard !Task.isCancelled else { return }
         narrator.outage(begins: false)
@@ -154,9 +156,14 @@ final class DemoNarrator: ReportingObserver {
     init(clock: MonotonicClock) { self.clock = clock }
 
     func open(page: String, drive: String, length: Duration, speed: Double) {
+        let extent =
+            length < .seconds(120)
+            ? Int(length.components.seconds).counted("second")
+            : Int((length / .seconds(60)).rounded()).counted("minute")
+        let pace = speed < 1.5 ? "as fast as it was driven" : "\(Int(speed.rounded())) times as fast"
         Terminal.say(
             """
-            Waypost demo: \(drive), \(Int((length / .seconds(60)).rounded()).counted("minute")), played \(Int(speed.rounded())) times as fast.
+            Waypost demo: \(drive), \(extent), played \(pace).
             Fleet Engine and the token issuer are simulated on this machine. Watch the van: \(page)
 
             """)

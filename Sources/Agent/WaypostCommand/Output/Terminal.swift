@@ -63,6 +63,8 @@ struct UnwritableFile: Error, Sendable, Hashable, CustomStringConvertible {
         if let refusal = cause.refusal { return "\(path) cannot be written: \(refusal)" }
         let remedy =
             switch cause.number {
+            case ENOENT where folder == ".": "the current folder is gone, or takes no files; name a file elsewhere"
+            case EFBIG: "it may not grow that large (ulimit -f, or the file system); name a file elsewhere"
             case ENOENT, ENOTDIR: "there is no folder \(folder); create it, or name another file"
             case EACCES, EPERM: "this user may not write in \(folder); name a file elsewhere"
             case EROFS: "\(folder) is on a read-only file system; mount it for writing, or name a file elsewhere"

@@ -36,6 +36,10 @@ import CCrypto
             throw Failure(
                 description: "the trusted key is not a public key in PEM; make one with openssl pkey -in KEY -pubout")
         }
+        guard unsafe EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA else {
+            unsafe EVP_PKEY_free(key)
+            throw Failure(description: "the trusted key is no RSA key, by which tokens are signed (RS256)")
+        }
         unsafe self.key = key
     }
 
