@@ -12,6 +12,7 @@ import stat
 import tempfile
 import threading
 import unittest
+import unittest.mock
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -206,6 +207,12 @@ class Enrolment(InFolder):
         with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as errors:
             status = vans.main(["--vans", str(self.folder / "vans"), *words])
         return status, out.getvalue(), errors.getvalue()
+
+    def test_is_nowhere_without_a_folder(self) -> None:
+        with unittest.mock.patch.dict(os.environ, VANS=""), contextlib.redirect_stderr(io.StringIO()) as said, \
+                self.assertRaises(SystemExit):
+            vans.main(["enrol", "van-7"])
+        self.assertIn("say where the vans are enrolled", said.getvalue())
 
     def test_prints_the_key_once_and_keeps_a_hash(self) -> None:
         status, out, errors = self.command("enrol", "van-7")

@@ -104,7 +104,7 @@ def _digest(proof: bytes) -> str:
 
 def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="vans.py", description=__doc__)
-    parser.add_argument("--vans", type=Path, default=os.environ.get("VANS"),
+    parser.add_argument("--vans", type=Path, default=os.environ.get("VANS") or None,
                         help="the folder of the vans; $VANS when not given")
     commands = parser.add_subparsers(dest="command", required=True)
     enrol = commands.add_parser("enrol", help="prints the van's new credentials, VAN:KEY, which are kept nowhere else")
