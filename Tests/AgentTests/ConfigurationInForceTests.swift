@@ -91,8 +91,14 @@ import WaypostTestSupport
 
     /// The log knows better than to suspect the antenna.
     @Test(arguments: [
-        (ReceiverWarning.nullIsland, "the receiver states the position 0, 0: not used"),
-        (.dateTooEarly, "the receiver states dates in the past: its fixes wait for a correct date"),
+        (
+            ReceiverWarning.nullIsland,
+            "the receiver states the position 0, 0: not used; check what it has its position from"
+        ),
+        (
+            .dateTooEarly,
+            "the receiver states dates in the past: its fixes wait for a correct date; if none comes, update its firmware"
+        ),
         (.antennaOpen, "check the antenna's view of the sky"),
     ])
     func namesWhatIsSentInPlaceOfAFix(warning: ReceiverWarning, words: String) {

@@ -149,8 +149,8 @@ import WaypostTestSupport
                 (70, .receiverWarning(.antennaOpen)),
             ], until: 71,
             text:
-                "There is no position yet. Receiver /dev/gnss: receiving, no position yet: antenna and sky view; in a garage "
-                + "it passes by itself. The receiver reports an open antenna line: check the antenna's plug. No update is "
+                "There is no position yet. The receiver reports an open antenna line: check the antenna's plug. Receiver "
+                + "/dev/gnss: receiving, no position yet: antenna and sky view; in a garage it passes by itself. No update is "
                 + "pending."),
         // Weak and absent satellites have different remedies.
         Case(

@@ -115,7 +115,7 @@ extension StatusReport {
         let beginning =
             receiver.secondsSinceFix.map { "There is no new position since \(Self.moment($0, before: now))." }
             ?? "There is no position yet."
-        return Trouble(stage: .receiver, seconds: seconds, text: sentences([beginning, cause] + warnings))
+        return Trouble(stage: .receiver, seconds: seconds, text: sentences([beginning] + warnings + [cause]))
     }
 
     /// What the satellites that the receiver hears say of antenna and sky, behind what it does; `nil` when it tells of

@@ -88,11 +88,13 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStrin
         case .transmitBufferFull: "the receiver drops sentences: raise its baud rate or switch sentences off"
         case .weekRolloverRepaired:
             "the receiver's dates are off by a multiple of 1024 weeks: repaired; update its firmware"
-        case .dateTooEarly: "the receiver states dates in the past: its fixes wait for a correct date"
+        case .dateTooEarly:
+            "the receiver states dates in the past: its fixes wait for a correct date; if none comes, update its firmware"
         case .datedByHost:
             "the receiver states no date: its fixes are dated by this machine's clock, which is synchronized"
-        case .simulatedOrManual: "the receiver sends simulated or manually entered positions: not used"
-        case .nullIsland: "the receiver states the position 0, 0: not used"
+        case .simulatedOrManual:
+            "the receiver sends simulated or manually entered positions: not used; switch that off in it"
+        case .nullIsland: "the receiver states the position 0, 0: not used; check what it has its position from"
         case .utf16Text: "the input is UTF-16 text: convert it to plain text, as with iconv -f UTF-16 -t ASCII"
         }
     }
