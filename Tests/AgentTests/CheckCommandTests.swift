@@ -268,6 +268,18 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines)")
     }
 
+    /// A folder in `/run` may be made later, but not one that goes with the service.
+    @Test func tellsThatTheFolderOfThePrivateSwitchGoesWithTheService() async throws {
+        let (lines, ending) = try await check(
+            Self.good.replacing(#""van-7""#, with: #""van-7", "privateWhen": "/run/waypost/none/private""#))
+        #expect(ending == .exited(0))
+        let words =
+            "is in no folder that is there, so that the vehicle is never private; name another folder, as /run/vehicle: "
+            + "systemd removes /run/waypost whenever the service stops"
+        #expect(
+            lines.contains("note  vehicle        vehicle.privateWhen: /run/waypost/none/private \(words)"), "\(lines)")
+    }
+
     @Test func findsTheExampleUnedited() async throws {
         let example = try String(
             contentsOf: Fixtures.checkout.appending(path: "config.example.json"), encoding: .utf8)

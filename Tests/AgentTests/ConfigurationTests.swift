@@ -403,6 +403,8 @@ import WaypostTestSupport
     }
 
     @Test func theTextOfAnotherFormatIsNamed() {
+        let packed = ConfigurationError(problems: ["config.json: is packed with gzip; unpack it (gunzip)"])
+        #expect(throws: packed) { try Configuration(json: [0x1F, 0x8B, 8, 0], file: "config.json") }
         #expect(
             Self.problems("[vehicle]\nproviderId = \"p\"\n") == [
                 "config.json: begins with [, as TOML and INI do; write a JSON object, which begins with {"
@@ -452,7 +454,11 @@ import WaypostTestSupport
         ),
         (
             "}}", "}, \"outbox.path\": \"/o\"}",
-            ["\"outbox.path\" is not a key of Waypost; write \"outbox\": { \"path\": ... }"]
+            ["\"outbox.path\" is not a key of Waypost; write it as \"path\" within \"outbox\""]
+        ),
+        (
+            "{\"providerId\": \"p\", \"vehicleId\": \"v\"}", "{\"vehicleId\": \"v\"}, \"vehicle.providerId\": \"p\"",
+            ["\"vehicle.providerId\" is not a key of Waypost; write it as \"providerId\" within \"vehicle\""]
         ),
         (
             "\"file\", \"path\": \"/run/token\"",

@@ -145,11 +145,14 @@ package enum OfflineCheck {
             default: return line(.note, "is there now, so that the vehicle is private until it is removed")
             }
         case nil:
+            let remedy =
+                path.hasPrefix("/run/waypost/")
+                ? "name another folder, as /run/vehicle: systemd removes /run/waypost whenever the service stops"
+                : "make \(folder), or correct the path"
             return line(
                 // Made anew at each start of the system, by whoever works the switch.
                 path.hasPrefix("/run/") ? .note : .fail,
-                "is in no folder that is there, so that the vehicle is never private; make \(folder), or correct the path"
-            )
+                "is in no folder that is there, so that the vehicle is never private; \(remedy)")
         case let other?: return line(.fail, "cannot be made, for \(folder) is \(other.rawValue); correct the path")
         }
     }

@@ -92,6 +92,9 @@ extension Configuration {
                         + "log without it"
                 ])
             }
+            if text.starts(with: [0x1F, 0x8B]) {
+                throw ConfigurationError(problems: ["\(file): is packed with gzip; unpack it (gunzip)"])
+            }
             if text.first == UInt8(ascii: "[") {
                 throw ConfigurationError(problems: [
                     "\(file): begins with [, as TOML and INI do; write a JSON object, which begins with {"

@@ -291,7 +291,8 @@ struct ConfigurationSection {
             return "move what it holds out of it, one level up"
         }
         if let dot = key.firstIndex(of: "."), ConfigurationKey.all.contains(where: { $0.path == keyPath(key) }) {
-            return "write \"\(key[..<dot])\": { \"\(key[dot...].dropFirst())\": ... }"
+            for path in [keyPath(key), keyPath(String(key[..<dot]))] { reading.excuse(path) }
+            return "write it as \"\(key[dot...].dropFirst())\" within \"\(key[..<dot])\""
         }
         if ["log.file", "log.path", "log.output"].contains(keyPath(key).lowercased()) {
             return "remove it; the log goes to standard error, and so to the journal (journalctl -u waypost)"

@@ -90,8 +90,7 @@ extension ConfigurationSection {
         let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
         if host.hasPrefix("[") {
             report("host", "is \"\(host)\"; write the address without brackets")
-        } else if host.contains(where: \.isNumber), numbers.allSatisfy({ $0.allSatisfy(\.isNumber) }),
-            numbers.count != 4 || !numbers.allSatisfy({ UInt8($0) != nil })
+        } else if numbers.count == 4, numbers.allSatisfy({ UInt($0) != nil }), !numbers.allSatisfy({ UInt8($0) != nil })
         {
             report("host", "is \"\(host)\", no IPv4 address: it has four numbers from 0 to 255")
         }
