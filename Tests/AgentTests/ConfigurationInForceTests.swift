@@ -97,7 +97,7 @@ import WaypostTestSupport
         ),
         (
             .dateTooEarly,
-            "the receiver states dates in the past: its fixes wait for a correct date; if none comes, update its firmware"
+            "the receiver states dates in the past: its fixes wait for a correct date"
         ),
         (.antennaOpen, "check the antenna's view of the sky"),
     ])

@@ -88,8 +88,7 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStrin
         case .transmitBufferFull: "the receiver drops sentences: raise its baud rate or switch sentences off"
         case .weekRolloverRepaired:
             "the receiver's dates are off by a multiple of 1024 weeks: repaired; update its firmware"
-        case .dateTooEarly:
-            "the receiver states dates in the past: its fixes wait for a correct date; if none comes, update its firmware"
+        case .dateTooEarly: "the receiver states dates in the past: its fixes wait for a correct date"
         case .datedByHost:
             "the receiver states no date: its fixes are dated by this machine's clock, which is synchronized"
         case .simulatedOrManual:
