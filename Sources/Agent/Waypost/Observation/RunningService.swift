@@ -27,20 +27,26 @@ package struct RunningService: Sendable {
     }
 
     /// Why there is no report.
-    private struct Silence: Error {
-        let words: String
+    private enum Silence: Error {
+        case nobody(String)
         /// Somebody answers who is no service of Waypost's.
-        var isOfStranger = false
+        case stranger(String)
         /// The service has the outbox, and can be asked nothing.
-        var isOfOwner = false
+        case owner(String)
+
+        var words: String {
+            switch self {
+            case .nobody(let words), .stranger(let words), .owner(let words): words
+            }
+        }
     }
 
     private func ask() async throws(Silence) -> (report: StatusReport, json: [UInt8]) {
         let (address, outboxPath) = (address, outboxPath)
         if case .loopback(_, port: 0) = address {
             let words = "status.listen is \(address), a free port, which is in the log only; give it a number"
-            guard let owner = await owner else { throw Silence(words: words) }
-            throw Silence(words: "\(owner) has the outbox, and cannot be asked: \(words)", isOfOwner: true)
+            guard let owner = await owner else { throw Silence.nobody(words) }
+            throw Silence.owner("\(owner) has the outbox, and cannot be asked: \(words)")
         }
         let answer: Result<[UInt8], SystemError> = await onThread(named: "status") {
             do throws(SystemError) { return .success(try Self.ask(address)) } catch { return .failure(error) }
@@ -48,17 +54,16 @@ package struct RunningService: Sendable {
         switch answer {
         case .failure(let error):
             if let owner = await owner, let words = Self.silence(at: address, of: owner, outboxPath, error) {
-                throw Silence(words: words, isOfOwner: true)
+                throw Silence.owner(words)
             }
-            throw Silence(words: "\(Self.silence(at: address, error)); \(Self.hint(outboxPath, error))")
+            throw Silence.nobody("\(Self.silence(at: address, error)); \(Self.hint(outboxPath, error))")
         case .success(let bytes):
             let (status, body) = Self.parts(of: bytes)
             guard status == 200, let report = try? JSONValue(parsing: body).decoded(as: StatusReport.self) else {
                 let words = ReportedText(bytes: body, limit: 200)
-                throw Silence(
-                    words:
-                        "\(address) answers, but not with a status (\(status.map(String.init) ?? "no HTTP")): another program listens there, or status.listen is wrong; it says: \(words)",
-                    isOfStranger: true)
+                throw Silence.stranger(
+                    "\(address) answers, but not with a status (\(status.map(String.init) ?? "no HTTP")): another program listens there, or status.listen is wrong; it says: \(words)"
+                )
             }
             return (report, body)
         }
@@ -77,7 +82,11 @@ package struct RunningService: Sendable {
     var answer: Answer {
         get async {
             do throws(Silence) { return .report(try await ask().report) } catch {
-                return error.isOfStranger ? .stranger(error.words) : error.isOfOwner ? .owner(error.words) : .none
+                switch error {
+                case .nobody: return .none
+                case .stranger(let words): return .stranger(words)
+                case .owner(let words): return .owner(words)
+                }
             }
         }
     }
