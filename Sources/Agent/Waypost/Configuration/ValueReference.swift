@@ -61,7 +61,10 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
     func fetch(environment: [String: String]) throws(Problem) -> Found {
         switch self {
         case .environment(let name):
-            guard name.utf8.allSatisfy(Self.isVariableByte), name.first?.isNumber == false else {
+            // POSIX.1-2017 section 8.1, and small letters, which shells take too.
+            guard name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) || $0 == "_" }),
+                name.first?.isNumber == false
+            else {
                 throw Problem(description: "cannot be one; write its name alone, of letters, digits and _, as VAN_ID")
             }
             guard let text = environment[name], !text.isEmpty else {
@@ -79,12 +82,6 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
             let status = try? FileStatus(behind: path)
             return (text, status.map { $0.permissions & (S_IROTH | S_IWOTH) != 0 } ?? false)
         }
-    }
-
-    /// POSIX.1-2017 section 8.1, and what shells set in small letters.
-    private static func isVariableByte(_ byte: UInt8) -> Bool {
-        let character = Character(Unicode.Scalar(byte))
-        return byte < 0x80 && (character.isLetter || character.isNumber) || byte == UInt8(ascii: "_")
     }
 
     private static func line(inFile path: String) throws(Problem) -> String {
