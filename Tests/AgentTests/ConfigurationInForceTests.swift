@@ -95,10 +95,7 @@ import WaypostTestSupport
             ReceiverWarning.nullIsland,
             "the receiver states the position 0, 0: not used; check what it has its position from"
         ),
-        (
-            .dateTooEarly,
-            "the receiver states dates in the past: its fixes wait for a correct date"
-        ),
+        (.dateTooEarly, "the receiver states dates in the past: its fixes wait for a correct date"),
         (.antennaOpen, "check the antenna's view of the sky"),
     ])
     func namesWhatIsSentInPlaceOfAFix(warning: ReceiverWarning, words: String) {
