@@ -34,10 +34,10 @@ PEM = KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decod
 TRIPS = {"trip-7": "van-7", "trip-8": "van-8"}
 
 
-def certificate(name: str) -> x509.Certificate:
+def certificate(name: str, years_ago: int = 0) -> x509.Certificate:
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-    begin = datetime.datetime(2026, 1, 1)
+    begin = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=1 + 365 * years_ago)
     return x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number(), begin,
                                    begin + datetime.timedelta(days=365)).sign(key, hashes.SHA256())
 
@@ -229,11 +229,13 @@ class Enrolment(InFolder):
     def test_says_what_it_does_not_do(self) -> None:
         self.command("enrol", "van-7")
         (self.folder / "van-5.pem").write_bytes(certificate("van-5").public_bytes(Encoding.PEM))
+        (self.folder / "old.pem").write_bytes(certificate("van-6", years_ago=1).public_bytes(Encoding.PEM))
         (self.folder / "no.pem").write_text("none")
         for words, told in [
             (("enrol", "van-7"), "enrolled already; revoke it first"), (("revoke", "van-8"), "van-8 is not enrolled"),
             (("enrol", "*"), "not a vehicle id"), (("enrol", "../van"), "not a vehicle id"), (("revoke", "../vans"), "not enrolled"),
             (("enrol", "van-6", "--certificate", str(self.folder / "van-5.pem")), "for 'van-5'"),
+            (("enrol", "van-6", "--certificate", str(self.folder / "old.pem")), "UTC; have a new one issued"),
             (("enrol", "van-6", "--certificate", str(self.folder / "no.pem")), "vans.py: "),
             (("enrol", "van-6", "--certificate", str(self.folder / "none")), "No such file"),
         ]:

@@ -11,6 +11,7 @@ import os
 import re
 import secrets
 import sys
+from datetime import datetime, timezone
 from pathlib import Path
 
 from cryptography import x509
@@ -45,6 +46,8 @@ class Vans:
             key = None
             if (name := name_of(certificate)) != van:
                 raise Refused(f"the certificate is for {name!r}; its common name (CN) must be {van!r}")
+            if (end := _end(certificate)) < datetime.now(timezone.utc):
+                raise Refused(f"the certificate ended at {end:%Y-%m-%d %H:%M} UTC; have a new one issued")
             record = {"certificateSHA256": _digest(certificate.public_bytes(Encoding.DER))}
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
@@ -96,6 +99,13 @@ def name_of(certificate: x509.Certificate) -> str:
     """The common name of whom a certificate is for."""
     names = certificate.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)
     return str(names[0].value) if names else ""
+
+
+def _end(certificate: x509.Certificate) -> datetime:
+    # Debian 12's library has the older of the two, which newer ones warn of.
+    if hasattr(certificate, "not_valid_after_utc"):
+        return certificate.not_valid_after_utc
+    return certificate.not_valid_after.replace(tzinfo=timezone.utc)
 
 
 def _digest(proof: bytes) -> str:
