@@ -28,7 +28,11 @@ struct MapCommands {
         try folder.write("<!doctype html>old".utf8, to: "page.html")
         let outcome = try await BuiltProgram.run(["map", Fixtures.url("nmea/town.nmea").path, tunnel, "-o", page])
         #expect(outcome.ending == .exited(0))
-        #expect(outcome.standardError.isEmpty && outcome.standardOutput.isEmpty)
+        #expect(outcome.standardOutput.isEmpty)
+        let told = text(outcome.standardError)
+        #expect(
+            told.hasPrefix("waypost: \(tunnel) begins at ") && told.contains(", before the log in front of it ends, "))
+        #expect(told.hasSuffix("; logs are given in the order of their times, each as it was recorded\n"), "\(told)")
         #expect(try files() == ["page.html"])
         let html = try String(contentsOf: folder.url.appending(path: "page.html"), encoding: .utf8)
         #expect(html.hasPrefix("<!doctype html>") && html.hasSuffix("</html>\n"))

@@ -70,6 +70,26 @@ import WaypostTestSupport
         #expect(lines.first.map { $0.contains(words ?? "") } ?? true, "\(lines)")
     }
 
+    @Test func namesTheLogThatWasGivenBeforeItsTurn() async throws {
+        let (early, late) = (
+            try folder.write(threeFixes.utf8, to: "early.nmea"),
+            try folder.write([9, 10].map { epoch(second: $0) }.joined().utf8, to: "late.nmea")
+        )
+        for (paths, isTold) in [([early, late], false), ([late, early], true)] {
+            let told = Locked<[String]>([])
+            let replay = LogReplay(paths: paths, clock: clock, now: { Self.start }) { line in
+                told.withLock { $0.append(line) }
+            }
+            _ = try await replay.survey()
+            let lines = told.withLock { $0 }
+            #expect(lines.count == (isTold ? 1 : 0), "\(lines)")
+            guard isTold else { continue }
+            #expect(lines[0].hasPrefix("\(early) begins at "), "\(lines)")
+            #expect(lines[0].contains(", before the log in front of it ends, \(late) at "), "\(lines)")
+            #expect(lines[0].hasSuffix("; logs are given in the order of their times, each as it was recorded"))
+        }
+    }
+
     @Test func atSpeedTwoTheLastFixCarriesTheMomentAtWhichItIsDue() async throws {
         let result = try await times(3, of: try replay(threeFixes, .init(speed: .times(2))))
         #expect(result.times == [.seconds(-2.5), .seconds(-1.5), .seconds(2.5)])

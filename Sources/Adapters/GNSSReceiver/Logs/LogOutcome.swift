@@ -1,18 +1,24 @@
 package import GNSS
 package import LocationReporting
 import ReportedText
+package import TimeAndChance
 
 /// What became of one log that has been read to its end.
 package struct LogOutcome: Sendable {
     /// What the operator calls it.
     package let name: String
     package let statistics: DecoderStatistics
+    /// The times of its first fix and its last.
+    private let ends: (first: UTCTime, last: UTCTime)?
     /// What it is in place of a receiver's log, as far as its first bytes tell.
     private let foreignKind: ForeignLogKind?
 
-    /// `beginning` are its first bytes, unpacked.
-    package init(name: String, statistics: DecoderStatistics, beginning: [UInt8] = []) {
-        (self.name, self.statistics) = (name, statistics)
+    /// `beginning` are its first bytes, unpacked; `ends` the times of its first fix and its last.
+    package init(
+        name: String, statistics: DecoderStatistics, beginning: [UInt8] = [],
+        ends: (first: UTCTime, last: UTCTime)? = nil
+    ) {
+        (self.name, self.statistics, self.ends) = (name, statistics, ends)
         foreignKind = statistics.sentences == 0 ? ForeignLogKind(beginning, statistics) : nil
     }
 
@@ -47,6 +53,21 @@ package struct LogOutcome: Sendable {
         // A cable loses one in some hundreds; an editor or a conversion more.
         return mismatches.count * 100 < all ? "\(front): damage on the line" : "\(front): \(Self.alteration)"
     }
+
+    /// Which of several logs was given before its turn, and what is wrong with that; `nil` where each begins after the
+    /// one in front of it.
+    package static func disorder(of outcomes: [LogOutcome]) -> String? {
+        let parts = outcomes.compactMap { outcome in outcome.ends.map { (outcome.name, $0) } }
+        guard let (before, after) = zip(parts, parts.dropFirst()).first(where: { $1.1.first < $0.1.last }) else {
+            return nil
+        }
+        return
+            "\(after.0) begins at \(after.1.first.shortestDescription), before the log in front of it ends, \(before.0) at "
+            + before.1.last.shortestDescription
+    }
+
+    /// What to do about that.
+    package static let orderAdvice = "logs are given in the order of their times, each as it was recorded"
 
     private static let alteration =
         "the log was altered after it was recorded, or damaged on the line; use it as it was recorded"

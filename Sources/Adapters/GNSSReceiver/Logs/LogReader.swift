@@ -3,6 +3,7 @@ import Glibc
 import LinuxPlatform
 package import LocationReporting
 import ReportedText
+import TimeAndChance
 
 /// Logs through a decoder, one after another: recorded ones to their ends, the last one for ever if it is followed.
 ///
@@ -53,6 +54,8 @@ package actor LogReader {
     private var pause = GrowthPause()
     /// As much as tells what a file is that is no log.
     private var beginning: [UInt8] = []
+    /// The times of its first fix and its last so far.
+    private var ends: (first: UTCTime, last: UTCTime)?
 
     /// Opens nothing yet.
     ///
@@ -108,6 +111,7 @@ package actor LogReader {
             goesOn = try decodeMore { fixes.append($0) }
         } catch { failure = error }
         if !goesOn { decoder.finish { fixes.append($0) } }
+        if let first = fixes.first, let last = fixes.last { ends = (ends?.first ?? first.timeOfFix, last.timeOfFix) }
         var warnings: [ReceiverWarning] = []
         while let warning = decoder.takeWarning() { warnings.append(warning) }
         defer { if !goesOn { source = nil } }
@@ -118,7 +122,7 @@ package actor LogReader {
     }
 
     private var outcome: LogOutcome {
-        LogOutcome(name: logName, statistics: decoder.statistics, beginning: beginning)
+        LogOutcome(name: logName, statistics: decoder.statistics, beginning: beginning, ends: ends)
     }
     private var logName: String { RecordedLog.name(of: path) }
     private var recorded: RecordedLog? { if case .recorded(let log) = source { log } else { nil } }
@@ -127,7 +131,7 @@ package actor LogReader {
 
     private func openNext() throws(FixSourceError) {
         guard let next = remaining.popFirst() else { return }
-        (path, decoder, pause, beginning) = (next, newDecoder, GrowthPause(), [])
+        (path, decoder, pause, beginning, ends) = (next, newDecoder, GrowthPause(), [], nil)
         guard follows, remaining.isEmpty, path != "-" else {
             source = .recorded(try RecordedLog(path: path, stop: stop))
             return

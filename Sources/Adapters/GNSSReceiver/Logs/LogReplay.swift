@@ -125,10 +125,11 @@ package struct LogReplay: FixSource {
         guard survey.fixes > 0 else { throw FixSourceError(.notALog, LogOutcome.absence(of: outcomes)) }
         for outcome in outcomes { outcome.loss.map(tell) }
         if survey.stepsBack > 0 {
+            let times = survey.stepsBack == 1 ? "once" : "\(survey.stepsBack.grouped) times"
+            let what = LogOutcome.disorder(of: outcomes) ?? "\(name): the time goes back \(times)"
             tell(
-                "\(name): the time goes back \(survey.stepsBack == 1 ? "once" : "\(survey.stepsBack.grouped) times"); a fix after "
-                    + "such a step is played a millisecond after the one before it. Logs are given in the order of their "
-                    + "times, each as it was recorded")
+                "\(what); a fix after such a step back is played a millisecond after the one before it; "
+                    + LogOutcome.orderAdvice)
         }
         return (survey, failure)
     }

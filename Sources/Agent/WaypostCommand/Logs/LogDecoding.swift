@@ -39,9 +39,10 @@ struct LogDecoding: Sendable {
                 + "right one; if it is the log of a receiver that sends none, add --accept-missing-checksum")
     }
 
-    /// Says what was left out of the logs.
+    /// Says what was left out of the logs, and that they come in the wrong order.
     func reportLosses() {
         for outcome in outcomes { outcome.loss.map { Terminal.say("waypost: \($0)") } }
+        LogOutcome.disorder(of: outcomes).map { Terminal.say("waypost: \($0); \(LogOutcome.orderAdvice)") }
     }
 }
 
