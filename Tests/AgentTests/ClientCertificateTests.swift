@@ -19,8 +19,8 @@ struct ClientCertificate {
         let (_, refused) = try await run(server, authority, exit: 69)
         #expect(
             refused
-                == "waypost: token endpoint https://localhost:\(server.mutualPort)/token answered 400: it does not "
-                + "understand the request; check authorization.url, headers, body and client certificate\n")
+                == "waypost: token endpoint https://localhost:\(server.mutualPort)/token answered 400: it demands "
+                + "a client certificate; set authorization.clientCertificateFile and clientKeyFile\n")
         let (_, untrusted) = try await run(server, pair, exit: 69)
         #expect(untrusted.contains("its certificate is not trusted"))
         #expect(untrusted.hasSuffix("; set authorization.caFile if its authority is your own\n"))

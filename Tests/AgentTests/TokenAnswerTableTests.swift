@@ -267,7 +267,7 @@ import WaypostTestSupport
         Row("a host half an hour fast, and Date", answer(), .used, life: 3600, date: 0, host: 1800),
         Row(
             "Date in 1970", answer(),
-            .doubted("lies 1767571200 s before the token's own iat and is ignored; set the backend's clock right"),
+            .doubted("lies 56 years before the token's own iat and is ignored; set the backend's clock right"),
             life: 3595, date: -issued),
         Row(
             "Date two hours ahead", answer(), .doubted("Set the clock right of whoever sends that Date"), life: 3595,

@@ -227,6 +227,31 @@ import WaypostTestSupport
         #expect(error?.description.hasSuffix(words) == true, "\(error?.description ?? "")")
     }
 
+    /// In nginx's words, and by an alert of TLS.
+    @Test(
+        arguments: [
+            (true, "400 The SSL certificate error", rejected), (true, "tlsv13 alert certificate expired", rejected),
+            (true, "tlsv1 alert unknown ca", rejected),
+            (
+                false, "400 No required SSL certificate was sent",
+                "it demands a client certificate; set authorization.clientCertificateFile and clientKeyFile"
+            ),
+        ])
+    func tellsWhatIsWrongWithTheCertificate(isSent: Bool, said: String, words: String) async throws {
+        let provider = try HTTPTokenProvider(
+            HTTPTokenSettings(url: "https://backend.example.com/t"), providerID: "p",
+            transport: ScriptedTransport { _ throws(HTTPTransportError) in
+                if said.contains("alert") { throw HTTPTransportError(.connectionLost, "OpenSSL SSL_read: \(said)") }
+                return HTTPResponse(status: 400, body: Array("<html><title>\(said)</title>".utf8))
+            }, sendsCertificate: isSent, environment: [:])
+        let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
+        #expect(error?.description.hasSuffix(words) == true, "\(error?.description ?? "")")
+    }
+
+    private static let rejected =
+        "it rejects our client certificate: look whether that has ended (openssl x509 -noout -enddate -in FILE), and whether the "
+        + "backend knows its authority; check authorization.clientCertificateFile and clientKeyFile"
+
     /// Whoever has begun to answer expects neither https nor a certificate.
     @Test(arguments: ["http://127.0.0.1:8443/t", "https://backend.example.com/t"])
     func blamesTheBackendForAnAnswerThatBreaksOff(url: String) async throws {

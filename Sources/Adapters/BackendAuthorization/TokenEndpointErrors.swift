@@ -51,6 +51,9 @@ struct TokenEndpointErrors {
                 + "login page, \(authenticate)"
         case 400 where origin.hasPrefix("http:") && Self.asksForHTTPS(response.body):
             (code, advice) = (.refused, "its port expects https; write https in \(section).url")
+        case 400 where Self.speaksOfCertificate(response.body):
+            code = .refused
+            advice = sendsCertificate ? certificateRejected : "it demands a client certificate; set \(certificateKeys)"
         case 400:
             code = .refused
             advice = "it does not understand the request; check \(section).url, headers, body and client certificate"
@@ -134,6 +137,19 @@ struct TokenEndpointErrors {
 
     private var seeLog: String { "see the backend's log" }
 
+    private var certificateKeys: String { "\(section).clientCertificateFile and clientKeyFile" }
+    private var sendsCertificate: Bool { credentials.contains("\(section).clientCertificateFile") }
+
+    private var certificateRejected: String {
+        "it rejects our client certificate: look whether that has ended (openssl x509 -noout -enddate -in FILE), and whether "
+            + "the backend knows its authority; check \(certificateKeys)"
+    }
+
+    /// What nginx answers to a client whose certificate is missing or not to be trusted.
+    private static func speaksOfCertificate(_ body: [UInt8]) -> Bool {
+        ReportedText(bytes: body.prefix(1000), limit: 1000).description.lowercased().contains("ssl certificate")
+    }
+
     /// Whoever asks is known, and may not have this token.
     private var forbidden: String {
         let keys = (credentials.isEmpty ? ["\(section).headers"] : credentials).joined(separator: " and ")
@@ -150,8 +166,6 @@ struct TokenEndpointErrors {
     func failure(_ failure: HTTPTransportError) -> AuthorizationError {
         let code: AuthorizationError.Code
         let advice: String
-        let certificateKeys = "\(section).clientCertificateFile and clientKeyFile"
-        let sendsCertificate = credentials.contains("\(section).clientCertificateFile")
         let demand = "if it demands a client certificate, set \(certificateKeys)"
         switch failure.code {
         case .cancelled: return AuthorizationError(.cancelled, "the request to the \(name) was cancelled")
@@ -170,6 +184,9 @@ struct TokenEndpointErrors {
         case .connectionLost where failure.demandsCertificate, .tlsFailed where failure.demandsCertificate:
             code = .unavailable
             advice = "it demands a client certificate; \(sendsCertificate ? "check" : "set") \(certificateKeys)"
+        case .connectionLost where failure.rejectsCertificate && sendsCertificate,
+            .tlsFailed where failure.rejectsCertificate && sendsCertificate:
+            (code, advice) = (.unavailable, certificateRejected)
         case .connectionLost where failure.brokeOff: (code, advice) = (.unavailable, seeLog)
         case .connectionLost where origin.hasPrefix("http:"):
             (code, advice) = (.unavailable, "\(seeLog), and use https if that is what its port expects")
@@ -192,6 +209,13 @@ struct TokenEndpointErrors {
 extension HTTPTransportError {
     /// By the TLS alert of that name, which TLS 1.3 sends after the handshake.
     fileprivate var demandsCertificate: Bool { detail.description.lowercased().contains("certificate required") }
+
+    /// By the TLS alerts of RFC 8446, section 6.2, as OpenSSL names them.
+    fileprivate var rejectsCertificate: Bool {
+        let words = detail.description.lowercased()
+        return ["certificate expired", "bad certificate", "certificate revoked", "certificate unknown", "unknown ca"]
+            .contains { words.contains("alert \($0)") }
+    }
 
     /// Within an answer, in libcurl's words.
     fileprivate var brokeOff: Bool { detail.description.contains("remaining") }

@@ -1,3 +1,4 @@
+import ReportedText
 package import StrictJSON
 
 /// How long a token lives, from all that is known about it.
@@ -106,7 +107,8 @@ package struct TokenExpiry: Sendable, Hashable {
             if issuers < issued - skew {
                 return Left(
                     seconds: byLocal,
-                    doubt: "the Date of its answer lies \(Int(issued - issuers)) s before the token's own iat and is "
+                    doubt:
+                        "the Date of its answer lies \(Duration.seconds(issued - issuers).spoken) before the token's own iat and is "
                         + "ignored; set the backend's clock right")
             }
             // Both say that it is over, or neither does.
