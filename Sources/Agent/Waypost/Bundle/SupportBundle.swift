@@ -44,7 +44,8 @@ package struct SupportBundle: Sendable {
     }
 
     package let items: [Item]
-    private let vehicle: String
+    /// As far as it is known.
+    private let vehicle: String?
     private let withPositions: Bool
     private let time: UTCTime
 
@@ -125,13 +126,12 @@ package struct SupportBundle: Sendable {
         }
         let vehicle =
             configuration?.vehicle.description ?? (try? asked.get().report.vehicle) ?? vehicleID(in: written)
-            ?? "unknown"
         return SupportBundle(items: items, vehicle: vehicle, withPositions: sources.withPositions, time: time)
     }
 
     /// A name that says whose and of when.
     package var name: String {
-        let id = vehicle.split(separator: "/").last ?? "unknown"
+        let id = vehicle?.split(separator: "/").last ?? "unknown"
         let plain = id.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
         let (short, second) = (plain.prefix(60), time.description.prefix(19).filter { $0 != "-" && $0 != ":" })
         return "waypost-\(String(short))-\(second)Z.tar"
@@ -158,8 +158,9 @@ package struct SupportBundle: Sendable {
             withPositions
             ? "It holds positions and no secrets."
             : "It holds no secrets and no positions (--with-positions adds them)."
+        let whose = vehicle.map { "of \($0)" } ?? "of a vehicle that neither configuration nor service names"
         return """
-            Support bundle of \(vehicle), made by waypost \(Release.version) at \(time).
+            Support bundle \(whose), made by waypost \(Release.version) at \(time).
             \(claim)
 
             \(lines.joined(separator: "\n"))
