@@ -61,6 +61,18 @@ import WaypostTestSupport
         #expect(words.contains("the service is not running") && words.contains("systemctl status waypost"))
     }
 
+    /// A process of which nothing tells that it is stopped.
+    @Test func saysThatAServiceHangs() {
+        let words = Waypost.RunningService.silence(
+            at: .loopback(host: "127.0.0.1", port: 9464), of: HoldingProcess(processID: getpid(), command: "waypost"),
+            "/o/outbox.sqlite", SystemError(call: "read", number: EAGAIN))
+        #expect(
+            words
+                == "waypost (process \(getpid())) has the outbox /o/outbox.sqlite, but nothing answers within 10 s on "
+                + "127.0.0.1:9464: it hangs, or goes by another configuration than this; end it (kill \(getpid())) and start it "
+                + "again")
+    }
+
     /// The reason for which a run ended itself: shown while the service is down, told and taken by the next one.
     @Test func tellsWhyTheLastRunEndedItself() async throws {
         let bench = try ServiceBench()

@@ -68,6 +68,11 @@ struct CheckCommand {
             part: receiver, with: #"{"type": "serial", "device": "FOLDER/open"}"#,
             line: "receiver: receiver.device: FOLDER/open is a file, not a serial line; name a device"),
         Case(
+            part: receiver, with: #"{"type": "serial", "device": "/dev/null"}"#,
+            line:
+                "receiver: receiver.device: /dev/null is a device of the kernel's subsystem mem, not a serial line; name "
+        ),
+        Case(
             part: receiver, with: #"{"type": "file", "path": "FOLDER/none"}"#,
             line: "receiver: receiver.path: FOLDER/none does not exist; "),
         Case(
@@ -427,6 +432,28 @@ struct CheckCommand {
         #expect(ending == .exited(0))
         let words = "note  authorization  authorization.url has what looks like another program's placeholder, as "
         #expect(lines.contains { $0.hasPrefix(words) } == isNoted, "\(lines)")
+    }
+
+    @Test(
+        arguments: [
+            (
+                "authorization", "token/van-7#driver",
+                "has a #, behind which nothing is sent; leave that out, or write %23 "
+            ),
+            ("authorization", "token/van-7", nil), ("consumerAuthorization", "token/{tripId}", nil),
+            ("consumerAuthorization", "token", "has no {tripId}, so that the endpoint is not told whose token it is "),
+        ])
+    func notesWhatAnEndpointDoesNotGet(section: String, path: String, words: String?) async throws {
+        let http = #"{"type": "http", "url": "https://b.internal/\#(path)"}"#
+        let text =
+            section == "authorization"
+            ? Self.good.replacing(Self.authorization, with: http)
+            : Self.good.replacing("\"outbox\"", with: "\"consumerAuthorization\": \(http), \"outbox\"")
+        let (lines, ending) = try await check(text)
+        #expect(ending == .exited(0))
+        let notes = lines.filter { $0.hasPrefix("note  \(section)") && $0.contains("\(section).url ") }
+        #expect(notes.count == (words == nil ? 0 : 1), "\(lines)")
+        #expect(notes.allSatisfy { $0.contains(words ?? "") }, "\(notes)")
     }
 
     @Test(arguments: [("onDemandTrips", 0), ("scheduledTasks", 1)])

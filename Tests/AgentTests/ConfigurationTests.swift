@@ -488,6 +488,13 @@ import WaypostTestSupport
             ]
         ),
         (
+            "\"/run/token\"", "\"/run/token\", \"tokenKey\": \"tokens[0].jwt\"",
+            [
+                "\"authorization.tokenKey\" is \"tokens[0].jwt\", in a list, whose elements have no names; let the issuer state the "
+                    + "token outside of it"
+            ]
+        ),
+        (
             "\"stdin\"", "\"tcp\", \"host\": \"[::1]\"",
             ["\"receiver.host\" is \"[::1]\"; write the address without brackets"]
         ),

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/timerfd.h>
 #include <sys/timex.h>
 #include <termios.h>
@@ -49,6 +50,9 @@ static inline int clinux_window_size(int descriptor, int *_Nonnull columns, int 
     *rows = size.ws_row;
     return result;
 }
+// Macros: the numbers of a device.
+static inline unsigned int clinux_major(dev_t device) { return major(device); }
+static inline unsigned int clinux_minor(dev_t device) { return minor(device); }
 // open and fcntl are variadic; Glibc's overlay covers the usual forms, these the rest.
 static inline int clinux_open_create(const char *_Nonnull path, int flags, unsigned int mode) {
     return open(path, flags, mode);

@@ -41,6 +41,18 @@ package final class SerialLine: Sendable {
         clinux_clear_exclusive(descriptor.raw)
     }
 
+    /// The kernel's subsystem of the device at `path`, as `mem` of `/dev/null`, when that is another than its serial
+    /// lines'; `nil` also where it is not known, as of pseudo-terminals. Opens nothing.
+    package static func foreignSubsystem(ofDevice path: String) -> String? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        let folder = status.st_mode & S_IFMT == S_IFBLK ? "block" : "char"
+        let number = "\(clinux_major(status.st_rdev)):\(clinux_minor(status.st_rdev))"
+        let target = FileSystem.linkTarget(at: "/sys/dev/\(folder)/\(number)/subsystem")
+        let name = target.map(FileSystem.name(of:))
+        return name == "tty" ? nil : name
+    }
+
     /// For `poll`.
     package var raw: CInt { descriptor.raw }
 

@@ -1,3 +1,4 @@
+import Glibc
 package import LinuxPlatform
 package import LocationReporting
 package import ReportedText
@@ -181,6 +182,20 @@ package struct OutboxConfiguration: Sendable {
 
     /// The process that has the outbox at `path`, as far as this user is shown it. May block.
     package static func owner(ofOutboxAt path: String) -> HoldingProcess? {
-        FileLock.holder(at: FileSystem.destination(of: path) + ".lock")
+        FileLock.holder(at: lock(besideOutbox: path))
     }
+
+    /// What keeps this user from seeing who has the outbox at `path`: a folder or the lock that is closed to him.
+    package static func veil(overOwnerOfOutboxAt path: String) -> String? {
+        let lock = lock(besideOutbox: path)
+        do throws(SystemError) {
+            guard let entry = try FileStatus(at: lock), entry.kind == .file, !FileSystem.isAllowed(.read, at: lock)
+            else {
+                return nil
+            }
+        } catch { return error.number == EACCES ? FileSystem.closedFolder(above: lock) : nil }
+        return lock
+    }
+
+    private static func lock(besideOutbox path: String) -> String { FileSystem.destination(of: path) + ".lock" }
 }

@@ -98,7 +98,12 @@ package enum OfflineCheck {
                     .note,
                     "\(device) is not there now; plug the receiver in, or correct receiver.device "
                         + "(ls -l /dev/serial/by-id)")
-            case .device?: return []
+            case .device?:
+                guard let subsystem = SerialLine.foreignSubsystem(ofDevice: device) else { return [] }
+                return line(
+                    .fail,
+                    "receiver.device: \(device) is a device of the kernel's subsystem \(subsystem), not a serial line; name one "
+                        + "such as /dev/ttyUSB0 (ls -l /dev/serial/by-id)")
             case let other?:
                 return line(
                     .fail,

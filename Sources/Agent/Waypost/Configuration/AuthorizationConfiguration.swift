@@ -171,6 +171,11 @@ extension TokenAnswerFormat {
                 "is \"\(tokenKey)\"; write the names from the top of the answer, with a dot between them, "
                     + "as data.token"
             )
+        } else if tokenKey.contains("["), tokenKey.hasSuffix("]") || tokenKey.contains("].") {
+            section.report(
+                "tokenKey",
+                "is \"\(tokenKey)\", in a list, whose elements have no names; let the issuer state the token outside of it"
+            )
         }
         self.init(
             tokenKey: tokenKey,

@@ -26,7 +26,7 @@ extension Configuration {
     /// All of them, from the values alone.
     package var doubts: [ConfigurationDoubt] {
         idDoubts + pathDoubts + receiverDoubts + templateDoubts + commandDoubts + headerDoubts + hostDoubts
-            + endpointDoubts + openSecretDoubts
+            + endpointDoubts + tripDoubts + openSecretDoubts
     }
 
     /// The values that stand in `config.example.json` for one's own.
@@ -160,6 +160,12 @@ extension Configuration {
                         "\(key).url",
                         "has a $ before a placeholder, which stays in the address; write the braces without it")
                 }
+                if settings.url.contains("#") {
+                    return ConfigurationDoubt(
+                        "\(key).url",
+                        "has a #, behind which nothing is sent; leave that out, or write %23 where it belongs to the address",
+                        isLikelyRight: true)
+                }
                 guard !settings.url.contains("{\(word)}"),
                     let url = try? HTTPURL(settings.url.withPlaceholdersFilled),
                     Self.hasForeignPlaceholder(url.target, for: word)
@@ -186,6 +192,24 @@ extension Configuration {
             rest = after
         }
         return false
+    }
+
+    /// An endpoint that is asked for a trip's token, and not told the trip.
+    private var tripDoubts: [ConfigurationDoubt] {
+        guard case .http(let settings, _)? = consumerAuthorization, !settings.url.contains("{tripId}") else {
+            return []
+        }
+        switch settings.body {
+        case nil: break
+        case .literal(let text)? where !text.contains("{tripId}"): break
+        default: return []
+        }
+        return [
+            ConfigurationDoubt(
+                "consumerAuthorization.url",
+                "has no {tripId}, so that the endpoint is not told whose token it is asked for; write {tripId} where it "
+                    + "expects the trip's id", isLikelyRight: true)
+        ]
     }
 
     /// What only a shell reads, in the arguments of a program that is none. They may be secrets and are not shown.

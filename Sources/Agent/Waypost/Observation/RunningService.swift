@@ -1,5 +1,5 @@
 import Glibc
-import LinuxPlatform
+package import LinuxPlatform
 import ReportedText
 import SQLiteOutbox
 import StrictJSON
@@ -56,7 +56,11 @@ package struct RunningService: Sendable {
             if let owner = await owner, let words = Self.silence(at: address, of: owner, outboxPath, error) {
                 throw Silence.owner(words)
             }
-            throw Silence.nobody("\(Self.silence(at: address, error)); \(Self.hint(outboxPath, error))")
+            throw Silence.nobody(
+                await onThread(named: "status") {
+                    Self.closure(of: outboxPath, at: address, error)
+                        ?? "\(Self.silence(at: address, error)); \(Self.hint(outboxPath, error))"
+                })
         case .success(let bytes):
             let (status, body) = Self.parts(of: bytes)
             guard status == 200, let report = try? JSONValue(parsing: body).decoded(as: StatusReport.self) else {
@@ -102,7 +106,7 @@ package struct RunningService: Sendable {
     }
 
     /// Of a service that is there: why it says nothing, and what to do; `nil` where the error alone says it.
-    private static func silence(
+    package static func silence(
         at address: LocalAddress, of owner: HoldingProcess, _ outboxPath: String, _ error: SystemError
     ) -> String? {
         let (fact, cause): (String, String)
@@ -120,6 +124,17 @@ package struct RunningService: Sendable {
             ? "it is stopped (Control-Z, or kill -STOP); let it go on (kill -CONT \(owner.processID))"
             : "\(cause); \(owner.renewal)"
         return "\(owner) has the outbox \(outboxPath), but \(fact): \(remedy)"
+    }
+
+    /// Of a service of which this user cannot know whether it is there.
+    private static func closure(of outboxPath: String, at address: LocalAddress, _ error: SystemError) -> String? {
+        guard [ECONNREFUSED, ENOENT].contains(error.number),
+            let place = OutboxConfiguration.veil(overOwnerOfOutboxAt: outboxPath)
+        else { return nil }
+        return
+            "nothing listens on \(address): the service is not running, or goes by another configuration than this, which "
+            + "\(FileStatus.words(EffectiveUser.current)) may not see, as \(place) is closed to that user; ask as root, or see "
+            + "systemctl status waypost"
     }
 
     private static func silence(at address: LocalAddress, _ error: SystemError) -> String {
