@@ -79,6 +79,9 @@ struct CheckCommand {
             part: "FOLDER/o/outbox.sqlite", with: "o/outbox.sqlite",
             line: "outbox: outbox.path is \"o/outbox.sqlite\", "),
         Case(
+            part: "FOLDER/o/outbox.sqlite", with: "FOLDER/new/",
+            line: "outbox: outbox.path is \"FOLDER/new/\", which ends as a folder does; name the file in it"),
+        Case(
             part: "FOLDER/o/outbox.sqlite", with: "FOLDER/o",
             line: "outbox: outbox.path: FOLDER/o is a folder, not a file; name a file in it"),
         Case(

@@ -119,13 +119,15 @@ struct MapCommands {
     }
 
     @Test(arguments: [
-        (EACCES, "this user may not write in /disk; name a file elsewhere"),
-        (EFBIG, "it may not grow that large (ulimit -f, or the file system); name a file elsewhere"),
-        (EROFS, "/disk is on a read-only file system; mount it for writing, or name a file elsewhere"),
+        ("/disk", EACCES, "this user may not write in /disk; name a file elsewhere"),
+        ("/disk", EFBIG, "it may not grow that large (ulimit -f, or the file system); name a file elsewhere"),
+        ("/disk", EROFS, "/disk is on a read-only file system; mount it for writing, or name a file elsewhere"),
+        ("/disk", ENOENT, "there is no folder /disk; create it, or name another file"),
+        ("/proc", ENOENT, "/proc is the kernel's own and takes no files; name a file elsewhere"),
     ])
-    func nameTheRemedy(number: CInt, remedy: String) {
-        let error = UnwritableFile(path: "/disk/page.html", cause: SystemError(call: "open", number: number))
-        #expect(error.description == "/disk/page.html cannot be written: \(remedy)")
+    func nameTheRemedy(folder: String, number: CInt, remedy: String) {
+        let error = UnwritableFile(path: "\(folder)/page.html", cause: SystemError(call: "open", number: number))
+        #expect(error.description == "\(folder)/page.html cannot be written: \(remedy)")
     }
 
     @Test func neverReplaceALogOrADevice() async throws {

@@ -109,6 +109,9 @@ extension Configuration {
                 return ConfigurationDoubt(
                     key, "is \"\(path)\", with a placeholder that nothing has filled in; write the path")
             }
+            if path.hasSuffix("/") {
+                return ConfigurationDoubt(key, "is \"\(path)\", which ends as a folder does; name the file in it")
+            }
             if key == "receiver.device", path.utf8.contains(where: { "*?[".utf8.contains($0) }) {
                 return ConfigurationDoubt(
                     key, "is \"\(path)\", a pattern; write the path of one device, best one in /dev/serial/by-id")

@@ -64,6 +64,8 @@ struct UnwritableFile: Error, Sendable, Hashable, CustomStringConvertible {
         let remedy =
             switch cause.number {
             case ENOENT where folder == ".": "the current folder is gone, or takes no files; name a file elsewhere"
+            case ENOENT where FileSystem.volume(of: folder) == .kernel:
+                "\(folder) is the kernel's own and takes no files; name a file elsewhere"
             case EFBIG: "it may not grow that large (ulimit -f, or the file system); name a file elsewhere"
             case ENOENT, ENOTDIR: "there is no folder \(folder); create it, or name another file"
             case EACCES, EPERM: "this user may not write in \(folder); name a file elsewhere"
