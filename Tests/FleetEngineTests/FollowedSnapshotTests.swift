@@ -1,5 +1,6 @@
 import FleetEngine
 import HTTPMessages
+import ReportedText
 import Testing
 
 /// What a consumer reads of Fleet Engine's answers.
@@ -115,6 +116,21 @@ import Testing
             case .hold: .hold
             }
         #expect(found == kind, "\(outcome)")
+    }
+
+    /// What uploads wait for by themselves a person at a terminal is told a remedy for.
+    @Test(
+        arguments: [
+            (.connectionFailed, "; check the network, and upload.endpoint"),
+            (.nameNotResolved, "; check the network, and upload.endpoint"), (.cancelled, "no answer"),
+            (.tlsFailed, "check that upload.endpoint names a port for https"),
+        ] as [(HTTPTransportError.Code, String)])
+    func saysWhatToDoWithoutAnAnswer(code: HTTPTransportError.Code, end: String) {
+        guard case .retry(let reason, nil) = ReadOutcome(of: HTTPTransportError(code, "no answer")) else {
+            Issue.record("it is not read again")
+            return
+        }
+        #expect(reason.description.hasSuffix(end), "\(reason)")
     }
 
     @Test(arguments: [

@@ -60,7 +60,14 @@ package enum ReadOutcome: Sendable, Hashable {
     }
 
     /// Judges an exchange that brought no answer.
-    package init(of error: HTTPTransportError) { self.init(UploadOutcome(of: error)) { nil } }
+    package init(of error: HTTPTransportError) {
+        self.init(UploadOutcome(of: error)) { nil }
+        if [.nameNotResolved, .connectionFailed, .timedOut].contains(error.code),
+            case .retry(let reason, let after) = self
+        {
+            self = .retry(reason: "\(reason); check the network, and upload.endpoint", after: after)
+        }
+    }
 
     private init(_ outcome: UploadOutcome, snapshot: () -> FollowedSnapshot?) {
         switch outcome {
@@ -71,9 +78,7 @@ package enum ReadOutcome: Sendable, Hashable {
         case .tokenRefused(let reason): self = .tokenRefused(reason: reason)
         case .retry(let reason, let after): self = .retry(reason: reason, after: after)
         case .throttled(let reason, let after): self = .retry(reason: reason, after: after)
-        case .unreachable(let reason):
-            self = .retry(reason: "\(reason); check the network, and upload.endpoint", after: nil)
-        case .intercepted(let reason, _): self = .retry(reason: reason, after: nil)
+        case .unreachable(let reason), .intercepted(let reason, _): self = .retry(reason: reason, after: nil)
         case .hold(let reason), .rejected(let reason): self = .hold(reason: reason)
         }
     }
