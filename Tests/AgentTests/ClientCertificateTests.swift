@@ -23,7 +23,9 @@ struct ClientCertificate {
                 + "a client certificate; set authorization.clientCertificateFile and clientKeyFile\n")
         let (_, untrusted) = try await run(server, pair, exit: 69)
         #expect(untrusted.contains("its certificate is not trusted"))
-        #expect(untrusted.hasSuffix("; set authorization.caFile if its authority is your own\n"))
+        #expect(
+            untrusted.hasSuffix("; if its authority is your own, name that one's certificate in authorization.caFile\n")
+        )
     }
 
     @Test func isRefusedInWords() async throws {
@@ -52,7 +54,8 @@ struct ClientCertificate {
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.path("sealed.pem"))
         #expect(
             try await words(folder.path("sealed.pem")).contains(
-                ": the client certificate or its key cannot be used (PEM files, the key without a pass phrase): "))
+                "sealed.pem has a pass phrase, which nobody is there to type; write the key without one (openssl pkey ")
+        )
         #expect(
             try await words(folder.path("none"))
                 == "waypost: authorization.clientKeyFile \(folder.path("none")) cannot be read: "

@@ -16,7 +16,8 @@ struct EchoedTokens {
     /// Of one that nothing tells from a word.
     static let plainToken = [
         TestTokens.token(
-            payload: #"{"aud":"https://fleetengine.googleapis.com/","authorization":{"vehicleid":"*"}}"#,
+            payload:
+                #"{"iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/","authorization":{"vehicleid":"*"}}"#,
             header: #"{"alg":"RS256"}"#
         ).split(separator: ".").prefix(2).joined(separator: "."), String(repeating: "plainkey", count: 43),
     ].joined(separator: ".")

@@ -214,6 +214,8 @@ import WaypostTestSupport
             .refused("a token under \"VEHICLE_TOKEN_KEY\" with white space in its middle; let the issuer write it")),
         Row("gzip", bytes: [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3], .refused("compressed with gzip")),
         Row("UTF-16", bytes: answer().utf16.flatMap { [UInt8($0), 0] }, .refused("text in UTF-16")),
+        Row(
+            "bytes of no text", bytes: [0, 1, 2, 3], .refused("4 bytes that are neither a JSON object nor a token")),
         Row("zeros", bytes: [0, 0, 0, 0], .refused("gave nothing")),
     ]
 
@@ -329,6 +331,10 @@ import WaypostTestSupport
             .refused("names no vehicle (it may be a consumer's)")),
         Row("a server's", answer(claims(["authorization": #"{"vehicleid":"*"}"#])), .doubted("is a server token")),
         Row("an empty claim", answer(claims(["authorization": "{}"])), .refused("names no vehicle")),
+        Row("no issuer", answer(claims(["iss": nil])), .doubted("has no iss; let the issuer set iss and sub to the")),
+        Row("no subject", answer(claims(["sub": nil])), .doubted("has no sub; let the issuer set iss and sub to the")),
+        Row(
+            "another subject", answer(claims(["sub": #""b@p""#])), .doubted("has another sub than iss; let the issuer")),
         Row("no audience", answer(claims(["aud": nil])), .refused("names no audience; let the issuer set aud")),
         Row(
             "another audience", answer(claims(["aud": "\"https://example.com/\""])),
@@ -341,6 +347,9 @@ import WaypostTestSupport
             "not before tomorrow", answer(claims(["nbf": "1767657600"])),
             .refused("is not valid before 86400 s after its issue (nbf)")),
         Row("not before iat", answer(claims(["nbf": "1767571200"])), .used),
+        Row(
+            "an empty kid", answer(claims(header: #"{"alg":"RS256","kid":""}"#)),
+            .doubted("names no key; let the issuer set kid")),
         Row("no kid", answer(claims(header: #"{"alg":"RS256"}"#)), .doubted("names no key; let the issuer set kid")),
         Row(
             "unsigned", answer(claims(header: #"{"alg":"none"}"#)),

@@ -120,7 +120,8 @@ struct TokenCommands {
         let folder = try TemporaryFolder()
         let inner = TestTokens.driver(vehicleID: "van-7")
         let token = TestTokens.token(
-            payload: #"{"aud":"https://fleetengine.googleapis.com/","iat":1000000000,"exp":1000003600,"#
+            payload:
+                #"{"iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/","iat":1000000000,"exp":1000003600,"#
                 + #""authorization":{"vehicleid":"\#(inner) \#(String(repeating: "van ", count: 1000))"}}"#)
         let path = try folder.write(token.utf8, to: "token", mode: 0o600)
         let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: folder)
@@ -132,7 +133,7 @@ struct TokenCommands {
         let folder = try TemporaryFolder()
         let token = TestTokens.token(
             payload:
-                #"{"aud":"https://fleetengine.googleapis.com/","note":"\u001B[2J\u202E","inner":"eyJhbGciOiJub25lIn0.e.e","#
+                #"{"iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/","note":"\u001B[2J\u202E","inner":"eyJhbGciOiJub25lIn0.e.e","#
                 + #""iat":1000000000,"exp":1000003600,"authorization":{"vehicleid":"a\u0007b"}}"#)
         let path = try folder.write(token.utf8, to: "token", mode: 0o600)
         let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: folder)
@@ -153,7 +154,9 @@ struct TokenCommands {
     func survivesTimesThatAreNone(times: String, says: String) async throws {
         let folder = try TemporaryFolder()
         let token = TestTokens.token(
-            payload: #"{"aud":"https://fleetengine.googleapis.com/",\#(times),"authorization":{"vehicleid":"van-7"}}"#)
+            payload:
+                #"{"iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/",\#(times),"authorization":{"vehicleid":"van-7"}}"#
+        )
         let path = try folder.write(token.utf8, to: "token", mode: 0o600)
         let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: folder)
         let (page, _) = try await run(["token"], config, exit: 0)

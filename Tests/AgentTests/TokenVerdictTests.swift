@@ -30,7 +30,7 @@ import WaypostTestSupport
             (claims, 0, 0, true, "has no authorization claim; let the issuer put vehicleid into one"),
             (#"\#(claims),"authorization":{"vehicleid":"*","tripid":"*"}"#, 0, 0, true, "is a server token"),
             (
-                #""aud":"https://fleetengine.googleapis.com/",\#(driver)"#, 0, 0, true,
+                #""iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/",\#(driver)"#, 0, 0, true,
                 "has no iat; let the issuer set it"
             ),
             (#"\#(claims),"authorization":{"vehicleid":"w"}"#, 0, 0, false, "is for vehicle w; check the vehicle id"),
@@ -111,7 +111,8 @@ import WaypostTestSupport
         ])
     func doesNotReadAsWellWhenFleetEngineMayRejectIt(claim: String, value: String, line: String) throws {
         var claims = [
-            "aud": #""https://fleetengine.googleapis.com/""#, "iat": "1000000000", "exp": "1000003600",
+            "iss": #""a""#, "sub": #""a""#, "aud": #""https://fleetengine.googleapis.com/""#, "iat": "1000000000",
+            "exp": "1000003600",
             "authorization": #"{"vehicleid":"v"}"#,
         ]
         claims[claim] = value
@@ -132,7 +133,7 @@ import WaypostTestSupport
     @Test func tellsEveryFaultOfATokenThatDoesNotFit() throws {
         let configuration = try Configurations.read(Configurations.smallest)
         let payload =
-            #""aud":"https://fleetengine.googleapis.com","iat":1000000000,"exp":1000003600,"#
+            #""iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com","iat":1000000000,"exp":1000003600,"#
             + #""authorization":{"vehicleId":"v"}"#
         let answer = try TokenAnswer(
             Array(TestTokens.token(payload: "{\(payload)}", header: #"{"alg":"HS256","kid":"k"}"#).utf8),

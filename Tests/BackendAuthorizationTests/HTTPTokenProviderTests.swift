@@ -252,6 +252,26 @@ import WaypostTestSupport
         "it rejects our client certificate: look whether that has ended (openssl x509 -noout -enddate -in FILE), and whether the "
         + "backend knows its authority; check authorization.clientCertificateFile and clientKeyFile"
 
+    /// In OpenSSL's words.
+    @Test(
+        arguments: [
+            ("certificate has expired", "; let the backend renew its certificate, or, if the time is wrong, set this "),
+            ("certificate is not yet valid", "; let the backend renew its certificate, or, if the time is wrong, set "),
+            (
+                "self-signed certificate",
+                "; if its authority is your own, name that one's certificate in authorization.c"
+            ),
+        ])
+    func tellsWhatIsWrongWithTheServersCertificate(said: String, words: String) async throws {
+        let provider = try HTTPTokenProvider(
+            HTTPTokenSettings(url: "https://backend.example.com/t"), providerID: "p",
+            transport: ScriptedTransport { _ throws(HTTPTransportError) in
+                throw HTTPTransportError(.certificateNotTrusted, "SSL certificate problem: \(said)")
+            }, environment: [:])
+        let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
+        #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+    }
+
     /// Whoever has begun to answer expects neither https nor a certificate.
     @Test(arguments: ["http://127.0.0.1:8443/t", "https://backend.example.com/t"])
     func blamesTheBackendForAnAnswerThatBreaksOff(url: String) async throws {
@@ -271,7 +291,7 @@ import WaypostTestSupport
     @Test(
         arguments: [
             (.connectionLost, false, "; see the backend's log" + demand),
-            (.connectionLost, true, "; see the backend's log"),
+            (.connectionLost, true, "; see the backend's log; if " + rejected),
             (.tlsFailed, false, "; check that authorization.url names a port for https" + demand),
             (
                 .tlsFailed, true,

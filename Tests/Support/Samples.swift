@@ -47,7 +47,7 @@ package enum TestTokens {
     ) -> String {
         token(
             payload: """
-                {"aud":"https://fleetengine.googleapis.com/","iat":\(issuedAt),"exp":\(issuedAt + lifetime),\
+                {"iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/","iat":\(issuedAt),"exp":\(issuedAt + lifetime),\
                 "jti":"\(serial)","authorization":{"vehicleid":"\(vehicleID)"}}
                 """)
     }
@@ -56,7 +56,7 @@ package enum TestTokens {
     package static func consumer(tripID: String) -> String {
         token(
             payload: """
-                {"aud":"https://fleetengine.googleapis.com/","iat":1000000000,"exp":1000003600,\
+                {"iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/","iat":1000000000,"exp":1000003600,\
                 "authorization":{"tripid":"\(tripID)"}}
                 """)
     }

@@ -128,7 +128,7 @@ import WaypostTestSupport
         ] as [(String, String?)])
     func mustBeginSoon(claims: String, problem: String?) throws {
         let token = try JSONWebToken(
-            TestTokens.token(payload: #"{"aud":"https://fleetengine.googleapis.com/",\#(claims)}"#))
+            TestTokens.token(payload: #"{"iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/",\#(claims)}"#))
         let found = ClaimRules().problem(of: token, for: AuthorizationContext(vehicleID: "van-7"))
         #expect(found?.prefix(problem?.count ?? 0) == problem.map { $0[...] })
     }
@@ -168,7 +168,7 @@ import WaypostTestSupport
     func mustBeSignedForItsService(
         header: String, claims: String, claim: ClaimRules.VehicleClaim?, problem: String?, doubt: String?
     ) throws {
-        let audience = #""aud":"https://fleetengine.googleapis.com/","iat":1000,"exp":4600"#
+        let audience = #""iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/","iat":1000,"exp":4600"#
         let token = try JSONWebToken(TestTokens.token(payload: "{\(audience),\(claims)}", header: "{\(header)}"))
         let (rules, context) = (ClaimRules(vehicleClaim: claim), AuthorizationContext(vehicleID: "v"))
         let found = rules.problem(of: token, for: context)
@@ -192,7 +192,8 @@ import WaypostTestSupport
             ("-1767571200000", "has the iat -1767571200000.0, which"),
         ] as [(String, String?)])
     func shouldStateTimes(iat: String, doubt: String?) throws {
-        let claims = #""aud":"https://fleetengine.googleapis.com/","authorization":{"vehicleid":"v"},"exp":4600"#
+        let claims =
+            #""iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/","authorization":{"vehicleid":"v"},"exp":4600"#
         let token = try JSONWebToken(TestTokens.token(payload: "{\(claims),\"iat\":\(iat)}"))
         let context = AuthorizationContext(vehicleID: "v")
         #expect(ClaimRules().problem(of: token, for: context) == nil)

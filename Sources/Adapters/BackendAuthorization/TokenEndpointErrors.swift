@@ -172,12 +172,17 @@ struct TokenEndpointErrors {
         case .responseTooLarge:
             (code, advice) = (.unusableAnswer, "expected a small JSON object with the token; check \(section).url")
         case .malformedResponse: (code, advice) = (.unusableAnswer, "expected HTTP; check \(section).url")
+        case .certificateNotTrusted where failure.isOutsideItsTime:
+            code = .unavailable
+            advice = "let the backend renew its certificate, or, if the time is wrong, set this machine's clock"
         case .certificateNotTrusted:
             code = .unavailable
             advice =
                 "if it is for another name, check the host in \(section).url; if it is outside its time, check this "
-                + "machine's clock; set \(section).caFile if its authority is your own"
-        case .transportFailed: (code, advice) = (.misconfigured, "check \(section)")
+                + "machine's clock; if its authority is your own, name that one's certificate in \(section).caFile"
+        case .transportFailed:
+            code = .misconfigured
+            advice = sendsCertificate ? "check \(certificateKeys); waypost check says more of both" : "check \(section)"
         case .nameNotResolved: (code, advice) = (.unavailable, "it stands in \(section).url")
         case .connectionFailed: (code, advice) = (.unavailable, "check \(section).url, and that the backend runs")
         case .timedOut: (code, advice) = (.unavailable, "check the network and the backend's load")
@@ -192,7 +197,8 @@ struct TokenEndpointErrors {
             (code, advice) = (.unavailable, "\(seeLog), and use https if that is what its port expects")
         // Its alert may be lost with the connection.
         case .connectionLost where !sendsCertificate: (code, advice) = (.unavailable, "\(seeLog); \(demand)")
-        case .connectionLost: (code, advice) = (.unavailable, seeLog)
+        case .connectionLost:
+            (code, advice) = (.unavailable, "\(seeLog); if \(certificateRejected)")
         case .tlsFailed:
             code = .unavailable
             advice =
@@ -215,6 +221,11 @@ extension HTTPTransportError {
         let words = detail.description.lowercased()
         return ["certificate expired", "bad certificate", "certificate revoked", "certificate unknown", "unknown ca"]
             .contains { words.contains("alert \($0)") }
+    }
+
+    /// In OpenSSL's words.
+    fileprivate var isOutsideItsTime: Bool {
+        ["certificate has expired", "certificate is not yet valid"].contains(where: detail.description.contains)
     }
 
     /// Within an answer, in libcurl's words.

@@ -62,6 +62,9 @@ package enum TokenProgram {
         }
         guard let status = try? FileStatus(behind: path) else {
             if let problem = problem(ofWholeLine: path) { return problem }
+            if path.hasPrefix("~") {
+                return "there is no \(path), for only a shell reads ~ as a home; write the whole path, from / on"
+            }
             return "there is no \(path); check the path, and that the program is installed"
         }
         guard status.kind == .file else {

@@ -132,7 +132,9 @@ package struct TokenAnswer: Sendable {
             guard text.hasPrefix("ey") else {  // as `{"` in base64url
                 throw unusable(
                     TokenLookalike(text)?.words(at: "as bare text", from: origin.means)
-                        ?? "\(bytes.count) bytes\(type) that are neither a JSON object nor a token; \(expected)")
+                        ?? "\(bytes.count) bytes\(type) that are neither a JSON object nor a token; \(expected)"
+                        + (origin.means == .command && text.contains("\n")
+                            ? " alone: other words of the command belong on standard error" : ""))
             }
             (value, place) = (text, "as bare text")
         }
@@ -360,13 +362,15 @@ enum AnswerKind: Sendable, Hashable {
         }
         // A mark, or a character of ASCII with its zero.
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
-            || bytes.count > 1 && (bytes[0] == 0) != (bytes[1] == 0)
+            || bytes.count > 1 && (bytes[0] == 0) != (bytes[1] == 0) && max(bytes[0], bytes[1]) >= 0x20
         {
             self = .utf16
             return
         }
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let content = bytes.dropFirst(bytes.starts(with: mark) ? mark.count : 0).drop { $0 <= 0x20 }
+        let content = bytes.dropFirst(bytes.starts(with: mark) ? mark.count : 0).drop {
+            $0 == 0x20 || $0 == 0 || 9...13 ~= $0
+        }
         switch content.first {
         case nil: self = .nothing
         case UInt8(ascii: "<"): self = .page

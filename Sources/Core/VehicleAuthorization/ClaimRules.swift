@@ -64,8 +64,14 @@ public struct ClaimRules: Sendable, Hashable {
     package func doubts(about token: JSONWebToken, for context: AuthorizationContext) -> [Doubt] {
         var doubts: [Doubt] = []
         func doubt(_ claim: String?, _ words: String) { doubts.append(Doubt(claim, words)) }
-        if token.header["kid"]?.stringValue == nil {
+        if token.header["kid"]?.stringValue?.isEmpty ?? true {
             doubt("kid", "names no key; let the issuer set kid to the service account's private key id")
+        }
+        let (issuer, subject) = (token.claims["iss"]?.stringValue, token.claims["sub"]?.stringValue)
+        if let absent = issuer == nil ? "iss" : subject == nil ? "sub" : nil {
+            doubt(absent, "has no \(absent); let the issuer set iss and sub to the service account's e-mail address")
+        } else if issuer != subject {
+            doubt("sub", "has another sub than iss; let the issuer set both to the service account's e-mail address")
         }
         if token.audience.contains(where: { "\($0)/" == audience }), !token.audience.contains(audience) {
             doubt("aud", "has an aud without the slash at its end; let the issuer set aud to \(audience)")

@@ -70,6 +70,10 @@ struct CertificateFiles {
 
     private static func problem(_ labels: [String], _ content: Content) -> String? {
         if labels.isEmpty { return "has no line that begins with -----BEGIN; name a PEM file" }
+        if content == .key, labels.contains(where: { $0.hasPrefix("ENCRYPTED ") }) {
+            return
+                "has a pass phrase, which nobody is there to type; write the key without one (openssl pkey -in OLD -out NEW)"
+        }
         guard !labels.contains(where: { $0.hasSuffix(content.rawValue) }) else { return nil }
         let other: Content = content == .key ? .certificate : .key
         guard labels.contains(where: { $0.hasSuffix(other.rawValue) }) else {

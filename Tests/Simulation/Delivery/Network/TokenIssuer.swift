@@ -138,7 +138,7 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
 
     private static func signed(subject: String, issuedAt: Int, end: Int, serial: Int) -> String {
         let payload =
-            "{\"aud\":\"https://fleetengine.googleapis.com/\",\"iat\":\(issuedAt),\"exp\":\(end),\"jti\":\"\(serial)\","
+            "{\"iss\":\"a\",\"sub\":\"a\",\"aud\":\"https://fleetengine.googleapis.com/\",\"iat\":\(issuedAt),\"exp\":\(end),\"jti\":\"\(serial)\","
             + "\"authorization\":{\"vehicleid\":\"\(subject)\"}}"
         return [#"{"alg":"RS256","kid":"1","typ":"JWT"}"#, payload, "nobody"].map { Base64.urlEncoded($0.utf8) }
             .joined(separator: ".")
