@@ -83,6 +83,17 @@ import WaypostTestSupport
                 == "drive.log: 1 of 150 sentences left out, as the checksum does not agree (in line 150): damage on the line"
         )
         #expect(try outcome(altered(30, each: 1)).loss == nil)
+        // Cut off by one character, as an editor's column does.
+        let stump = altered(2, each: 9).split(separator: "\r\n").map { $0.dropLast() }[0] + "\r\n"
+        #expect(
+            try outcome(altered(30, each: 40) + stump + stump).loss
+                == "drive.log: 2 of 32 sentences left out, as the checksum is cut off (the first in line 31): the log was altered "
+                + "after it was recorded, or damaged on the line; use it as it was recorded")
+        #expect(
+            try outcome(stump + altered(3, each: 3)).loss?
+                .contains(
+                    "2 of 4 sentences left out, as the checksum does not agree, or is cut off (the first in line 1)")
+                == true)
     }
 
     @Test(

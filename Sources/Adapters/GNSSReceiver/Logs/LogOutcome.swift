@@ -44,14 +44,20 @@ package struct LogOutcome: Sendable {
 
     /// What was left out of a log that has sentences, and what that means.
     package var loss: String? {
-        let mismatches = statistics.refusals(.checksumMismatch)
-        guard statistics.sentences > 0, mismatches.count > 0 else { return nil }
-        let all = statistics.sentences + mismatches.count
+        let (mismatches, stumps) = (statistics.refusals(.checksumMismatch), statistics.refusals(.malformedChecksum))
+        let count = mismatches.count + stumps.count
+        guard statistics.sentences > 0, count > 0 else { return nil }
+        let all = statistics.sentences + count
+        let line = [mismatches, stumps].filter { $0.count > 0 }.map(\.firstLine).min() ?? 0
+        let cause =
+            mismatches.count == 0
+            ? "the checksum is cut off"
+            : "the checksum does not agree\(stumps.count == 0 ? "" : ", or is cut off")"
         let front =
-            "\(name): \(mismatches.count.grouped) of \(all.counted("sentence")) left out, as the checksum does not "
-            + "agree (\(mismatches.count == 1 ? "" : "the first ")in line \(mismatches.firstLine))"
+            "\(name): \(count.grouped) of \(all.counted("sentence")) left out, as \(cause) "
+            + "(\(count == 1 ? "" : "the first ")in line \(line))"
         // A cable loses one in some hundreds; an editor or a conversion more.
-        return mismatches.count * 100 < all ? "\(front): damage on the line" : "\(front): \(Self.alteration)"
+        return count * 100 < all ? "\(front): damage on the line" : "\(front): \(Self.alteration)"
     }
 
     /// Which of several logs was given before its turn, and what is wrong with that; `nil` where each begins after the
