@@ -130,6 +130,39 @@ import WaypostTestSupport
         }
     }
 
+    /// A full disk is told once, and keeps nobody from an answer.
+    @Test func saysThatItsRecordCannotBeWritten() async throws {
+        let told = Locked<[String]>([])
+        var settings = SimulatorSettings()
+        settings.recordPath = "/dev/full"
+        settings.tell = { words in told.withLock { $0.append(words) } }
+        let simulator = try FleetEngineSimulator(settings)
+        let address = try LocalAddress("127.0.0.1:\(simulator.baseURL.port)")
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { await simulator.run() }
+            let answer = await RawExchange.send(["GET /token/driver/van HTTP/1.0\r\n\r\n"], to: address).text
+            let token = try #require(answer.split(separator: "\"").first { $0.hasPrefix("eyJ") })
+            for second in [30, 40] {
+                let body =
+                    "{\"lastLocation\":{\"location\":{\"latitude\":1.5,\"longitude\":2},\"updateTime\":"
+                    + "\"2026-01-05T10:15:\(second)Z\"}}"
+                let update = await RawExchange.send(
+                    [
+                        "PUT /v1/providers/p/vehicles/van?updateMask=lastLocation HTTP/1.1\r\nHost: localhost\r\n"
+                            + "Connection: close\r\nAuthorization: Bearer \(token)\r\nContent-Type: application/json\r\n"
+                            + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+                    ], to: address
+                ).text
+                #expect(update.hasPrefix("HTTP/1.1 200 OK\r\n"))
+            }
+            group.cancelAll()
+        }
+        #expect(
+            told.withLock { $0 } == [
+                "the record's file cannot be written, and lacks what arrives from now on: No space left on device"
+            ])
+    }
+
     @Test func saysWhyItDoesNotStart() throws {
         let first = try FleetEngineSimulator()
         var settings = SimulatorSettings()

@@ -73,6 +73,8 @@ package struct SimulatorSettings: Sendable {
     package var uploadsPath: String?
     /// The server's clock.
     package var clock: @Sendable () -> UTCTime = { .system }
+    /// Hears, in words for a person, what goes wrong while it runs.
+    package var tell: @Sendable (String) -> Void = { _ in }
 
     package init() {}
 }

@@ -233,7 +233,13 @@ actor SimulatorResponder {
             do {
                 try recordFile?.append(update, at: now)
                 try uploadsFile?.append(update, at: now)
-            } catch { recordFailure = "the record's file: \(error)" }
+            } catch {
+                if recordFailure == nil {
+                    settings.tell(
+                        "the record's file cannot be written, and lacks what arrives from now on: \(error.reason)")
+                }
+                recordFailure = "the record's file: \(error)"
+            }
         }
         return answer(outcome.answer, query)
     }
