@@ -52,6 +52,11 @@ struct CheckCommand {
             part: authorization, with: #"{"type": "http", "url": "https://b.internal/${vehicleId}"}"#,
             line: "authorization: authorization.url has a $ before a placeholder, which stays in the address; write"),
         Case(
+            part: authorization, with: #"{"type": "command", "command": ["~/bin/token"]}"#,
+            line:
+                "authorization: authorization.command: there is no ~/bin/token, for only a shell reads ~ as a home; write "
+        ),
+        Case(
             part: authorization, with: #"{"type": "command", "command": ["/bin/echo token"]}"#,
             line:
                 "authorization: authorization.command: there is no /bin/echo token; write the program and each of its "
@@ -457,6 +462,16 @@ struct CheckCommand {
         let notes = lines.filter { $0.hasPrefix("note  \(section)") && $0.contains("\(section).url ") }
         #expect(notes.count == (words == nil ? 0 : 1), "\(lines)")
         #expect(notes.allSatisfy { $0.contains(words ?? "") }, "\(notes)")
+    }
+
+    @Test(arguments: [("FOLDER/new/outbox.sqlite", true), ("FOLDER/o/outbox.sqlite", false)])
+    func notesAFolderThatIsYetToBeMade(path: String, isNoted: Bool) async throws {
+        let (lines, ending) = try await check(Self.good.replacing("FOLDER/o/outbox.sqlite", with: path))
+        #expect(ending == .exited(0))
+        let isThere = lines.contains {
+            $0.hasPrefix("note  outbox") && $0.contains("/new is not there yet, and is made at")
+        }
+        #expect(isThere == isNoted, "\(lines)")
     }
 
     @Test(arguments: [("onDemandTrips", 0), ("scheduledTasks", 1)])

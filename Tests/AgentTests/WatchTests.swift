@@ -65,7 +65,7 @@ struct Watches {
         let watch = try RunningProgram(
             [BuiltProgram.waypost, "watch", "--config", config, "--trip", "trip 7"],
             environment: BuiltProgram.environment)
-        try #require(await watch.output.line(saying: "no position  vehicle van-7  NEW  250 m left") != nil)
+        try #require(await watch.output.line(saying: "no position yet  vehicle van-7  NEW  250 m left") != nil)
         try await drive(config)
         try #require(await watch.output.line(saying: "COMPLETE") != nil)
         #expect(await watch.end() == .exited(0))
@@ -161,7 +161,7 @@ struct Watches {
     @Test func showWhatIsKnown() {
         var snapshot = FollowedSnapshot()
         let now = UTCTime(millisecondsSince1970: 1_767_608_130_000)
-        #expect(SnapshotLine(snapshot, now: now).text == "10:15:30  no position")
+        #expect(SnapshotLine(snapshot, now: now).text == "10:15:30  no position yet")
         #expect(SnapshotLine(snapshot, now: now).json == #"{"readAt":"2026-01-05T10:15:30.000Z"}"#)
         var position = FollowedSnapshot.Position(latitude: 53.5500118, longitude: -0.0000334)
         snapshot.position = position

@@ -52,7 +52,8 @@ enum WaypostCommand {
             try StandardOutput.write(line: "waypost \(Release.version)")
             return .done
         case "--help", "-h":
-            try StandardOutput.write(line: HelpText.overview)
+            let command = try words.dropFirst().first.map(CommandCatalog.command)
+            try StandardOutput.write(line: command.map(HelpText.page) ?? HelpText.overview)
             return .done
         default: break
         }

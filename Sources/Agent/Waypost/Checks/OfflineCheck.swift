@@ -312,6 +312,14 @@ package enum OfflineCheck {
                     "outbox.path: \(configuration.outbox.path) lies in the machine's memory (tmpfs), so that its restart loses "
                         + "what waits there; choose a path on a disk, as /var/lib/waypost/outbox.sqlite"))
         }
+        let folder = FileSystem.parent(of: outbox)
+        if (try? FileStatus(at: folder)) == .some(nil), folder != "/var/lib/waypost" {
+            notes.append(
+                CheckLine(
+                    .note, "outbox",
+                    "outbox.path: \(folder) is not there yet, and is made at the start; if there should be an outbox, correct the "
+                        + "path"))
+        }
         if case .loopback(_, port: 0) = configuration.statusAddress {
             notes.append(
                 CheckLine(

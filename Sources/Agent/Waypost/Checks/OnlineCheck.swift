@@ -267,7 +267,15 @@ extension OnlineCheck {
         let side = lag > .zero ? "behind" : "ahead of"
         return CheckLine(
             .note, "receiver",
-            "\(words); its time is \(difference.spoken) \(side) \(witness.rawValue)\(witness.remedy)")
+            "\(words); its time is \(difference.spoken) \(side) \(witness.rawValue)"
+                + (isZone(difference) ? ": it may state local time; set it to UTC" : witness.remedy))
+    }
+
+    /// Whether `difference` is that of a time zone, to a minute: they are quarters of an hour apart, up to 14 hours.
+    private static func isZone(_ difference: Duration) -> Bool {
+        let (seconds, quarter) = (difference.components.seconds, Int64(900))
+        let rest = seconds % quarter
+        return (1740...50_460).contains(seconds) && min(rest, quarter - rest) <= 60
     }
 
     private static func firstFix(_ events: AsyncStream<FixSourceEvent>, noting last: Locked<FirstFixWait>) async
@@ -307,6 +315,8 @@ package struct FirstFixWait: Sendable {
         guard let state else { return "no answer within \(limit.components.seconds) s" }
         if let cause, [.receiving, .noPosition, .ended].contains(state.kind) {
             return "\(state), but no fix within \(limit.components.seconds) s: \(cause)"
+                + (cause == .dateTooEarly
+                    ? "; a recorded log is read with \"type\": \"file\", or by waypost replay" : "")
         }
         guard case .receiving = state else { return state.description }
         return "\(state), but no fix yet within \(limit.components.seconds) s; check the antenna's view of the sky"

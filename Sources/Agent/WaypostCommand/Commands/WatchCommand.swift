@@ -72,7 +72,7 @@ struct SnapshotLine {
             if let heading = position.headingDegrees { parts.append("\(heading)°") }
             parts.append(age.map { "\(FigureText.decimal($0, 0)) s old" } ?? "of unknown age")
         } else {
-            parts.append("no position")
+            parts.append("no position yet")
         }
         if let vehicleID = snapshot.vehicleID { parts.append("vehicle \(vehicleID)") }
         if let status = snapshot.status { parts.append(status) }
