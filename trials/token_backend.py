@@ -194,7 +194,8 @@ class TokenBackend(Trial):
         stolen = json.loads(first.read_text())["authorization"]["headers"]
         self.make_certificate("forged", by_certificate.stem)
         self.make_certificate("expired", "van-old", "3 days ago")
-        call(*self.backend.enrol_command("van-old", "--certificate", self.file("expired.pem")))
+        # It was good then; one that has ended is not enrolled.
+        call("faketime", "3 days ago", *self.backend.enrol_command("van-old", "--certificate", self.file("expired.pem")))
         # A certificate is public: the header that carries one counts when nginx wrote it, however it is spelt.
         sent = urllib.parse.quote(self.file(f"{by_certificate.stem}.pem").read_text())
         for told, status in [
