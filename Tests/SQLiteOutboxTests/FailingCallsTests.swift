@@ -7,11 +7,11 @@ import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-/// The first call of a kind fails, the second in another run, and so on: each with `make damage-test`, some with
-/// `make test`.
+/// The first call of a kind fails, the second in another run, and so on: each with `make damage-test` of 100 seeds or
+/// more, some with `make test`.
 @Suite(.enabled(if: !Sanitizer.isActive, "computes for long on one thread"))
 struct FailingCalls {
-    static let isLong = ProcessInfo.processInfo.environment["DAMAGE_SEEDS"] != nil
+    static let isLong = (ProcessInfo.processInfo.environment["DAMAGE_SEEDS"].flatMap { UInt64($0) } ?? 0) >= 100
     private static let numbers = isLong ? Array(1...200) : [1, 2, 3, 5, 9, 33, 129]
     private static let errors =
         [DiskErrno.inputOutput, DiskErrno.noSpace] + (isLong ? [DiskErrno.readOnly, DiskErrno.interrupted] : [])
