@@ -9,6 +9,24 @@ import Testing
 import WaypostTestSupport
 
 @Suite struct Simulator {
+    private static func token(at address: LocalAddress) async -> Substring? {
+        let answer = await RawExchange.send(["GET /token/driver/van HTTP/1.0\r\n\r\n"], to: address).text
+        return answer.split(separator: "\"").first { $0.hasPrefix("eyJ") }
+    }
+
+    /// What is answered to a position of 10:15 and `second`.
+    private static func update(at address: LocalAddress, _ token: Substring, second: Int) async -> String {
+        let body =
+            "{\"lastLocation\":{\"location\":{\"latitude\":1.5,\"longitude\":2},\"updateTime\":\"2026-01-05T10:15:\(second)Z\"}}"
+        return await RawExchange.send(
+            [
+                "PUT /v1/providers/p/vehicles/van?updateMask=lastLocation HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                    + "Authorization: Bearer \(token)\r\nContent-Type: application/json\r\n"
+                    + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+            ], to: address
+        ).text
+    }
+
     @Test func servesTokensUpdatesRecordAndPageOnOnePort() async throws {
         let path = "/tmp/waypost-\(UUID().uuidString).jsonl"
         defer { for file in [path, path + ".uploads"] { try? FileManager.default.removeItem(atPath: file) } }
@@ -18,17 +36,8 @@ import WaypostTestSupport
         let address = try LocalAddress("127.0.0.1:\(simulator.baseURL.port)")
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask { await simulator.run() }
-            let answer = await RawExchange.send(["GET /token/driver/van HTTP/1.0\r\n\r\n"], to: address).text
-            let token = try #require(answer.split(separator: "\"").first { $0.hasPrefix("eyJ") })
-            let body =
-                "{\"lastLocation\":{\"location\":{\"latitude\":1.5,\"longitude\":2},\"updateTime\":\"2026-01-05T10:15:30Z\"}}"
-            let update = await RawExchange.send(
-                [
-                    "PUT /v1/providers/p/vehicles/van?updateMask=lastLocation HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
-                        + "Authorization: Bearer \(token)\r\nContent-Type: application/json\r\n"
-                        + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
-                ], to: address
-            ).text
+            let token = try #require(await Self.token(at: address))
+            let update = await Self.update(at: address, token, second: 30)
             #expect(update.hasPrefix("HTTP/1.1 200 OK\r\n"))
             let van = ResourceName(provider: "p", service: .onDemandTrips, id: "van")
             #expect(await simulator.record.vehicles[van]?.fixTimes.map(\.description) == ["2026-01-05T10:15:30.000Z"])
@@ -140,19 +149,9 @@ import WaypostTestSupport
         let address = try LocalAddress("127.0.0.1:\(simulator.baseURL.port)")
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask { await simulator.run() }
-            let answer = await RawExchange.send(["GET /token/driver/van HTTP/1.0\r\n\r\n"], to: address).text
-            let token = try #require(answer.split(separator: "\"").first { $0.hasPrefix("eyJ") })
+            let token = try #require(await Self.token(at: address))
             for second in [30, 40] {
-                let body =
-                    "{\"lastLocation\":{\"location\":{\"latitude\":1.5,\"longitude\":2},\"updateTime\":"
-                    + "\"2026-01-05T10:15:\(second)Z\"}}"
-                let update = await RawExchange.send(
-                    [
-                        "PUT /v1/providers/p/vehicles/van?updateMask=lastLocation HTTP/1.1\r\nHost: localhost\r\n"
-                            + "Connection: close\r\nAuthorization: Bearer \(token)\r\nContent-Type: application/json\r\n"
-                            + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
-                    ], to: address
-                ).text
+                let update = await Self.update(at: address, token, second: second)
                 #expect(update.hasPrefix("HTTP/1.1 200 OK\r\n"))
             }
             group.cancelAll()

@@ -145,8 +145,8 @@ extension Arguments {
     ) throws(ConfigurationError) -> Configuration? {
         if value("--config") == nil, !FileSystem.isAllowed(.read, at: usual) { return nil }
         do { return try configuration(usual: usual) } catch {
-            guard value("--config") == nil else {
-                if let file = value("--config"), FileSystem.isAllowed(.read, at: file) {
+            if let file = value("--config") {
+                if FileSystem.isAllowed(.read, at: file) {
                     say(
                         "waypost: a service that runs goes by what it read before, and with this file will not start again; mend "
                             + "the file first (waypost check), or ask without --config, at 127.0.0.1:9464")
