@@ -1,5 +1,7 @@
 import GNSSReceiver
+import LinuxPlatform
 import Testing
+import Waypost
 import WaypostTestSupport
 
 @testable import WaypostCommand
@@ -243,5 +245,25 @@ import WaypostTestSupport
             said.last?.hasPrefix(
                 "waypost: a service that runs goes by what it read before, and is asked at 127.0.0.1:9464")
                 == true, "\(said)")
+    }
+
+    /// Where the service is to be asked stands in the file that was named, and in no other.
+    @Test func saysOfANamedFileThatIsWrongWhatTheServiceGoesBy() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("{".utf8, to: "config.json")
+        for (path, isTold) in [(file, true), (folder.path("none"), false)] {
+            let (_, arguments) = try Self.parse("why --config \(path)")
+            var said: [String] = []
+            #expect(throws: ConfigurationError.self) { try arguments.serviceConfiguration { said.append($0) } }
+            #expect(said.count == (isTold ? 1 : 0), "\(said)")
+            #expect(
+                said.allSatisfy { $0.contains("with this file will not start again; mend the file first") }, "\(said)")
+        }
+    }
+
+    @Test func showsTheHelpOfACommandBehindTheOption() async throws {
+        let outcome = try await BuiltProgram.run(["--help", "replay"])
+        #expect(String(decoding: outcome.standardOutput, as: UTF8.self).contains("usage: waypost replay LOG"))
+        #expect(outcome.ending == .exited(0))
     }
 }
