@@ -38,19 +38,16 @@ import WaypostTestSupport
         #expect(tally.lives > 2000 && tally.failures > 200 && tally.refused.count > 200 && tally.handedOut > 50_000)
     }
 
-    /// Lets time pass until `total` callers are answered and every fetch has ended; only while each fetch under way
-    /// sleeps, so that it does not run off from those who work.
+    /// Lets time pass until `total` callers are answered and every fetch has ended; only while each fetch in progress
+    /// sleeps, so that it does not run off from those who work, nor from one that the issuer has yet to hear of.
     private func passTime(
         _ clock: ManualClock, _ cached: CachedAuthorization, _ issuer: WeekIssuer, until total: Int
     ) async {
         while true {
-            let underWay = issuer.underWay
-            if underWay > 0, clock.sleeperCount == underWay { clock.advance(by: .seconds(1)) }
             let isAnswered = issuer.answered == total
-            // A turn on the actor: a refresh that the last answer began is under way after it.
-            await cached.discard(
-                AuthorizationToken(value: "", lifetime: nil), for: AuthorizationContext(vehicleID: "nobody"))
-            if isAnswered, issuer.underWay == 0 { return }
+            let underWay = await cached.fetchCount
+            if isAnswered, underWay == 0 { return }
+            if underWay > 0, clock.sleeperCount == underWay { clock.advance(by: .seconds(1)) }
             await Task.yield()  // the callers have to have their turn, on however few threads
         }
     }
@@ -116,7 +113,6 @@ private final class WeekIssuer: VehicleAuthorization {
     var tally: Tally { state.withLock { $0.tally } }
     var answered: Int { state.withLock { $0.answered } }
     var droppedCount: Int { state.withLock { $0.dropped.count } }
-    var underWay: Int { state.withLock { $0.running.values.reduce(0, +) } }
 
     /// From 0 up to 1.
     func draw() -> Double { state.withLock { $0.random.unit() } }

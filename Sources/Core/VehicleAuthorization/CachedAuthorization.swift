@@ -64,6 +64,9 @@ public actor CachedAuthorization: VehicleAuthorization {
         cache = TokenCache(policy: policy)
     }
 
+    /// Fetches in progress, with those that no caller waits for.
+    package var fetchCount: Int { fetches.count }
+
     /// A token for the context's vehicle or trip: a kept one, or the outcome of a fetch, in progress or begun now.
     public func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         switch cache.request(context, now: elapsed()) {
