@@ -61,7 +61,9 @@ let package = Package(
         room(
             "Adapters", "BackendAuthorization",
             ["TimeAndChance", "ReportedText", "StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
-        room("Adapters", "CurlTransport", ["ReportedText", "HTTPMessages", "LinuxPlatform", "CCurl"]),
+        room(
+            "Adapters", "CurlTransport",
+            ["TimeAndChance", "ReportedText", "HTTPMessages", "LinuxPlatform", "CCurl", "CCrypto"]),
         room(
             "Adapters", "SQLiteOutbox",
             ["TimeAndChance", "ReportedText", "GNSS", "LocationReporting", "LinuxPlatform", "CSQLite"]),

@@ -214,6 +214,16 @@ import WaypostTestSupport
             "\"authorization.url\" is \"http://backend/\", which would send to backend unencrypted; use https (http is for loopback hosts only)"
         ),
         (
+            "{\"type\": \"file\"", "{\"type\": \"service_account\"",
+            "\"authorization.type\" is a service account, whose key must not be in a vehicle; let your backend sign the "
+                + "tokens, and write \"http\" with its \"url\""
+        ),
+        (
+            "{\"type\": \"file\"", "{\"type\": \"serviceAccount\"",
+            "\"authorization.type\" is a service account, whose key must not be in a vehicle; let your backend sign the "
+                + "tokens, and write \"http\" with its \"url\""
+        ),
+        (
             "{\"type\": \"file\"", "{\"type\": \"http\", \"url\": \"https://user:hush@backend/?key=hush\"",
             "\"authorization.url\" is \"https://…@backend/?…\", which carries a user name or password; "
                 + "give credentials as a header from a file"

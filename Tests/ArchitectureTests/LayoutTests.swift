@@ -40,8 +40,8 @@ import Testing
         #expect(hasTests, "\(folder) holds no test")
     }
 
-    /// Mathematics has neither state nor input and output that one module would have to contain.
-    @Test(arguments: [("CCurl", 1), ("CSQLite", 1), ("CCrypto", 1), ("CZlib", 1), ("CLinux", 1), ("CMath", 2)])
+    /// Mathematics and cryptography have neither state nor input and output that one module would have to contain.
+    @Test(arguments: [("CCurl", 1), ("CSQLite", 1), ("CCrypto", 2), ("CZlib", 1), ("CLinux", 1), ("CMath", 2)])
     func wrapsEachCLibraryOnce(library: String, users: Int) throws {
         #expect(modules.filter { $0.mayImport.contains(library) }.count == users)
         #expect(try Checkout.folders(in: "Sources/SystemLibraries").contains(library))

@@ -52,7 +52,9 @@ let modules: [Module] = [
             "TimeAndChance", "ReportedText", "StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform",
             "Glibc",
         ]),
-    Module("Adapters", "CurlTransport", ["ReportedText", "HTTPMessages", "LinuxPlatform", "CCurl", "Glibc"]),
+    Module(
+        "Adapters", "CurlTransport",
+        ["TimeAndChance", "ReportedText", "HTTPMessages", "LinuxPlatform", "CCurl", "CCrypto", "Glibc"]),
     Module(
         "Adapters", "SQLiteOutbox",
         ["TimeAndChance", "ReportedText", "GNSS", "LocationReporting", "LinuxPlatform", "CSQLite", "Glibc"]),

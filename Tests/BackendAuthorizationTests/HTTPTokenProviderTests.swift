@@ -323,6 +323,33 @@ import WaypostTestSupport
         #expect(error?.description.hasSuffix(note) == isTold, "\(error?.description ?? "")")
     }
 
+    /// Without secrets, and without what may differ at each try.
+    @Test(
+        arguments: [
+            (#"{"error": "no such vehicle"}"#, "no such vehicle"),
+            (#"{"error": "van 7 is not enrolled"}"#, "van 7 is not enrolled"),
+            (#"{"error": {"code": 400, "message": "vehicle is missing", "status": "INVALID"}}"#, "vehicle is missing"),
+            (
+                #"{"error": "invalid_request", "error_description": "the key hush-hush is no key"}"#,
+                "the key … is no key"
+            ),
+            (#"{"type": "about:blank", "title": "Bad Request", "detail": "no vehicle"}"#, "no vehicle"),
+            (#"{"message": "request 7f31 failed"}"#, nil), (#"{"error": 7, "id": "abc"}"#, nil),
+            (#"{"error": ""}"#, nil), (#"["error"]"#, nil), (#"{"error": "cut o"#, nil), ("no vehicle", nil),
+        ])
+    func tellsTheBackendsOwnReason(body: String, says: String?) async throws {
+        for status in [400, 401, 403, 404, 422, 503] {
+            let (provider, _) = try provider(
+                HTTPTokenSettings(
+                    url: "https://backend.example.com/t", headers: [HeaderTemplate("Key", .literal("hush-hush"))])
+            ) { _ in HTTPResponse(status: status, body: Array(body.utf8)) }
+            let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
+            let text = error?.description ?? ""
+            #expect(text.contains("; it says \"") == (says != nil), "\(text)")
+            if let says { #expect(text.hasSuffix("; it says \"\(says)\""), "\(text)") }
+        }
+    }
+
     /// What says who asks is named where it was rejected.
     @Test(
         arguments: [

@@ -1,5 +1,6 @@
 import HTTPMessages
 import ReportedText
+import StrictJSON
 import VehicleAuthorization
 
 /// What a token endpoint's refusals, or its silence, mean: a table, with messages that name the endpoint.
@@ -88,7 +89,7 @@ struct TokenEndpointErrors {
         default: (code, advice) = (.refused, "it rejects the request; check \(section).url and the backend's log")
         }
         return AuthorizationError(
-            code, "\(name) answered \(status): \(advice)\(pageNote(response))", retryAfter: retryAfter)
+            code, "\(name) answered \(status): \(advice)\(pageNote(response))\(reason(response))", retryAfter: retryAfter)
     }
 
     /// A backend rejects with JSON; a page comes from what stands before it, or from another server. (A 400 may come
@@ -99,6 +100,21 @@ struct TokenEndpointErrors {
             AnswerKind(response.body) == .page
         else { return "" }
         return "; its answer is a page (HTML or XML), so another server, a proxy or a login page may be answering"
+    }
+
+    /// What a backend says itself in JSON, as RFC 6749 (section 5.2) or RFC 9457 have it, or as Google's servers do.
+    /// With a figure in it, beside the id that is asked for, it may be another text each time, which would be reported
+    /// again at each try.
+    private func reason(_ response: HTTPResponse) -> String {
+        guard case .json(let text) = AnswerKind(response.body), let answer = try? JSONValue(parsing: text) else {
+            return ""
+        }
+        let problem = answer["error"]?.objectValue == nil ? answer : answer["error"]
+        let keys = ["error_description", "detail", "message", "reason", "error", "title"]
+        guard let said = keys.lazy.compactMap({ problem?[$0]?.stringValue }).first else { return "" }
+        let shown = ReportedText(said, without: secrets).description
+        guard !shown.isEmpty, !shown.replacing(id, with: "").contains(where: \.isNumber) else { return "" }
+        return "; it says \"\(shown)\""
     }
 
     /// Where a redirect leads, plain http too, as a captive portal has it. What stands behind a path may be a secret;
@@ -148,6 +164,14 @@ struct TokenEndpointErrors {
     /// What nginx answers to a client whose certificate is missing or not to be trusted.
     private static func speaksOfCertificate(_ body: [UInt8]) -> Bool {
         ReportedText(bytes: body.prefix(1000), limit: 1000).description.lowercased().contains("ssl certificate")
+    }
+
+    /// What is asked for.
+    private var id: String {
+        switch subject {
+        case .vehicle(let id, _), .trip(let id): id
+        case .shipment(let trackingID): trackingID
+        }
     }
 
     /// Whoever asks is known, and may not have this token.

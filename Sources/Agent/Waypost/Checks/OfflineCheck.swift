@@ -4,6 +4,7 @@ import Glibc
 import LinuxPlatform
 import ReportedText
 import SQLiteOutbox
+package import TimeAndChance
 import VehicleAuthorization
 
 /// One line of `waypost check`: what was looked at, and what is there, or what is wrong and what to do.
@@ -30,14 +31,17 @@ package struct CheckLine: Sendable, Hashable {
 /// What is wrong with a configuration that can be read, as far as this machine shows: nothing is opened for writing,
 /// nobody is asked.
 package enum OfflineCheck {
-    /// Everything that is wrong or worth knowing; where it was read from `file`, for the service as well.
+    /// Everything that is wrong or worth knowing at the time `now`; where it was read from `file`, for the service as
+    /// well.
     ///
     /// Blocks; not for the shared pool.
-    package static func lines(_ configuration: Configuration, from file: String? = nil) -> [CheckLine] {
+    package static func lines(
+        _ configuration: Configuration, from file: String? = nil, at now: UTCTime = .system
+    ) -> [CheckLine] {
         var lines = configuration.doubts.map {
             CheckLine($0.isLikelyRight ? .note : .fail, $0.section, $0.description)
         }
-        lines += proofs(configuration) + receiver(configuration) + privateSwitch(configuration) + outbox(configuration)
+        lines += proofs(configuration, now) + receiver(configuration) + privateSwitch(configuration) + outbox(configuration)
         lines += tokens(configuration.authorization, "authorization", configuration)
         lines += tokens(configuration.consumerAuthorization, "consumerAuthorization", configuration)
         lines += notes(configuration)
@@ -59,7 +63,7 @@ package enum OfflineCheck {
 
     /// What only making can prove: certificate files are there, placeholders are known. What the service writes is only
     /// looked at.
-    private static func proofs(_ configuration: Configuration) -> [CheckLine] {
+    private static func proofs(_ configuration: Configuration, _ now: UTCTime) -> [CheckLine] {
         let log = LogWriter(level: .error, format: .text)
         var lines: [CheckLine] = []
         func prove(_ name: String, _ files: CertificateFiles? = nil, _ body: () throws(AgentError) -> Void) {
@@ -68,6 +72,7 @@ package enum OfflineCheck {
             if problems.isEmpty, let problem = files?.problemOfPair { problems = [problem] }
             lines += problems.map { CheckLine(.fail, name, $0) }
             guard problems.isEmpty else { return }
+            lines += (files?.lapses(at: now) ?? []).map { CheckLine($0.isNow ? .fail : .note, name, $0.text) }
             do { try body() } catch { lines.append(CheckLine(.fail, name, error.detail)) }
         }
         prove("outbox") { () throws(AgentError) in try configuration.proveOutbox() }

@@ -50,6 +50,14 @@ extension AuthorizationConfiguration {
             ? root.section("consumerAuthorization", "where waypost watch --trip gets a trip's tokens")
             : root.section("authorization", isRequired: true, "where tokens come from")
         if forConsumers { section.placeholders = ["tripId", "providerId"] }
+        // As the key file that Google's console gives has it.
+        if section.member("type")?.stringValue?.lowercased().filter(\.isLetter) == "serviceaccount" {
+            section.report(
+                "type",
+                "is a service account, whose key must not be in a vehicle; let your backend sign the tokens, and write \"http\" "
+                    + "with its \"url\"")
+            return nil
+        }
         guard let kind = section.choice("type", meant: Kind.meant, "where tokens come from") else { return nil }
         defer { section.finish() }
         switch kind {

@@ -2,6 +2,7 @@ import BackendAuthorization
 import CurlTransport
 import LinuxPlatform
 import ReportedText
+import TimeAndChance
 import VehicleAuthorization
 
 /// The files that a section of the configuration names for its connections. libcurl reads them by itself, would wait
@@ -12,6 +13,9 @@ struct CertificateFiles {
         case certificate = "CERTIFICATE"
         case key = "PRIVATE KEY"
     }
+
+    /// In bytes; a file of all authorities of the world has a fiftieth.
+    private static let limit = 16 << 20
 
     /// As `authorization`.
     let section: String
@@ -42,6 +46,24 @@ struct CertificateFiles {
             + "openssl pkey -pubout -in \(client.keyFile) with openssl x509 -pubkey -noout -in \(client.certificateFile)"
     }
 
+    /// What the time says of certificates with which nothing else is wrong: that one is not valid at `now`, or ends
+    /// soon. Reads them; not for the shared pool.
+    func lapses(at now: UTCTime) -> [(isNow: Bool, text: String)] {
+        func lapse(
+            of path: String?, _ key: String, by choose: ([CertificateValidity]) -> CertificateValidity?
+        ) -> (isNow: Bool, text: String)? {
+            guard let path, let bytes = try? BoundedFile.contents(of: path, limit: Self.limit),
+                let (isNow, words) = choose(CertificateValidity.each(inPEM: bytes))?.lapse(at: now)
+            else { return nil }
+            return (isNow, "\(section).\(key) \(path) holds a certificate that \(words)")
+        }
+        // Of several authorities one is enough; in a chain the client's own comes first.
+        return [
+            lapse(of: authorities, "caFile") { $0.max { $0.end < $1.end } },
+            lapse(of: certificate, "clientCertificateFile", by: \.first),
+        ].compactMap { $0 }
+    }
+
     private func problem(ofKey path: String, _ name: String) -> String? {
         // A certificate in its place need be no secret.
         if let labels = try? Self.labels(of: path), !labels.isEmpty, let problem = Self.problem(labels, .key) {
@@ -62,7 +84,7 @@ struct CertificateFiles {
 
     /// What its lines `-----BEGIN LABEL-----` say of a PEM file.
     private static func labels(of path: String) throws(BoundedFile.Refusal) -> [String] {
-        let (bytes, begin) = (try BoundedFile.contents(of: path, limit: 16 << 20), Array("-----BEGIN ".utf8))
+        let (bytes, begin) = (try BoundedFile.contents(of: path, limit: limit), Array("-----BEGIN ".utf8))
         return bytes.split(separator: UInt8(ascii: "\n")).filter { $0.starts(with: begin) }.map {
             ReportedText(bytes: $0.dropFirst(begin.count).prefix { $0 != UInt8(ascii: "-") }).description
         }
@@ -94,5 +116,21 @@ extension Configuration {
         return CertificateFiles(
             section: authorizationSection, authorities: trust.caFile, certificate: trust.clientCertificateFile,
             key: trust.clientKeyFile)
+    }
+}
+
+extension CertificateValidity {
+    /// How long before its end there is time to renew it.
+    private static let notice = Duration.seconds(30 * 86_400)
+
+    /// Whether it is not valid at the time `now`, or will not be soon, and what to do.
+    fileprivate func lapse(at now: UTCTime) -> (isNow: Bool, words: String)? {
+        let today = now.description.prefix(10)
+        let remedy = "put a valid one in its place, or, if it is not \(today) today, set this machine's clock"
+        let left = now.duration(to: end)
+        if left < .zero { return (true, "ended on \(end.shortestDescription), so that it is rejected: \(remedy)") }
+        if now < begin { return (true, "is not valid before \(begin.shortestDescription): \(remedy)") }
+        guard left < Self.notice else { return nil }
+        return (false, "ends on \(end.shortestDescription), in \(left.spoken): put a new one in its place before")
     }
 }

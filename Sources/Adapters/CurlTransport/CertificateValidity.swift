@@ -1,0 +1,36 @@
+import CCrypto
+import Glibc
+package import TimeAndChance
+
+/// When a certificate begins and ends to be valid (RFC 5280, section 4.1.2.5).
+package struct CertificateValidity: Sendable, Hashable {
+    package let begin: UTCTime
+    package let end: UTCTime
+
+    /// Those of the certificates in a PEM file, in its order, up to one that cannot be read; whatever else stands there
+    /// is passed over.
+    package static func each(inPEM bytes: [UInt8]) -> [Self] {
+        unsafe bytes.withUnsafeBytes { bytes in
+            let source = unsafe BIO_new_mem_buf(bytes.baseAddress, CInt(clamping: bytes.count))
+            defer {
+                unsafe BIO_free(source)
+                ERR_clear_error()
+            }
+            var found: [Self] = []
+            while let certificate = unsafe PEM_read_bio_X509_AUX(source, nil, nil, nil) {
+                defer { unsafe X509_free(certificate) }
+                guard let begin = unsafe time(X509_get0_notBefore(certificate)),
+                    let end = unsafe time(X509_get0_notAfter(certificate))
+                else { break }
+                found.append(Self(begin: begin, end: end))
+            }
+            return found
+        }
+    }
+
+    private static func time(_ time: UnsafePointer<ASN1_TIME>?) -> UTCTime? {
+        var parts = unsafe tm()
+        guard unsafe ASN1_TIME_to_tm(time, &parts) == 1 else { return nil }
+        return UTCTime(millisecondsSince1970: Int64(unsafe timegm(&parts)) * 1000)
+    }
+}

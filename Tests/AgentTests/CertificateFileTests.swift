@@ -1,0 +1,76 @@
+import FoundationEssentials
+import Testing
+import TimeAndChance
+import Waypost
+import WaypostTestSupport
+
+/// What a check says of certificates by the time: a client's, from 2020 to 2099, and its authority's, of one day.
+@Suite(.enabled(if: TestCertificates.areAvailable, "openssl is needed"), .timeLimit(.minutes(1)))
+struct CertificateFiles {
+    private static let end = UTCTime(year: 2099, month: 12, day: 31, millisecondOfDay: 86_399_000)
+    private static let remedy = "put a valid one in its place, or, if it is not"
+
+    @Test(arguments: [
+        (end.advanced(by: .seconds(-30 * 86_400)), nil),
+        (
+            end.advanced(by: .seconds(1 - 30 * 86_400)),
+            CheckLine(
+                .note, "authorization", "ends on 2099-12-31T23:59:59Z, in 30 days: put a new one in its place before")
+        ),
+        (
+            end.advanced(by: .seconds(-7200)),
+            CheckLine(.note, "authorization", "ends on 2099-12-31T23:59:59Z, in 2 h: put a new one in its place before")
+        ),
+        (
+            end.advanced(by: .seconds(1)),
+            CheckLine(
+                .fail, "authorization",
+                "ended on 2099-12-31T23:59:59Z, so that it is rejected: \(remedy) 2100-01-01 today, set this machine's "
+                    + "clock")
+        ),
+        (
+            UTCTime(year: 1970, month: 1, day: 1),
+            CheckLine(
+                .fail, "authorization",
+                "is not valid before 2020-01-01T00:00:00Z: \(remedy) 1970-01-01 today, set this machine's clock")
+        ),
+    ])
+    func areJudgedByTheTime(now: UTCTime, line: CheckLine?) async throws {
+        let folder = try TemporaryFolder()
+        try await TestCertificates.make(in: folder)
+        let (certificate, key) = TestCertificates.client(in: folder)
+        let lines = try check(#""clientCertificateFile": "\#(certificate)", "clientKeyFile": "\#(key)""#, at: now)
+        let told = line.map {
+            CheckLine(
+                $0.verdict, $0.name,
+                "authorization.clientCertificateFile \(certificate) holds a certificate that \($0.text)")
+        }
+        #expect(lines.filter { $0.name == "authorization" } == [told].compactMap { $0 })
+    }
+
+    /// A file may hold several authorities: as long as one of them is valid, servers can be.
+    @Test func areJudgedByTheAuthorityThatLastsLongest() async throws {
+        let folder = try TemporaryFolder()
+        try await TestCertificates.make(in: folder)
+        let now = UTCTime(year: 2030, month: 1, day: 1)
+        func told(_ names: [String]) throws -> [CheckLine] {
+            let file = folder.path("authorities.pem")
+            let parts = try names.map { try Data(contentsOf: URL(filePath: folder.path($0))) }
+            try folder.write(parts.joined(), to: "authorities.pem")
+            return try check(#""caFile": "\#(file)""#, at: now).filter { $0.text.contains(file) }
+        }
+        #expect(try told(["expired.pem", "client.pem", "ca.pem"]) == [])
+        let lines = try told(["ca.pem", "expired.pem"])
+        #expect(lines.map(\.verdict) == [.fail])
+        // Not the one of 2020.
+        #expect(lines.first?.text.contains("holds a certificate that ended on 20") == true, "\(lines)")
+        #expect(lines.first?.text.contains("2020-01-02") == false, "\(lines)")
+    }
+
+    private func check(_ keys: String, at now: UTCTime) throws -> [CheckLine] {
+        let http = #"{"type": "http", "url": "https://b.internal/{vehicleId}", \#(keys)}"#
+        let configuration = try Configurations.read(
+            Configurations.smallest.replacing(#"{"type": "file", "path": "/run/token"}"#, with: http))
+        return OfflineCheck.lines(configuration, at: now)
+    }
+}
