@@ -21,7 +21,9 @@ import WaypostTestSupport
         let (client, expired, key) = (try bytes("client.pem"), try bytes("expired.pem"), try bytes("client.key"))
         #expect(CertificateValidity.each(inPEM: client) == [Self.client])
         #expect(
-            CertificateValidity.each(inPEM: Array("a comment\n".utf8) + expired + key + client) == [Self.expired, Self.client])
+            CertificateValidity.each(inPEM: Array("a comment\n".utf8) + expired + key + client) == [
+                Self.expired, Self.client,
+            ])
         #expect(CertificateValidity.each(inPEM: key) == [])
         #expect(CertificateValidity.each(inPEM: []) == [])
         let damaged = Array("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".utf8)

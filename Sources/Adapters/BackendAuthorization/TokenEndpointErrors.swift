@@ -89,7 +89,8 @@ struct TokenEndpointErrors {
         default: (code, advice) = (.refused, "it rejects the request; check \(section).url and the backend's log")
         }
         return AuthorizationError(
-            code, "\(name) answered \(status): \(advice)\(pageNote(response))\(reason(response))", retryAfter: retryAfter)
+            code, "\(name) answered \(status): \(advice)\(pageNote(response))\(reason(response))",
+            retryAfter: retryAfter)
     }
 
     /// A backend rejects with JSON; a page comes from what stands before it, or from another server. (A 400 may come

@@ -41,7 +41,8 @@ package enum OfflineCheck {
         var lines = configuration.doubts.map {
             CheckLine($0.isLikelyRight ? .note : .fail, $0.section, $0.description)
         }
-        lines += proofs(configuration, now) + receiver(configuration) + privateSwitch(configuration) + outbox(configuration)
+        lines +=
+            proofs(configuration, now) + receiver(configuration) + privateSwitch(configuration) + outbox(configuration)
         lines += tokens(configuration.authorization, "authorization", configuration)
         lines += tokens(configuration.consumerAuthorization, "consumerAuthorization", configuration)
         lines += notes(configuration)
