@@ -249,7 +249,7 @@ import WaypostTestSupport
     }
 
     private static let rejected =
-        "it rejects our client certificate: look whether that has ended (openssl x509 -noout -enddate -in FILE), and whether the "
+        "it rejects our client certificate: look whether that has ended (waypost check says), and whether the "
         + "backend knows its authority; check authorization.clientCertificateFile and clientKeyFile"
 
     /// In OpenSSL's words.
@@ -335,7 +335,8 @@ import WaypostTestSupport
             ),
             (#"{"type": "about:blank", "title": "Bad Request", "detail": "no vehicle"}"#, "no vehicle"),
             (#"{"message": "request 7f31 failed"}"#, nil), (#"{"error": 7, "id": "abc"}"#, nil),
-            (#"{"error": ""}"#, nil), (#"["error"]"#, nil), (#"{"error": "cut o"#, nil), ("no vehicle", nil),
+            (#"{"error": ""}"#, nil), (#"{"error": "hush-hush van 7"}"#, nil), (#"["error"]"#, nil),
+            (#"{"error": "cut o"#, nil), ("no vehicle", nil),
         ])
     func tellsTheBackendsOwnReason(body: String, says: String?) async throws {
         for status in [400, 401, 403, 404, 422, 503] {

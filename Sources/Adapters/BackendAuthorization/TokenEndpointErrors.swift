@@ -114,7 +114,8 @@ struct TokenEndpointErrors {
         let keys = ["error_description", "detail", "message", "reason", "error", "title"]
         guard let said = keys.lazy.compactMap({ problem?[$0]?.stringValue }).first else { return "" }
         let shown = ReportedText(said, without: secrets).description
-        guard !shown.isEmpty, !shown.replacing(id, with: "").contains(where: \.isNumber) else { return "" }
+        let rest = shown.replacing(id, with: "")
+        guard rest.contains(where: \.isLetter), !rest.contains(where: \.isNumber) else { return "" }
         return "; it says \"\(shown)\""
     }
 
@@ -158,7 +159,7 @@ struct TokenEndpointErrors {
     private var sendsCertificate: Bool { credentials.contains("\(section).clientCertificateFile") }
 
     private var certificateRejected: String {
-        "it rejects our client certificate: look whether that has ended (openssl x509 -noout -enddate -in FILE), and whether "
+        "it rejects our client certificate: look whether that has ended (waypost check says), and whether "
             + "the backend knows its authority; check \(certificateKeys)"
     }
 
