@@ -36,6 +36,7 @@ struct CheckCommand {
         Case(
             part: "van-7", with: "${VAN}",
             line: "vehicle: vehicle.vehicleId is \"${VAN}\", a placeholder that nothing has "),
+        Case(part: "van-7", with: "*", line: "vehicle: vehicle.vehicleId is \"*\", which names no single one; write"),
         Case(part: "van-7", with: "{{ van }}", line: "vehicle: vehicle.vehicleId is \"{{ van }}\", a placeholder"),
         Case(part: "van-7", with: "van-7 ", line: "vehicle: vehicle.vehicleId is \"van-7 \", with a space at its "),
         Case(
@@ -401,7 +402,9 @@ struct CheckCommand {
         arguments: [
             ("Bearer {file:/etc/key}", "has a reference within its text"), ("Bearer YOUR_API_KEY", "reads like a"),
             ("YOUR-KEY-HERE", "reads like a"), ("changeme", "reads like a"), ("Bearer <key>", "reads like a"),
-            ("Bearer ${KEY}", "reads like a"), ("Bearer abc4711", nil), ("north", nil), ("here", nil),
+            ("Bearer ${KEY}", "reads like a"),
+            ("Bearer $(cat /etc/key)", "has a command for a shell in it, which is sent"), ("Bearer abc4711", nil),
+            ("north", nil), ("here", nil),
             ("Bearer hereYours", nil),
         ] as [(String, String?)])
     func notesAHeaderThatStandsForAnother(value: String, says: String?) async throws {

@@ -1,7 +1,9 @@
+import BackendAuthorization
 import FleetEngine
 import FoundationEssentials
 import GNSSReceiver
 import Glibc
+import HTTPMessages
 import LinuxPlatform
 import LocationReporting
 import SQLiteOutbox
@@ -105,6 +107,17 @@ import WaypostTestSupport
 
     @Test func aByteOrderMarkIsPassed() throws {
         #expect(try Self.read("\u{FEFF}" + Self.smallest).vehicle == Self.read(Self.smallest).vehicle)
+    }
+
+    /// A backend that wakes up may send nothing for as long.
+    @Test func aTokenEndpointMayTakeItsWholeTime() throws {
+        let http = #"{"type": "http", "url": "https://b.internal/", "timeoutSeconds": 60}"#
+        let text = Self.smallest.replacing(#"{"type": "file", "path": "/run/token"}"#, with: http)
+        guard case .http(let settings, _) = try Self.read(text).authorization else {
+            Issue.record("the type is http")
+            return
+        }
+        #expect(settings.limits.total == .seconds(60) && settings.limits.stall == .seconds(60))
     }
 
     @Test func theDefaultsAreThoseOfTheDesign() throws {

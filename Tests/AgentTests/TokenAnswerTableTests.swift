@@ -241,6 +241,9 @@ import WaypostTestSupport
             .doubted("has the iat 1767571200000 in milliseconds; let the issuer divide it by 1000"), life: 3595),
         Row("exp in microseconds", answer(claims(["exp": "1767574800000000"])), .doubted("which is no time; let")),
         Row("exp null", answer(claims(["exp": "null"])), .doubted("has no exp")),
+        Row(
+            "exp as a date", answer(claims(["exp": #""2026-01-05T01:00:00Z""#])),
+            .doubted("has an exp that is no number; let the issuer set it, in seconds since 1970")),
         Row("iat zero", answer(claims(["iat": "0"])), .used, life: 3595),
         Row("exp with a fraction", answer(claims(["exp": "1767574800.5"])), .used),
         Row(
@@ -353,6 +356,10 @@ import WaypostTestSupport
         Row("no kid", answer(claims(header: #"{"alg":"RS256"}"#)), .doubted("names no key; let the issuer set kid")),
         Row(
             "unsigned", answer(claims(header: #"{"alg":"none"}"#)),
+            .refused("is signed with none; let the issuer sign with RS256")),
+        Row(
+            "unsigned, without a signature",
+            answer(claims(header: #"{"alg":"none"}"#).split(separator: ".").prefix(2).joined(separator: ".") + "."),
             .refused("is signed with none; let the issuer sign with RS256")),
         Row(
             "HS256", answer(claims(header: #"{"alg":"HS256","kid":"1"}"#)),

@@ -199,7 +199,10 @@ import WaypostTestSupport
         arguments: [
             ("http://127.0.0.1:8443/t", "<title>400 The plain HTTP request was sent to HTTPS port</title>", true),
             ("http://127.0.0.1:8443/t", "Client sent an HTTP request to an HTTPS server.", true),
+            ("http://127.0.0.1:8443/t", "You're speaking plain HTTP to an SSL-enabled server port.", true),
+            ("http://127.0.0.1:8443/t", "This combination of host and port requires TLS.", true),
             ("http://127.0.0.1:8443/t", "no vehicle", false),
+            ("http://127.0.0.1:8443/t", #"{"type": "https://x/errors", "detail": "no vehicle"}"#, false),
             ("https://backend.example.com/t", "The plain HTTP request was sent to HTTPS port", false),
         ])
     func tellsThatThePortExpectsHTTPS(url: String, body: String, isTold: Bool) async throws {
@@ -258,6 +261,15 @@ import WaypostTestSupport
             ("certificate has expired", "; let the backend renew its certificate, or, if the time is wrong, set this "),
             ("certificate is not yet valid", "; let the backend renew its certificate, or, if the time is wrong, set "),
             (
+                "no alternative certificate subject name matches target host name 'b.internal'",
+                "; correct the host in authorization.url, or let the backend have a certificate for that name"
+            ),
+            (
+                "unable to get local issuer certificate",
+                "; if its authority is your own, name that one's certificate in"
+            ),
+            ("of a kind that OpenSSL has words for later", "; check authorization.url and caFile, and the backend's"),
+            (
                 "self-signed certificate",
                 "; if its authority is your own, name that one's certificate in authorization.c"
             ),
@@ -270,6 +282,20 @@ import WaypostTestSupport
             }, environment: [:])
         let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
         #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+    }
+
+    @Test(arguments: [HTTPTransportError.Code.connectionLost, .tlsFailed])
+    func tellsThatTheBackendsTLSIsTooOld(code: HTTPTransportError.Code) async throws {
+        let provider = try HTTPTokenProvider(
+            HTTPTokenSettings(url: "https://backend.example.com/t"), providerID: "p",
+            transport: ScriptedTransport { _ throws(HTTPTransportError) in
+                throw HTTPTransportError(
+                    code, "OpenSSL/3.0.17: error:0A00042E:SSL routines::tlsv1 alert protocol version")
+            }, environment: [:])
+        let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
+        #expect(
+            error?.description.hasSuffix("; its versions of TLS are older than 1.2; let the backend have a newer one")
+                == true)
     }
 
     /// Whoever has begun to answer expects neither https nor a certificate.

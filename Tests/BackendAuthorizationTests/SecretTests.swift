@@ -77,6 +77,10 @@ import WaypostTestSupport
             (Array("key\nother".utf8), "has more than one line; write the value alone, in one line"),
             (Array("key".utf16).flatMap { [UInt8($0), 0] }, "is not text in UTF-8, perhaps UTF-16; write it anew"),
             ([0xFF, 0xFE, 0x6B, 0], "is not text in UTF-8"),
+            (
+                Array(#"{"type": "service_account", "private_key": "-----BEGIN"}"#.utf8),
+                "holds the key of a service account, with which whoever has it can sign; keep it in the backend, and"
+            ),
         ] as [([UInt8], String)])
     func isOneLineOfTextInAHeader(content: [UInt8], words: String) throws {
         let folder = try TemporaryFolder()
@@ -87,6 +91,18 @@ import WaypostTestSupport
         #expect(error?.code == .misconfigured)
         let expected = "header Authorization cannot take its value from the file \(path), which \(words)"
         #expect(error?.description.hasPrefix(expected) == true, "\(error?.description ?? "")")
+    }
+
+    @Test(arguments: ["Basic dXNlcjpw", "\"key\"", "key of van-7"])
+    func isAKeyAloneBehindBearer(secret: String) {
+        let error = #expect(throws: AuthorizationError.self) {
+            try HeaderTemplate("Authorization", .literal(secret), scheme: .bearer).value(environment: [:])
+        }
+        #expect(error?.code == .misconfigured)
+        #expect(
+            error?.description.contains(" must hold the key alone, without quotes, spaces or the word of another")
+                == true)
+        #expect(error?.description.contains(secret) == false)
     }
 
     @Test func isHandedOverBySystemd() throws {

@@ -130,6 +130,17 @@ import WaypostTestSupport
         #expect(error?.description.contains(Self.token.prefix(12)) == false)
     }
 
+    /// As a backend's text in Latin-1 has it.
+    @Test func isToldToBeInUTF8() {
+        let text = Array(#"{"driver":"J"#.utf8) + [0xFC] + Array(#"rgen"}"#.utf8)
+        let error = #expect(throws: AuthorizationError.self) {
+            try TokenAnswer(
+                text, from: .init(source: "token endpoint X", localTime: 1_000_000_000), format: TokenAnswerFormat())
+        }
+        #expect(
+            error?.description.hasSuffix("; it is not in UTF-8, as JSON has to be; let the issuer write that") == true)
+    }
+
     static let accessToken = "ya29.a0AfB_byCsecret"
     static let apiKey = "AIzaSysecret" + String(repeating: "x", count: 27)
     static let half = token.count / 2

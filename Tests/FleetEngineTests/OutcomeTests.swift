@@ -109,6 +109,19 @@ import WaypostTestSupport
         #expect(!words.contains("let the backend name"), "\(words)")
     }
 
+    @Test func namesTheBillingThatIsNotEnabled() throws {
+        let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v 1")
+        let body = #"""
+            {"error":{"code":403,"message":"This API method requires billing to be enabled.","status":"PERMISSION_DENIED",
+             "details":[{"reason":"BILLING_DISABLED"}]}}
+            """#
+        let outcome = UploadOutcome(
+            of: HTTPResponse(status: 403, body: Array(body.utf8)), to: try Self.request(), for: vehicle)
+        let words = outcome.reason.description
+        #expect(words.contains("; let billing be enabled for p in the Google Cloud console, or correct"), "\(words)")
+        #expect(!words.contains("let the backend name"), "\(words)")
+    }
+
     /// Another server than Fleet Engine may be named, and no portal be there.
     @Test(arguments: [(404, "<html>not here</html>"), (200, "{}")])
     func namesTheEndpointWhereAnotherAnswers(status: Int, body: String) throws {
@@ -150,6 +163,15 @@ import WaypostTestSupport
         #expect(
             UploadOutcome(of: HTTPTransportError(.tlsFailed, "no secure connection")).reason
                 == "no secure connection; if it stays so, check that upload.endpoint names a port for https")
+    }
+
+    @Test(arguments: ["certificate has expired", "certificate is not yet valid"])
+    func namesTheClockWhereACertificateIsOutsideItsTime(words: String) {
+        let error = HTTPTransportError(.certificateNotTrusted, "its certificate is not trusted: \(words)")
+        let reason = UploadOutcome(of: error).reason.description
+        #expect(
+            reason.contains("; set this machine's clock if it is wrong; if it is right, upload.endpoint, or a captive"))
+        #expect(!reason.contains("upload.caFile"))
     }
 
     @Test func namesTheAuthoritiesOfAnEndpoint() {

@@ -42,6 +42,12 @@ package struct HeaderTemplate: Sendable, Hashable {
         case .bearer:
             // Some keep the word with the key.
             let key = TokenAnswer.stripped(secret)
+            guard !key.contains(where: { $0.isWhitespace || $0 == "\"" }) else {
+                throw AuthorizationError(
+                    .misconfigured,
+                    "header \(name) has the scheme bearer, for which \(self.secret.source) must hold the key alone, without "
+                        + "quotes, spaces or the word of another scheme (Basic)")
+            }
             return ("Bearer \(key)", key)
         case .basic:
             guard secret.contains(":") else {
@@ -55,6 +61,11 @@ package struct HeaderTemplate: Sendable, Hashable {
 
     /// Why no header can hold it, the end of a sentence.
     private static func fault(of text: String) -> String? {
+        if text.contains("\"private_key\"") {
+            return
+                "holds the key of a service account, with which whoever has it can sign; keep it in the backend, and name "
+                + "the key that the backend gave this vehicle"
+        }
         let scalars = text.unicodeScalars
         // Zeros are those of UTF-16; U+FFFD stands for what is no UTF-8.
         if scalars.contains(where: { $0.value == 0 || $0 == "\u{FFFD}" }) {

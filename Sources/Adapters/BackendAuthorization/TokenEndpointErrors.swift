@@ -142,9 +142,10 @@ struct TokenEndpointErrors {
         return names.joined(separator: ", ")
     }
 
-    /// What servers say in words to a request without TLS.
+    /// What servers say in words to a request without TLS: nginx, Apache, Go's, Tomcat.
     private static func asksForHTTPS(_ body: [UInt8]) -> Bool {
-        ReportedText(bytes: body.prefix(1000), limit: 1000).description.lowercased().contains("https")
+        let words = ReportedText(bytes: body.prefix(1000), limit: 1000).description.lowercased()
+        return ["plain http", "to an https server", "requires tls"].contains(where: words.contains)
     }
 
     /// What says who asks, as a thing to do.
@@ -198,14 +199,18 @@ struct TokenEndpointErrors {
         case .responseTooLarge:
             (code, advice) = (.unusableAnswer, "expected a small JSON object with the token; check \(section).url")
         case .malformedResponse: (code, advice) = (.unusableAnswer, "expected HTTP; check \(section).url")
-        case .certificateNotTrusted where failure.isOutsideItsTime:
-            code = .unavailable
-            advice = "let the backend renew its certificate, or, if the time is wrong, set this machine's clock"
         case .certificateNotTrusted:
             code = .unavailable
             advice =
-                "if it is for another name, check the host in \(section).url; if it is outside its time, check this "
-                + "machine's clock; if its authority is your own, name that one's certificate in \(section).caFile"
+                switch failure.certificateFault {
+                case .outsideItsTime:
+                    "let the backend renew its certificate, or, if the time is wrong, set this machine's clock"
+                case .ofAnotherName:
+                    "correct the host in \(section).url, or let the backend have a certificate for that name"
+                case .ofUnknownAuthority:
+                    "if its authority is your own, name that one's certificate in \(section).caFile"
+                case nil: "check \(section).url and caFile, and the backend's certificate"
+                }
         case .transportFailed:
             code = .misconfigured
             advice = sendsCertificate ? "check \(certificateKeys); waypost check says more of both" : "check \(section)"
@@ -218,6 +223,8 @@ struct TokenEndpointErrors {
         case .connectionLost where failure.rejectsCertificate && sendsCertificate,
             .tlsFailed where failure.rejectsCertificate && sendsCertificate:
             (code, advice) = (.unavailable, certificateRejected)
+        case .connectionLost where failure.isOfOldTLS, .tlsFailed where failure.isOfOldTLS:
+            (code, advice) = (.unavailable, "its versions of TLS are older than 1.2; let the backend have a newer one")
         case .connectionLost where failure.brokeOff: (code, advice) = (.unavailable, seeLog)
         case .connectionLost where origin.hasPrefix("http:"):
             (code, advice) = (.unavailable, "\(seeLog), and use https if that is what its port expects")
@@ -249,9 +256,9 @@ extension HTTPTransportError {
             .contains { words.contains("alert \($0)") }
     }
 
-    /// In OpenSSL's words.
-    fileprivate var isOutsideItsTime: Bool {
-        ["certificate has expired", "certificate is not yet valid"].contains(where: detail.description.contains)
+    /// In OpenSSL's words: by the TLS alert of that name, or before it.
+    fileprivate var isOfOldTLS: Bool {
+        ["protocol version", "unsupported protocol"].contains(where: detail.description.lowercased().contains)
     }
 
     /// Within an answer, in libcurl's words.

@@ -113,7 +113,10 @@ package struct TokenAnswer: Sendable {
                 let isInSingleQuotes = text.dropFirst().first { $0 > 0x20 } == UInt8(ascii: "'")
                 let remedy =
                     isInSingleQuotes
-                    ? "JSON has double quotes, not single ones" : "was it cut off, or written in place?"
+                    ? "JSON has double quotes, not single ones"
+                    : String(validating: text, as: UTF8.self) == nil
+                        ? "it is not in UTF-8, as JSON has to be; let the issuer write that"
+                        : "was it cut off, or written in place?"
                 throw unusable(
                     "\(bytes.count) bytes\(type) that are not valid JSON (line \(error.line), column \(error.column)); "
                         + "\(expected); \(remedy)")
@@ -188,8 +191,12 @@ package struct TokenAnswer: Sendable {
     private static func signatureProblem(of value: String, _ token: JSONWebToken) -> String? {
         let signature = value.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).last
         let bytes = (signature?.count ?? 0) * 3 / 4
-        if bytes == 0 { return "without a signature; expected it behind the second dot; was it cut off?" }
-        guard token.header["alg"]?.stringValue == "RS256", bytes < 256 else { return nil }
+        let algorithm = token.header["alg"]?.stringValue
+        // Of one that says itself that it has none, the rules for claims tell.
+        if bytes == 0, algorithm != "none" {
+            return "without a signature; expected it behind the second dot; was it cut off?"
+        }
+        guard algorithm == "RS256", bytes < 256 else { return nil }
         return "whose signature has \(bytes) bytes; expected 256 or more for RS256; was it cut off?"
     }
 

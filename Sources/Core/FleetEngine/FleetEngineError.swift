@@ -10,10 +10,16 @@ package struct FleetEngineError: Sendable, Hashable {
     package let retryDelay: Duration?
     /// From `google.rpc.BadRequest`, as `field: description`.
     package let fieldViolations: [ReportedText]
-    /// Whether the API is not enabled for the project (`google.rpc.ErrorInfo`, or the message's words).
-    let isServiceDisabled: Bool
+    /// What the project lacks, whatever its tokens say (`google.rpc.ErrorInfo`, or the message's words).
+    let projectFault: ProjectFault?
     /// `message`, the status name and what is wrong with which field, on one line.
     package let summary: ReportedText
+
+    /// By its reason's name.
+    enum ProjectFault: String, Sendable, Hashable {
+        case serviceDisabled = "SERVICE_DISABLED"
+        case billingDisabled = "BILLING_DISABLED"
+    }
 
     /// `nil` when `body` is no such error: HTML, another program's JSON, nothing.
     ///
@@ -24,8 +30,9 @@ package struct FleetEngineError: Sendable, Hashable {
         let message = answer.error.message ?? ""
         let details = answer.error.details ?? []
         retryDelay = details.lazy.compactMap { $0.retryDelay.flatMap(Self.duration) }.first
-        isServiceDisabled =
-            details.contains { $0.reason == "SERVICE_DISABLED" } || message.contains("has not been used in project")
+        projectFault =
+            details.lazy.compactMap { $0.reason.flatMap(ProjectFault.init) }.first
+            ?? (message.contains("has not been used in project") ? .serviceDisabled : nil)
         let violations = details.flatMap { $0.fieldViolations ?? [] }
             .map { "\($0.field ?? "?"): \($0.description ?? "")" }
         // The server's words may be whole sentences; more follows.

@@ -55,9 +55,8 @@ extension UploadOutcome {
         let words = ReportedText(reason.description, limit: ReportedText.longestSentence)
         let error = FleetEngineError(response.body, without: request.secrets)
         let remedy =
-            error?.isServiceDisabled == true
-            ? Self.enabling(vehicle)
-            : Self.remedy(for: response.status, vehicle, reason: reason.description, isOfFleetEngine: error != nil)
+            error?.projectFault.map { Self.remedy(for: $0, vehicle) }
+            ?? Self.remedy(for: response.status, vehicle, reason: reason.description, isOfFleetEngine: error != nil)
         let advised: ReportedText = "\(words); \(remedy)"
         switch self {
         case .tokenRefused: self = .tokenRefused(reason: advised)
@@ -109,12 +108,20 @@ extension UploadOutcome {
         }
     }
 
-    /// For a project whose owner has not enabled the API, whatever its tokens say.
-    private static func enabling(_ vehicle: VehicleName) -> ReportedText {
-        """
-        let the Fleet Engine API be enabled for \(vehicle.providerID) (gcloud services enable \
-        fleetengine.googleapis.com), or correct vehicle.providerId
-        """
+    /// What the owner of the project has to do.
+    private static func remedy(for fault: FleetEngineError.ProjectFault, _ vehicle: VehicleName) -> ReportedText {
+        switch fault {
+        case .serviceDisabled:
+            """
+            let the Fleet Engine API be enabled for \(vehicle.providerID) (gcloud services enable \
+            fleetengine.googleapis.com), or correct vehicle.providerId
+            """
+        case .billingDisabled:
+            """
+            let billing be enabled for \(vehicle.providerID) in the Google Cloud console, or correct \
+            vehicle.providerId
+            """
+        }
     }
 
     /// Whether a token was rejected for its times, as far as the server's words tell.
@@ -169,6 +176,12 @@ extension UploadOutcome {
         case .tlsFailed:
             self = .unreachable(
                 reason: "\(error.detail); if it stays so, check that upload.endpoint names a port for https")
+        case .certificateNotTrusted where error.certificateFault == .outsideItsTime:
+            self = .intercepted(
+                reason: """
+                    \(error.detail); set this machine's clock if it is wrong; if it is right, upload.endpoint, or a \
+                    captive portal or a proxy in the way, has a certificate of another time
+                    """)
         case .certificateNotTrusted:
             self = .intercepted(
                 reason: """

@@ -52,6 +52,21 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
     package var description: String { detail.description }
 }
 
+extension HTTPTransportError {
+    /// What is wrong with a certificate that is not trusted, for whoever has to mend it; the retry rules ask nobody.
+    package enum CertificateFault: Sendable, Hashable { case outsideItsTime, ofAnotherName, ofUnknownAuthority }
+
+    /// As far as the words of OpenSSL and libcurl tell.
+    package var certificateFault: CertificateFault? {
+        guard code == .certificateNotTrusted else { return nil }
+        let words = detail.description
+        if words.contains("has expired") || words.contains("not yet valid") { return .outsideItsTime }
+        if words.contains("subject name") { return .ofAnotherName }
+        return ["self-signed", "self signed", "issuer certificate", "verify the first certificate"]
+            .contains(where: words.contains) ? .ofUnknownAuthority : nil
+    }
+}
+
 /// Bytes of one exchange as libcurl counts them: request and answer with their headers, without TLS and TCP framing.
 package struct HTTPTraffic: Sendable, Hashable {
     package var bytesSent: Int

@@ -14,6 +14,7 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         case userInformation
         case invalidPort(String)
         case invalidCharacter(UInt8)
+        case spaceAround
         case unencrypted(host: String)
 
         package var description: String {
@@ -32,6 +33,7 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
             case .invalidCharacter(let byte):
                 "contains \(byte == 0x20 ? "a space" : "the byte 0x" + String(byte, radix: 16)); write it percent-encoded, as "
                     + "%\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16, uppercase: true))"
+            case .spaceAround: "begins or ends with a space; remove it"
             case .unencrypted(let host):
                 "would send to \(host) unencrypted; use https (http is for loopback hosts only)"
             }
@@ -48,6 +50,7 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     package let target: String
 
     package init(_ text: String) throws(Problem) {
+        if text.first?.isWhitespace == true || text.last?.isWhitespace == true { throw .spaceAround }
         for byte in text.utf8
         where byte <= 0x20 || byte >= 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "<") {
             if let host = Self.host(in: text), host.utf8.contains(byte) { throw .invalidHost(host) }

@@ -93,7 +93,10 @@ public struct ClaimRules: Sendable, Hashable {
         for (name, time) in [("iat", token.issuedAt), ("exp", token.expiry)] {
             let isInMilliseconds = time.map(JSONWebToken.isInMilliseconds) ?? false
             guard let time, isInMilliseconds || JSONWebToken.isPlausible(time) else {
-                let fault = time.map { "has the \(name) \($0), which is no time" } ?? "has no \(name)"
+                let isThere = token.claims[name].map { !$0.isNull } ?? false
+                let fault =
+                    time.map { "has the \(name) \($0), which is no time" }
+                    ?? (isThere ? "has an \(name) that is no number" : "has no \(name)")
                 doubt(name, "\(fault); let the issuer set it, in seconds since 1970")
                 continue
             }

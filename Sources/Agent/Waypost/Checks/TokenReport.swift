@@ -141,7 +141,11 @@ package struct TokenReport: Sendable {
 
     /// What is said beside the token about its end.
     private var statedExpiry: String {
-        guard answer.statedExpiry != nil else { return "no \"\(expirationKey)\" in the answer; exp counts" }
+        guard answer.statedExpiry != nil else {
+            let isExpUsable = answer.parsed.expiry.map(JSONWebToken.isPlausible) ?? false
+            return
+                "no \"\(expirationKey)\" in the answer\(isExpUsable ? "; exp counts" : ", and no exp that is a time")"
+        }
         return "\"\(expirationKey)\" \(answer.statedFits ? "agrees" : "does not agree") with exp"
     }
 

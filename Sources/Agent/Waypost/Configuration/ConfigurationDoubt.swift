@@ -38,6 +38,7 @@ extension Configuration {
             if Self.isPlaceholder(id) {
                 return ConfigurationDoubt(key, "is \"\(id)\", a placeholder that nothing has filled in; write the id")
             }
+            if id == "*" { return ConfigurationDoubt(key, "is \"*\", which names no single one; write the id") }
             if id.first?.isWhitespace == true || id.last?.isWhitespace == true {
                 return ConfigurationDoubt(key, "is \"\(id)\", with a space at its beginning or end; leave it out")
             }
@@ -251,6 +252,12 @@ extension Configuration {
                         name,
                         "has a reference within its text, which is sent as it stands; write an object, as "
                             + "{\"file\": PATH, \"scheme\": \"bearer\"}", isLikelyRight: true)
+                }
+                if text.contains("$(") {
+                    return ConfigurationDoubt(
+                        name,
+                        "has a command for a shell in it, which is sent as it stands; write an object, as {\"file\": PATH, "
+                            + "\"scheme\": \"bearer\"}, with the file that the command reads", isLikelyRight: true)
                 }
                 let value = text.split(separator: " ").last.map(String.init) ?? ""
                 guard Self.isWordedPlaceholder(value) || Self.isPlaceholder(value) else { return nil }
