@@ -33,6 +33,7 @@ import WaypostTestSupport
             "{ \"vehicle\": { 'vehicleId': 'van-7' } }", "  1 | { \"vehicle\": { 'vehicleId': '…' } }",
             "    |                ^"
         ),
+        ("{ /* b */ \"log\": 1 }", "  1 | { /* …", "    |   ^"),
         ("{ vehicle: 1 }", "  1 | { vehicle: … }", "    |   ^"),
         ("{ \"log\": {", "  1 | { \"log\": {", "    |           ^"),
         ("{ \"vehicle\" = 1 }", "  1 | { \"vehicle\" = … }", "    |             ^"),

@@ -36,6 +36,10 @@ import Testing
         ("{\"a\": yes}", "line 1, column 7: JSON writes true here"),
         ("{\"a\": off}", "line 1, column 7: JSON writes false here"),
         ("{\"a\": (1)}", "line 1, column 7: a value is expected here"),
+        (
+            "{\"a\": {{ van }}}",
+            "line 1, column 8: \"{{\", as templates write a placeholder; fill the template in first, or remove one brace"
+        ),
         // Brackets and ends.
         (
             "{\"a\":[1}",

@@ -97,6 +97,8 @@ struct JSONFault {
     private func missingKey(_ byte: Character) -> Finding {
         let (before, comma) = (previous, previousOffset)
         switch byte {
+        case "{" where before == "{" && comma == offset - 1:
+            return ("\"{{\", as templates write a placeholder; fill the template in first, or remove one brace", offset)
         case "}" where before == ",": return trailingComma(before: byte)
         case "}", "]": return (mismatch(byte), offset)
         case ",": return (strayComma, offset)

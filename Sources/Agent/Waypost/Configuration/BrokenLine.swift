@@ -87,16 +87,14 @@ private struct LineReader {
             case UInt8(ascii: ":"):
                 expectsValue = true
                 emit(1, ":")
-            default: isComment ? emit(end - index, byte == UInt8(ascii: "#") ? "# …" : "// …") : word()
+            default: if let comment { emit(end - index, comment + " …") } else { word() }
             }
         }
         if place >= end, mark == nil { mark = shown.count }
     }
 
-    private var isComment: Bool {
-        let rest = bytes[index...]
-        return rest.starts(with: "//".utf8) || rest.starts(with: "/*".utf8) || rest.first == UInt8(ascii: "#")
-    }
+    /// How the comment begins that stands here, if one does.
+    private var comment: String? { ["//", "/*", "#"].first { bytes[index...].starts(with: $0.utf8) } }
 
     private mutating func structure(_ byte: UInt8) {
         (key, expectsValue) = (nil, false)
