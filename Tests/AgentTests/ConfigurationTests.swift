@@ -354,6 +354,24 @@ import WaypostTestSupport
             "\"outbox.maximumAge\" is not a key of Waypost; did you mean \"maximumAgeDays\"?"
         ),
         (
+            "}}", "}, \"status\": {\"listen\": 9464}}",
+            "\"status.listen\" is 9464; use a text in quotes, as \"127.0.0.1:9464\""
+        ),
+        (
+            "}}", "}, \"reporting\": {\"intervalSeconds\": \"PT10S\"}}",
+            "\"reporting.intervalSeconds\" is \"PT10S\"; use seconds from 5 to 60; a number has neither quotes nor a unit; "
+                + "this one counts seconds"
+        ),
+        (
+            "}}", "}, \"outbox\": {\"maximumMegabytes\": \"64M\"}}",
+            "\"outbox.maximumMegabytes\" is \"64M\"; use a whole number from 1 to 4096; a number has neither quotes nor a "
+                + "unit; this one counts megabytes"
+        ),
+        (
+            "\"stdin\"", "\"tcp\", \"host\": \"h\", \"port\": \"10110/tcp\"",
+            "\"receiver.port\" is \"10110/tcp\"; use a whole number from 1 to 65535; a number has neither quotes nor a unit"
+        ),
+        (
             "}}", "}, \"log\": {\"level\": true}}",
             "\"log.level\" is true; use \"error\", \"warning\", \"info\" or \"debug\""
         ),
@@ -571,6 +589,33 @@ import WaypostTestSupport
                 "\"upload.retry.heartbeatseconds\" is not a key of Waypost; did you mean \"reporting.heartbeatSeconds\"?"
             ]
         ),
+        ("}}", "}, \"logLevel\": \"debug\"}", ["\"logLevel\" is not a key of Waypost; did you mean \"log.level\"?"]),
+        (
+            "}}", "}, \"outbox\": {\"outbox_path\": \"/o\"}}",
+            ["\"outbox.outbox_path\" is not a key of Waypost; did you mean \"outbox.path\"?"]
+        ),
+        (
+            "\"vehicle\": {\"providerId\": \"p\", \"vehicleId\": \"v\"}", "\"vehicleId\": \"v\"",
+            [
+                "\"vehicle\" is missing; write an object in braces, as in config.example.json",
+                "\"vehicleId\" is not a key of Waypost; did you mean \"vehicle.vehicleId\"?",
+            ]
+        ),
+        (
+            "}}", "}, \"upload\": {\"verify_tls\": false, \"proxy\": \"http://user:hush@h/\"}}",
+            [
+                "\"upload.proxy\" is not a key of Waypost; remove it; Waypost uses no proxy",
+                "\"upload.verify_tls\" is not a key of Waypost; remove it; certificates are always verified, and \"caFile\" "
+                    + "names authorities of your own",
+            ]
+        ),
+        (
+            "\"file\", \"path\": \"/run/token\"", "\"http\", \"url\": \"https://b/\", \"apiKey\": \"hush\"",
+            [
+                "\"authorization.apiKey\" is not a key of \"type\": \"http\"; move it into \"headers\", under the name that "
+                    + "the endpoint expects"
+            ]
+        ),
         (
             "\"stdin\"", "\"stdin\", \"baudRate\": 9600",
             [
@@ -590,6 +635,14 @@ import WaypostTestSupport
             [
                 "\"reporting.privateZones[0].lat\" is not a key of Waypost; did you mean \"latitude\"?",
                 "\"reporting.privateZones[0].lng\" is not a key of Waypost; did you mean \"longitude\"?",
+            ]
+        ),
+        (
+            "}}",
+            "}, \"reporting\": {\"privateZones\": [{\"latitude\": \"48.1\", \"longitude\": 191, \"radiusMeters\": 200}]}}",
+            [
+                "\"reporting.privateZones[0].latitude\" cannot be used; use degrees from -90 to 90, a number without quotes",
+                "\"reporting.privateZones[0].longitude\" cannot be used; use degrees from -180 to 180",
             ]
         ),
         (
@@ -658,6 +711,10 @@ import WaypostTestSupport
         ) { try Configuration(file: "/nonexistent/config.json") }
         #expect(throws: ConfigurationError(problems: ["/tmp: is a folder; name the configuration file in it"])) {
             try Configuration(file: "/tmp")
+        }
+        for path in ["-", "https://backend/van.json"] {
+            let problem = "\(path): a configuration is read from a file; save it as one, and name that"
+            #expect(throws: ConfigurationError(problems: [problem])) { try Configuration(file: path) }
         }
     }
 

@@ -61,7 +61,9 @@ extension Configuration {
             let reason =
                 switch error {
                 case .system(let cause) where cause.number == ENOENT || cause.number == ENOTDIR:
-                    "there is no such file; \(remedy)"
+                    path == "-" || path.contains("://")
+                        ? "a configuration is read from a file; save it as one, and name that"
+                        : "there is no such file; \(remedy)"
                 case .system(let cause) where cause.number == EACCES:
                     "may not be read by this user; check owner and mode; use sudo, or join the group waypost"
                 case .system: "\(error)"

@@ -44,6 +44,19 @@ package struct ConfigurationKey: Sendable, Hashable {
     /// Every key, in the order in which they are read.
     package static let all = Configuration.declaredKeys
 
+    /// Those whose name `word` is, or whose path it is run together; neither case counts, nor what joins its parts.
+    static func meant(by word: String) -> [Self] {
+        func letters(_ text: String) -> String { text.lowercased().filter(\.isLetter) }
+        return all.filter { [letters($0.name), letters($0.path)].contains(letters(word)) }
+    }
+
+    /// The paths of those, as `"a" or "b"`; `nil` when there are none, or too many for a guess.
+    package static func paths(meantBy word: String) -> String? {
+        var paths: [String] = []
+        for key in meant(by: word) where !paths.contains(key.path) { paths.append(key.path) }
+        return (1...4).contains(paths.count) ? ConfigurationSection.alternatives(paths.map { "\"\($0)\"" }) : nil
+    }
+
     /// The last word of its path.
     package var name: String { path.split(separator: ".").last.map(String.init) ?? path }
 

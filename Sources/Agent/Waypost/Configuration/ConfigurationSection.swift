@@ -231,7 +231,8 @@ struct ConfigurationSection {
                 let value = circle.member(member.name)
                 if let number = value?.doubleValue, member.range.contains(number) { return number }
                 if value == nil { circle.missing(member.name, "use \(member.words)") }
-                if value != nil { circle.report(member.name, "cannot be used; use \(member.words)") }
+                let form = value?.stringValue == nil ? "" : ", a number without quotes"
+                if value != nil { circle.report(member.name, "cannot be used; use \(member.words)\(form)") }
                 return nil
             }
             circle.finish(meant: CircleMember.others)
@@ -272,8 +273,11 @@ struct ConfigurationSection {
             owner = "\"type\": \"\(ReportedText(type, limit: 60))\""
         }
         for key in (members ?? [:]).keys.sorted() where !known.contains(key) {
-            // A whole path as one key is nobody's misspelling.
-            let absent = key.contains(".") ? [] : known.filter { !has($0) }.sorted()
+            // A whole path as one key, or at the top a key of a section, is nobody's misspelling.
+            let isWhole =
+                key.contains(".")
+                || path.isEmpty && ConfigurationKey.meant(by: key).contains { $0.path.contains(".") }
+            let absent = isWhole ? [] : known.filter { !has($0) }.sorted()
             let guess =
                 meant[key.lowercased()].flatMap { absent.contains($0) ? $0 : nil }
                 ?? Spelling.nearest(to: key, among: absent)
@@ -294,16 +298,26 @@ struct ConfigurationSection {
             for path in [keyPath(key), keyPath(String(key[..<dot]))] { reading.excuse(path) }
             return "write it as \"\(key[dot...].dropFirst())\" within \"\(key[..<dot])\""
         }
-        if ["log.file", "log.path", "log.output"].contains(keyPath(key).lowercased()) {
-            return "remove it; the log goes to standard error, and so to the journal (journalctl -u waypost)"
-        }
-        let others = ConfigurationKey.all.filter { $0.name.lowercased() == key.lowercased() }
-        let types = others.filter { $0.path == keyPath(key) }.compactMap(\.type)
+        let words = [key, keyPath(key)].map { $0.lowercased().filter(\.isLetter) }
+        let foreign: [(words: Set<String>, advice: String)] = [
+            (
+                ["logfile", "logpath", "logoutput"],
+                "remove it; the log goes to standard error, and so to the journal (journalctl -u waypost)"
+            ),
+            (
+                ["insecure", "skipverify", "insecureskipverify", "verify", "verifytls", "verifyssl", "verifypeer"],
+                "remove it; certificates are always verified, and \"caFile\" names authorities of your own"
+            ),
+            (["proxy", "httpproxy", "httpsproxy"], "remove it; Waypost uses no proxy"),
+            (
+                known.contains("headers") ? ["apikey"] : [],
+                "move it into \"headers\", under the name that the endpoint expects"
+            ),
+        ]
+        if let found = foreign.first(where: { !$0.words.isDisjoint(with: words) }) { return found.advice }
+        let types = ConfigurationKey.all.filter { $0.path == keyPath(key) }.compactMap(\.type)
         if !types.isEmpty { return "it is one of \"type\" \(Self.alternatives(types.map { "\"\($0)\"" })); remove it" }
-        var paths: [String] = []
-        for other in others where !paths.contains(other.path) { paths.append(other.path) }
-        guard (1...4).contains(paths.count) else { return nil }
-        return "did you mean \(Self.alternatives(paths.map { "\"\($0)\"" }))?"
+        return ConfigurationKey.paths(meantBy: key).map { "did you mean \($0)?" }
     }
 
     // MARK: - Texts
@@ -328,7 +342,7 @@ struct ConfigurationSection {
         _ key: String, default fallback: String? = nil, isRequired: Bool = false,
         shownAs shown: ((String) -> String)? = nil, _ about: String
     ) -> FoundText? {
-        let advice = "use a text in quotes"
+        let advice = "use a text in quotes" + (fallback.map { ", as \"\($0)\"" } ?? "")
         var text = found(key, advice)
         if text?.text.isEmpty == true {
             wrong(key, .string(""), advice)
@@ -423,10 +437,21 @@ struct ConfigurationSection {
             case .string(let text): text.isEmpty ? "empty" : "\"\(ReportedText(text, limit: 60))\""
             case .null, .array, .object: value.kind
             }
-        let isQuoted = Double(value.stringValue ?? "") != nil && advice.contains { $0.isNumber }
-        let isElsewhere = value.objectValue.flatMap(ValueReference.init) != nil
-        let hint = isQuoted ? "; a number has no quotes" : isElsewhere ? "; only a text can come from elsewhere" : ""
+        let hint: String =
+            switch value {
+            case .string(let text) where [text, advice].allSatisfy({ $0.contains(where: \.isNumber) }):
+                Double(text) == nil
+                    ? "; a number has neither quotes nor a unit\(Self.unit(of: key))" : "; a number has no quotes"
+            case .object(let members) where ValueReference(members) != nil: "; only a text can come from elsewhere"
+            default: ""
+            }
         reading.add(keyPath(key), "is \(shown); \(advice)\(hint)")
+    }
+
+    /// What a number under `key` counts, where its name says so.
+    private static func unit(of key: String) -> String {
+        ["Seconds", "Megabytes", "Days", "Meters"].first(where: key.hasSuffix)
+            .map { "; this one counts \($0.lowercased())" } ?? ""
     }
 
     private func keyPath(_ key: String) -> String { path.isEmpty ? key : path + "." + key }
