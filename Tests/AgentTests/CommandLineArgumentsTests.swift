@@ -131,6 +131,47 @@ import WaypostTestSupport
             "simulator 127.0.0.1:80",
             "simulator takes no \"127.0.0.1:80\"; did you mean simulator --listen 127.0.0.1:80?"
         ),
+        ("simulator 8090", "simulator takes no \"8090\"; did you mean simulator --listen 127.0.0.1:8090?"),
+        ("simulator town", "simulator takes no \"town\""),
+        ("replay l --vehicle van-9", "replay has no option --vehicle; did you mean --vehicles or --vehicle-id?"),
+        ("replay l --from 10:30", "replay has no option --from"),
+        (
+            "token --vehicle van-7",
+            "token has no option --vehicle; the vehicle is that of the configuration, \"vehicle.vehicleId\" in the file "
+                + "behind --config"
+        ),
+        // What stands in the configuration, and what others do.
+        (
+            "replay l --endpoint http://h/",
+            "replay has no option --endpoint; that is \"upload.endpoint\" of the configuration, the file behind --config"
+        ),
+        (
+            "run --log-level debug",
+            "run has no option --log-level; that is \"log.level\" of the configuration, the file behind --config"
+        ),
+        (
+            "config --set x",
+            "config has no option --set; config only prints what is in force, which is set in the file behind --config"
+        ),
+        (
+            "config show",
+            "config takes no \"show\"; config only prints what is in force, which is set in the file behind --config"
+        ),
+        (
+            "run --daemon",
+            "run has no option --daemon; run stays in the foreground, and systemd starts it as a service (systemctl start "
+                + "waypost)"
+        ),
+        (
+            "run --foreground",
+            "run has no option --foreground; run stays in the foreground, and systemd starts it as a service (systemctl "
+                + "start waypost)"
+        ),
+        (
+            "replay l --dry-run",
+            "replay has no option --dry-run; what it sends goes to \"upload.endpoint\" of the configuration, which may be "
+                + "that of waypost simulator"
+        ),
     ])
     func areRefusedWithTheWayOut(line: String, problem: String) {
         do {
@@ -150,6 +191,15 @@ import WaypostTestSupport
             let error = #expect(throws: UsageError.self) { try Self.parse("watch \(word) --config \(file)") }
             #expect(error?.problem == "watch takes no \"\(word)\"; did you mean watch \(option) \(word)?")
         }
+    }
+
+    /// Whoever forgets the option before it.
+    @Test func knowAConfigurationFromALog() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(CheckCommand.good.replacing("FOLDER", with: folder.path("")).utf8, to: "try.json")
+        let (_, arguments) = try Self.parse("replay drive.nmea \(file)")
+        let problem = "\(file) is a configuration, and no log; write --config \(file) beside the log"
+        #expect(throws: UsageError(problem, command: "replay")) { try ReplayCommand(arguments) }
     }
 
     @Test func mayStandInAnyOrder() throws {

@@ -75,6 +75,13 @@ extension Configuration {
         try self.init(json: bytes, file: path)
     }
 
+    /// Whether there is a configuration at `path`, right or wrong, and nothing else that is JSON. Reads a small file.
+    package static func isWritten(at path: String) -> Bool {
+        guard let bytes = try? BoundedFile.contents(of: path, limit: 1 << 20) else { return false }
+        let document = try? JSONValue(parsing: bytes)
+        return ["vehicle", "receiver", "authorization"].contains { document?[$0] != nil }
+    }
+
     /// Reads a configuration from its JSON text; `file` is how errors call it.
     ///
     /// - Throws: everything that is wrong with it, a line each.

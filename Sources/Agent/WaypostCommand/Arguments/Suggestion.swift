@@ -36,6 +36,22 @@ enum Suggestion {
         "delete": "discard", "clear": "discard", "remove": "discard", "rm": "discard", "purge": "discard",
     ]
 
+    /// What commands do for which others have these options.
+    private static let otherOptions: [(commands: Set<String>, words: Set<String>, says: String)] = [
+        (
+            ["run"], ["--daemon", "--background", "--foreground", "--detach"],
+            "; run stays in the foreground, and systemd starts it as a service (systemctl start waypost)"
+        ),
+        (
+            ["run", "replay"], ["--dry-run"],
+            "; what it sends goes to \"upload.endpoint\" of the configuration, which may be that of waypost simulator"
+        ),
+    ]
+
+    private static let onlyPrints =
+        "; config only prints what is in force, which is set in the file behind --config"
+    private static let configuredVehicle =
+        "; the vehicle is that of the configuration, \"vehicle.vehicleId\" in the file behind --config"
     private static let statusAddress =
         "; the service listens at \"status.listen\" of the configuration, the file behind --config"
 
@@ -49,7 +65,7 @@ enum Suggestion {
         if command.name == "fixes", let format = FixesFormat(rawValue: letters == "json" ? "jsonl" : String(letters)) {
             return question("--format \(format.rawValue)")
         }
-        if ["-v", "--verbose", "-q", "--quiet", "-d", "--debug", "--log-level"].contains(word) {
+        if ["-v", "--verbose", "-q", "--quiet", "-d", "--debug"].contains(word) {
             return "; how much is logged is \"log.level\" of the configuration"
         }
         if ["fixes", "outbox"].contains(command.name), word == "-o" || word == "--output" {
@@ -60,13 +76,26 @@ enum Suggestion {
         if word == "--output", names.contains("-o") { return question("-o") }
         if word == "--port", names.contains("--listen") { return question("--listen HOST:PORT") }
         if word == "--listen", names.contains("--config") { return statusAddress }
+        if let other = otherOptions.first(where: { $0.commands.contains(command.name) && $0.words.contains(word) }) {
+            return other.says
+        }
         if letters.count == 1 {
             let guess = names.first { $0.hasPrefix("--\(letters)") } ?? names.first { word == "-f" && $0 == "--config" }
             return guess.map(question) ?? ""
         }
-        if let near = Spelling.nearest(to: word, among: names) { return question(near) }
+        // Without their dashes, which would count as letters that are right.
+        let longNames = names.filter { $0.hasPrefix("--") }.map { String($0.dropFirst(2)) }
+        let begun = longNames.filter { $0.hasPrefix(letters) }
+        if (2...3).contains(begun.count) { return question(begun.map { "--" + $0 }.joined(separator: " or ")) }
+        if let near = Spelling.nearest(to: String(letters), among: longNames) { return question("--" + near) }
+        let isConfigured = names.contains("--config")
+        if isConfigured, ["--vehicle", "--vehicle-id"].contains(word) { return configuredVehicle }
         let owners = CommandCatalog.commands.filter { $0.options.contains { $0.name == word } }.map(\.name)
-        return owners.isEmpty ? "" : "; that is an option of \(owners.joined(separator: ", "))"
+        if !owners.isEmpty { return "; that is an option of \(owners.joined(separator: ", "))" }
+        if isConfigured, let paths = ConfigurationKey.paths(meantBy: String(letters)) {
+            return "; that is \(paths) of the configuration, the file behind --config"
+        }
+        return command.name == "config" ? onlyPrints : ""
     }
 
     /// For `word`, given to `command`, which takes options only.
@@ -87,12 +116,16 @@ enum Suggestion {
             word.contains(where: \.isNumber) && word.allSatisfy { $0.isLetter || $0.isNumber || "-_".contains($0) }
         if own == nil, word.hasPrefix("providers/") || isID, command.options.contains(where: { $0.name == "--config" })
         {
-            return "; the vehicle is that of the configuration, \"vehicle.vehicleId\" in the file behind --config"
+            return configuredVehicle
         }
         let isFile = word.contains("/") && command.name != "bundle" || word.hasSuffix(".json")
         let isConfiguration = isFile && command.options.contains { $0.name == "--config" }
-        guard let option = isConfiguration ? "--config" : own, given.value(option) == nil else { return "" }
-        return question("\(command.name) \(option) \(word)")
+        let addresses = [word, "127.0.0.1:\(word.drop { $0 == ":" })"]
+        let value = own == "--listen" ? addresses.first { (try? LocalAddress($0)) != nil } : word
+        guard let option = isConfiguration ? "--config" : own, let value, given.value(option) == nil else {
+            return command.name == "config" ? onlyPrints : ""
+        }
+        return question("\(command.name) \(option) \(value)")
     }
 
     /// For `word` where `command` takes one of `choices`.
