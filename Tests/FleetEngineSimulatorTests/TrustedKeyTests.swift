@@ -80,7 +80,10 @@ struct TrustedKey {
         let privateKey = Array(try Data(contentsOf: URL(filePath: folder.path("key.pem"))))
         for key in [privateKey, Array("no key".utf8), []] {
             let error = #expect(throws: SimulatorError.self) { try SimulatedBackend { $0.trustedKey = key } }
-            #expect(error?.description.contains("is not a public key in PEM") == true)
+            let remedy =
+                "is not a public key in PEM; make one of a private key with openssl pkey -pubout -in FILE, of a "
+                + "certificate with openssl x509 -pubkey -noout -in FILE"
+            #expect(error?.description.contains(remedy) == true)
         }
     }
 }

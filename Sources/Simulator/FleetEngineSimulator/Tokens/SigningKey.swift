@@ -29,12 +29,18 @@ import CCrypto
 
     /// The public key of another issuer, as `openssl pkey -pubout` writes it: it only verifies.
     init(publicPEM text: [UInt8]) throws(Failure) {
-        let source = unsafe BIO_new_mem_buf(text, CInt(text.count))
-        defer { unsafe BIO_free(source) }
-        defer { ERR_clear_error() }
-        guard let key = unsafe PEM_read_bio_PUBKEY(source, nil, nil, nil) else {
+        let key = unsafe text.withUnsafeBytes { bytes in
+            let source = unsafe BIO_new_mem_buf(bytes.baseAddress, CInt(clamping: bytes.count))
+            defer {
+                unsafe BIO_free(source)
+                ERR_clear_error()
+            }
+            return unsafe PEM_read_bio_PUBKEY(source, nil, nil, nil)
+        }
+        guard let key = unsafe key else {
             throw Failure(
-                description: "the trusted key is not a public key in PEM; make one with openssl pkey -in KEY -pubout")
+                description: "the trusted key is not a public key in PEM; make one of a private key with openssl pkey "
+                    + "-pubout -in FILE, of a certificate with openssl x509 -pubkey -noout -in FILE")
         }
         guard unsafe EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA else {
             unsafe EVP_PKEY_free(key)
