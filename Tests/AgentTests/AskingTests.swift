@@ -73,6 +73,25 @@ import WaypostTestSupport
                 + "again")
     }
 
+    /// A Unix socket is for its owner and root.
+    @Test(.enabled(if: geteuid() == 0, "only root may ask as another user"))
+    func saysWhoMayAsk() async throws {
+        let bench = try ServiceBench()
+        let service = try bench.start(Self.edit(bench))
+        try #require(await service.errors.line(saying: "status at") != nil)
+        let outcome = try await ChildProcess(
+            arguments: BuiltProgram.waypost(for: 4711) + ["why", "--config", bench.folder.path("config.json")],
+            environment: BuiltProgram.environment, timeLimit: .seconds(30)
+        ).run()
+        #expect(outcome.ending == .exited(69))
+        let address = "unix:" + bench.folder.path("status")
+        #expect(
+            String(decoding: outcome.standardError, as: UTF8.self)
+                == "waypost: \(address) is closed to uid 4711; run this as root (sudo), or see systemctl status waypost\n"
+        )
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
     /// The reason for which a run ended itself: shown while the service is down, told and taken by the next one.
     @Test func tellsWhyTheLastRunEndedItself() async throws {
         let bench = try ServiceBench()

@@ -126,14 +126,19 @@ package struct RunningService: Sendable {
         return "\(owner) has the outbox \(outboxPath), but \(fact): \(remedy)"
     }
 
-    /// Of a service of which this user cannot know whether it is there.
+    /// Of a service that this user may not ask, or of which he cannot know whether it is there.
     private static func closure(of outboxPath: String, at address: LocalAddress, _ error: SystemError) -> String? {
+        let user = EffectiveUser.current
+        if case .unix = address, error.number == EACCES, user != 0 {
+            return
+                "\(address) is closed to \(FileStatus.words(user)); run this as root (sudo), or see systemctl status waypost"
+        }
         guard [ECONNREFUSED, ENOENT].contains(error.number),
             let place = OutboxConfiguration.veil(overOwnerOfOutboxAt: outboxPath)
         else { return nil }
         return
             "nothing listens on \(address): the service is not running, or goes by another configuration than this, which "
-            + "\(FileStatus.words(EffectiveUser.current)) may not see, as \(place) is closed to that user; ask as root, or see "
+            + "\(FileStatus.words(user)) may not see, as \(place) is closed to that user; ask as root, or see "
             + "systemctl status waypost"
     }
 
