@@ -114,7 +114,10 @@ import WaypostTestSupport
         let outcome = try await BuiltProgram.run(["bundle", "--config", config, "-o", path])
         #expect(outcome.ending == .exited(0))
         let listing = Self.text(outcome)
-        for words in ["checks.txt  ", "or is wrong; checks.txt says how", "\(config) is not JSON"] {
+        for words in [
+            "checks.txt  ", "or is wrong; checks.txt says how", "\(config) is not JSON",
+            "missing: the service does not answer; the line of status.json says why",
+        ] {
             #expect(listing.contains(words), "\(listing)")
         }
         #expect(FileManager.default.fileExists(atPath: path))

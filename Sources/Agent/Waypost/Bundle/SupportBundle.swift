@@ -94,7 +94,7 @@ package struct SupportBundle: Sendable {
                 items.append(Item(name: name, about: about, contents: [], absence: text.line(reason)))
             }
         }
-        let report = asked.mapError { _ in Absence("the service does not answer; status.json says why") }
+        let report = asked.mapError { _ in Absence("the service does not answer; the line of status.json says why") }
         add(
             "status.json", "what the service says of itself",
             asked.mapError { Absence($0.detail) }.flatMap { report in
