@@ -56,6 +56,13 @@ import WaypostTestSupport
         #expect(session.evidence == evidence)
     }
 
+    /// A server of terminals begins with what it offers and asks for, as ECHO and TERMINAL TYPE (RFC 854).
+    @Test mutating func readsTheTextBehindTelnetsOptions() {
+        let options: [UInt8] = [0xFF, 0xFB, 0x01, 0xFF, 0xFD, 0x18]
+        _ = session.take((options + Array("\r\ngw login: ".utf8)).span, at: .seconds(1))
+        #expect("\(session.silence)".contains("gw login: "), "\(session.silence)")
+    }
+
     @Test mutating func tellsTheSkyOnceASecond() {
         session = LineSession(
             decoder: SentenceDecoder(NMEADecoder(options: NMEADecoderOptions(readsSky: true))),

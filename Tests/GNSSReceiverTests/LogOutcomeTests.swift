@@ -151,6 +151,17 @@ import WaypostTestSupport
         }
     }
 
+    /// No setting makes a receiver of positions out of it.
+    @Test(arguments: [true, false]) func knowAnAISLog(isRecorded: Bool) throws {
+        let ais = sentence("AIVDM,1,1,,A,13u?etPv2;0n:dDPwUM1U1Cb069D,0", start: "!")
+        #expect(
+            LogOutcome.absence(of: [try outcome(ais)], isRecorded: isRecorded)
+                == "no fix in drive.log: AIS messages, and no position of our own; use the sentences of a GNSS receiver"
+        )
+        let both = LogOutcome.absence(of: [try outcome(ais + sentence("GPGSV,1,1,01,02,45,090,40"))])
+        #expect(both.contains("no sentence states a position with its time"), "\(both)")
+    }
+
     /// A sentence or two are spoiled by a switch that turns.
     @Test func doNotBlameAFewChecksums() throws {
         let void = sentence("GPRMC,101500.00,V,,,,,,,231126,,,N")

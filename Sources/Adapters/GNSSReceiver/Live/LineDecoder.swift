@@ -118,10 +118,9 @@ struct SentenceDecoder: LineDecoder {
                 "sentences arrive, many with a checksum that does not agree, and none of the others states a position; "
                 + DecoderStatistics.lineAdvice
         }
-        guard statistics.sentencesByAddress.allSatisfy({ Talker.talker(ofAddress: $0.address) == "AI" }) else {
-            return "sentences arrive, but none that states a position; switch RMC and GGA on in the receiver"
-        }
-        return "AIS messages arrive, and no position of our own; name the port of a GNSS receiver"
+        return statistics.isAISAlone
+            ? "AIS messages arrive, and no position of our own; name the port of a GNSS receiver"
+            : "sentences arrive, but none that states a position; switch RMC and GGA on in the receiver"
     }
 
     /// Whether sentences are refused, and more than half of them for `reason`.
@@ -157,7 +156,15 @@ private struct ReadableText: Sendable {
     private var all = 0
     private var first: [UInt8] = []
 
-    mutating func take(_ bytes: Span<UInt8>) {
+    mutating func take(_ input: Span<UInt8>) {
+        var negotiation = 0
+        // A Telnet server begins with three bytes for each option that it offers or asks for.
+        while all == 0, negotiation + 3 <= input.count, input[negotiation] == 0xFF,
+            0xFB...0xFE ~= input[negotiation + 1]
+        {
+            negotiation += 3
+        }
+        let bytes = input.extracting(droppingFirst: negotiation)
         for index in bytes.indices.prefix(Self.longestBeginning - first.count) { first.append(bytes[index]) }
         for index in bytes.indices where 0x20...0x7E ~= bytes[index] || 0x09...0x0D ~= bytes[index] { readable += 1 }
         all += bytes.count
@@ -200,6 +207,11 @@ enum ForeignSpeaker: String, Sendable, Hashable, CaseIterable {
 }
 
 extension DecoderStatistics {
+    /// Whether all sentences are those of an AIS receiver.
+    var isAISAlone: Bool {
+        sentences > 0 && sentencesByAddress.allSatisfy { Talker.talker(ofAddress: $0.address) == "AI" }
+    }
+
     /// Whether what is missing may be among the sentences whose checksum does not agree: no usual noise spoils so many.
     var lostManyToChecksums: Bool {
         let mismatches = refusals(.checksumMismatch).count

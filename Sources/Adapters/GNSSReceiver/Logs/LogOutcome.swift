@@ -107,6 +107,8 @@ package struct LogOutcome: Sendable {
                     "\(undated.counted("fix", "fixes")), but no RMC or ZDA sentence that dates them",
                     "have the receiver send RMC or ZDA too\(again)"
                 )
+            } else if outcomes.allSatisfy(\.statistics.isAISAlone) {
+                ("AIS messages, and no position of our own", "use the sentences of a GNSS receiver")
             } else if epochs == 0 {
                 (
                     "no sentence states a position with its time",
