@@ -253,16 +253,21 @@ import WaypostTestSupport
         #expect(try Self.names(in: folder.path("")).contains("recording-\(number).jsonl"))
     }
 
-    @Test func endsWithAWordWhenItCannotWrite() async {
+    @Test(arguments: [
+        (
+            "/proc/none",
+            "create folder /proc/none: No such file or directory; see that there is room and that this user may write, or "
+                + "give --record another folder"
+        ), ("/dev/null", "open folder /dev/null: Not a directory; give --record the path of a folder"),
+    ])
+    func endsWithAWordWhenItCannotWrite(folder: String, reason: String) async {
         let words = Locked([String]())
-        await recorder.write(RecordingSettings(folder: "/proc/none", version: "0.1.0")) { text in
+        await recorder.write(RecordingSettings(folder: folder, version: "0.1.0")) { text in
             words.withLock { $0.append(text) }
         }
         #expect(
             words.withLock { $0 } == [
-                "the run is not recorded in /proc/none from here on: create folder /proc/none: No such file or directory; "
-                    + "see that there is room and that this user may write, or give --record another folder; "
-                    + "restart to record again; reporting continues"
+                "the run is not recorded in \(folder) from here on: \(reason); restart to record again; reporting continues"
             ])
     }
 

@@ -1,6 +1,7 @@
 package import FleetEngine
 package import GNSS
 package import GNSSReceiver
+import Glibc
 package import HTTPMessages
 package import LinuxPlatform
 package import LocationReporting
@@ -149,8 +150,13 @@ extension RunRecorder {
         guard let error = await writeUntilCancelled(settings) else { return }
         // Our own refusals bring their remedy.
         let remedy =
-            error.refusal == nil
-            ? "see that there is room and that this user may write, or give --record another folder; " : ""
+            if error.refusal != nil {
+                ""
+            } else if error.number == ENOTDIR {
+                "give --record the path of a folder; "
+            } else {
+                "see that there is room and that this user may write, or give --record another folder; "
+            }
         reportEnd(
             "the run is not recorded in \(settings.folder) from here on: \(error); \(remedy)restart to record again; "
                 + "reporting continues")
