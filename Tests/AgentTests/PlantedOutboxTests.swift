@@ -76,6 +76,19 @@ struct PlantedOutbox {
         #expect(try content("victim") == "worth keeping")
     }
 
+    /// No vehicle has to be visible by a recorded log, which can be read again.
+    @Test func keepsALogFromBeingReported() async throws {
+        let bench = try ServiceBench()
+        let path = try bench.folder.write("worth keeping".utf8, to: "outbox.sqlite")
+        let receiver = #"{"type": "file", "path": "\#(log)"}"#
+        let outcome = try await BuiltProgram.run(
+            ["run", "--config", try bench.configure { ($0.receiver, $0.level) = (receiver, "error") }])
+        #expect(outcome.ending == .exited(69))
+        let words = "waypost: \(path): the outbox cannot be read or written: it is no outbox of Waypost but text, and"
+        #expect(text(outcome.standardError).hasPrefix(words), "\(text(outcome.standardError))")
+        #expect(await bench.vehicle == nil)
+    }
+
     @Test(arguments: ["a folder that others may write", "a folder of others"])
     func makesNothingInAFolderThatIsNotItsOwn(kind: String) async throws {
         let bench = try ServiceBench()

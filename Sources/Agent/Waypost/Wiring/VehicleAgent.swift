@@ -80,7 +80,10 @@ package struct VehicleAgent: Sendable {
             try await outbox.open()
             opensLate = false
         } catch {
-            guard parts.progress != nil, error.code != .locked, error.code != .newerSchema else {
+            // A recorded log can wait: no vehicle has to be visible by it.
+            guard parts.progress != nil, !configuration.readsRecording, error.code != .locked,
+                error.code != .newerSchema
+            else {
                 throw AgentError(.unavailable, error.description)
             }
             opensLate = true
