@@ -45,6 +45,20 @@ import WaypostTestSupport
         #expect(try FileSystem.entry(at: bench.folder.path("outbox.sqlite")) == nil, "it is the service's")
     }
 
+    /// As in an environment that a session has left behind.
+    @Test func areWhereTemporaryFilesAreWhenTheirFolderIsNotThere() async throws {
+        let bench = try ServiceBench()
+        let outcome = try await ChildProcess(
+            arguments: [
+                BuiltProgram.waypost, "replay", log, "--config", try bench.configure { $0.level = "error" },
+            ],
+            environment: BuiltProgram.environment.merging(["TMPDIR": temporary.path("none")]) { $1 },
+            timeLimit: .seconds(30), outputLimit: 1 << 20
+        ).run()
+        #expect(outcome.ending == .exited(0))
+        #expect(try left().isEmpty)
+    }
+
     @Test func areContinuedWhenToldSo() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure { $0.level = "error" }

@@ -94,9 +94,9 @@ package enum FileSystem {
         try FolderTrust.require(path, missing: .made)
     }
 
-    /// A path for temporary files at which nothing is yet.
+    /// A path for temporary files at which nothing is yet: in the folder of `TMPDIR`, where there is one.
     package static func temporaryPath(_ name: String) -> String {
-        let folder = ProcessEnvironment.variables["TMPDIR"] ?? "/tmp"
+        let folder = ProcessEnvironment.variables["TMPDIR"].flatMap(resolved) ?? "/tmp"
         return "\(folder)/\(name)-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
     }
 

@@ -63,7 +63,7 @@ enum CommandManual {
     private static let environment = [
         ("NO_COLOR", "Nothing is coloured when it is set."),
         ("TERM", "Nothing is coloured or drawn over on a terminal that is called dumb."),
-        ("TMPDIR", "The folder in which replay keeps its outbox; /tmp without it."),
+        ("TMPDIR", "The folder in which replay keeps its outbox; /tmp where it names none that is there."),
         ("NOTIFY_SOCKET", "Where run tells the service manager that it is ready and well; systemd sets it."),
     ]
 
