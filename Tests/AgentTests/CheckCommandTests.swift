@@ -43,6 +43,16 @@ struct CheckCommand {
             part: receiver, with: #"{"type": "serial", "device": "/dev/ttyUSB*", "baudRate": 9600}"#,
             line: "receiver: receiver.device is \"/dev/ttyUSB*\", a pattern; write the path of one device"),
         Case(
+            part: receiver, with: #"{"type": "serial", "device": "/dev/ttyUSB0:9600"}"#,
+            line: "receiver: receiver.device is \"/dev/ttyUSB0:9600\", with a baud rate; write the path alone, and"
+        ),
+        Case(
+            part: receiver, with: #"{"type": "serial", "device": "/dev/ttyUSB0 "}"#,
+            line: "receiver: receiver.device is \"/dev/ttyUSB0 \", with a space at its beginning or end; leave it out"),
+        Case(
+            part: "FOLDER/o/outbox.sqlite", with: "FOLDER/o/outbox.sqlite ",
+            line: "outbox: outbox.path is \"FOLDER/o/outbox.sqlite \", with a space at its beginning or end; leave it"),
+        Case(
             part: receiver, with: #"{"type": "tcp", "host": "192.168.1.1:10110"}"#,
             line: "receiver: receiver.host is \"192.168.1.1:10110\", with a port; write the host alone, and the port as"
         ),

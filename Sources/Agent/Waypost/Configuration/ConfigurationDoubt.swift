@@ -1,5 +1,6 @@
 import BackendAuthorization
 import FleetEngine
+import GNSSReceiver
 import HTTPMessages
 import ReportedText
 import SQLiteOutbox
@@ -39,9 +40,7 @@ extension Configuration {
                 return ConfigurationDoubt(key, "is \"\(id)\", a placeholder that nothing has filled in; write the id")
             }
             if id == "*" { return ConfigurationDoubt(key, "is \"*\", which names no single one; write the id") }
-            if id.first?.isWhitespace == true || id.last?.isWhitespace == true {
-                return ConfigurationDoubt(key, "is \"\(id)\", with a space at its beginning or end; leave it out")
-            }
+            if let doubt = Self.spaceDoubt(key, id) { return doubt }
             if key == "vehicle.vehicleId", id.contains(where: \.isWhitespace) {
                 return ConfigurationDoubt(
                     key, "is \"\(id)\", with a space; make sure that the backend has registered it so",
@@ -74,6 +73,11 @@ extension Configuration {
                 // A simulator takes any.
                 isLikelyRight: HTTPURL.isLoopback(upload.endpoint.host))
         }
+    }
+
+    private static func spaceDoubt(_ key: String, _ value: String) -> ConfigurationDoubt? {
+        guard value.first?.isWhitespace == true || value.last?.isWhitespace == true else { return nil }
+        return ConfigurationDoubt(key, "is \"\(value)\", with a space at its beginning or end; leave it out")
     }
 
     /// As a shell or a template has them: `${VAN}`, `$VAN`, `{{ van }}`, `<van>`, `%VAN%`.
@@ -110,12 +114,20 @@ extension Configuration {
                 return ConfigurationDoubt(
                     key, "is \"\(path)\", with a placeholder that nothing has filled in; write the path")
             }
+            if let doubt = Self.spaceDoubt(key, path) { return doubt }
             if path.hasSuffix("/") {
                 return ConfigurationDoubt(key, "is \"\(path)\", which ends as a folder does; name the file in it")
             }
             if key == "receiver.device", path.utf8.contains(where: { "*?[".utf8.contains($0) }) {
                 return ConfigurationDoubt(
                     key, "is \"\(path)\", a pattern; write the path of one device, best one in /dev/serial/by-id")
+            }
+            let words = path.split(whereSeparator: { ":,@ ".contains($0) })
+            if key == "receiver.device", words.count > 1, BaudRate.supported.contains(where: { words.last == "\($0)" })
+            {
+                return ConfigurationDoubt(
+                    key,
+                    "is \"\(path)\", with a baud rate; write the path alone, and the rate as receiver.baudRate")
             }
             // A program without a folder is looked for in PATH.
             guard !path.hasPrefix("/"), path.contains("/") || !key.hasSuffix(".command") else { return nil }
