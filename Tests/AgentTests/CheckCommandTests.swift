@@ -582,6 +582,27 @@ struct CheckCommand {
         #expect(await service.terminate().ending == .exited(0))
     }
 
+    /// Each takes bytes away from the other, though fixes come at this moment.
+    @Test func namesWhoElseReadsTheLine() async throws {
+        let bench = try ServiceBench()
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let line = try OwnedDescriptor(opening: bench.devicePath, O_RDONLY | O_NOCTTY | O_NONBLOCK)
+        let other = try RunningProgram(["sleep", "60"], input: line.raw)
+        _ = consume line
+        let check = try RunningProgram(
+            [BuiltProgram.waypost, "check", "--online", "--config", try bench.configure()],
+            environment: BuiltProgram.environment)
+        try #require(await check.output.line(saying: "is not there yet") != nil)
+        for epoch in RecentDrive(epochs: 3) { try receiver.send(epoch) }
+        _ = await check.end()
+        let words = "\(bench.devicePath) is also open in sleep (process \(other.processID)); stop it, or have it leave"
+        let lines = check.output.lines.map(\.text).filter { $0.contains("  receiver  ") }
+        #expect(lines.count == 2 && lines.first?.contains("fix of ") == true, "\(check.output.text)")
+        #expect(
+            lines.last?.hasPrefix("note  receiver       each byte goes to one reader, and \(words)") == true, "\(lines)"
+        )
+    }
+
     /// Where nothing keeps this host's clock right, and Fleet Engine is on it, nobody knows which of the two is wrong.
     @Test func judgesTheReceiversTime() async throws {
         let bench = try ServiceBench()

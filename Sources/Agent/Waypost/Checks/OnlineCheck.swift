@@ -38,7 +38,9 @@ package enum OnlineCheck {
         let hasOutbox = await onThread(named: "check") { isOurs && uses(configuration.outbox.path, service) }
         async let store = hasOutbox ? outbox(of: service, configuration) : outbox(configuration)
         async let finding =
-            isOurs ? ReceiverFinding(line: receiver(of: service)) : receiver(configuration)
+            isOurs
+            ? ReceiverFinding(line: receiver(of: service), isHeard: isHeard(service?.receiver.kind))
+            : receiver(configuration)
 
         func take(_ line: CheckLine) throws {
             if !Task.isCancelled { try found(line) }
@@ -59,10 +61,17 @@ package enum OnlineCheck {
             "receiver: waiting for a fix, up to \(longestWait(for: configuration.receiver.source).components.seconds) s"
         )
         let heard = await finding
-        if heard.unjudged == nil { try take(heard.line) }
+        let others =
+            heard.isHeard
+            ? await onThread(named: "check") { otherReaders(configuration, beside: isOurs ? service : nil) } : nil
+        func takeReceiver(_ line: CheckLine) throws {
+            try take(line)
+            if let others { try take(others) }
+        }
+        if heard.unjudged == nil { try takeReceiver(heard.line) }
         waits("token and Fleet Engine: waiting for their answers")
         let (lines, fleetEngineAhead) = await answers
-        if heard.unjudged != nil { try take(heard.line(by: fleetEngineAhead)) }
+        if heard.unjudged != nil { try takeReceiver(heard.line(by: fleetEngineAhead)) }
         for line in lines { try take(line) }
         if let line = await trip { try take(line) }
     }
@@ -185,8 +194,28 @@ extension OnlineCheck {
     }
 
     private static func sky(_ kind: String) -> String {
-        [ReceiverState.Kind.receiving, .noPosition].map(\.rawValue).contains(kind)
-            ? "; check the antenna's view of the sky" : ""
+        isHeard(kind) ? "; check the antenna's view of the sky" : ""
+    }
+
+    /// Whether sentences come in a state of this kind.
+    private static func isHeard(_ kind: String?) -> Bool {
+        [ReceiverState.Kind.receiving, .noPosition].contains { $0.rawValue == kind }
+    }
+
+    /// Who else has the receiver's serial line open, beside the `service` that is asked for it.
+    private static func otherReaders(_ configuration: Configuration, beside service: StatusReport?) -> CheckLine? {
+        guard case .serial(let device, _) = configuration.receiver.source else { return nil }
+        var others = HoldingProcess.others(withDevice: device)
+        if let service {
+            let outbox = service.outbox?.path ?? configuration.outbox.path
+            guard let owner = OutboxConfiguration.owner(ofOutboxAt: outbox) else { return nil }
+            others.removeAll { $0.processID == owner.processID }
+        }
+        guard !others.isEmpty else { return nil }
+        return CheckLine(
+            .note, "receiver",
+            "each byte goes to one reader, and \(device) is also open in "
+                + HoldingProcess.explanation(of: others, for: device))
     }
 
     private static func receiver(_ configuration: Configuration) async -> ReceiverFinding {
@@ -215,19 +244,22 @@ extension OnlineCheck {
             let wait = last.withLock { $0 }
             guard let fix else {
                 let reason = failure.withLock { $0 } ?? wait.absence(within: longest)
-                return ReceiverFinding(line: CheckLine(.fail, "receiver", reason))
+                return ReceiverFinding(
+                    line: CheckLine(.fail, "receiver", reason), isHeard: isHeard(wait.state?.kind.rawValue))
             }
             let (present, detail) = (UTCTime.synchronizedSystem, discovery(wait.state))
             let isRecorded = configuration.readsRecording
             let line = verdict(on: fix, present: isRecorded ? nil : present, detail: detail)
             return ReceiverFinding(
-                line: line, unjudged: isRecorded || present != nil ? nil : (fix, UTCTime.system, detail))
+                line: line, isHeard: true, unjudged: isRecorded || present != nil ? nil : (fix, UTCTime.system, detail))
         }
     }
 
     /// The receiver's line, and the fix that no clock has judged.
     private struct ReceiverFinding: Sendable {
         let line: CheckLine
+        /// Whether sentences come; where they do not, the line names whoever else has it open.
+        let isHeard: Bool
         /// A fix with this host's time when it came, where nothing keeps that right.
         var unjudged: (fix: Fix, at: UTCTime, detail: String)?
 
