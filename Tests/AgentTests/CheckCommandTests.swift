@@ -274,6 +274,10 @@ struct CheckCommand {
             "FOLDER/closed/private",
             "FOLDER/closed/private cannot be seen by uid 64995, for whom the vehicle is always private; open its"
         ),
+        (
+            "/proc/waypost/private",
+            "/proc/waypost/private is in no folder that is there, so that the vehicle is never private; a switch is on while"
+        ),
         ("FOLDER/o/private", nil),
         ("FOLDER/o", "FOLDER/o is a folder, so that the vehicle is always private; name a file, which"),
     ])
@@ -290,6 +294,15 @@ struct CheckCommand {
         guard let words else { return }
         let expected = "FAIL  vehicle        vehicle.privateWhen: " + words.replacing("FOLDER", with: folder.url.path)
         #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines)")
+    }
+
+    @Test func notesAPrivateSwitchThatIsOn() async throws {
+        let (lines, ending) = try await check(
+            Self.good.replacing(#""van-7""#, with: #""van-7", "privateWhen": "FOLDER/open""#))
+        #expect(ending == .exited(0))
+        let words = "is there now, so that the vehicle is private until it is removed, whatever is in it"
+        #expect(
+            lines.contains("note  vehicle        vehicle.privateWhen: \(folder.path("open")) \(words)"), "\(lines)")
     }
 
     /// A folder in `/run` may be made later, but not one that goes with the service.

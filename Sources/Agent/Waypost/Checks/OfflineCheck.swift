@@ -153,13 +153,21 @@ package enum OfflineCheck {
                     .fail,
                     "is a folder, so that the vehicle is always private; name a file, which the switch makes and removes"
                 )
-            default: return line(.note, "is there now, so that the vehicle is private until it is removed")
+            default:
+                return line(
+                    .note,
+                    "is there now, so that the vehicle is private until it is removed, whatever is in it")
             }
         case nil:
             let remedy =
-                path.hasPrefix("/run/waypost/")
-                ? "name another folder, as /run/vehicle: systemd removes /run/waypost whenever the service stops"
-                : "make \(folder), or correct the path"
+                if path.hasPrefix("/run/waypost/") {
+                    "name another folder, as /run/vehicle: systemd removes /run/waypost whenever the service stops"
+                } else if FileSystem.volume(of: existingFolder(above: path)) == .kernel {
+                    "a switch is on while its file is there, whatever is in it: let a program that reads the switch make and "
+                        + "remove a file, as /run/vehicle/private"
+                } else {
+                    "make \(folder), or correct the path"
+                }
             return line(
                 // Made anew at each start of the system, by whoever works the switch.
                 path.hasPrefix("/run/") ? .note : .fail,
