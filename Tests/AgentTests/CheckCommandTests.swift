@@ -105,6 +105,9 @@ struct CheckCommand {
             line: "outbox: outbox.path: /proc/outbox.sqlite cannot be made, for /proc is the kernel's own and takes no "
         ),
         Case(
+            part: "FOLDER/o/outbox.sqlite", with: "/dev/full",
+            line: "outbox: outbox.path: /dev/full is a device, not a file; choose another path"),
+        Case(
             part: #""outbox":"#, with: #""status": {"listen": "unix:FOLDER/none/status"}, "outbox":"#,
             line:
                 "status: status.listen: cannot listen on unix:FOLDER/none/status: No such file or directory; make FOLDER/none "
@@ -332,6 +335,30 @@ struct CheckCommand {
         #expect(ending == .exited(0))
         let words = "is complete: providers/p/vehicles/van-7; to try receiver, token and Fleet Engine too, add --online"
         #expect(lines == ["ok    configuration  \(folder.path("config.json")) \(words)"])
+    }
+
+    @Test(
+        .enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"), arguments: [false, true])
+    func findsThatAnOutboxHasNoRoom(isFull: Bool) async throws {
+        let disk = try TinyFileSystem(at: folder.path("disk"), megabytes: 2)
+        if isFull { try disk.fill() }
+        let (lines, ending) = try await check(
+            Self.good.replacing("FOLDER/o/outbox.sqlite", with: "FOLDER/disk/outbox.sqlite"))
+        #expect(ending == .exited(isFull ? 78 : 0))
+        let words =
+            "FAIL  outbox         outbox.path: only 0 kB are free at \(folder.path("disk")), where an outbox needs 1000 kB; "
+            + "free some, or choose another path"
+        #expect(lines.contains(words) == isFull, "\(lines)")
+        withExtendedLifetime(disk) {}
+    }
+
+    @Test(.enabled(if: FileSystem.volume(of: "/tmp") == .other, "/tmp is in memory here"))
+    func notesAnOutboxInAFolderThatIsEmptied() async throws {
+        let outbox = "/tmp/waypost-no-such-folder/outbox.sqlite"
+        let (lines, ending) = try await check(Self.good.replacing("FOLDER/o/outbox.sqlite", with: outbox))
+        #expect(ending == .exited(0))
+        let words = "note  outbox         outbox.path: \(outbox) lies in /tmp, which many systems empty at their "
+        #expect(lines.contains { $0.hasPrefix(words) }, "\(lines)")
     }
 
     /// What a restart of the machine takes.
@@ -674,9 +701,9 @@ struct CheckCommand {
         )
     }
 
-    /// Where the folder for temporary files is in memory.
+    /// What is said of the folder for temporary files.
     private func isOfTheTestsOwnFolder(_ line: String) -> Bool {
-        line.contains(" (tmpfs), ") && !line.contains("/dev/shm/waypost-no-such-folder")
+        (line.contains(" (tmpfs), ") || line.contains(" lies in /tmp, ")) && !line.contains("/waypost-no-such-folder")
     }
 }
 

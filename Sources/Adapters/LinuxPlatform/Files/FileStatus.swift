@@ -92,7 +92,9 @@ package struct FileStatus: Sendable, Hashable {
     ///
     /// What goes before it is the path.
     package func doubt(writtenBy user: UInt32) -> String? {
-        if kind != .file { return "is \(kind.rawValue), not a file; move it away, or choose another path" }
+        if kind != .file {
+            return "is \(kind.rawValue), not a file; \(kind == .device ? "" : "move it away, or ")choose another path"
+        }
         if owner != user {
             return "belongs to \(Self.words(owner)), not to \(Self.words(user)); run this as its owner, move it away, "
                 + "or choose another path"

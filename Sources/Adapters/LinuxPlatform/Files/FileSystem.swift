@@ -66,7 +66,7 @@ package enum FileSystem {
     /// not say.
     package static func freeBytes(at path: String) -> Int64? {
         var status = statvfs()
-        guard unsafe statvfs(path, &status) == 0 else { return nil }
+        guard unsafe statvfs(path, &status) == 0, status.f_blocks > 0 else { return nil }
         return Int64(exactly: Double(status.f_bavail) * Double(status.f_frsize))
     }
 

@@ -237,6 +237,8 @@ package enum OfflineCheck {
                         + "path that can be written")
             ]
         }
+        // One that is there has its reserve.
+        if (try? FileSystem.entry(at: path)) == .some(nil), let shortage = shortage(at: folder) { return [shortage] }
         guard configuration.expectedUser == EffectiveUser.current, !FileSystem.isAllowed(.write, at: folder) else {
             return []
         }
@@ -246,6 +248,18 @@ package enum OfflineCheck {
                 "outbox.path: \(path) cannot be made, for \(FileStatus.words(EffectiveUser.current)) may not write in "
                     + "\(folder); run this as the service's user, or choose another path")
         ]
+    }
+
+    /// Bytes that must be free: the reserve for a full disk, and a log of some updates.
+    private static let roomToWork: Int64 = 1_000_000
+
+    /// What is wrong where too little is free in `folder` for an outbox.
+    static func shortage(at folder: String) -> CheckLine? {
+        guard let free = FileSystem.freeBytes(at: folder), free < roomToWork else { return nil }
+        return CheckLine(
+            .fail, "outbox",
+            "outbox.path: only \(free / 1000) kB are free at \(folder), where an outbox needs \(roomToWork / 1000) kB; free "
+                + "some, or choose another path")
     }
 
     /// The next one above `path` of which something is there.
@@ -325,6 +339,12 @@ package enum OfflineCheck {
                     .note, "outbox",
                     "outbox.path: \(configuration.outbox.path) lies in the machine's memory (tmpfs), so that its restart loses "
                         + "what waits there; choose a path on a disk, as /var/lib/waypost/outbox.sqlite"))
+        } else if outbox.hasPrefix("/tmp/") {
+            notes.append(
+                CheckLine(
+                    .note, "outbox",
+                    "outbox.path: \(configuration.outbox.path) lies in /tmp, which many systems empty at their start, so that "
+                        + "what waits there may be lost; choose another path, as /var/lib/waypost/outbox.sqlite"))
         }
         let folder = FileSystem.parent(of: outbox)
         if (try? FileStatus(at: folder)) == .some(nil), folder != "/var/lib/waypost" {

@@ -91,9 +91,6 @@ package enum OnlineCheck {
 
 /// The outbox.
 extension OnlineCheck {
-    /// Bytes that must be free: the reserve for a full disk, and a log of some updates.
-    private static let roomToWork: Int64 = 1_000_000
-
     private static func outbox(_ configuration: Configuration) async -> CheckLine {
         let path = configuration.outbox.path
         guard configuration.expectedUser == EffectiveUser.current else {
@@ -103,11 +100,7 @@ extension OnlineCheck {
         guard (try? FileSystem.entry(at: path)) != nil else {
             return CheckLine(.skip, "outbox", "\(path) is not there yet: the service makes it")
         }
-        if let free = FileSystem.freeBytes(at: FileSystem.parent(of: path)), free < roomToWork {
-            return CheckLine(
-                .fail, "outbox",
-                "only \(free / 1000) kB are free beside \(path), so that nothing can be stored; free some")
-        }
+        if let shortage = OfflineCheck.shortage(at: FileSystem.parent(of: path)) { return shortage }
         do {
             let outbox = try await SQLiteOutbox.open(configuration.outbox)
             let ledger = try await outbox.ledger()
