@@ -1,5 +1,6 @@
 import HTTPMessages
 import LinuxPlatform
+import ReportedText
 package import VehicleAuthorization
 
 /// A request header whose value may be a secret.
