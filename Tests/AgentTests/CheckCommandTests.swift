@@ -81,6 +81,9 @@ struct CheckCommand {
             part: receiver, with: #"{"type": "serial", "device": "ttyUSB0"}"#,
             line: "receiver: receiver.device is \"ttyUSB0\""),
         Case(
+            part: receiver, with: #"{"type": "serial", "device": "COM3"}"#,
+            line: "receiver: receiver.device is \"COM3\", as Windows names a line; write one such as /dev/ttyUSB0"),
+        Case(
             part: receiver, with: #"{"type": "serial", "device": "FOLDER/open"}"#,
             line: "receiver: receiver.device: FOLDER/open is a file, not a serial line; name a device"),
         Case(

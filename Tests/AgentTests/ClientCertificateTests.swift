@@ -24,7 +24,8 @@ struct ClientCertificate {
         let (_, untrusted) = try await run(server, pair, exit: 69)
         #expect(untrusted.contains("its certificate is not trusted"))
         #expect(
-            untrusted.hasSuffix("; if its authority is your own, name that one's certificate in authorization.caFile\n")
+            untrusted.hasSuffix(
+                "; if its authority is your own, authorization.caFile must hold that one's certificate\n")
         )
     }
 

@@ -314,6 +314,13 @@ import WaypostTestSupport
                 claims(["authorization": nil, "aud": "\"x\"", "iss": "\"https://accounts.google.com\""])),
             .refused("is an identity token of accounts.google.com, not one for Fleet Engine; let the backend sign")),
         Row(
+            "a login's token",
+            answer(
+                claims([
+                    "authorization": nil, "aud": "\"account\"", "iss": "\"https://sso.example.com/realms/fleet\"",
+                ])),
+            .refused("is an identity token of sso.example.com, not one for Fleet Engine; let the backend sign")),
+        Row(
             "for another vehicle", answer(claims(["authorization": #"{"vehicleid":"w"}"#])),
             .refused("is for vehicle w; check the vehicle id")),
         Row(

@@ -78,10 +78,11 @@ struct WrongTokenAnswers {
                 + "and that no login page or captive portal stands before it", "Content-Type: text/html"),
         body(
             "content type", "Sign in, \(secret)",
-            "27 bytes of text/html that are neither a JSON object nor a token; \(expected)",
+            "27 bytes of text/html that are neither a JSON object nor a token; \(expected); look into the issuer's log",
             "Content-Type: text/html; charset=\(secret)"),
         body(
-            "secret content type", "Sign in", "7 bytes of … that are neither a JSON object nor a token; \(expected)",
+            "secret content type", "Sign in",
+            "7 bytes of … that are neither a JSON object nor a token; \(expected); look into the issuer's log",
             "Content-Type: \(secret)/\(token)"),
         body(
             "missing key", #"{"jwt":"\#(token)","\#(secret)":1}"#,
@@ -98,14 +99,14 @@ struct WrongTokenAnswers {
         body(
             "three parts", #"{"\#(key)":"a.b.c"}"#,
             "a token under \"\(key)\" that is not a JSON Web Token: its header is not base64url (cut off?); "
-                + "expected header, payload and signature"),
+                + "let the issuer give a signed one: header, payload and signature"),
         body(
             "cut token", #"{"\#(key)":"\#(token.dropLast(42))"}"#,
             "a token under \"\(key)\" whose signature has 225 bytes; expected 256 or more for RS256; was it cut off?"),
         body(
             "bare cut token", String(token.prefix(60)),
             "a token as bare text that is not a JSON Web Token: it has 2 parts instead of three; "
-                + "expected header, payload and signature"),
+                + "let the issuer give a signed one: header, payload and signature"),
         Case(
             name: "gzip", answer: answer("200 OK", ["Content-Encoding: gzip"], [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]),
             says: " gave bytes compressed with gzip; \(expected), not compressed; switch that off where it comes from"),

@@ -266,12 +266,12 @@ import WaypostTestSupport
             ),
             (
                 "unable to get local issuer certificate",
-                "; if its authority is your own, name that one's certificate in"
+                "; if its authority is your own, authorization.caFile must hold that one's"
             ),
             ("of a kind that OpenSSL has words for later", "; check authorization.url and caFile, and the backend's"),
             (
                 "self-signed certificate",
-                "; if its authority is your own, name that one's certificate in authorization.c"
+                "; if its authority is your own, authorization.caFile must hold that one's certificate"
             ),
         ])
     func tellsWhatIsWrongWithTheServersCertificate(said: String, words: String) async throws {

@@ -208,7 +208,7 @@ struct TokenEndpointErrors {
                 case .ofAnotherName:
                     "correct the host in \(section).url, or let the backend have a certificate for that name"
                 case .ofUnknownAuthority:
-                    "if its authority is your own, name that one's certificate in \(section).caFile"
+                    "if its authority is your own, \(section).caFile must hold that one's certificate"
                 case nil: "check \(section).url and caFile, and the backend's certificate"
                 }
         case .transportFailed:

@@ -137,14 +137,16 @@ package struct TokenAnswer: Sendable {
                     TokenLookalike(text)?.words(at: "as bare text", from: origin.means)
                         ?? "\(bytes.count) bytes\(type) that are neither a JSON object nor a token; \(expected)"
                         + (origin.means == .command && text.contains("\n")
-                            ? " alone: other words of the command belong on standard error" : ""))
+                            ? " alone: other words of the command belong on standard error"
+                            : "; \(origin.means.emptyRemedy)"))
             }
             (value, place) = (text, "as bare text")
         }
         do { parsed = try JSONWebToken(value) } catch {
             throw unusable(
                 TokenLookalike(value)?.words(at: place, from: origin.means)
-                    ?? "a token \(place) that \(error); expected header, payload and signature")
+                    ?? "a token \(place) that \(error); let the issuer give a signed one: header, payload and signature"
+            )
         }
         if let problem = Self.signatureProblem(of: value, parsed) { throw unusable("a token \(place) \(problem)") }
         let expiry = TokenExpiry(

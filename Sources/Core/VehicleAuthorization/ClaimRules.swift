@@ -231,12 +231,13 @@ public struct ClaimRules: Sendable, Hashable {
         return "is for \(kind) \(shown([claimed])); check the id and the endpoint"
     }
 
-    /// Who says who a person or a program is, and signs no token for Fleet Engine; `nil` for any other issuer.
+    /// Who says who a person or a program is, and signs no token for Fleet Engine (OpenID Connect Core 1.0, section 2: an
+    /// https URL, which Google leaves out); `nil` for any other issuer, as a service account is by its e-mail address.
     private static func identityIssuer(of token: JSONWebToken) -> String? {
         let issuer = token.claims["iss"]?.stringValue ?? ""
-        return ["accounts.google.com", "securetoken.google.com"].first { name in
-            issuer == name || issuer == "https://\(name)" || issuer.hasPrefix("https://\(name)/")
-        }
+        if issuer == "accounts.google.com" { return issuer }
+        guard issuer.hasPrefix("https://") else { return nil }
+        return shown([String(issuer.dropFirst("https://".count).prefix { $0 != "/" })])
     }
 
     /// Claims are the issuer's words: whatever they hold, the sentence stays short and tells no secret. Fleet Engine's

@@ -129,6 +129,11 @@ extension Configuration {
                     key,
                     "is \"\(path)\", with a baud rate; write the path alone, and the rate as receiver.baudRate")
             }
+            if key == "receiver.device", path.uppercased().hasPrefix("COM"), path.dropFirst(3).allSatisfy(\.isNumber) {
+                return ConfigurationDoubt(
+                    key,
+                    "is \"\(path)\", as Windows names a line; write one such as /dev/ttyUSB0 (ls -l /dev/serial/by-id)")
+            }
             // A program without a folder is looked for in PATH.
             guard !path.hasPrefix("/"), path.contains("/") || !key.hasSuffix(".command") else { return nil }
             return ConfigurationDoubt(

@@ -119,7 +119,7 @@ struct StatusPage {
         let life = token.secondsLeft.map { "used for \(Duration.seconds($0).spoken) more" } ?? "none in hand"
         let refusal = token.lastRefusal.map { reason in
             let ago = token.lastRefusalSecondsAgo.map { " \(Duration.seconds($0).spoken) ago" } ?? ""
-            return "; refused\(ago): \(reason)"
+            return "; last refused\(ago): \(reason)"
         }
         return "\(life), from \(token.provider)\(refusal ?? "")"
     }
