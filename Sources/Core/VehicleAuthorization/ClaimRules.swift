@@ -231,8 +231,8 @@ public struct ClaimRules: Sendable, Hashable {
         return "is for \(kind) \(shown([claimed])); check the id and the endpoint"
     }
 
-    /// Who says who a person or a program is, and signs no token for Fleet Engine (OpenID Connect Core 1.0, section 2: an
-    /// https URL, which Google leaves out); `nil` for any other issuer, as a service account is by its e-mail address.
+    /// Who says who a person or a program is, and signs no token for Fleet Engine: an https URL (OpenID Connect Core
+    /// 1.0, section 2), or Google's name without one. `nil` for any other, as a service account by its e-mail address.
     private static func identityIssuer(of token: JSONWebToken) -> String? {
         let issuer = token.claims["iss"]?.stringValue ?? ""
         if issuer == "accounts.google.com" { return issuer }
