@@ -478,6 +478,11 @@ import WaypostTestSupport
         // What the command says of the life is what the service reckons with.
         let shown = report.lines.first { $0.name == "life" }?.text
         #expect(shown == (token.lifetime.map { "\($0.spoken) left" } ?? "not stated"))
+        // It counts only where there is one that can be used.
+        let stated = report.lines.first { $0.name == "stated" }?.text ?? ""
+        let faults = ["has no exp;", "has an exp that is no number", "has the exp "]
+        let isUsable = !remarks.contains { remark in faults.contains(where: remark.contains) }
+        if stated.hasPrefix("no ") { #expect(stated.hasSuffix("; exp counts") == isUsable, "\(stated)") }
     }
 
     /// Every message names one thing to do.

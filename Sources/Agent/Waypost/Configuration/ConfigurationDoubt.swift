@@ -118,21 +118,8 @@ extension Configuration {
             if path.hasSuffix("/") {
                 return ConfigurationDoubt(key, "is \"\(path)\", which ends as a folder does; name the file in it")
             }
-            if key == "receiver.device", path.utf8.contains(where: { "*?[".utf8.contains($0) }) {
-                return ConfigurationDoubt(
-                    key, "is \"\(path)\", a pattern; write the path of one device, best one in /dev/serial/by-id")
-            }
-            let words = path.split(whereSeparator: { ":,@ ".contains($0) })
-            if key == "receiver.device", words.count > 1, BaudRate.supported.contains(where: { words.last == "\($0)" })
-            {
-                return ConfigurationDoubt(
-                    key,
-                    "is \"\(path)\", with a baud rate; write the path alone, and the rate as receiver.baudRate")
-            }
-            if key == "receiver.device", path.uppercased().hasPrefix("COM"), path.dropFirst(3).allSatisfy(\.isNumber) {
-                return ConfigurationDoubt(
-                    key,
-                    "is \"\(path)\", as Windows names a line; write one such as /dev/ttyUSB0 (ls -l /dev/serial/by-id)")
+            if key == "receiver.device", let words = Self.doubt(aboutDevice: path) {
+                return ConfigurationDoubt(key, "is \"\(path)\", \(words)")
             }
             // A program without a folder is looked for in PATH.
             guard !path.hasPrefix("/"), path.contains("/") || !key.hasSuffix(".command") else { return nil }
@@ -141,6 +128,21 @@ extension Configuration {
                 "is \"\(path)\", which is looked for in whatever folder the service is started in; write the whole path, "
                     + "from / on")
         }
+    }
+
+    /// What is written in the place of a serial line's path, and what to write.
+    private static func doubt(aboutDevice path: String) -> String? {
+        if path.utf8.contains(where: { "*?[".utf8.contains($0) }) {
+            return "a pattern; write the path of one device, best one in /dev/serial/by-id"
+        }
+        let words = path.split(whereSeparator: { ":,@ ".contains($0) })
+        if words.count > 1, BaudRate.supported.contains(where: { words.last == "\($0)" }) {
+            return "with a baud rate; write the path alone, and the rate as receiver.baudRate"
+        }
+        if path.uppercased().hasPrefix("COM"), path.dropFirst(3).allSatisfy(\.isNumber) {
+            return "as Windows names a line; write one such as /dev/ttyUSB0 (ls -l /dev/serial/by-id)"
+        }
+        return nil
     }
 
     /// A key file that others may read is rejected when it is read; these may hold a secret, or none.
