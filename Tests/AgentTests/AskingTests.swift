@@ -61,6 +61,30 @@ import WaypostTestSupport
         #expect(words.contains("the service is not running") && words.contains("systemctl status waypost"))
     }
 
+    @Test func namesTheServicesThatGoByAnotherConfiguration() {
+        let one = HoldingProcess(processID: 7, command: "waypost")
+        #expect(Waypost.RunningService.hint(atOthers: []).isEmpty)
+        #expect(
+            Waypost.RunningService.hint(atOthers: [one])
+                == "; waypost (process 7) runs by another configuration: to ask it, name that file with --config")
+        #expect(
+            Waypost.RunningService.hint(atOthers: [one, one, one]).hasPrefix("; waypost (process 7) and 2 more run by"))
+    }
+
+    /// At another address, by another file, with another outbox.
+    @Test func isFoundWhereItIsNotAskedFor() async throws {
+        let (asked, running) = (try ServiceBench(), try ServiceBench())
+        let service = try running.start()
+        try #require(await service.errors.line(saying: "status at") != nil)
+        let why = try await BuiltProgram.run(["why", "--config", try asked.configure { $0.status = "127.0.0.1:1" }])
+        #expect(why.ending == .exited(69))
+        // Other tests' services may be named in its place.
+        let words = String(decoding: why.standardError, as: UTF8.self)
+        let other = /; waypost run .* \(process \d+\) (and \d+ more run|runs) by another configuration:/
+        #expect(words.contains(other), "\(words)")
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
     /// A process of which nothing tells that it is stopped.
     @Test func saysThatAServiceHangs() {
         let words = Waypost.RunningService.silence(

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GNSS
 import Glibc
 import LinuxPlatform
 import ReceiverSimulator
@@ -417,6 +418,40 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix(verdict) && $0.contains(words) }, "\(lines)")
     }
 
+    /// Never meant, and shown in one line.
+    @Test(arguments: [
+        (#""van-7""#, #""\"van-7\"""#, #"vehicle.vehicleId is "van-7", as a line of a settings file is written;"#),
+        (#""van-7""#, #""'van-7'""#, "vehicle.vehicleId is 'van-7', as a line of a settings file is written; write"),
+        (
+            #""FOLDER/token""#, #""FOLDER/token\n""#,
+            #"authorization.path is "FOLDER/token ", with a line break at its beginning or end; leave it out"#
+        ),
+    ])
+    func findsWhatAroundAValueIsNoneOfIt(part: String, value: String, words: String) async throws {
+        let (lines, ending) = try await check(Self.good.replacing(part, with: value))
+        #expect(ending == .exited(78))
+        let text = words.replacing("FOLDER", with: folder.url.path)
+        #expect(lines.contains { $0.hasPrefix("FAIL") && $0.contains("  \(text)") }, "\(lines)")
+        #expect(lines.allSatisfy { $0.hasPrefix("FAIL") || $0.hasPrefix("note") }, "\(lines)")
+    }
+
+    /// They may belong to the value.
+    @Test(
+        arguments: [
+            (#""\"hunter2\"""#, true), (#""Bearer 'hunter2'""#, true), (#"{"file": "FOLDER/quoted"}"#, true),
+            (#"{"file": "FOLDER/token"}"#, false), (#""a \"hunter2\" b""#, false),
+        ])
+    func notesQuotesAroundAHeadersValue(value: String, isNoted: Bool) async throws {
+        try folder.write("\"hunter2\"\n".utf8, to: "quoted", mode: 0o600)
+        let http = #"{"type": "http", "url": "https://b.internal/t", "headers": {"X-Key": \#(value)}}"#
+        let (lines, ending) = try await check(Self.good.replacing(Self.authorization, with: http))
+        #expect(ending == .exited(0))
+        let words = "note  authorization  header X-Key takes "
+        let end = " with the quotes around the value, which are sent too; remove them unless they belong to it"
+        #expect(lines.contains { $0.hasPrefix(words) && $0.hasSuffix(end) } == isNoted, "\(lines)")
+        #expect(!lines.contains { $0.contains("hunter2") })
+    }
+
     /// Fleet Engine may know it.
     @Test(arguments: [
         (#""van-7""#, #""van 7""#, #"vehicle.vehicleId is "van 7", with a space; make sure that the backend has "#),
@@ -623,6 +658,45 @@ struct CheckCommand {
             #expect(found.contains { $0.hasPrefix("note  service") && $0.contains("goes by another file") }, "\(found)")
         }
         #expect(await service.terminate().ending == .exited(0))
+    }
+
+    /// One fault is told once.
+    @Test func opensNoOutboxThatCannotBeUsed() async throws {
+        let bench = try ServiceBench()
+        let config = try bench.configure {
+            $0.receiver = #"{"type": "stdin"}"#
+            $0.outbox = "none/outbox.sqlite"
+        }
+        try bench.folder.write("no folder".utf8, to: "none")
+        let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
+        #expect(outcome.ending == .exited(78))
+        let lines = String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n")
+            .filter { $0.contains("  outbox  ") && !isOfTheTestsOwnFolder(String($0)) }
+        #expect(lines.map { $0.prefix(4) } == ["FAIL", "skip"], "\(lines)")
+        let path = bench.folder.path("none/outbox.sqlite")
+        #expect(lines.last?.hasSuffix("  \(path) is not opened, as it cannot be used (above)") == true, "\(lines)")
+    }
+
+    /// The first fix says where the vehicle is; the line does not.
+    @Test(arguments: [(300, true), (100, false)])
+    func tellsThatTheVehicleIsInAPrivateZone(radius: Int, isTold: Bool) async throws {
+        let bench = try ServiceBench()
+        let epochs = Array(RecentDrive(epochs: 3))
+        let log = try bench.folder.write(epochs.flatMap(\.sentences), to: "drive.nmea")
+        let place = try #require(epochs[0].truth)
+        // To the north, by so many metres.
+        let latitude = place.latitude + 200 / 111_200
+        let config = try bench.configure {
+            $0.receiver = #"{"type": "file", "path": "\#(log)"}"#
+            $0.reporting = """
+                "privateZones": [{"latitude": \(latitude), "longitude": \(place.longitude), "radiusMeters": \(radius)}]
+                """
+        }
+        let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
+        #expect(outcome.ending == .exited(0))
+        let said = String(decoding: outcome.standardOutput, as: UTF8.self)
+        let words = "note  vehicle        it is in one of reporting.privateZones now, so that nothing is sent of where "
+        #expect(said.split(separator: "\n").contains { $0.hasPrefix(words) } == isTold, "\(said)")
     }
 
     /// Each takes bytes away from the other, though fixes come at this moment.

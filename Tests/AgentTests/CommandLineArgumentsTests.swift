@@ -21,6 +21,7 @@ import WaypostTestSupport
             "run --config c town.nmea",
             "run takes no \"town.nmea\"; run reads the receiver of its configuration, replay town.nmea plays a log"
         ),
+        ("status --format json", "status has no option --format; did you mean --json?"),
         ("check --offline", "check has no option --offline; without --online nothing is asked"),
         ("run --confg c", "run has no option --confg; did you mean --config?"),
         ("replay --config c", "replay needs LOG"), ("replay --json=yes log --config c", "--json takes no value"),

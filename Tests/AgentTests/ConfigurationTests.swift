@@ -283,6 +283,11 @@ import WaypostTestSupport
             "\"authorization.headers\" is a string; use an object in braces, as {\"NAME\": \"value\"}"
         ),
         (
+            "\"file\"", "\"http\", \"url\": \"https://b/\", \"method\": \"POST\", \"body\": {\"van\": \"{vehicleId}\"}",
+            #""authorization.body" is an object; write its JSON as one text, in quotes, with a backslash before each of its "#
+                + #"own: "{ \"vehicle\": \"{vehicleId}\" }""#
+        ),
+        (
             "\"file\"", "\"http\", \"url\": \"https://b/\", \"body\": \"grant=x\"",
             "\"authorization.body\" is not sent with the method GET; set \"method\" to \"POST\" or \"PUT\""
         ),

@@ -55,6 +55,19 @@ import WaypostTestSupport
         }
     }
 
+    /// Until each thread of the program waits for something.
+    private func isAtRest(_ program: RunningProgram) async throws {
+        let threads = "/proc/\(program.processID)/task"
+        func isAtRest(_ thread: String) throws -> Bool {
+            let line = try FileSystem.read(1024, at: 0, of: "\(threads)/\(thread)/stat")
+            return String(decoding: line, as: UTF8.self).split(separator: ")").last?.hasPrefix(" S") == true
+        }
+        while try !FileSystem.names(inFolder: threads).allSatisfy(isAtRest) {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
     @Test(
         arguments: [
             (["map", "-o", "page.html"], "waypost: interrupted: 20.0 kB of log.nmea read; no page was written"),
@@ -120,12 +133,33 @@ import WaypostTestSupport
     }
 
     @Test(arguments: signals) func checks(signal: Int32) async throws {
-        let config = try ServiceSetup().write(in: folder)
+        let config = try ServiceSetup(authorization: try hangingProvider().configuration).write(in: folder)
         let program = try start(["check", "--online", "--config", config])
         try #require(await program.output.line(saying: "is not there yet") != nil)
         let said = await words(of: program, after: signal)
         #expect(said.hasSuffix("waypost: interrupted: not checked: receiver, token, Fleet Engine"), "\(said)")
         #expect(!program.output.text.contains("FAIL"))
+    }
+
+    /// What was found while the receiver is waited for is not thrown away.
+    @Test(arguments: signals) func checksTellWhatTheyFound(signal: Int32) async throws {
+        let bench = try ServiceBench()
+        let fleetEngine = try RawServer(answering: ["HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"])
+        // Open, and silent.
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let config = try bench.configure { $0.endpoint = "http://\(fleetEngine.authority)" }
+        let program = try start(["check", "--online", "--config", config])
+        try #require(await fleetEngine.requests.first { true } != nil)
+        // Its turn comes when the program has taken its answer and left.
+        let address = try LocalAddress(fleetEngine.authority)
+        let next = await RawExchange.send(["GET / HTTP/1.1\r\n\r\n"], to: address) { !$0.isEmpty }
+        #expect(next.status.hasSuffix("404 Not Found"))
+        try await isAtRest(program)
+        let said = await words(of: program, after: signal)
+        #expect(said.hasSuffix("waypost: interrupted: not checked: receiver"), "\(said)")
+        let found = program.output.lines.map { $0.text.prefix(19) }
+        #expect(found.suffix(2) == ["ok    token        ", "FAIL  Fleet Engine "], "\(found)")
+        withExtendedLifetime(receiver) {}
     }
 
     /// Its checks wait for a token that does not come.

@@ -199,7 +199,7 @@ import WaypostTestSupport
         Row("single quotes", "{'VEHICLE_TOKEN_KEY':'\(good)'}", .refused("JSON has double quotes, not single ones")),
         Row(
             "an error object", #"{"error":"denied"}"#,
-            .refused(#"it has "error". It seems to report an error: look into the issuer's log"#)),
+            .refused(#"it has "error". It seems to report an error: look into the issuer's log, or"#)),
         Row(
             "two parts", answer("\(good.split(separator: ".").prefix(2).joined(separator: "."))"),
             .refused("has 2 parts instead of three")),

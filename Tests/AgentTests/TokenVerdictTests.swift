@@ -78,6 +78,30 @@ import WaypostTestSupport
         #expect(words.map { notes.first?.contains($0) == true && report.summary.contains($0) } ?? true, "\(notes)")
     }
 
+    /// Nothing is wrong with the token of an endpoint whose certificate will be before long.
+    @Test(
+        arguments: [
+            (nil, nil), (30, nil), (7, nil),
+            (
+                3,
+                "the certificate of the token endpoint ends on 2001-09-12T01:46:40Z, in 3 days; let the backend renew it before"
+            ),
+        ] as [(Int?, String?)])
+    func isToldOfACertificateThatEndsSoon(days: Int?, note: String?) throws {
+        let configuration = try Configurations.read(Configurations.smallest)
+        let now = UTCTime(millisecondsSince1970: 1_000_000_000_000)
+        let answer = try TokenAnswer(
+            Array(TestTokens.token(payload: "{\(Self.claims),\(Self.driver)}").utf8),
+            from: .init(
+                source: "X", issuerTime: 1_000_000_000,
+                certificateEnd: days.map { now.advanced(by: .seconds($0 * 86_400)) }, localTime: 1_000_000_000),
+            format: TokenAnswerFormat())
+        let report = TokenReport(answer, configuration, hostTime: now)
+        #expect(report.lines.filter { $0.name == "note" }.map(\.text) == [note].compactMap(\.self))
+        #expect(report.lines.last?.name == "ok" && report.refusal == nil)
+        #expect(report.summary.hasSuffix(note.map { "; note: \($0)" } ?? "of life left"), "\(report.summary)")
+    }
+
     /// The claims that are not as they should be, and the last line.
     @Test(
         arguments: [

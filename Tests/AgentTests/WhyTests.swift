@@ -372,4 +372,22 @@ import WaypostTestSupport
         #expect(json["well"]?.boolValue == false)
         #expect(json["troubles"]?.arrayValue?.compactMap { $0["stage"]?.stringValue } == ["receiver", "token"])
     }
+
+    /// Whole seconds are rounded, and whoever asks twice is told the same.
+    @Test(arguments: [
+        (-1, [StatusReport.Trouble.Stage.receiver, .token]), (0, [.receiver, .token]), (1, [.receiver, .token]),
+        (5, [.receiver, .token]), (6, [.token, .receiver]),
+    ])
+    func keepsTheOrderOfTroublesThatBeganTogether(earlier: Int, stages: [StatusReport.Trouble.Stage]) {
+        let clock = ManualClock()
+        let monitor = AgentMonitor(clock: MonotonicClock(clock))
+        monitor.observe(.noToken(AuthorizationError(.refused, "answered 403")))
+        var report = StatusReport(
+            vehicle: "v", snapshot: monitor.snapshot, outbox: StoreSummary(Ledger()), durability: .full,
+            at: .seconds(260))
+        report.receiver.kind = ReceiverState.Kind.waiting.rawValue
+        report.receiver.secondsSinceFix = 200
+        report.delivery.troubleSeconds = 200 + earlier
+        #expect(report.troubles(at: Self.now).map(\.stage) == stages)
+    }
 }

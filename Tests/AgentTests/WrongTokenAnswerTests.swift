@@ -66,7 +66,8 @@ struct WrongTokenAnswers {
             "it does not accept what the request says; check authorization.headers and body, and the backend's log"),
         refusal("500 Internal Server Error", "it cannot answer now; see the backend's log"),
         refusal(
-            "503 Service Unavailable", "it cannot answer now, and wants a pause (Retry-After); see the backend's log",
+            "503 Service Unavailable",
+            "it cannot answer now, and wants a pause (Retry-After); see the backend's log; the pause is 7 s",
             "Retry-After: 7"),
         body("empty", "", "nothing; \(expected); look into the issuer's log"),
         Case(
@@ -109,7 +110,8 @@ struct WrongTokenAnswers {
                 + "let the issuer give a signed one: header, payload and signature"),
         Case(
             name: "gzip", answer: answer("200 OK", ["Content-Encoding: gzip"], [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]),
-            says: " gave bytes compressed with gzip; \(expected), not compressed; switch that off where it comes from"),
+            says: " gave an answer compressed as gzip (Content-Encoding), which was not asked for; switch that off in "
+                + "the backend or what stands before it"),
         Case(
             name: "UTF-16", answer: answer("200 OK", [], "{\"a\":1}".utf16.flatMap { [UInt8($0), 0] }),
             says: " gave text in UTF-16; \(expected); let the issuer write UTF-8"),

@@ -100,8 +100,14 @@ import WaypostTestSupport
                 "gave 16 bytes that are neither a JSON object nor a token; expected the token, bare or in JSON under"
             ),
             (String(token.dropLast(20)).prefix(60) + ".", "is not"),
-            (#"{"error":{"message":"secret"}}"#, #"it has "error". It seems to report an error: look into the"#),
-            (#"{"ok":false,"Message":"secret"}"#, "It seems to report an error: look into the issuer's log"),
+            (
+                #"{"error":{"message":"secret"}}"#,
+                #"it has "error". It seems to report an error: look into the issuer's"#
+            ),
+            (
+                #"{"ok":false,"Message":"secret"}"#,
+                "report an error: look into the issuer's log, or at the answer itself"
+            ),
             (#"{"data":{"token":"\#(token)"}}"#, #"it has "data". Set tokenKey to "data.token""#),
             (#"{"result":{"jwt":"\#(token)","expires":3600}}"#, #"Set tokenKey to "result.jwt""#),
             (#"{"access_token":"\#(token)","expires_in":3599}"#, #"Set tokenKey to "access_token""#),

@@ -2,6 +2,7 @@ import CurlTransport
 import HTTPMessages
 import LinuxPlatform
 import Testing
+import TimeAndChance
 import WaypostTestSupport
 
 @Suite(.enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"), .timeLimit(.minutes(1)), .serialized)
@@ -26,6 +27,22 @@ struct SecureExchange {
             #expect(error?.code == .certificateNotTrusted)
             #expect(error?.description.contains(word) == true, "\(error?.description ?? "")")
         }
+    }
+
+    /// For those who ask for it: the first request of a connection knows.
+    @Test func tellsWhenTheServersCertificateEnds() async throws {
+        let server = try await NginxServer()
+        let request = HTTPRequest(.get, try HTTPURL("https://localhost:\(server.port)/"))
+        var options = CurlTransportOptions(userAgent: "waypost/test", caFile: server.caFile)
+        let silent = try await CurlTransport(options: options).send(request)
+        #expect(silent.certificateEnd == nil)
+        options.tellsCertificateEnd = true
+        let transport = try CurlTransport(options: options)
+        let response = try await transport.send(request)
+        #expect(response.certificateEnd?.shortestDescription == "2099-12-31T23:59:59Z")
+        let plain = try RawServer(answering: ["HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"])
+        let unencrypted = try await transport.send(HTTPRequest(.get, try HTTPURL("http://\(plain.authority)/")))
+        #expect(unencrypted.certificateEnd == nil)
     }
 
     @Test func usesOneConnectionForAll() async throws {

@@ -39,6 +39,14 @@ import WaypostTestSupport
             ("     3.03           OBSERVATION DATA    M                   RINEX VERSION / TYPE\n", .rinex),
             ("SQLite format 3\0", .database), ("eyJhbGciOiJSUzI1NiJ9.e30.AA", .token), ("\0\0\0\0", .zeros),
             ("GPRMC,101500,A,5231.1234,N,01323.1234,E,1,9,231126,,,A*00\n", .withoutDollar),
+            ("(1436509052.249713) can0 09F8010F#B05A8B1D2B4F3C07\n", .canFrames),
+            ("  can0  09F8010F   [8]  B0 5A 8B 1D 2B 4F 3C 07\n", .canFrames),
+            (" (010.249713)  can0  09F8010F   [8]  B0 5A 8B 1D 2B 4F 3C 07\n", .canFrames),
+            ("2026-11-24T22:42:04.388Z,2,129025,36,255,8,b0,5a,8b,1d,2b,4f,3c,07\r\n", .canFrames),
+            ("17:33:21.107 R 09F8010F B0 5A 8B 1D 2B 4F 3C 07\r\n", .canFrames),
+            ("00000000: 2447 5052 4d43 2c31 3031 3530 302c 412c  $GPRMC,101500,A,\n", .hexadecimal),
+            ("00000000  24 47 50 52 4d 43 2c 31  30 31 35 30 30 2c 41 2c  |$GPRMC,101500,A,|\n", .hexadecimal),
+            ("0000000 4724 5250 434d 312c 3130 3035 2c30 2c41\n", .hexadecimal),
         ] as [(String, ForeignLogKind)])
     func nameWhatIsNoLog(text: String, kind: ForeignLogKind) throws {
         #expect(try outcome(text).emptiness?.detail == "drive.log is \(kind.rawValue)")
@@ -52,12 +60,23 @@ import WaypostTestSupport
             words.hasPrefix("drive.log is binary output (UBX or RTCM) without an NMEA sentence; switch"), "\(words)")
     }
 
+    /// A frame of SiRF's: start, length, message 41, checksum, end; recorded from its beginning, and from its middle.
+    @Test(arguments: [[], [0x00, 0x29, 0x01]] as [[UInt8]])
+    func nameSiRF(rest: [UInt8]) throws {
+        let frame: [UInt8] = [0xA0, 0xA2, 0x00, 0x03, 0x29, 0x01, 0x02, 0x00, 0x2C, 0xB0, 0xB3]
+        let words = try outcome(rest + (0..<20).flatMap { _ in frame }).emptiness?.detail ?? ""
+        #expect(words == "drive.log is \(ForeignLogKind.sirf.rawValue)", "\(words)")
+    }
+
     @Test func sayThatNoChecksumAgrees() throws {
         #expect(
             try outcome(altered(30, each: 1)).emptiness?.detail
                 == "drive.log holds 30 sentences, and not one checksum agrees: the log was altered after it was recorded, "
                 + "or damaged on the line; use it as it was recorded")
-        // Noise may begin like something else.
+        // Noise may begin like something else, and a line have words that look like a frame's.
+        for line in ["00000000\n", "can0 is down\n", "1,2,3,4,5,6,7,8\n", "12:00:00 R 12\n"] {
+            #expect(try outcome(line).emptiness?.detail.hasPrefix("drive.log holds no NMEA") == true, "\(line)")
+        }
         #expect(try outcome("<\u{1}\u{2}{").emptiness?.detail.hasPrefix("drive.log holds no NMEA") == true)
         #expect(
             try outcome("words, words\n").emptiness?.detail

@@ -59,7 +59,8 @@ package final class HTTPTokenProvider: TokenProvider {
                 source: endpoint.name,
                 mediaType: response.headers["Content-Type"]?.split(separator: ";").first.map(String.init),
                 issuerTime: response.headers["Date"].flatMap(UTCTime.init(httpDate:))?.secondsSince1970,
-                localTime: wallClock(), present: present(), secrets: secrets, section: section,
+                certificateEnd: response.certificateEnd, localTime: wallClock(), present: present(), secrets: secrets,
+                section: section,
                 subject: context.subject),
             format: settings.format)
     }

@@ -28,6 +28,20 @@ package struct HeaderTemplate: Sendable, Hashable {
         _ = try value(environment: ProcessEnvironment.variables)
     }
 
+    /// What is likely not meant, of a value that is sent as it stands: quotes around it, as a settings file has them.
+    package var doubt: String? {
+        guard scheme == .verbatim, let text = try? value(environment: ProcessEnvironment.variables).value,
+            [text[...], text.split(separator: " ").last ?? ""].contains(where: Self.isInQuotes)
+        else { return nil }
+        return
+            "header \(name) takes \(secret.source) with the quotes around the value, which are sent too; remove them unless "
+            + "they belong to it"
+    }
+
+    private static func isInQuotes(_ text: Substring) -> Bool {
+        text.count > 1 && text.first == text.last && (text.first == "\"" || text.first == "'")
+    }
+
     /// The value to send, and the secret in it. May read a file; not for the shared pool.
     ///
     /// - Throws: `.misconfigured`, naming header and source and never the value.

@@ -38,7 +38,13 @@ struct TokenEndpointErrors {
         let code: AuthorizationError.Code
         let advice: String
         switch status {
-        case 200..<300: return nil
+        case 200..<300:
+            guard let coding = Self.foreignCoding(response) else { return nil }
+            return AuthorizationError(
+                .unusableAnswer,
+                "\(name) gave an answer compressed as \(ReportedText(coding, without: secrets, limit: 40)) "
+                    + "(Content-Encoding), which was not asked for; switch that off in the backend or what stands before it"
+            )
         case 300..<400
         where response.headers["Location"].map { [url.target, origin + url.target].contains($0) } == true:
             code = .unusableAnswer
@@ -91,6 +97,12 @@ struct TokenEndpointErrors {
         return AuthorizationError(
             code, "\(name) answered \(status): \(advice)\(pageNote(response))\(reason(response))",
             retryAfter: retryAfter)
+    }
+
+    /// What an answer was coded with, as `br`, though the request names no coding that it takes (RFC 9110, section
+    /// 12.5.3).
+    private static func foreignCoding(_ response: HTTPResponse) -> String? {
+        response.headers["Content-Encoding"].flatMap { ["", "identity"].contains($0.lowercased()) ? nil : $0 }
     }
 
     /// A backend rejects with JSON; a page comes from what stands before it, or from another server. (A 400 may come

@@ -1,6 +1,6 @@
 import ReportedText
 import StrictJSON
-import TimeAndChance
+package import TimeAndChance
 package import VehicleAuthorization
 
 /// A provider that also reports what the issuer stated beside the token.
@@ -25,6 +25,8 @@ package struct TokenAnswer: Sendable {
     package let source: String
     /// The issuer's clock when it answered, in seconds since 1970; `nil` when it did not state one.
     package let issuerTime: Double?
+    /// When the certificate of the endpoint ends, where its transport tells.
+    package let certificateEnd: UTCTime?
     /// What the answer says beside the token about its end.
     package let statedExpiry: StatedExpiry?
     /// Whether that fits the token's own `exp`.
@@ -40,6 +42,8 @@ package struct TokenAnswer: Sendable {
         var mediaType: String?
         /// In seconds since 1970.
         var issuerTime: Double?
+        /// When the endpoint's certificate ends.
+        var certificateEnd: UTCTime?
         /// This machine's clock, in seconds since 1970.
         var localTime: Double
         /// The same now, while something keeps it right.
@@ -157,6 +161,7 @@ package struct TokenAnswer: Sendable {
             value: value, lifetime: expiry.lifetime, reuse: expiry.reuse, doubts: expiry.doubts.map { "\(name): \($0)" }
         )
         (source, issuerTime, statedExpiry) = (name, origin.issuerTime, stated)
+        certificateEnd = origin.certificateEnd
         statedFits = expiry.statedDoubt == nil
         isOverHere = origin.issuerTime == nil && (origin.present ?? -.infinity) >= (parsed.expiry ?? .infinity)
     }
@@ -260,8 +265,9 @@ package struct TokenAnswer: Sendable {
         }
         let failures: Set = ["error", "errors", "exception", "fault", "message", "detail", "details"]
         if members.isEmpty || members.keys.contains(where: { failures.contains($0.lowercased()) }) {
-            return "\(members.isEmpty ? "" : "It seems to report an error: ")"
-                + (members.isEmpty ? "Look" : "look") + " into the issuer's log"
+            return members.isEmpty
+                ? "Look into the issuer's log"
+                : "It seems to report an error: look into the issuer's log, or at the answer itself"
         }
         return "Set tokenKey to where the token stands; if none is there, look into the issuer's log"
     }

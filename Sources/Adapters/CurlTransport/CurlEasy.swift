@@ -1,6 +1,7 @@
 import CCurl
 import HTTPMessages
 import ReportedText
+import TimeAndChance
 
 /// One libcurl transfer handle: one owner, freed exactly once.
 ///
@@ -69,6 +70,25 @@ import ReportedText
 }
 
 extension CurlEasy {
+    /// When the server's own certificate ends, which comes first in its chain; `nil` where the transfer made no TLS
+    /// connection of its own, or its options do not ask for that.
+    var certificateEnd: UTCTime? {
+        guard let chain = unsafe ccurl_get_certificates(handle)?.pointee, unsafe chain.num_of_certs > 0,
+            unsafe chain.certinfo != nil
+        else { return nil }
+        var entry = unsafe chain.certinfo[0]
+        while let next = unsafe entry {
+            let text = unsafe String(cString: next.pointee.data)
+            if text.hasPrefix("Cert:") {
+                return CertificateValidity.each(inPEM: Array(text.dropFirst("Cert:".count).utf8)).first?.end
+            }
+            unsafe entry = unsafe next.pointee.next
+        }
+        return nil
+    }
+}
+
+extension CurlEasy {
     /// What every transfer has in common: whom it trusts, what it never does.
     mutating func applySafety(_ options: CurlTransportOptions) {
         set(CURLOPT_NOSIGNAL, true)
@@ -89,6 +109,7 @@ extension CurlEasy {
             set(CURLOPT_SSLKEY, certificate.keyFile)
             set(CURLOPT_KEYPASSWD, "")  // without one the TLS library would ask for it at the terminal
         }
+        if options.tellsCertificateEnd { set(CURLOPT_CERTINFO, true) }
         set(CURLOPT_USERAGENT, options.userAgent)
         set(CURLOPT_DNS_CACHE_TIMEOUT, 60)
         set(CURLOPT_TCP_KEEPALIVE, true)

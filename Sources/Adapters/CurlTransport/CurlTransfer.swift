@@ -71,7 +71,7 @@ import ReportedText
             return .success(
                 HTTPResponse(
                     status: easy.number(CURLINFO_RESPONSE_CODE), headers: answer.headers, body: answer.body,
-                    traffic: traffic))
+                    traffic: traffic, certificateEnd: easy.certificateEnd))
         }
         if let excess = answer.excess { return outcome(.responseTooLarge, excess) }
         if sockets.floods > earlierFloods {

@@ -70,6 +70,8 @@ package struct CurlTransportOptions: Sendable, Hashable {
     package var clientCertificate: CurlClientCertificate?
     /// To one server at once, over HTTP/1.1; HTTP/2 has many exchanges on one.
     package var mostConnections = 16
+    /// Whether answers tell when the server's certificate ends; costs a copy of its chain for each connection.
+    package var tellsCertificateEnd = false
 
     package init(userAgent: String, caFile: String? = nil, clientCertificate: CurlClientCertificate? = nil) {
         (self.userAgent, self.caFile, self.clientCertificate) = (userAgent, caFile, clientCertificate)

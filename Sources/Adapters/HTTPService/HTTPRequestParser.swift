@@ -318,7 +318,8 @@ package enum HTTPRequestError: Error, Sendable, Hashable, CustomStringConvertibl
         case .foreignSite: "pages of other sites have no access; enter the address in the browser instead"
         case .conflictingLength: "the request states its length twice"
         case .malformedLength: "Content-Length is not a number"
-        case .lengthRequired: "a request with this method must state its length"
+        case .lengthRequired:
+            "a request with this method must state its length (Content-Length), 0 for one without a body"
         case .unsupportedTransferCoding(let coding): "the transfer coding \"\(coding)\" is not implemented; use chunked"
         case .malformedChunk: "the chunked body is malformed"
         case .requestLineTooLong(let limit): "the request line is longer than \(limit) bytes"

@@ -1,4 +1,4 @@
-import TimeAndChance
+package import TimeAndChance
 
 /// A request to be sent by an `HTTPTransport`.
 package struct HTTPRequest: Sendable, Hashable {
@@ -100,11 +100,15 @@ package struct HTTPResponse: Sendable, Hashable {
     package var body: [UInt8]
     /// What the exchange cost on the wire.
     package var traffic: HTTPTraffic
+    /// When the server's certificate ends; `nil` without TLS, and where the transport is not asked to tell.
+    package var certificateEnd: UTCTime?
 
     package init(
-        status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [], traffic: HTTPTraffic = HTTPTraffic()
+        status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [], traffic: HTTPTraffic = HTTPTraffic(),
+        certificateEnd: UTCTime? = nil
     ) {
         (self.status, self.headers, self.body, self.traffic) = (status, headers, body, traffic)
+        self.certificateEnd = certificateEnd
     }
 }
 

@@ -86,6 +86,13 @@ static inline CURLcode ccurl_get_size(CURL *_Nonnull easy, CURLINFO information,
     return curl_easy_getinfo(easy, information, value);
 }
 
+// What the server's certificates say, which belongs to the handle; null where it was not asked to keep that.
+static inline const struct curl_certinfo *_Nullable ccurl_get_certificates(CURL *_Nonnull easy) {
+    struct curl_certinfo *certificates = NULL;
+    if (curl_easy_getinfo(easy, CURLINFO_CERTINFO, &certificates) != CURLE_OK) return NULL;
+    return certificates;
+}
+
 static inline CURLMcode ccurl_multi_set_long(CURLM *_Nonnull multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
 }

@@ -24,7 +24,8 @@ package struct LogOutcome: Sendable {
 
     /// What is wrong with a log without any sentence, whose checksum may be missing.
     package var emptiness: FixSourceError? {
-        guard statistics.sentences == 0, !statistics.lacksChecksums else { return nil }
+        // Beside a dump's figures stand the sentences as text, cut into lines.
+        guard statistics.sentences == 0, foreignKind == .hexadecimal || !statistics.lacksChecksums else { return nil }
         let mismatches = statistics.refusals(.checksumMismatch)
         let problem =
             if let foreignKind {
@@ -39,7 +40,7 @@ package struct LogOutcome: Sendable {
 
     /// How many sentences lack nothing but their checksum, where there is no sentence with one.
     package var sentencesWithoutChecksum: Int {
-        statistics.sentences == 0 && statistics.lacksChecksums ? statistics.refusals(.missingChecksum).count : 0
+        statistics.sentences == 0 && emptiness == nil ? statistics.refusals(.missingChecksum).count : 0
     }
 
     /// What was left out of a log that has sentences, and what that means.
@@ -157,6 +158,10 @@ enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
     case rinex = "RINEX, which has raw measurements and no positions; record the receiver's NMEA sentences"
     case binaryFrames =
         "binary output (UBX or RTCM) without an NMEA sentence; switch the receiver's output to NMEA, and record again"
+    case sirf = "binary output of SiRF; switch the receiver's output to NMEA, and record again"
+    case canFrames =
+        "frames of a CAN bus (NMEA 2000), which has no sentences; let the gateway give NMEA 0183, and record that"
+    case hexadecimal = "a dump in hexadecimal; use the log itself (xxd -r makes it of what xxd printed)"
     case database = "an SQLite database, perhaps an outbox; name a receiver's log"
     case token = "a token, not a log; name a receiver's log"
     case zeros = "nothing but zeros, as a file is after a power cut; record again"
@@ -171,6 +176,8 @@ enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
         func begins(_ word: String) -> Bool { plain.starts(with: word.lowercased().utf8) }
         if statistics.binaryBytes > 0 {
             self = .binaryFrames
+        } else if bytes.starts(with: [0xA0, 0xA2]) || Self.finds([0xB0, 0xB3, 0xA0, 0xA2], in: bytes[...]) {
+            self = .sirf
         } else if !bytes.isEmpty, bytes.allSatisfy({ $0 == 0 }) {
             self = .zeros
         } else if begins("SQLite format 3") {
@@ -194,18 +201,39 @@ enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
             self = .token
         } else if !has("$"), has("RMC,") || has("GGA,") || has("GLL,") {
             self = .withoutDollar
-        } else if let line = plain.split(separator: UInt8(ascii: "\n")).first, Self.finds("lat", in: line),
-            line.contains(where: { ",;\t".utf8.contains($0) })
-        {
-            self = .table
+        } else if let line = plain.split(whereSeparator: { 10...13 ~= $0 }).first {
+            if Self.finds("lat", in: line), line.contains(where: { ",;\t".utf8.contains($0) }) {
+                self = .table
+            } else if Self.isCANFrame(String(decoding: line.prefix(100), as: UTF8.self)) {
+                self = .canFrames
+            } else if begins("0000000"), line.dropFirst(7).prefix(2).contains(where: { ": ".utf8.contains($0) }) {
+                self = .hexadecimal
+            } else {
+                return nil
+            }
         } else {
             return nil
         }
     }
 
+    /// As `candump`, `candump -L`, canboat's analyzer and the gateways of Yacht Devices write them; in lower case.
+    private static func isCANFrame(_ line: String) -> Bool {
+        func isIdentifier(_ text: Substring) -> Bool { text.count == 8 && text.allSatisfy(\.isHexDigit) }
+        let words = line.split(separator: " ")
+        let fields = line.split(separator: ",")
+        if fields.count > 6, let group = Int(fields[2]), 59_392...131_071 ~= group { return true }
+        if words.count > 2, words[0].contains(":"), ["r", "t"].contains(words[1]) { return isIdentifier(words[2]) }
+        let rest = words.first?.hasPrefix("(") == true ? words.dropFirst(2) : words.dropFirst()
+        guard let frame = rest.first else { return false }
+        return isIdentifier(frame.prefix { $0 != "#" }) && (frame.contains("#") || rest.dropFirst().first?.first == "[")
+    }
+
     /// Whether `word` stands in `bytes`, which are in lower case.
     private static func finds(_ word: String, in bytes: ArraySlice<UInt8>) -> Bool {
-        let word = Array(word.lowercased().utf8)
+        finds(Array(word.lowercased().utf8), in: bytes)
+    }
+
+    private static func finds(_ word: [UInt8], in bytes: ArraySlice<UInt8>) -> Bool {
         guard bytes.count >= word.count else { return false }
         return (bytes.startIndex...bytes.endIndex - word.count).contains { bytes[$0...].starts(with: word) }
     }

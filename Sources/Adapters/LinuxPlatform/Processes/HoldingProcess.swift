@@ -59,6 +59,11 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
         return all.count == 1 ? HoldingProcess(reading: all[0]) : nil
     }
 
+    /// The services of Waypost's that run, other than this process.
+    package static var otherServices: [HoldingProcess] {
+        processIDs.filter { $0 != getpid() }.map(Self.init(reading:)).filter(\.isService)
+    }
+
     static var processIDs: [Int32] { FileSystem.visibleNames(inFolder: "/proc").compactMap { Int32($0) }.sorted() }
 
     private static func commandLine(ofProcess processID: Int32) -> String? {

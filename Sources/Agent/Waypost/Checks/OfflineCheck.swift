@@ -282,7 +282,10 @@ package enum OfflineCheck {
         }
         switch provider {
         case .http(let settings, _):
-            for header in settings.headers { prove(header.prove) }
+            for header in settings.headers {
+                prove(header.prove)
+                if let doubt = header.doubt { lines.append(CheckLine(.note, section, doubt)) }
+            }
             if let body = settings.body {
                 prove { () throws(AuthorizationError) in try body.prove(for: "\(section).body") }
             }

@@ -20,60 +20,70 @@ package enum OnlineCheck {
 
     /// Tries everything; takes half a minute at most, and where the baud rate is unknown the time to find it.
     ///
-    /// `waits` hears what is waited for, `found` what came of each check, in an order that is always the same.
-    /// The configuration was read from `file`. The service gives its own report as `own`.
+    /// `waits` hears what is waited for, `found` what came of each check, in an order that is always the same; once the
+    /// task is cancelled, of those that had ended before. The configuration was read from `file`, and `failed` names
+    /// what the offline check found wrong in it. The service gives its own report as `own`.
     package static func run(
-        _ configuration: Configuration, from file: String? = nil, asService own: StatusReport? = nil,
-        waits: (String) -> Void,
+        _ configuration: Configuration, from file: String? = nil, failed: Set<String> = [],
+        asService own: StatusReport? = nil, waits: (String) -> Void,
         found: (CheckLine) throws -> Void
     ) async throws {
-        async let answers = tokenAndFleetEngine(configuration)
-        async let trip = tripToken(configuration)
+        async let answers = unlessCancelled { await tokenAndFleetEngine(configuration) }
+        async let trip = unlessCancelled { await tripToken(configuration) }
         waits("service: waiting for its answer")
         let answer: RunningService.Answer =
             if let own { .report(own) } else { await RunningService(configuration).answer }
         let service: StatusReport? = if case .report(let report) = answer { report } else { nil }
-        let isSilent = if case .owner = answer { true } else { false }
+        let isSilent = if case .mute = answer { true } else { false }
         let isOurs = isSilent || service?.vehicle == configuration.vehicle.description
         let hasOutbox = await onThread(named: "check") { isOurs && uses(configuration.outbox.path, service) }
-        async let store = hasOutbox ? outbox(of: service, configuration) : outbox(configuration)
-        async let finding =
-            isOurs
-            ? ReceiverFinding(line: receiver(of: service), isHeard: isHeard(service?.receiver.kind))
-            : receiver(configuration)
-
-        func take(_ line: CheckLine) throws {
-            if !Task.isCancelled { try found(line) }
+        async let store = unlessCancelled {
+            hasOutbox
+                ? outbox(of: service, configuration)
+                : await outbox(configuration, hasFailed: failed.contains("outbox"))
         }
+        async let finding = unlessCancelled {
+            isOurs
+                ? ReceiverFinding(line: receiver(of: service), isHeard: isHeard(service?.receiver.kind))
+                : await receiver(configuration)
+        }
+
         if let service {
             let doubt = await onThread(named: "check") {
                 file.flatMap { ConfigurationInForce.doubt(service.configuration, file: $0) }
             }
-            try take(Self.service(service, isOurs: isOurs, doubt: doubt))
+            try found(Self.service(service, isOurs: isOurs, doubt: doubt))
         }
         switch answer {
-        case .stranger(let words), .owner(let words): try take(CheckLine(.fail, "service", words))
+        case .stranger(let words), .mute(let words): try found(CheckLine(.fail, "service", words))
         case .report, .none: break
         }
         waits("outbox: waiting for it to open")
-        try take(await store)
+        if let line = await store { try found(line) }
         waits(
             "receiver: waiting for a fix, up to \(longestWait(for: configuration.receiver.source).components.seconds) s"
         )
         let heard = await finding
         let others =
-            heard.isHeard
+            heard?.isHeard == true
             ? await onThread(named: "check") { otherReaders(configuration, beside: isOurs ? service : nil) } : nil
-        func takeReceiver(_ line: CheckLine) throws {
-            try take(line)
-            if let others { try take(others) }
+        func tell(_ line: CheckLine?) throws {
+            for line in [line, heard?.privacy, others].compactMap(\.self) { try found(line) }
         }
-        if heard.unjudged == nil { try takeReceiver(heard.line) }
+        if heard?.unjudged == nil { try tell(heard?.line) }
         waits("token and Fleet Engine: waiting for their answers")
-        let (lines, fleetEngineAhead) = await answers
-        if heard.unjudged != nil { try takeReceiver(heard.line(by: fleetEngineAhead)) }
-        for line in lines { try take(line) }
-        if let line = await trip { try take(line) }
+        let answered = await answers
+        if heard?.unjudged != nil { try tell(heard?.line(by: answered?.ahead)) }
+        for line in answered?.lines ?? [] { try found(line) }
+        if let line = await trip ?? nil { try found(line) }
+    }
+
+    /// What `check` finds; `nil` when it was cancelled meanwhile, for it may have found no more than that.
+    private static func unlessCancelled<Finding: Sendable>(
+        _ check: @Sendable () async -> Finding
+    ) async -> Finding? {
+        let finding = await check()
+        return Task.isCancelled ? nil : finding
     }
 
     private static func service(_ report: StatusReport, isOurs: Bool, doubt: String?) -> CheckLine {
@@ -91,8 +101,9 @@ package enum OnlineCheck {
 
 /// The outbox.
 extension OnlineCheck {
-    private static func outbox(_ configuration: Configuration) async -> CheckLine {
+    private static func outbox(_ configuration: Configuration, hasFailed: Bool) async -> CheckLine {
         let path = configuration.outbox.path
+        if hasFailed { return CheckLine(.skip, "outbox", "\(path) is not opened, as it cannot be used (above)") }
         guard configuration.expectedUser == EffectiveUser.current else {
             return CheckLine(
                 .skip, "outbox", "\(path) is not opened: only \(FileStatus.words(configuration.expectedUser)) may")
@@ -244,7 +255,8 @@ extension OnlineCheck {
             let isRecorded = configuration.readsRecording
             let line = verdict(on: fix, present: isRecorded ? nil : present, detail: detail)
             return ReceiverFinding(
-                line: line, isHeard: true, unjudged: isRecorded || present != nil ? nil : (fix, UTCTime.system, detail))
+                line: line, isHeard: true, privacy: privacy(at: fix, configuration),
+                unjudged: isRecorded || present != nil ? nil : (fix, UTCTime.system, detail))
         }
     }
 
@@ -253,6 +265,8 @@ extension OnlineCheck {
         let line: CheckLine
         /// Whether sentences come; where they do not, the line names whoever else has it open.
         let isHeard: Bool
+        /// That the vehicle is in a private zone.
+        var privacy: CheckLine?
         /// A fix with this host's time when it came, where nothing keeps that right.
         var unjudged: (fix: Fix, at: UTCTime, detail: String)?
 
@@ -294,6 +308,15 @@ extension OnlineCheck {
             .note, "receiver",
             "\(words); its time is \(difference.spoken) \(side) \(witness.rawValue)"
                 + (isZone(difference) ? ": it may state local time; set it to UTC" : witness.remedy))
+    }
+
+    /// Of a vehicle that stands where nothing is told of it.
+    package static func privacy(at fix: Fix, _ configuration: Configuration) -> CheckLine? {
+        var mode = PrivateMode(zones: configuration.reporting.privateZones)
+        guard !mode.tells(fix) else { return nil }
+        return CheckLine(
+            .note, "vehicle",
+            "it is in one of reporting.privateZones now, so that nothing is sent of where it is until it leaves")
     }
 
     /// Whether `difference` is that of a time zone, to a minute: they are quarters of an hour apart, up to 14 hours.

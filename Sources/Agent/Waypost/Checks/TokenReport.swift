@@ -29,7 +29,9 @@ package struct TokenReport: Sendable {
         switch try await ask(configuration, trip: trip) {
         case .success(let report): return report
         case .failure(let error):
-            throw AgentError(error.code == .misconfigured ? .configuration : .unavailable, error.detail)
+            let pause = error.retryAfter.map { "; the pause is \($0.spoken)" } ?? ""
+            throw AgentError(
+                error.code == .misconfigured ? .configuration : .unavailable, "\(error.detail)\(pause)")
         }
     }
 
@@ -39,7 +41,8 @@ package struct TokenReport: Sendable {
     ) async throws(AgentError) -> Result<TokenReport, AuthorizationError> {
         let subject = trip.map(Follower.Subject.trip) ?? .vehicle(configuration.vehicle.vehicleID)
         let (asked, resource) = (try configuration.asked(for: subject), try configuration.resource(of: subject))
-        let provider = try asked.makeProvider(log: LogWriter(level: .error, format: .text))
+        let provider = try asked.makeProvider(
+            log: LogWriter(level: .error, format: .text), tellsCertificateEnd: true)
         do throws(AuthorizationError) {
             let answer = try await provider.ask(for: AuthorizationContext(subject))
             let trip: TripName? = if case .trip(let name) = resource { name } else { nil }
@@ -96,17 +99,29 @@ package struct TokenReport: Sendable {
     /// What the issuer should correct besides, and what this host's clock says of the token, by which the service
     /// judges nothing.
     private var remarks: [String] {
-        if let endedHere {
-            return verdict.remarks + [
-                "the token ended \(endedHere.spoken) ago by this host's clock; let the issuer make a "
-                    + "new one, or set the clock that is wrong"
-            ]
-        }
-        guard let issuedAhead else { return verdict.remarks }
-        return verdict.remarks + [
-            "the token is issued \(issuedAhead.spoken) ahead of this host's clock, and Fleet Engine accepts "
-                + "\(Duration.seconds(ClaimRules.skew).spoken); set the clock that is wrong"
+        let words: [String?] = [
+            endedHere.map {
+                "the token ended \($0.spoken) ago by this host's clock; let the issuer make a new one, or set the clock that is "
+                    + "wrong"
+            },
+            issuedAhead.map {
+                "the token is issued \($0.spoken) ahead of this host's clock, and Fleet Engine accepts "
+                    + "\(Duration.seconds(ClaimRules.skew).spoken); set the clock that is wrong"
+            },
+            certificateLapse,
         ]
+        return verdict.remarks + words.compactMap(\.self)
+    }
+
+    /// How long before its end a certificate that is renewed by itself has been.
+    private static let certificateNotice = Duration.seconds(7 * 86_400)
+
+    private var certificateLapse: String? {
+        guard let end = answer.certificateEnd else { return nil }
+        let left = UTCTime(millisecondsSince1970: Int64(hostTime * 1000)).duration(to: end)
+        guard left < Self.certificateNotice else { return nil }
+        return "the certificate of the token endpoint ends on \(end.shortestDescription), in \(left.spoken); let the "
+            + "backend renew it before"
     }
 
     /// One line, as `check --online` shows it.

@@ -204,6 +204,15 @@ extension ConfigurationSection {
             settle(key, nil, isThere: false)
             return nil
         }
+        if let members = value.objectValue, ValueReference(members) == nil,
+            members.keys.allSatisfy({ !ValueReference.keys.contains($0) })
+        {
+            report(
+                key,
+                "is an object; write its JSON as one text, in quotes, with a backslash before each of its own: "
+                    + #""{ \"vehicle\": \"{vehicleId}\" }""#)
+            return nil
+        }
         return secret(value, key)?.secret
     }
 

@@ -16,7 +16,7 @@ package struct ConfigurationDoubt: Sendable, Hashable, CustomStringConvertible {
 
     init(_ key: String, _ says: String, isLikelyRight: Bool = false) {
         section = String(key.prefix { $0 != "." })
-        description = "\(key) \(says)"
+        description = "\(key) \(says)".printable
         self.isLikelyRight = isLikelyRight
     }
 }
@@ -48,7 +48,8 @@ extension Configuration {
             }
             if id.utf8.contains(where: { "=\"'".utf8.contains($0) }) {
                 return ConfigurationDoubt(
-                    key, "is \(id), as a line of a settings file is written; write the id alone", isLikelyRight: true)
+                    key, "is \(id), as a line of a settings file is written; write the id alone",
+                    isLikelyRight: !Self.isInQuotes(id))
             }
             if key == "vehicle.providerId", id.utf8.allSatisfy(\.isDigit) {
                 return ConfigurationDoubt(
@@ -77,7 +78,13 @@ extension Configuration {
 
     private static func spaceDoubt(_ key: String, _ value: String) -> ConfigurationDoubt? {
         guard value.first?.isWhitespace == true || value.last?.isWhitespace == true else { return nil }
-        return ConfigurationDoubt(key, "is \"\(value)\", with a space at its beginning or end; leave it out")
+        let space = value.contains(where: \.isNewline) ? "line break" : "space"
+        return ConfigurationDoubt(
+            key, "is \"\(value)\", with a \(space) at its beginning or end; leave it out")
+    }
+
+    private static func isInQuotes(_ text: String) -> Bool {
+        text.count > 1 && text.first == text.last && (text.first == "\"" || text.first == "'")
     }
 
     /// As a shell or a template has them: `${VAN}`, `$VAN`, `{{ van }}`, `<van>`, `%VAN%`.

@@ -31,12 +31,12 @@ package struct RunningService: Sendable {
         case nobody(String)
         /// Somebody answers who is no service of Waypost's.
         case stranger(String)
-        /// The service has the outbox, and can be asked nothing.
-        case owner(String)
+        /// The service runs, as far as can be seen, and cannot be asked.
+        case mute(String)
 
         var words: String {
             switch self {
-            case .nobody(let words), .stranger(let words), .owner(let words): words
+            case .nobody(let words), .stranger(let words), .mute(let words): words
             }
         }
     }
@@ -46,7 +46,7 @@ package struct RunningService: Sendable {
         if case .loopback(_, port: 0) = address {
             let words = "status.listen is \(address), a free port, which is in the log only; give it a number"
             guard let owner = await owner else { throw Silence.nobody(words) }
-            throw Silence.owner("\(owner) has the outbox, and cannot be asked: \(words)")
+            throw Silence.mute("\(owner) has the outbox, and cannot be asked: \(words)")
         }
         let answer: Result<[UInt8], SystemError> = await onThread(named: "status") {
             do throws(SystemError) { return .success(try Self.ask(address)) } catch { return .failure(error) }
@@ -54,12 +54,20 @@ package struct RunningService: Sendable {
         switch answer {
         case .failure(let error):
             if let owner = await owner, let words = Self.silence(at: address, of: owner, outboxPath, error) {
-                throw Silence.owner(words)
+                throw Silence.mute(words)
+            }
+            let user = EffectiveUser.current
+            if case .unix = address, error.number == EACCES, user != 0 {
+                throw Silence.mute(
+                    "\(address) is closed to \(FileStatus.words(user)); run this as root (sudo), or see systemctl status waypost"
+                )
             }
             throw Silence.nobody(
                 await onThread(named: "status") {
-                    Self.closure(of: outboxPath, at: address, error)
-                        ?? "\(Self.silence(at: address, error)); \(Self.hint(outboxPath, error))"
+                    if let words = Self.veil(over: outboxPath, at: address, error) { return words }
+                    let isElsewhere = [ECONNREFUSED, ENOENT].contains(error.number)
+                    return "\(Self.silence(at: address, error)); \(Self.hint(outboxPath, error))"
+                        + (isElsewhere ? Self.hint(atOthers: HoldingProcess.otherServices) : "")
                 })
         case .success(let bytes):
             let (status, body) = Self.parts(of: bytes)
@@ -78,8 +86,8 @@ package struct RunningService: Sendable {
         case report(StatusReport)
         /// Another program has its address, in whose way it would be.
         case stranger(String)
-        /// It runs, and says nothing.
-        case owner(String)
+        /// It runs, as far as can be seen, and says nothing.
+        case mute(String)
         case none
     }
 
@@ -89,7 +97,7 @@ package struct RunningService: Sendable {
                 switch error {
                 case .nobody: return .none
                 case .stranger(let words): return .stranger(words)
-                case .owner(let words): return .owner(words)
+                case .mute(let words): return .mute(words)
                 }
             }
         }
@@ -126,20 +134,15 @@ package struct RunningService: Sendable {
         return "\(owner) has the outbox \(outboxPath), but \(fact): \(remedy)"
     }
 
-    /// Of a service that this user may not ask, or of which he cannot know whether it is there.
-    private static func closure(of outboxPath: String, at address: LocalAddress, _ error: SystemError) -> String? {
-        let user = EffectiveUser.current
-        if case .unix = address, error.number == EACCES, user != 0 {
-            return
-                "\(address) is closed to \(FileStatus.words(user)); run this as root (sudo), or see systemctl status waypost"
-        }
+    /// Of a service of which this user cannot know whether it is there.
+    private static func veil(over outboxPath: String, at address: LocalAddress, _ error: SystemError) -> String? {
         guard [ECONNREFUSED, ENOENT].contains(error.number),
             let place = OutboxConfiguration.veil(overOwnerOfOutboxAt: outboxPath)
         else { return nil }
         return
             "nothing listens on \(address): the service is not running, or goes by another configuration than this, which "
-            + "\(FileStatus.words(user)) may not see, as \(place) is closed to that user; ask as root, or see "
-            + "systemctl status waypost"
+            + "\(FileStatus.words(EffectiveUser.current)) may not see, as \(place) is closed to that user; ask as root, or "
+            + "see systemctl status waypost"
     }
 
     private static func silence(at address: LocalAddress, _ error: SystemError) -> String {
@@ -150,6 +153,13 @@ package struct RunningService: Sendable {
             "the service does not answer within \(patience) s, though something listens on \(address)"
         default: "the service does not answer: \(error)"
         }
+    }
+
+    /// How to ask one of the other `services`, which do not listen here; empty without any.
+    package static func hint(atOthers services: [HoldingProcess]) -> String {
+        guard let service = services.first else { return "" }
+        let rest = services.count == 1 ? "runs" : "and \(services.count - 1) more run"
+        return "; \(service) \(rest) by another configuration: to ask it, name that file with --config"
     }
 
     /// What the last run left, or where to look.

@@ -26,14 +26,17 @@ extension StatusReport {
         return Diagnosis(isWell: false, text: sentences([first] + others + rest))
     }
 
-    /// What keeps positions from arriving, or from being kept: the one that began first comes first.
+    /// What keeps positions from arriving, or from being kept: the one that began first comes first, and of those that
+    /// began together the one that a position meets first, so that it is the same each time one asks.
     package func troubles(at now: UTCTime) -> [Trouble] {
         let found = [
             receiverTrouble(at: now), receiverClockTrouble, outboxTrouble(at: now), renewalTrouble(at: now),
             deliveryTrouble(at: now),
-        ].compactMap(\.self)
-        return found.enumerated().sorted { ($1.element.seconds, $0.offset) < ($0.element.seconds, $1.offset) }
-            .map(\.element)
+        ]
+        return found.compactMap(\.self).reduce(into: []) { troubles, trouble in
+            let later = troubles.firstIndex { $0.seconds + Self.concurrence < trouble.seconds }
+            troubles.insert(trouble, at: later ?? troubles.endIndex)
+        }
     }
 
     /// A trouble for so many seconds, in whole sentences.
@@ -50,6 +53,8 @@ extension StatusReport {
     private static let longestSilence = 180
     /// A receiver that is well gives a fix each second or so.
     private static let longestWithoutFix = 90
+    /// Troubles that began so few seconds apart began together, as those that a start meets.
+    private static let concurrence = 5
     /// So many pending updates are a backlog, which takes more than the next upload.
     private static let backlog = 50
     /// The next attempt is told when it is farther off; a few seconds are over before anybody has read of them.

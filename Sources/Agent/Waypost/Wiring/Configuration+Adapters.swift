@@ -69,8 +69,11 @@ extension Configuration {
         ClaimRules(vehicleClaim: vehicle.service == .onDemandTrips ? .vehicleid : .deliveryvehicleid)
     }
 
-    /// The provider that is configured, which asks its issuer each time.
-    package func makeProvider(log: LogWriter) throws(AgentError) -> any TokenProvider {
+    /// The provider that is configured, which asks its issuer each time; on demand its answers say when the endpoint's
+    /// certificate ends.
+    package func makeProvider(
+        log: LogWriter, tellsCertificateEnd: Bool = false
+    ) throws(AgentError) -> any TokenProvider {
         let section = authorizationSection
         let present: @Sendable () -> Double? = { UTCTime.synchronizedSystem?.secondsSince1970 }
         do {
@@ -78,7 +81,8 @@ extension Configuration {
             case .http(let settings, let trust):
                 return try HTTPTokenProvider(
                     settings, section: section, providerID: vehicle.providerID,
-                    transport: try Self.transport(tokenFiles), sendsCertificate: trust.clientKeyFile != nil,
+                    transport: try Self.transport(tokenFiles, tellsCertificateEnd: tellsCertificateEnd),
+                    sendsCertificate: trust.clientKeyFile != nil,
                     present: present)
             case .command(let arguments, let environment, let format, let timeout):
                 return try CommandTokenProvider(
@@ -97,12 +101,13 @@ extension Configuration {
     }
 
     private static func transport(
-        _ files: CertificateFiles, connections: Int? = nil
+        _ files: CertificateFiles, connections: Int? = nil, tellsCertificateEnd: Bool = false
     ) throws(AgentError) -> any HTTPTransport {
         if let problem = files.problems.first { throw AgentError(.configuration, problem) }
         var options = CurlTransportOptions(userAgent: "waypost/" + Release.version, caFile: files.authorities)
         if let connections { options.mostConnections = connections }
         options.clientCertificate = files.client
+        options.tellsCertificateEnd = tellsCertificateEnd
         do { return try CurlTransport(options: options) } catch {
             throw AgentError(.configuration, "\(files.section): \(error)")
         }

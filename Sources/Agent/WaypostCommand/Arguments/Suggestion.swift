@@ -73,6 +73,7 @@ enum Suggestion {
         }
         if word == "--offline" { return "; without --online nothing is asked" }
         if word == "-V" || word == "--version" { return question("waypost --version") }
+        if word == "--format", names.contains("--json") { return question("--json") }
         if word == "--output", names.contains("-o") { return question("-o") }
         if word == "--port", names.contains("--listen") { return question("--listen HOST:PORT") }
         if word == "--listen", names.contains("--config") { return statusAddress }

@@ -1,5 +1,6 @@
 import FleetEngine
 import LinuxPlatform
+import ReportedText
 import StrictJSON
 import Waypost
 
@@ -41,7 +42,10 @@ struct CheckCommand {
         var isAvailable = true
         if isOnline {
             var missing = OnlineCheck.names(configuration)
-            try await OnlineCheck.run(configuration, from: arguments.configurationFile, waits: Terminal.draw) { line in
+            try await OnlineCheck.run(
+                configuration, from: arguments.configurationFile,
+                failed: Set(offline.filter { $0.verdict == .fail }.map(\.name)), waits: Terminal.draw
+            ) { line in
                 isAvailable = isAvailable && line.verdict != .fail
                 missing.removeAll { $0 == line.name }
                 try add(line)
@@ -59,7 +63,7 @@ struct CheckCommand {
         Terminal.draw("")
         let verdict = line.verdict.rawValue
         try StandardOutput.write(
-            verdict: verdict, "".filled(to: 6 - verdict.count) + "\(line.name.filled(to: 13))  \(line.text)")
+            verdict: verdict, "".filled(to: 6 - verdict.count) + "\(line.name.filled(to: 13))  \(line.text.printable)")
     }
 
     /// The whole result, for machines.
