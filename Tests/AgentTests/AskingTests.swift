@@ -93,8 +93,8 @@ import WaypostTestSupport
         #expect(
             words
                 == "waypost (process \(getpid())) has the outbox /o/outbox.sqlite, but nothing answers within 10 s on "
-                + "127.0.0.1:9464: it hangs, or goes by another configuration than this; end it (kill \(getpid())) and start it "
-                + "again")
+                + "127.0.0.1:9464: it hangs, or goes by another configuration (name its file with --config); end it (kill "
+                + "\(getpid())) and start it again")
     }
 
     /// A Unix socket is for its owner and root.
@@ -113,6 +113,18 @@ import WaypostTestSupport
             String(decoding: outcome.standardError, as: UTF8.self)
                 == "waypost: \(address) is closed to uid 4711; run this as root (sudo), or see systemctl status waypost\n"
         )
+        // It does not take the service's receiver and outbox for nobody's.
+        let check = try await ChildProcess(
+            arguments: BuiltProgram.waypost(for: 4711) + [
+                "check", "--online", "--config", bench.folder.path("config.json"),
+            ], environment: BuiltProgram.environment, timeLimit: .seconds(60)
+        ).run()
+        let lines = String(decoding: check.standardOutput, as: UTF8.self).split(separator: "\n").map(String.init)
+        let words = "FAIL  service        \(address) is closed to uid 4711; run this as root (sudo), or see systemctl "
+        #expect(lines.contains { $0.hasPrefix(words) }, "\(lines)")
+        for name in ["outbox  ", "receiver"] {
+            #expect(lines.contains("skip  \(name)       the service does not answer"), "\(lines)")
+        }
         #expect(await service.terminate().ending == .exited(0))
     }
 
@@ -169,7 +181,7 @@ import WaypostTestSupport
         let unheard =
             "\(owner) has the outbox \(bench.folder.path("outbox.sqlite")), but nothing listens on unix:\(address): "
         let lost =
-            unheard + "it goes by another configuration than this, or its socket was removed; "
+            unheard + "it goes by another configuration (name its file with --config), or its socket was removed; "
             + "end it (kill \(service.processID)) and start it again"
         let why = try await BuiltProgram.run(["why", "--config", config])
         #expect(why.ending == .exited(69))

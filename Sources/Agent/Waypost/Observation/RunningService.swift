@@ -121,10 +121,10 @@ package struct RunningService: Sendable {
         switch error.number {
         case ECONNREFUSED, ENOENT:
             fact = "nothing listens on \(address)"
-            cause = "it goes by another configuration than this, or its socket was removed"
+            cause = "it goes by another configuration (name its file with --config), or its socket was removed"
         case EAGAIN, ETIMEDOUT:
             fact = "nothing answers within \(patience) s on \(address)"
-            cause = "it hangs, or goes by another configuration than this"
+            cause = "it hangs, or goes by another configuration (name its file with --config)"
         default: return nil
         }
         let remedy =
