@@ -709,7 +709,8 @@ struct CheckCommand {
         let check = try RunningProgram(
             [BuiltProgram.waypost, "check", "--online", "--config", try bench.configure()],
             environment: BuiltProgram.environment)
-        try #require(await check.output.line(saying: "is not there yet") != nil)
+        try await receiver.isSetUp()
+        try await check.isAtRest()
         for epoch in RecentDrive(epochs: 3) { try receiver.send(epoch) }
         _ = await check.end()
         let words = "\(bench.devicePath) is also open in sleep (process \(other.processID)); stop it, or have it leave"
@@ -746,7 +747,6 @@ struct CheckCommand {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let config = try bench.configure()
-        let terminal = try PseudoTerminal()
         let check = try RunningProgram(
             [
                 "/bin/sh", "-c", "exec script -qfec \"$0 check --online --config $1\" /dev/null 2>&1",
@@ -755,10 +755,10 @@ struct CheckCommand {
             ], environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 })
         let isTold = await check.output.wait { lines in lines.contains { $0.text.contains("is not there yet") } }
         #expect(isTold)
+        try await receiver.isSetUp()
         for epoch in RecentDrive(epochs: 3) { try receiver.send(epoch) }
         _ = await check.end()
         #expect(check.output.text.contains("receiver: waiting for a fix, up to 30 s"), "\(check.output.text)")
-        withExtendedLifetime(terminal) {}
 
         let piped = try await BuiltProgram.run(
             ["check", "--online", "--config", try bench.configure { $0.receiver = #"{"type": "stdin"}"# }])

@@ -55,19 +55,6 @@ import WaypostTestSupport
         }
     }
 
-    /// Until each thread of the program waits for something.
-    private func isAtRest(_ program: RunningProgram) async throws {
-        let threads = "/proc/\(program.processID)/task"
-        func isAtRest(_ thread: String) throws -> Bool {
-            let line = try FileSystem.read(1024, at: 0, of: "\(threads)/\(thread)/stat")
-            return String(decoding: line, as: UTF8.self).split(separator: ")").last?.hasPrefix(" S") == true
-        }
-        while try !FileSystem.names(inFolder: threads).allSatisfy(isAtRest) {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
-    }
-
     @Test(
         arguments: [
             (["map", "-o", "page.html"], "waypost: interrupted: 20.0 kB of log.nmea read; no page was written"),
@@ -154,7 +141,7 @@ import WaypostTestSupport
         let address = try LocalAddress(fleetEngine.authority)
         let next = await RawExchange.send(["GET / HTTP/1.1\r\n\r\n"], to: address) { !$0.isEmpty }
         #expect(next.status.hasSuffix("404 Not Found"))
-        try await isAtRest(program)
+        try await program.isAtRest()
         let said = await words(of: program, after: signal)
         #expect(said.hasSuffix("waypost: interrupted: not checked: receiver"), "\(said)")
         let found = program.output.lines.map { $0.text.prefix(19) }

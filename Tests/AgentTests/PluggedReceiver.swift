@@ -17,6 +17,14 @@ final class PluggedReceiver {
     func send(_ epoch: DriveEpoch) throws { try send(epoch.sentences) }
     func send(_ sentences: [UInt8]) throws { try terminal.send(sentences) }
 
+    /// Waits until a reader has set up the line, at the rate that a configuration has without naming one.
+    func isSetUp() async throws {
+        while terminal.speed != UInt32(B9600) {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
     deinit { removeLink() }
 
     /// The device goes, and before it the link: its number is soon another test's.

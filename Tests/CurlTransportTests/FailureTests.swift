@@ -37,10 +37,21 @@ import Testing
         #expect("\(unexplained.cause)" == "no connection: \(words)")
     }
 
-    @Test func ofACertificateSaysWhatIsWrongWithIt() {
+    /// The numbers are OpenSSL's `X509_V_...`.
+    @Test(
+        arguments: [
+            (0, .ofAnotherName), (1, .ofAnotherName), (62, .ofAnotherName), (9, .outsideItsTime), (10, .outsideItsTime),
+            (2, .ofUnknownAuthority), (18, .ofUnknownAuthority), (19, .ofUnknownAuthority), (20, .ofUnknownAuthority),
+            (21, .ofUnknownAuthority), (23, nil),
+        ] as [(Int, HTTPTransportError.CertificateFault?)])
+    func ofACertificateSaysWhatIsWrongWithIt(verification: Int, fault: HTTPTransportError.CertificateFault?) {
         let failure = CurlFailure(
-            CURLE_PEER_FAILED_VERIFICATION, words: "certificate has expired", limits: HTTPLimits())
-        #expect(failure.cause == "its certificate is not trusted: certificate has expired")
+            CURLE_PEER_FAILED_VERIFICATION, words: "words", verification: verification, limits: HTTPLimits())
+        #expect(failure.cause == "its certificate is not trusted: words" && failure.certificateFault == fault)
+        // Of a connection that failed otherwise it says nothing.
+        let other = CurlFailure(
+            CURLE_SSL_CONNECT_ERROR, words: "words", verification: verification, limits: HTTPLimits())
+        #expect(other.certificateFault == nil)
     }
 
     @Test func ofTheAuthoritiesFileSaysWhatToInstallOrName() {

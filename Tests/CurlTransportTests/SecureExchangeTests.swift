@@ -18,13 +18,15 @@ struct SecureExchange {
         let server = try await NginxServer()
         let trusting = try Loopback.transport(caFile: server.caFile)
         let plain = try Loopback.transport()
-        for (transport, port, word) in [
-            (plain, server.port, "certificate"), (trusting, server.expiredPort, "expired"),
-            (trusting, server.foreignPort, "localhost"),
-        ] {
+        let faults: [(CurlTransport, UInt16, String, HTTPTransportError.CertificateFault)] = [
+            (plain, server.port, "certificate", .ofUnknownAuthority),
+            (trusting, server.expiredPort, "expired", .outsideItsTime),
+            (trusting, server.foreignPort, "localhost", .ofAnotherName),
+        ]
+        for (transport, port, word, fault) in faults {
             let request = HTTPRequest(.get, try HTTPURL("https://localhost:\(port)/"))
             let error = await #expect(throws: HTTPTransportError.self) { try await transport.send(request) }
-            #expect(error?.code == .certificateNotTrusted)
+            #expect(error?.code == .certificateNotTrusted && error?.certificateFault == fault)
             #expect(error?.description.contains(word) == true, "\(error?.description ?? "")")
         }
     }

@@ -47,6 +47,19 @@ package final class RunningProgram: Sendable {
         ending.withLock { if $0 == nil { Glibc.kill(processID, number) } }
     }
 
+    /// Waits until each of its threads waits for something: it has done what there was to do.
+    package func isAtRest() async throws {
+        let threads = "/proc/\(processID)/task"
+        func isAtRest(_ thread: String) throws(SystemError) -> Bool {
+            let line = try FileSystem.read(1024, at: 0, of: "\(threads)/\(thread)/stat")
+            return String(decoding: line, as: UTF8.self).split(separator: ")").last?.hasPrefix(" S") == true
+        }
+        while try !FileSystem.names(inFolder: threads).allSatisfy(isAtRest) {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
     /// Waits for its end, and for its last words on both streams; a test whose time is over kills it.
     @discardableResult
     package func end() async -> Ending {

@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 import HTTPMessages
 import ReportedText
 import TimeAndChance
@@ -76,11 +77,12 @@ extension CurlEasy {
         guard let chain = unsafe ccurl_get_certificates(handle)?.pointee, unsafe chain.num_of_certs > 0,
             unsafe chain.certinfo != nil
         else { return nil }
+        let name = Array("Cert:".utf8)
         var entry = unsafe chain.certinfo[0]
         while let next = unsafe entry {
-            let text = unsafe String(cString: next.pointee.data)
-            if text.hasPrefix("Cert:") {
-                return CertificateValidity.each(inPEM: Array(text.dropFirst("Cert:".count).utf8)).first?.end
+            let text = unsafe UnsafeRawBufferPointer(start: next.pointee.data, count: strlen(next.pointee.data))
+            if unsafe text.starts(with: name) {
+                return CertificateValidity.each(inPEM: unsafe Array(text.dropFirst(name.count))).first?.end
             }
             unsafe entry = unsafe next.pointee.next
         }

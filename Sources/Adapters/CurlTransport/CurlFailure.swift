@@ -1,3 +1,4 @@
+import CCrypto
 import CCurl
 import HTTPMessages
 import ReportedText
@@ -7,14 +8,19 @@ struct CurlFailure {
     let code: HTTPTransportError.Code
     /// The cause in words, without any header or body.
     let cause: ReportedText
+    let certificateFault: HTTPTransportError.CertificateFault?
 
     /// - Parameters:
     ///   - curl: libcurl's code.
     ///   - words: libcurl's own about this failure; they name hosts, addresses and certificates.
+    ///   - verification: OpenSSL's verdict on the server's certificate.
     ///   - refusal: why the system made no connection, as `Connection refused`; `nil` when it does not say.
     ///   - limits: those of the request.
-    init(_ curl: CURLcode, words: ReportedText, refusal: String? = nil, limits: HTTPLimits) {
+    init(
+        _ curl: CURLcode, words: ReportedText, verification: Int = 0, refusal: String? = nil, limits: HTTPLimits
+    ) {
         code = Self.code(for: curl)
+        certificateFault = code == .certificateNotTrusted ? Self.certificateFault(verification) : nil
         cause =
             switch code {
             case .nameNotResolved: "its name could not be resolved; check the network and the spelling"
@@ -35,6 +41,20 @@ struct CurlFailure {
                 "the file of certificate authorities cannot be read: install ca-certificates, or name a file in caFile (\(words))"
             case .transportFailed: "\(words) (libcurl code \(curl.rawValue))"
             }
+    }
+
+    /// By OpenSSL's verdict, `X509_V_...`. libcurl compares the name itself, behind a handshake that has verified all
+    /// else; until it has, the verdict that it tells is unspecified.
+    static func certificateFault(_ verification: Int) -> HTTPTransportError.CertificateFault? {
+        switch CInt(truncatingIfNeeded: verification) {
+        case X509_V_OK, X509_V_ERR_UNSPECIFIED, X509_V_ERR_HOSTNAME_MISMATCH: .ofAnotherName
+        case X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID: .outsideItsTime
+        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,
+            X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
+            X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+            .ofUnknownAuthority
+        default: nil
+        }
     }
 
     /// The table; whatever is not in it cannot happen with our settings, or is the transport's own failure.

@@ -86,14 +86,20 @@ import ReportedText
         let number = easy.number(CURLINFO_OS_ERRNO)
         let failure = CurlFailure(
             code, words: words.isEmpty ? curlWords(code) : words,
+            verification: easy.number(CURLINFO_SSL_VERIFYRESULT),
             refusal: number == 0 ? nil : SystemError(call: "connect", number: CInt(truncatingIfNeeded: number)).reason,
             limits: exchange.request.limits)
-        return outcome(failure.code, failure.cause)
+        return outcome(failure.code, failure.cause, failure.certificateFault)
     }
 
     /// A failure with its words, and what the exchange has cost until then.
-    func outcome(_ code: HTTPTransportError.Code, _ cause: ReportedText) -> CurlExchange.Outcome {
-        .failure(HTTPTransportError(code, "\(exchange.request.url.origin): \(cause)", traffic: traffic))
+    func outcome(
+        _ code: HTTPTransportError.Code, _ cause: ReportedText,
+        _ certificateFault: HTTPTransportError.CertificateFault? = nil
+    ) -> CurlExchange.Outcome {
+        .failure(
+            HTTPTransportError(
+                code, "\(exchange.request.url.origin): \(cause)", certificateFault: certificateFault, traffic: traffic))
     }
 
     private var words: ReportedText {

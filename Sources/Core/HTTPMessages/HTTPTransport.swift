@@ -39,32 +39,26 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
         case transportFailed
     }
 
-    package let code: Code
-    /// What happened, in words, without any header or body.
-    package let detail: ReportedText
-    /// What the failed exchange cost on the wire.
-    package let traffic: HTTPTraffic
-
-    package init(_ code: Code, _ detail: ReportedText, traffic: HTTPTraffic = HTTPTraffic()) {
-        (self.code, self.detail, self.traffic) = (code, detail, traffic)
-    }
-
-    package var description: String { detail.description }
-}
-
-extension HTTPTransportError {
     /// What is wrong with a certificate that is not trusted, for whoever has to mend it; the retry rules ask nobody.
     package enum CertificateFault: Sendable, Hashable { case outsideItsTime, ofAnotherName, ofUnknownAuthority }
 
-    /// As far as the words of OpenSSL and libcurl tell.
-    package var certificateFault: CertificateFault? {
-        guard code == .certificateNotTrusted else { return nil }
-        let words = detail.description
-        if words.contains("has expired") || words.contains("not yet valid") { return .outsideItsTime }
-        if words.contains("subject name") { return .ofAnotherName }
-        return ["self-signed", "self signed", "issuer certificate", "verify the first certificate"]
-            .contains(where: words.contains) ? .ofUnknownAuthority : nil
+    package let code: Code
+    /// What happened, in words, without any header or body.
+    package let detail: ReportedText
+    /// Of `.certificateNotTrusted`, as far as it is known.
+    package let certificateFault: CertificateFault?
+    /// What the failed exchange cost on the wire.
+    package let traffic: HTTPTraffic
+
+    package init(
+        _ code: Code, _ detail: ReportedText, certificateFault: CertificateFault? = nil,
+        traffic: HTTPTraffic = HTTPTraffic()
+    ) {
+        (self.code, self.detail, self.traffic) = (code, detail, traffic)
+        self.certificateFault = certificateFault
     }
+
+    package var description: String { detail.description }
 }
 
 /// Bytes of one exchange as libcurl counts them: request and answer with their headers, without TLS and TCP framing.

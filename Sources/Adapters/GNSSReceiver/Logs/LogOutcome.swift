@@ -204,7 +204,7 @@ enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
         } else if let line = plain.split(whereSeparator: { 10...13 ~= $0 }).first {
             if Self.finds("lat", in: line), line.contains(where: { ",;\t".utf8.contains($0) }) {
                 self = .table
-            } else if Self.isCANFrame(String(decoding: line.prefix(100), as: UTF8.self)) {
+            } else if Self.isCANFrame(ReportedText(bytes: line.prefix(100)).description) {
                 self = .canFrames
             } else if begins("0000000"), line.dropFirst(7).prefix(2).contains(where: { ": ".utf8.contains($0) }) {
                 self = .hexadecimal

@@ -16,7 +16,7 @@ package struct ConfigurationDoubt: Sendable, Hashable, CustomStringConvertible {
 
     init(_ key: String, _ says: String, isLikelyRight: Bool = false) {
         section = String(key.prefix { $0 != "." })
-        description = "\(key) \(says)".printable
+        description = "\(key) \(says)"
         self.isLikelyRight = isLikelyRight
     }
 }

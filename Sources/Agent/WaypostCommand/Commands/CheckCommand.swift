@@ -1,6 +1,5 @@
 import FleetEngine
 import LinuxPlatform
-import ReportedText
 import StrictJSON
 import Waypost
 
@@ -63,7 +62,7 @@ struct CheckCommand {
         Terminal.draw("")
         let verdict = line.verdict.rawValue
         try StandardOutput.write(
-            verdict: verdict, "".filled(to: 6 - verdict.count) + "\(line.name.filled(to: 13))  \(line.text.printable)")
+            verdict: verdict, "".filled(to: 6 - verdict.count) + "\(line.name.filled(to: 13))  \(line.text)")
     }
 
     /// The whole result, for machines.

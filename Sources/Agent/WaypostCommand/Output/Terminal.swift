@@ -44,9 +44,10 @@ enum Colour: Int {
 }
 
 extension StandardOutput {
-    /// Writes a line that begins with how something went, as `ok`, `note`, `skip`, `warning` or `FAIL`, in its colour;
-    /// any other word stays as it is.
+    /// Writes one line that begins with how something went, as `ok`, `note`, `skip`, `warning` or `FAIL`, in its
+    /// colour; any other word stays as it is.
     static func write(verdict word: String, _ rest: String) throws(SystemError) {
+        let rest = rest.printable
         let isShown = Colour.isShown(isTerminal: isTerminal, environment: ProcessEnvironment.variables)
         guard isShown, let colour = Colour(verdict: word) else { return try write(line: word + rest) }
         try write(colour.painting(word), line: rest)
