@@ -50,8 +50,9 @@ package final class RunningProgram: Sendable {
     /// Waits until each of its threads waits for something: it has done what there was to do.
     package func isAtRest() async throws {
         let threads = "/proc/\(processID)/task"
-        func isAtRest(_ thread: String) throws(SystemError) -> Bool {
-            let line = try FileSystem.read(1024, at: 0, of: "\(threads)/\(thread)/stat")
+        func isAtRest(_ thread: String) -> Bool {
+            // One that has ended meanwhile is looked for again.
+            guard let line = try? FileSystem.read(1024, at: 0, of: "\(threads)/\(thread)/stat") else { return false }
             return String(decoding: line, as: UTF8.self).split(separator: ")").last?.hasPrefix(" S") == true
         }
         while try !FileSystem.names(inFolder: threads).allSatisfy(isAtRest) {
