@@ -31,15 +31,11 @@ package struct HeaderTemplate: Sendable, Hashable {
     /// What is likely not meant, of a value that is sent as it stands: quotes around it, as a settings file has them.
     package var doubt: String? {
         guard scheme == .verbatim, let text = try? value(environment: ProcessEnvironment.variables).value,
-            [text[...], text.split(separator: " ").last ?? ""].contains(where: Self.isInQuotes)
+            [text[...], text.split(separator: " ").last ?? ""].contains(where: \.isInQuotes)
         else { return nil }
         return
             "header \(name) takes \(secret.source) with the quotes around the value, which are sent too; remove them unless "
             + "they belong to it"
-    }
-
-    private static func isInQuotes(_ text: Substring) -> Bool {
-        text.count > 1 && text.first == text.last && (text.first == "\"" || text.first == "'")
     }
 
     /// The value to send, and the secret in it. May read a file; not for the shared pool.
@@ -89,6 +85,11 @@ package struct HeaderTemplate: Sendable, Hashable {
         return scalars.contains { $0 == "\n" || $0 == "\r" }
             ? "has more than one line; write the value alone, in one line" : nil
     }
+}
+
+extension StringProtocol {
+    /// Whether there are quotes around it, as settings files and shells have them.
+    package var isInQuotes: Bool { count > 1 && first == last && (first == "\"" || first == "'") }
 }
 
 /// `{vehicleId}`, `{providerId}`, `{taskId}`, `{tripId}` and `{trackingId}` in a text of the configuration.

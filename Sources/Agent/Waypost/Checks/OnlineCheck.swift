@@ -311,7 +311,7 @@ extension OnlineCheck {
     }
 
     /// Of a vehicle that stands where nothing is told of it.
-    package static func privacy(at fix: Fix, _ configuration: Configuration) -> CheckLine? {
+    private static func privacy(at fix: Fix, _ configuration: Configuration) -> CheckLine? {
         var mode = PrivateMode(zones: configuration.reporting.privateZones)
         guard !mode.tells(fix) else { return nil }
         return CheckLine(

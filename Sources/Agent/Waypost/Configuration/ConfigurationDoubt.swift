@@ -49,7 +49,7 @@ extension Configuration {
             if id.utf8.contains(where: { "=\"'".utf8.contains($0) }) {
                 return ConfigurationDoubt(
                     key, "is \(id), as a line of a settings file is written; write the id alone",
-                    isLikelyRight: !Self.isInQuotes(id))
+                    isLikelyRight: !id.isInQuotes)
             }
             if key == "vehicle.providerId", id.utf8.allSatisfy(\.isDigit) {
                 return ConfigurationDoubt(
@@ -81,10 +81,6 @@ extension Configuration {
         let space = value.contains(where: \.isNewline) ? "line break" : "space"
         return ConfigurationDoubt(
             key, "is \"\(value)\", with a \(space) at its beginning or end; leave it out")
-    }
-
-    private static func isInQuotes(_ text: String) -> Bool {
-        text.count > 1 && text.first == text.last && (text.first == "\"" || text.first == "'")
     }
 
     /// As a shell or a template has them: `${VAN}`, `$VAN`, `{{ van }}`, `<van>`, `%VAN%`.
