@@ -134,8 +134,8 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
             calls.hanging.formUnion(calls.waiting.keys)
             return calls.waiting.values.map(\.abandon)
         }
+        if !left.isEmpty { gaveUp() }  // first, so that whoever is freed finds it counted
         for abandon in left { abandon() }
-        if !left.isEmpty { gaveUp() }
     }
 
     private var silence: OutboxError {
