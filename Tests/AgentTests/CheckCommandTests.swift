@@ -677,6 +677,25 @@ struct CheckCommand {
         #expect(lines.last?.hasSuffix("  \(path) is not opened, as it cannot be used (above)") == true, "\(lines)")
     }
 
+    /// As an operator checks with sudo, before the first start and while the service is stopped.
+    @Test(.enabled(if: geteuid() == 0, "only root can make a folder of another user"), arguments: [false, true])
+    func leavesTheOutboxOfAnotherUserClosed(isThere: Bool) async throws {
+        let bench = try ServiceBench()
+        let (folder, path) = (bench.folder.path("o"), bench.folder.path("o/outbox.sqlite"))
+        unsafe mkdir(folder, 0o750)
+        if isThere { try bench.folder.write("".utf8, to: "o/outbox.sqlite") }
+        for place in isThere ? [folder, path] : [folder] { unsafe chown(place, 12345, 12345) }
+        let config = try bench.configure {
+            $0.receiver = #"{"type": "stdin"}"#
+            $0.outbox = "o/outbox.sqlite"
+        }
+        let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
+        let words = isThere ? "is not opened: only uid 12345 may; as root, waypost outbox list" : "is not there yet"
+        let told = String(decoding: outcome.standardOutput, as: UTF8.self)
+        #expect(told.contains("skip  outbox         \(path) \(words)"), "\(told)")
+        #expect(try FileSystem.names(inFolder: folder) == (isThere ? ["outbox.sqlite"] : []))
+    }
+
     /// The first fix says where the vehicle is; the line does not.
     @Test(arguments: [(300, true), (100, false)])
     func tellsThatTheVehicleIsInAPrivateZone(radius: Int, isTold: Bool) async throws {

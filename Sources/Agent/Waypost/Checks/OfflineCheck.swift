@@ -45,8 +45,9 @@ package enum OfflineCheck {
             proofs(configuration, now) + receiver(configuration) + privateSwitch(configuration) + outbox(configuration)
         lines += tokens(configuration.authorization, "authorization", configuration)
         lines += tokens(configuration.consumerAuthorization, "consumerAuthorization", configuration)
-        lines += notes(configuration)
-        if let file { lines += openSecrets(configuration, file) + ServiceCheck.lines(configuration, from: file) }
+        let service = file.flatMap(ServiceCheck.installed)
+        lines += notes(configuration, service)
+        if let file { lines += openSecrets(configuration, file) + (service?.lines(configuration, from: file) ?? []) }
         return lines
     }
 
@@ -310,14 +311,15 @@ package enum OfflineCheck {
     }
 
     /// What is worth knowing though nothing is wrong.
-    private static func notes(_ configuration: Configuration) -> [CheckLine] {
+    private static func notes(_ configuration: Configuration, _ service: ServiceCheck?) -> [CheckLine] {
         var notes: [CheckLine] = []
-        if configuration.expectedUser != EffectiveUser.current {
+        let user = configuration.expectedUser
+        if user != EffectiveUser.current, service?.runs(as: user) != true {
             notes.append(
                 CheckLine(
                     .note, "outbox",
-                    "\(configuration.outbox.path) lies in a folder of \(FileStatus.words(configuration.expectedUser)), "
-                        + "who must run the service"))
+                    "\(configuration.outbox.path) lies in a folder of \(FileStatus.words(user)), who must run the service"
+                ))
         }
         if configuration.vehicle.service == .scheduledTasks {
             let keys = ["vehicle.stateWhileRunning", "vehicle.stateOnStop"]

@@ -22,14 +22,16 @@ package struct ServiceCheck {
         (self.status, self.resolved) = (status, resolved)
     }
 
-    /// For `file`, where the service of this machine is the one that reads it. Reads files; not for the shared pool.
-    static func lines(_ configuration: Configuration, from file: String) -> [CheckLine] {
-        guard let sandbox = ServiceSandbox.installed(reading: file) else { return [] }
+    /// That of this machine's service, where it is the one that reads `file`. Reads files; not for the shared pool.
+    static func installed(reading file: String) -> ServiceCheck? {
+        guard let sandbox = ServiceSandbox.installed(reading: file) else { return nil }
         let user = SystemUser(
             named: sandbox.user, group: sandbox.group, others: sandbox.supplementaryGroups)
         return ServiceCheck(sandbox, user: user, judgesModes: user?.id != EffectiveUser.current)
-            .lines(configuration, from: file)
     }
+
+    /// Whether the service runs as the user with that uid.
+    func runs(as user: UInt32) -> Bool { self.user?.id == user }
 
     package func lines(_ configuration: Configuration, from file: String) -> [CheckLine] {
         var lines: [CheckLine] = []

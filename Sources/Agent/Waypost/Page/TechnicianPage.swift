@@ -251,7 +251,7 @@ enum TechnicianPage {
           $("vehicle").textContent = status.vehicle.replace(/.*\//, "");
           $("since").textContent = clock(view.now) + " UTC";
           // The words of `why`, without what stands above them and the commands of which this page has buttons.
-          const words = verdict.text.replace(verdict.title + ": ", "").replace(/waypost [a-z ]+ \(on the page: ([^)]+)\)/g, "$1");
+          const words = verdict.text.replace(verdict.title + ": ", "").replace(/waypost [a-z ]+ \(on the page: ([^)]+)\)/g, "“$1”");
           showVerdict(verdict.kind, verdict.title, words[0].toUpperCase() + words.slice(1));
           document.querySelector("main").hidden = false;
           showFigures();
