@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from itertools import pairwise
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 ROW, COLUMN = 34, 58  # pixels of one unit of a panel's place
 LABELS = 46  # what stands left of a chart
 COLOURS = ("#73bf69", "#f2cc0c", "#5794f2", "#ff9830", "#b877d9", "#8ab8ff", "#ff7383", "#96d98d")
-GROUND = {"none": "#2c3235", "green": "#299c46", "orange": "#c4711a", "red": "#c4162a", "yellow": "#a88a00"}
+GROUND = {"none": "#2c3235", "green": "#299c46", "orange": "#c4711a", "red": "#c4162a", "yellow": "#a88a00", "blue": "#1f60c4"}
 STYLE = f"""body {{ margin: 0; background: #111217; color: #ccccdc; font: 13px sans-serif; width: {24 * COLUMN}px; position: relative; }}
 section {{ position: absolute; box-sizing: border-box; padding: 6px 8px; background: #181b1f; border: 2px solid #111217; overflow: hidden; }}
 section.row {{ background: none; font-weight: bold; }} section b {{ display: block; overflow: hidden; white-space: nowrap; }}
@@ -50,9 +50,10 @@ def section(panel: dict[str, Any], asked: Asked, span: Span) -> str:
     elif kind == "table":
         content = table(panel, asked)
     elif kind == "heatmap":
-        content = bands(apart(named), size, span, is_heat=True)
+        content = bands(apart(named), size, span)
     elif kind == "state-timeline":
-        content = bands(named, size, span, is_heat=False)
+        content = bands(named, size, span, [
+            GROUND[override_of(panel["fieldConfig"], told, "color", {"fixedColor": "none"})["fixedColor"]] for told, _ in named])
     elif kind == "timeseries":
         content = chart(named, size, span, panel["fieldConfig"])
     title = escape(panel["title"].replace("$vehicle", "van-1"))
@@ -117,14 +118,14 @@ def chart(named: list[tuple[str, Series]], size: tuple[int, int], span: Span, co
     return f'<svg width="{width}" height="{height}">{axes}{lines}</svg>{key([told for told, _ in drawn])}'
 
 
-def override_of(config: dict[str, Any], told: str, id: str, otherwise: str) -> str:
+def override_of(config: dict[str, Any], told: str, id: str, otherwise: Any) -> Any:
     found = [property["value"] for override in config["overrides"] if re.fullmatch(override["matcher"]["options"], told)
              for property in override["properties"] if property["id"] == id]
     return found[-1] if found else otherwise
 
 
-def bands(named: list[tuple[str, Series]], size: tuple[int, int], span: Span, is_heat: bool) -> str:
-    """A band for each series: darker for more, or coloured where it is."""
+def bands(named: list[tuple[str, Series]], size: tuple[int, int], span: Span, colours: list[str] | None = None) -> str:
+    """A band for each series: in its colour where it is, or without colours, with more the stronger."""
     every = [point for _, series in named for point in points(series)]
     if not every:
         return "<p>No data</p>"
@@ -135,16 +136,16 @@ def bands(named: list[tuple[str, Series]], size: tuple[int, int], span: Span, is
         for moment, value in points(series):
             # What holds at a moment has held since the one before.
             left, right = (across(max(place, span[0]), width, span) for place in (moment - step, moment))
-            paint = f'fill="#5794f2" fill-opacity="{value / most:.2f}"' if is_heat else f'fill="{COLOURS[number % len(COLOURS)]}"'
+            paint = f'fill="{colours[number]}"' if colours else f'fill="#5794f2" fill-opacity="{value / most:.2f}"'
             cells += (f'<rect x="{left:.1f}" y="{number * high:.1f}" width="{right - left + .3:.1f}" '
                       f'height="{high - 1:.1f}" {paint}/>')
-        if is_heat:
+        if not colours:
             cells += f'<text x="0" y="{(number + .5) * high + 4:.1f}">{escape(told)}</text>'
-    return f'<svg width="{width}" height="{height}">{cells}</svg>{"" if is_heat else key([told for told, _ in named])}'
+    return f'<svg width="{width}" height="{height}">{cells}</svg>{key([told for told, _ in named], colours) if colours else ""}'
 
 
-def key(names: list[str]) -> str:
-    told = "".join(f'<span><svg width="12" height="8"><rect width="12" height="3" y="3" fill="{COLOURS[number % len(COLOURS)]}"/></svg> '
+def key(names: list[str], colours: Sequence[str] = COLOURS) -> str:
+    told = "".join(f'<span><svg width="12" height="8"><rect width="12" height="3" y="3" fill="{colours[number % len(colours)]}"/></svg> '
                    f"{escape(name)}</span>" for number, name in enumerate(names))
     return f'<div class="key">{told}</div>'
 

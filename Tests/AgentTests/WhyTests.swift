@@ -150,8 +150,8 @@ import WaypostTestSupport
             ], until: 71,
             text:
                 "There is no position yet. The receiver reports an open antenna line: check the antenna's plug. Receiver "
-                + "/dev/gnss: receiving, no position yet: antenna and sky view; in a garage it passes by itself. No update is "
-                + "pending."),
+                + "/dev/gnss: receiving, no position yet: antenna and sky view; under a roof that is usual. If it stays so in the "
+                + "open, check the antenna's plug, cable and view of the sky. No update is pending."),
         // Weak and absent satellites have different remedies.
         Case(
             events: [
@@ -160,8 +160,8 @@ import WaypostTestSupport
             ], until: 71,
             text:
                 "There is no position yet. Receiver /dev/gnss: receiving, no position yet: antenna and sky view. Satellites "
-                + "are heard, but weakly, with 20 dB-Hz at best where 40 are good: give the antenna a free view upwards; in a "
-                + "garage it passes by itself. No update is pending."),
+                + "are heard, but weakly, with 20 dB-Hz at best where 40 are good, as under a roof. If it stays so in the open, "
+                + "check the antenna's plug, cable and view of the sky. No update is pending."),
         Case(
             events: [
                 (0, receiving), (60, .receiver(.noPosition(source: "/dev/gnss", hadOne: false))),
@@ -183,8 +183,8 @@ import WaypostTestSupport
             ], until: 120,
             text:
                 "There is no new position since 09:24 UTC. Receiver /dev/gnss: receiving, no position any more: antenna and "
-                + "sky view; in a garage it passes by itself. The last known position is repeated each minute. No update is pending."
-        ),
+                + "sky view; under a roof that is usual. If it stays so in the open, check the antenna's plug, cable and view of "
+                + "the sky. The last known position is repeated each minute. No update is pending."),
         Case(
             events: [(0, receiving), (1, .refused(fix, .nullIsland)), (2, .refused(fix, .nullIsland))], until: 3,
             text:

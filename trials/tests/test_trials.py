@@ -282,7 +282,7 @@ class Drawings(unittest.TestCase):
         self.assertEqual(dashboard.across(5, 200, (0, 10)), 100)
         config = {"defaults": {}, "overrides": []}
         self.assertIn('points="100.0,', dashboard.chart([("", series)], (200, 99), (0, 10), config))
-        self.assertIn('<rect x="100.0"', dashboard.bands([("", series)], (200, 99), (0, 10), is_heat=False))
+        self.assertIn('<rect x="100.0"', dashboard.bands([("", series)], (200, 99), (0, 10), ["green"]))
 
     def test_of_buckets_show_what_lies_in_each(self) -> None:
         buckets = [("+Inf", {"metric": {"le": "+Inf"}, "values": [[1, "7"]]}), ("2", {"metric": {"le": "2"}, "values": [[1, "5"]]})]

@@ -102,7 +102,8 @@ extension StatusReport {
         switch ReceiverState.Kind(rawValue: receiver.kind) {
         case .ended:
             cause = "The log has been read to its end; a receiver that is to go on needs \"follow\" in its section."
-        case .noPosition: cause = "Receiver \(receiver.state)\(reception ?? "; in a garage it passes by itself.")"
+        case .noPosition:
+            cause = "Receiver \(receiver.state)\(reception ?? "; under a roof that is usual.\(Self.inTheOpen)")"
         case .waiting: cause = ended("Receiver \(receiver.state)")
         case .starting where receiver.secondsSinceFix == nil || isLate, nil where isLate:
             cause = ended("Receiver \(receiver.state)")
@@ -131,9 +132,11 @@ extension StatusReport {
             return ". No satellite is heard: check the antenna's plug and cable; deep in a building it passes."
         }
         guard best < Self.weakSignal else { return nil }
-        return ". Satellites are heard, but weakly, with \(best) dB-Hz at best where 40 are good: give the antenna a "
-            + "free view upwards; in a garage it passes by itself."
+        return ". Satellites are heard, but weakly, with \(best) dB-Hz at best where 40 are good, as under a roof."
+            + Self.inTheOpen
     }
+
+    private static let inTheOpen = " If it stays so in the open, check the antenna's plug, cable and view of the sky."
 
     /// Nothing else shows it: a position of the future, or of days ago, arrives like any other.
     private var receiverClockTrouble: Trouble? {

@@ -152,7 +152,7 @@ enum TechnicianPage {
             }));
             made.append(title, bars);
             return made;
-          }) : [element("span", "The receiver tells of none.", "dim")]);
+          }) : [element("span", "None is known.", "dim")]);
           if (sky.length) $("systems").append(element("p", "Strength in dB-Hz above, number below; filled: used. 40 and more is strong, below 25 weak.", "dim key"));
         }
 
@@ -203,7 +203,7 @@ enum TechnicianPage {
           ]);
           rows("token", [
             ["From", token.provider],
-            ["State", token.expiresAt ? null : "none", "late"],
+            ["State", token.expiresAt ? null : "none", status.tokenFetches ? "late" : ""],
             ["Valid until", moment(token.expiresAt)],
             ["Last refusal", token.lastRefusal, "late"],
             ["Refused", token.lastRefusalSecondsAgo == null ? null : ago(token.lastRefusalSecondsAgo)],
