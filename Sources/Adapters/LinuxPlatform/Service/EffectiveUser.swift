@@ -21,6 +21,24 @@ package enum EffectiveUser {
         try valueOrSystemError("act as \(FileStatus.words(folder.owner))") { seteuid(folder.owner) }
     }
 
+    /// What `body` gives as the owner of a file's folder, where root asks; all threads of the process act as that user
+    /// until it returns, so nothing else may be under way.
+    package static func asOwner<Value>(
+        ofFolderOf path: String, _ body: () async -> Value
+    ) async throws(SystemError) -> Value {
+        let (user, group) = (geteuid(), getegid())
+        var groups = [gid_t](repeating: 0, count: Int(max(0, getgroups(0, nil))))
+        try valueOrSystemError("read the groups") { unsafe getgroups(CInt(groups.count), &groups) }
+        try becomeOwner(ofFolderOf: path)
+        let value = await body()
+        if geteuid() != user {
+            try valueOrSystemError("act as \(FileStatus.words(user)) again") { seteuid(user) }
+            try valueOrSystemError("take the group \(group) again") { setegid(group) }
+            try valueOrSystemError("take the groups again") { unsafe setgroups(groups.count, groups) }
+        }
+        return value
+    }
+
     private static func folder(of path: String) -> FileStatus? {
         guard let folder = FileSystem.resolved(FileSystem.parent(of: FileSystem.resolved(path) ?? path)) else {
             return nil

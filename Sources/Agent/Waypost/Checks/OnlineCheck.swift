@@ -9,7 +9,7 @@ import SQLiteOutbox
 package import TimeAndChance
 import VehicleAuthorization
 
-/// What `waypost check --online` tries, side by side, with the code that the service uses.
+/// What `waypost check --online` tries with the code that the service uses: the outbox, then the rest side by side.
 ///
 /// Where the service runs, receiver and outbox are in its hands, and it is asked how they are.
 package enum OnlineCheck {
@@ -18,7 +18,8 @@ package enum OnlineCheck {
         ["outbox", "receiver", "token", "Fleet Engine"] + (hasTripTokens(configuration) ? ["trip token"] : [])
     }
 
-    /// Tries everything; takes half a minute at most, and where the baud rate is unknown the time to find it.
+    /// Tries everything; takes half a minute, and where the baud rate is unknown the time to find it. Ten seconds more
+    /// where a service does not answer.
     ///
     /// `waits` hears what is waited for, `found` what came of each check, in an order that is always the same; once the
     /// task is cancelled, of those that had ended before. The configuration was read from `file`, and `failed` names
@@ -28,8 +29,6 @@ package enum OnlineCheck {
         asService own: StatusReport? = nil, waits: (String) -> Void,
         found: (CheckLine) throws -> Void
     ) async throws {
-        async let answers = unlessCancelled { await tokenAndFleetEngine(configuration) }
-        async let trip = unlessCancelled { await tripToken(configuration) }
         waits("service: waiting for its answer")
         let answer: RunningService.Answer =
             if let own { .report(own) } else { await RunningService(configuration).answer }
@@ -37,17 +36,6 @@ package enum OnlineCheck {
         let isSilent = if case .mute = answer { true } else { false }
         let isOurs = isSilent || service?.vehicle == configuration.vehicle.description
         let hasOutbox = await onThread(named: "check") { isOurs && uses(configuration.outbox.path, service) }
-        async let store = unlessCancelled {
-            hasOutbox
-                ? outbox(of: service, configuration)
-                : await outbox(configuration, hasFailed: failed.contains("outbox"))
-        }
-        async let finding = unlessCancelled {
-            isOurs
-                ? ReceiverFinding(line: receiver(of: service), isHeard: isHeard(service?.receiver.kind))
-                : await receiver(configuration)
-        }
-
         if let service {
             let doubt = await onThread(named: "check") {
                 file.flatMap { ConfigurationInForce.doubt(service.configuration, file: $0) }
@@ -59,7 +47,20 @@ package enum OnlineCheck {
         case .report, .none: break
         }
         waits("outbox: waiting for it to open")
-        if let line = await store { try found(line) }
+        // Alone, for root is its owner meanwhile.
+        let store = await unlessCancelled {
+            hasOutbox
+                ? outbox(of: service, configuration)
+                : await outbox(configuration, hasFailed: failed.contains("outbox"))
+        }
+        if let store { try found(store) }
+        async let answers = unlessCancelled { await tokenAndFleetEngine(configuration) }
+        async let trip = unlessCancelled { await tripToken(configuration) }
+        async let finding = unlessCancelled {
+            isOurs
+                ? ReceiverFinding(line: receiver(of: service), isHeard: isHeard(service?.receiver.kind))
+                : await receiver(configuration)
+        }
         waits(
             "receiver: waiting for a fix, up to \(longestWait(for: configuration.receiver.source).components.seconds) s"
         )
@@ -108,11 +109,20 @@ extension OnlineCheck {
         let isMissing: Bool
         do throws(SystemError) { isMissing = try FileSystem.entry(at: path) == nil } catch { isMissing = false }
         if isMissing { return CheckLine(.skip, "outbox", "\(path) is not there yet: the service makes it") }
+        do throws(SystemError) {
+            return try await EffectiveUser.asOwner(ofFolderOf: path) { await opened(configuration) }
+        } catch {
+            return CheckLine(.fail, "outbox", error.description)
+        }
+    }
+
+    private static func opened(_ configuration: Configuration) async -> CheckLine {
+        let path = configuration.outbox.path
         guard configuration.expectedUser == EffectiveUser.current else {
             return CheckLine(
                 .skip, "outbox",
-                "\(path) is not opened: only \(FileStatus.words(configuration.expectedUser)) may; as root, waypost outbox "
-                    + "list looks into it")
+                "\(path) is not opened: only \(FileStatus.words(configuration.expectedUser)) may; run this as root (sudo)"
+            )
         }
         if let shortage = OfflineCheck.shortage(at: FileSystem.parent(of: path)) { return shortage }
         do {

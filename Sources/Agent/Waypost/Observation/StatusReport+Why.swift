@@ -73,8 +73,8 @@ extension StatusReport {
 
     private func sentences(_ texts: [String]) -> String { texts.filter { !$0.isEmpty }.joined(separator: " ") }
 
-    /// `text` with one full stop at its end.
-    private func ended(_ text: String) -> String { text.hasSuffix(".") ? text : text + "." }
+    /// `text` with one mark at its end.
+    private func ended(_ text: String) -> String { text.hasSuffix(".") || text.hasSuffix("?") ? text : text + "." }
 
     /// `09:14 UTC`, with its date when that is another day's.
     private static func moment(_ seconds: Int, before now: UTCTime) -> String {
