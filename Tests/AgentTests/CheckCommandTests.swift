@@ -686,8 +686,12 @@ struct CheckCommand {
         unsafe mkdir(folder, 0o750)
         if isThere { try bench.folder.write("".utf8, to: "o/outbox.sqlite") }
         for place in isThere ? [folder, path] : [folder] { unsafe chown(place, 12345, 12345) }
+        // Read after the outbox, with the rights of root.
+        let token = try bench.folder.write("not a token".utf8, to: "token")
+        unsafe chmod(token, 0o600)
         let config = try bench.configure {
             $0.receiver = #"{"type": "stdin"}"#
+            $0.authorization = #"{"type": "file", "path": "\#(token)"}"#
             $0.outbox = "o/outbox.sqlite"
         }
         let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
@@ -695,6 +699,7 @@ struct CheckCommand {
         let words =
             isThere ? "ok    outbox         \(path) opens, 0 " : "skip  outbox         \(path) is not there yet: "
         #expect(told.contains(words), "\(told)")
+        #expect(told.contains("FAIL  token ") && !told.contains("denied"), "\(told)")
         for name in try FileSystem.names(inFolder: folder) {
             #expect(try FileStatus(at: folder + "/" + name)?.owner == 12345, "\(name)")
         }
