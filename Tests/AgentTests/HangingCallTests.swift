@@ -38,12 +38,12 @@ import WaypostTestSupport
         }
     }
 
-    /// Lets the one wait end that has begun; where none has, what hangs is set free so that the test can fail.
-    func letPatienceEnd(after expected: Duration) async {
-        // By the second, until the whole time has passed.
+    /// Lets the one wait end that has begun, in steps of `step` at most; where none has, what hangs is set free so that
+    /// the test can fail.
+    func letPatienceEnd(after expected: Duration, by step: Duration = .seconds(1)) async {
         var left = expected
         for await sleep in manualClock.sleeps {
-            #expect(sleep == min(left, .seconds(1)))
+            #expect(sleep == min(left, step))
             manualClock.advance(by: sleep)
             left -= sleep
             if left == .zero { return }
@@ -72,7 +72,7 @@ import WaypostTestSupport
         let outbox = prompt(Self.blockingOutbox(gate))
         async let first = Self.append(to: outbox)
         for await _ in gate.arrivals.prefix(1) {}
-        await letPatienceEnd(after: .seconds(30))
+        await letPatienceEnd(after: .seconds(30), by: .seconds(30))
         guard case .failure(let error) = await first else { throw OutboxError(.unusable, "it was stored") }
         #expect(error.code == .unusable && error.detail.contains("does not answer"))
         // Each other call fails at once; the upload loop sends what it has in memory.
@@ -125,7 +125,7 @@ import WaypostTestSupport
         async let hanging: Void = HangingDisk(thread).wait(for: disk, begun)
         await onThread(named: "disk") { begun.wait() }
         async let opening = Result<Void, OutboxError>.of { () throws(OutboxError) in try await outbox.open() }
-        await letPatienceEnd(after: .seconds(5))
+        await letPatienceEnd(after: .seconds(5), by: .seconds(5))
         guard case .failure(let error) = await opening else { throw OutboxError(.unusable, "it was opened") }
         #expect(error.code == .unusable && error.detail.contains("is not open yet"))
         await #expect(throws: error) { try await outbox.append(ProgressWatches.stored.update) }

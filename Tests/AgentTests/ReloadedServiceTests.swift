@@ -67,6 +67,25 @@ import WaypostTestSupport
         #expect(ledger["delivered"]?.integerValue == 2, "\(ledger.text)")
     }
 
+    /// It is looked at from then on although no fix comes, and no more once it is taken out.
+    @Test func watchesThePrivateSwitchThatTheNewOneNames() async throws {
+        let (service, receiver) = try await start()
+        try receiver.send(epochs[0])
+        try #require(await bench.arrival(of: epochs[0]) != nil)
+        let path = bench.folder.path("private")
+        try reload(service) { $0.vehicle = #""privateWhen": "\#(path)""# }
+        try #require(await service.errors.line(saying: "configuration reloaded") != nil)
+        _ = try bench.folder.write([], to: "private")
+        #expect(await service.errors.line(saying: "the vehicle is private: ") != nil)
+        try reload(service) { _ in }
+        #expect(await service.errors.line(saying: "the vehicle is private no more") != nil)
+        try receiver.send(epochs[1])
+        #expect(await service.errors.line(saying: "a fix is withheld") != nil, "it may be of the moment before")
+        try receiver.send(epochs[2])
+        #expect(await bench.arrival(of: epochs[2]) != nil)
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
     /// Each is told by its name, and the van drives on as before; the next good one ends it.
     @Test func staysAsItIsWhenTheNewOneIsBad() async throws {
         let status = "unix:" + bench.folder.path("status")

@@ -1,5 +1,5 @@
 /// Parts of one kind that take each other's place while they run: never two at once.
-actor Succession<Part: Sendable> {
+package actor Succession<Part: Sendable> {
     /// The one in use, or the last one.
     private(set) var current: Part
     /// Whether `run` is over.
@@ -10,13 +10,13 @@ actor Succession<Part: Sendable> {
     /// Whoever waits for the end of the part that runs.
     private var successors: [AsyncStream<Never>.Continuation] = []
 
-    init(_ first: Part) { current = first }
+    package init(_ first: Part) { current = first }
 
     /// Runs one part after another, until one ends that was not replaced, or until cancelled; gives what that one
     /// failed with.
     ///
     /// A part that is replaced is cancelled.
-    func run<Failure: Error>(_ body: @escaping @Sendable (Part) async -> Failure?) async -> Failure? {
+    package func run<Failure: Error>(_ body: @escaping @Sendable (Part) async -> Failure?) async -> Failure? {
         var failure: Failure?
         repeat {
             isReplaced = false
@@ -43,7 +43,7 @@ actor Succession<Part: Sendable> {
     }
 
     /// Puts `successor` in the place of the current part; returns when that has ended.
-    func replace(with successor: Part) async {
+    package func replace(with successor: Part) async {
         current = successor
         guard let replacement else { return }
         isReplaced = true

@@ -101,11 +101,11 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
         }
     }
 
-    /// Leaves what does not answer, while anybody waits. One timer serves all calls of its second, for one that is no
-    /// longer waited for is kept until its time.
+    /// Leaves what does not answer, while anybody waits. One timer serves all calls until it rings: a service at work
+    /// wakes up for it each `patience`, and not for each call.
     private func watch() async {
         while let end = firstEnd() {
-            await clock.sleep(for: min(end - clock.now, .seconds(1)))
+            await clock.sleep(until: end)
             giveUp(at: clock.now)
         }
     }

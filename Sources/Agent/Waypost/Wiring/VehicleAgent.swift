@@ -58,6 +58,8 @@ package struct VehicleAgent: Sendable {
     private let owedState: OwedState
     private let intake: LocationIntake
     private let pipeline: ReportingPipeline
+    /// Whether there is a private switch to be watched.
+    private let privateWatch: Succession<Bool>
     private let observer: any ReportingObserver
     private let progress: StageProgress?
     private let jitter: @Sendable () -> Double
@@ -104,6 +106,7 @@ package struct VehicleAgent: Sendable {
         let uploader: Uploader
         (intake, uploader) = Self.wire(configuration, parts, outbox: outbox, newest: newest, observer: observer)
         pipeline = ReportingPipeline(source: parts.source, intake: intake, uploader: uploader)
+        privateWatch = Succession(parts.progress != nil && configuration.privateWhen != nil)
     }
 
     /// The way of a fix over `outbox`, whose newest update was true at `newest`, to Fleet Engine.
@@ -131,7 +134,7 @@ package struct VehicleAgent: Sendable {
     package func run() async throws(AgentError) {
         let failure = await withDiscardingTaskGroup(returning: FixSourceError?.self) { group in
             group.addTask { await maintainOutbox() }
-            if progress != nil { group.addTask { await watchPrivateSwitch() } }
+            group.addTask { _ = await privateWatch.run { await watchPrivateSwitch($0) } }
             var failure: FixSourceError?
             do throws(FixSourceError) { try await pipeline.run { await deliver(by: $0) } } catch { failure = error }
             group.cancelAll()
@@ -163,6 +166,7 @@ package struct VehicleAgent: Sendable {
         stateOnStop.withLock { $0 = configuration.stateOnStop }
         progress?.change(patience: configuration.patience)
         await intake.keepPrivate(in: configuration.reporting.privateZones, by: configuration.privateSwitch)
+        await privateWatch.replace(with: configuration.privateWhen != nil)
         await intake.report(
             by: configuration.reporting.policy, heartbeat: configuration.reporting.heartbeat,
             trackMeters: configuration.reporting.trackMeters)
@@ -176,12 +180,13 @@ package struct VehicleAgent: Sendable {
         }
     }
 
-    /// Each fix sees for itself how the switch stands; this is for the time in which none comes.
-    private func watchPrivateSwitch() async {
+    /// Each fix sees for itself how the switch stands; this is for the time in which none comes, where there is one.
+    private func watchPrivateSwitch(_ isThere: Bool) async -> Never? {
         while !Task.isCancelled {
-            await intake.lookAtSwitch()
-            await clock.sleep(for: .seconds(1))
+            if isThere { await intake.lookAtSwitch() }
+            await clock.sleep(for: .seconds(isThere ? 1 : 3600))
         }
+        return nil
     }
 
     /// Lets the outbox do its periodic work: writing what has waited, carrying out what tools have asked for.
