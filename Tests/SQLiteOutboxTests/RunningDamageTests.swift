@@ -90,6 +90,23 @@ struct RunningDamage {
         #expect(try outbox.ledger() == Ledger(accepted: 24_000, delivered: 3001, pending: 20_999))
     }
 
+    /// What a full disk has cut off was not accepted; where the store is opened anew in the same process, it stays so.
+    @Test(arguments: 1...14) func acceptsNothingOfACommitThatFailed(write: Int) throws {
+        let (folder, disk) = try folderOnDisk()
+        let outbox = try folder.open(on: disk)
+        for second in 1...60 { _ = try outbox.append(sample(second)) }
+        disk.order(DiskFault(.error(DiskErrno.noSpace), at: write, of: .write))
+        let points = (61...160).map { sample($0) }
+        #expect(throws: OutboxError.self) { try outbox.append(sample(200), with: points) }
+        for second in 201...203 {
+            #expect(try outbox.append(sample(second)).sequence == Int64(second - 140))
+            outbox.invalidateStore()  // as after an error of the disk: the next call opens it anew
+        }
+        #expect(try outbox.ledger() == Ledger(accepted: 63, pending: 63))
+        #expect(try outbox.pendingUpdates().map(\.update) == (Array(1...60) + Array(201...203)).map { sample($0) })
+        #expect(folder.recoveries.isEmpty)
+    }
+
     /// A commit that failed leaves pages in the log, a later account among them, which was never true.
     @Test(arguments: [DiskCall.write, .sync], 1...12)
     func believesNothingOfACommitThatFailed(call: DiskCall, number: Int) throws {

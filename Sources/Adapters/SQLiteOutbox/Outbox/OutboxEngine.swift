@@ -17,6 +17,7 @@ final class OutboxEngine {
     /// `nil` after an error that leaves the connection in doubt; the next call reopens and checks it.
     var store: OutboxStore?
     private(set) var counters = OutboxCounters()
+    private var hasBeenOpen = false
     /// Accepted, and not written yet; none between calls with full durability.
     private var group = GroupCommit()
     /// Acknowledged, and not written yet: live updates, or on a full disk those that found no space.
@@ -238,11 +239,11 @@ extension OutboxEngine {
     }
 
     private func openExisting() throws(StoreError) {
-        // Where the process has gone on, the updates of a commit that was cut off are in memory still.
-        let (opened, found) = try opening.open(known: counters, completes: group.isEmpty)
+        // Where the process has gone on, what a commit that failed has left was not accepted, or is in memory still.
+        let (opened, found) = try opening.open(known: counters, completes: !hasBeenOpen)
         // A commit that failed may have reached the disk all the same: those do not wait any more.
         group.removeFirst(Int(max(0, found.lastSequence - counters.lastSequence)))
-        counters = found
+        (counters, hasBeenOpen) = (found, true)
         for sequence in unwritten.keys where sequence <= counters.lastSequence {
             if try !opened.rows.isPending(sequence) { unwritten[sequence] = nil }
         }
