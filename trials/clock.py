@@ -10,10 +10,11 @@ from typing import Any
 
 from .drive import epoch
 from .failure import Failed, require
+from .processes import call
 from .service import Service, find_no_token
 from .simulator import Issuer, Simulator
 from .trial import Option, Trial
-from .waypost import configuration
+from .waypost import ROOT, configuration
 
 INTERVAL = 5  # between two updates, in seconds
 KEPT_LIFE = 300  # of a token, in seconds: the Driver SDK's rule
@@ -26,7 +27,7 @@ class WrongClock(Trial):
 
     name = "clock-test"
     options = (Option("--seconds", 1200, "how long"), Option("--token-life", 360, "seconds, more than 300"))
-    tools = {"faketime": "faketime"}
+    tools = {"faketime": "faketime", "clang": "clang"}
 
     @classmethod
     def add_options(cls, parser: argparse.ArgumentParser) -> None:
@@ -55,9 +56,9 @@ class WrongClock(Trial):
         """The service alone gets the wrong clock; its timers stay right, as on a machine whose clock is set."""
         self.stamp = self.folder / "clock"
         self.stamp.write_text("+0\n")
-        environment = dict(os.environ, LD_PRELOAD=str(faketime_library()), FAKETIME_DONT_FAKE_MONOTONIC="1",
-                           DONT_FAKE_MONOTONIC="1", FAKETIME_TIMESTAMP_FILE=str(self.stamp), FAKETIME_NO_CACHE="1",
-                           TZ="UTC")
+        environment = dict(os.environ, LD_PRELOAD=f"{self.real_timers()}:{faketime_library()}",
+                           FAKETIME_DONT_FAKE_MONOTONIC="1", DONT_FAKE_MONOTONIC="1",
+                           FAKETIME_TIMESTAMP_FILE=str(self.stamp), FAKETIME_NO_CACHE="1", TZ="UTC")
         configured = configuration(
             self.folder / "outbox.json", origin, authorization={"url": tokens}, reporting={"intervalSeconds": INTERVAL})
         # libfaketime adds to the environment of the first program it meets, where Swift then misses its arguments: env
@@ -67,6 +68,11 @@ class WrongClock(Trial):
         self.ends_with(lambda: remove_memory(service.process.pid))
         self.ends_with(service.kill)
         return service
+
+    def real_timers(self) -> Path:
+        library = self.folder / "real-timers.so"
+        call("clang", "-shared", "-fPIC", "-o", library, ROOT / "Tests/Faults/RealTimers.c")
+        return library
 
     def drive(self, service: Service, schedule: list[tuple[float, str]], seconds: int) -> None:
         """A fix a second, each written at the moment that it states."""
