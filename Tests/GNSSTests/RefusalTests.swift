@@ -63,7 +63,6 @@ import WaypostTestSupport
         #expect(outcome.fixes.isEmpty)
         #expect(outcome.statistics.refusals(reason).count == 1)
         #expect(outcome.statistics.refusals(reason).firstLine == 2)
-        #expect(outcome.statistics.refusals(reason).firstByte == Decoding.date().utf8.count)
     }
 
     @Test func ofMissingChecksumsIsAnOption() {

@@ -14,6 +14,6 @@ import Testing
         var headers = HTTPHeaders()
         headers["retry-after"] = value
         if let date { headers["date"] = date }
-        #expect(RetryAfter(headers)?.delay == seconds.map { .seconds($0) })
+        #expect(headers.retryAfter == seconds.map { .seconds($0) })
     }
 }

@@ -122,7 +122,7 @@ import WaypostTestSupport
         var (classifier, found) = (MotionClassifier(), [Stand]())
         for fix in fixes {
             guard let motion = classifier.motion(at: fix), [.standing, .parked].contains(motion.kind) else { continue }
-            if found.last?.from.timeOfFix == motion.since {
+            if found.last?.from.timeOfFix == classifier.standingSince {
                 found[found.count - 1].to = fix
             } else {
                 found.append(Stand(from: fix, to: fix))

@@ -46,16 +46,10 @@ package final class CommandTokenProvider: TokenProvider {
         guard let program = arguments.first, !program.isEmpty else {
             throw AuthorizationError(.misconfigured, "\(section).command names no program; write [\"/path/to/it\"]")
         }
-        self.arguments = arguments
-        self.section = section
-        self.environment = environment
-        self.processEnvironment = processEnvironment
-        self.providerID = providerID
-        self.format = format
-        self.timeLimit = timeLimit
-        self.wallClock = wallClock
-        self.present = present
-        self.report = report
+        (self.arguments, self.section) = (arguments, section)
+        (self.environment, self.processEnvironment) = (environment, processEnvironment)
+        (self.providerID, self.format, self.timeLimit) = (providerID, format, timeLimit)
+        (self.wallClock, self.present, self.report) = (wallClock, present, report)
         if ChildTable.cannotFindChildren {
             report(
                 .brokenContract(
@@ -126,11 +120,7 @@ package final class CommandTokenProvider: TokenProvider {
         } else {
             return
         }
-        let wasReported = hasReportedStrays.withLock { wasReported in
-            defer { wasReported = true }
-            return wasReported
-        }
-        if !wasReported { report(.brokenContract(words)) }
+        if !hasReportedStrays.withLock({ exchange(&$0, with: true) }) { report(.brokenContract(words)) }
     }
 
     private func addedVariables() async throws(AuthorizationError) -> [String: String] {

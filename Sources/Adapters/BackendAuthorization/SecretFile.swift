@@ -1,5 +1,6 @@
 import Glibc
 import LinuxPlatform
+import ReportedText
 package import VehicleAuthorization
 
 /// Where a secret comes from; read again each time, so that it can be changed while the service runs.
@@ -94,7 +95,7 @@ package enum SecretFile {
     /// - Throws: `.misconfigured`, beginning with `role` and the path, with the remedy.
     static func read(_ path: String, as role: String, limit: Int) throws(AuthorizationError) -> Content {
         let content = try access(path, role) { (descriptor, modifiedAt) throws(SystemError) in
-            Content(bytes: try contents(of: descriptor, limit: limit), modifiedAt: modifiedAt)
+            Content(bytes: try descriptor.contents(upTo: limit), modifiedAt: modifiedAt)
         }
         guard content.bytes.count <= limit else {
             throw AuthorizationError(
@@ -146,27 +147,12 @@ package enum SecretFile {
         default: "check the disk"
         }
     }
-
-    private static func contents(of descriptor: borrowing OwnedDescriptor, limit: Int) throws(SystemError) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 16 * 1024)
-        while bytes.count <= limit {
-            var span = buffer.mutableSpan
-            let count = try descriptor.read(into: &span)
-            guard count > 0 else { break }
-            bytes += buffer.prefix(count)
-        }
-        return bytes
-    }
 }
 
 extension String {
     /// Without ASCII white space at either end.
     func trimmingWhitespace() -> String {
-        let isBlank = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
-        let start = utf8.drop(while: isBlank)
-        let end = start.lastIndex { !isBlank($0) }.map(start.index(after:)) ?? start.startIndex
-        return String(Substring(start[..<end]))
+        String(Substring(utf8.trimming { $0 == 0x20 || (0x09...0x0D).contains($0) }))
     }
 }
 

@@ -34,7 +34,7 @@ struct TokenEndpointErrors {
     /// `nil` when the status is one of success.
     func refusal(_ response: HTTPResponse) -> AuthorizationError? {
         let status = response.status
-        let retryAfter = RetryAfter(response.headers)?.delay
+        let retryAfter = response.headers.retryAfter
         let code: AuthorizationError.Code
         let advice: String
         switch status {

@@ -183,10 +183,5 @@ final class CurlMailbox: Sendable {
     }
 
     /// Everything left since the last call; for the thread.
-    func take() -> [Message] {
-        messages.withLock { messages in
-            defer { messages.removeAll(keepingCapacity: true) }
-            return messages
-        }
-    }
+    func take() -> [Message] { messages.withLock { exchange(&$0, with: []) } }
 }

@@ -244,13 +244,7 @@ final class CurlExchange: Sendable {
     }
 
     /// Answers the task; a second answer goes nowhere.
-    func finish(_ outcome: Outcome) {
-        let waiting = waiter.withLock { waiter in
-            defer { waiter = nil }
-            return waiter
-        }
-        waiting?.resume(returning: outcome)
-    }
+    func finish(_ outcome: Outcome) { waiter.withLock { $0.take() }?.resume(returning: outcome) }
 }
 
 /// The answer as it arrives: header lines, then the body, within their limits.
@@ -290,17 +284,10 @@ struct CurlAnswer {
         if line.hasPrefix("HTTP/") {
             headers = HTTPHeaders()
         } else if let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) {
-            let value = line[line.index(after: colon)...]
-            headers.append(String(line[..<colon]), Self.trimmed(value))
+            let value = line[line.index(after: colon)...].utf8.trimming { " \t\r\n".utf8.contains($0) }
+            headers.append(String(line[..<colon]), String(Substring(value)))
         }
         return true
-    }
-
-    private static func trimmed(_ value: Substring) -> String {
-        let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
-        let start = value.utf8.drop(while: isBlank)
-        let end = start.lastIndex { !isBlank($0) }.map(start.index(after:)) ?? start.startIndex
-        return String(Substring(start[..<end]))
     }
 }
 

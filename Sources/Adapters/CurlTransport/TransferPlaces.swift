@@ -16,8 +16,7 @@ struct TransferPlaces: Sendable, Hashable {
 
     /// An answer came, over HTTP/2 or an earlier one; whether that changes anything.
     mutating func answered(overHTTP2: Bool) -> Bool {
-        defer { sharesConnections = overHTTP2 }
-        return sharesConnections != overHTTP2
+        exchange(&sharesConnections, with: overHTTP2) != overHTTP2
     }
 
     var connections: Int {

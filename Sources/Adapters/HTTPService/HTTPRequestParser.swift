@@ -40,10 +40,7 @@ package struct HTTPRequestParser: Sendable {
     }
 
     /// Whether the client waits for `100 Continue` before it sends the body; true once a request.
-    package mutating func takeContinue() -> Bool {
-        defer { owesContinue = false }
-        return owesContinue
-    }
+    package mutating func takeContinue() -> Bool { exchange(&owesContinue, with: false) }
 
     /// The next complete request; `nil` when more bytes are needed. After an error there is nothing more to be had.
     package mutating func next() throws(HTTPRequestError) -> ServedRequest? {
@@ -168,9 +165,7 @@ package struct HTTPRequestParser: Sendable {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
             line[..<colon].allSatisfy(HTTPHeaders.isTokenByte)
         else { throw .malformedHeader }
-        var value = line[(colon + 1)...]
-        while let first = value.first, isBlank(first) { value.removeFirst() }
-        while let last = value.last, isBlank(last) { value.removeLast() }
+        let value = line[(colon + 1)...].trimming(isBlank)
         guard value.allSatisfy({ isBlank($0) || ($0 > 0x20 && $0 != 0x7F) }) else { throw .malformedHeader }
         return (String(decoding: line[..<colon], as: UTF8.self), String(decoding: value, as: UTF8.self))
     }
@@ -180,7 +175,7 @@ package struct HTTPRequestParser: Sendable {
         let hosts = values(of: "Host").count
         guard hosts == 1 || (isVersion10 && hosts == 0) else { throw .missingHost }
         let connection = values(of: "Connection").flatMap { $0.lowercased().split(separator: ",") }
-            .map { $0.trimmingBlanks }
+            .map { (option: Substring) in option.trimming { $0 == " " || $0 == "\t" } }
         request.keepsAlive = isVersion10 ? connection.contains("keep-alive") : !connection.contains("close")
         let lengths = values(of: "Content-Length")
         let codings = values(of: "Transfer-Encoding")
@@ -255,15 +250,6 @@ package struct HTTPRequestParser: Sendable {
 }
 
 private func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-
-extension Substring {
-    fileprivate var trimmingBlanks: Substring {
-        var text = self
-        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
-        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
-        return text
-    }
-}
 
 /// Why a byte stream is not an acceptable request; the connection is closed after the answer.
 package enum HTTPRequestError: Error, Sendable, Hashable, CustomStringConvertible {

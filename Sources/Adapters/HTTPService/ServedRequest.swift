@@ -43,12 +43,8 @@ package struct ServedRequest: Sendable, Hashable {
     }
 
     private func decodedParts(_ parts: [Substring]) -> [String]? {
-        var decoded: [String] = []
-        for part in parts {
-            guard let text = percentDecoded(part) else { return nil }
-            decoded.append(text)
-        }
-        return decoded
+        let decoded = parts.compactMap(percentDecoded)
+        return decoded.count == parts.count ? decoded : nil
     }
 }
 
@@ -68,11 +64,4 @@ private func percentDecoded(_ text: Substring) -> String? {
     return String(validating: bytes, as: UTF8.self)
 }
 
-func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
-    }
-}
+func hexadecimalDigit(_ byte: UInt8) -> UInt8? { Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) } }

@@ -123,10 +123,7 @@ package final class RunRecorder: ReportingObserver, ReceiverTap {
 
     /// Notes what the account says when more was evicted.
     package func note(evicted total: Int64) {
-        let isNews = state.withLock { state in
-            defer { state.evicted = total }
-            return state.evicted != total
-        }
+        let isNews = state.withLock { exchange(&$0.evicted, with: total) != total }
         if isNews { note(.evicted(total: RecordedNumber(total))) }
     }
 

@@ -51,18 +51,12 @@ enum WaypostCommand {
         case "--version":
             try StandardOutput.write(line: "waypost \(Release.version)")
             return .done
-        case "--help", "-h":
-            let command = try words.dropFirst().first.map(CommandCatalog.command)
-            try StandardOutput.write(line: command.map(HelpText.page) ?? HelpText.overview)
-            return .done
+        case "--help", "-h": return try HelpCommand(topic: words.dropFirst().first).run()
         default: break
         }
         let command = try CommandCatalog.command(named: name)
         let rest = Array(words.dropFirst())
-        if rest.contains("--help") || rest.contains("-h") {
-            try StandardOutput.write(line: HelpText.page(for: command))
-            return .done
-        }
+        if rest.contains("--help") || rest.contains("-h") { return try HelpCommand(topic: name).run() }
         let arguments = try Arguments(rest, for: command)
         switch name {
         case "run": return try await RunCommand(arguments).run(reloads)
@@ -81,7 +75,7 @@ enum WaypostCommand {
         case "outbox": return try await OutboxCommand(arguments).run()
         case "completions": return try write(\Shell.completions, namedBy: arguments)
         case "manual": return try write(\ManualPage.text, namedBy: arguments)
-        default: return try HelpCommand(arguments).run()
+        default: return try HelpCommand(topic: arguments.operands.first).run()
         }
     }
 

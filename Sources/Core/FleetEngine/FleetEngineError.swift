@@ -3,16 +3,12 @@ import StrictJSON
 
 /// The error body of Google's APIs (API design guide, "Errors"): what a rejection says besides its status code.
 package struct FleetEngineError: Sendable, Hashable {
-    /// The name of the canonical code, as `INVALID_ARGUMENT`.
-    package let status: ReportedText
-    package let message: ReportedText
     /// From `google.rpc.RetryInfo`.
     package let retryDelay: Duration?
-    /// From `google.rpc.BadRequest`, as `field: description`.
-    package let fieldViolations: [ReportedText]
     /// What the project lacks, whatever its tokens say (`google.rpc.ErrorInfo`, or the message's words).
     let projectFault: ProjectFault?
-    /// `message`, the status name and what is wrong with which field, on one line.
+    /// The name of the canonical code (`INVALID_ARGUMENT`), the message and what is wrong with which field
+    /// (`google.rpc.BadRequest`), on one line.
     package let summary: ReportedText
 
     /// By its reason's name.
@@ -40,9 +36,6 @@ package struct FleetEngineError: Sendable, Hashable {
             .map { $0.hasSuffix(".") ? $0.dropLast() : $0[...] }.joined(separator: "; ")
         summary = ReportedText(
             status.isEmpty ? line : line.isEmpty ? status : "\(status): \(line)", without: secrets)
-        self.status = ReportedText(status, without: secrets)
-        self.message = ReportedText(message, without: secrets)
-        fieldViolations = violations.map { ReportedText($0, without: secrets) }
     }
 
     /// Protobuf's JSON form of a duration, as `2.500s`; `nil` for anything else and for negative ones.

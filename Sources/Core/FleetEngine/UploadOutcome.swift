@@ -137,7 +137,7 @@ extension UploadOutcome {
             return
         }
         let error = FleetEngineError(response.body, without: request.secrets)
-        let after = error?.retryDelay ?? RetryAfter(response.headers)?.delay
+        let after = error?.retryDelay ?? response.headers.retryAfter
         let words = Self.words(of: response, error)
         switch response.status {
         case 400 where error != nil: self = .rejected(reason: words)

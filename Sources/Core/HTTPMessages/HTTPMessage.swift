@@ -1,3 +1,4 @@
+import ReportedText
 package import TimeAndChance
 
 /// A request to be sent by an `HTTPTransport`.
@@ -74,12 +75,7 @@ package struct HTTPHeaders: Sendable, Hashable {
 
     /// Whether `byte` may stand in the name of a field or a method, a token (RFC 9110, section 5.6.2).
     package static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
+        byte.isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(byte)
     }
 
     /// Field names are ASCII tokens, so folding A–Z is the whole comparison.
@@ -90,6 +86,27 @@ package struct HTTPHeaders: Sendable, Hashable {
     private static func lowercased(_ byte: UInt8) -> UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
+}
+
+extension HTTPHeaders {
+    /// How long the `Retry-After` field (RFC 9110, section 10.2.3) asks to wait from the moment of the answer; never
+    /// negative. `nil` when the field is missing or means nothing.
+    ///
+    /// It holds seconds or a date, which is measured against the answer's own `Date` field, so that this machine's
+    /// clock does not matter.
+    package var retryAfter: Duration? {
+        guard let text = self["Retry-After"] else { return nil }
+        if let seconds = Int64(text) {
+            return (0...Self.longestSeconds).contains(seconds) ? .seconds(seconds) : nil
+        }
+        guard let then = UTCTime(httpDate: text), let now = self["Date"].flatMap(UTCTime.init(httpDate:)) else {
+            return nil
+        }
+        return max(.zero, min(.seconds(Self.longestSeconds), now.duration(to: then)))
+    }
+
+    /// A day; no server means more.
+    private static let longestSeconds: Int64 = 86_400
 }
 
 /// A complete answer.
@@ -129,28 +146,4 @@ package struct HTTPLimits: Sendable, Hashable {
     ) {
         (self.connect, self.total, self.stall, self.responseBytes) = (connect, total, stall, responseBytes)
     }
-}
-
-/// The `Retry-After` field: seconds, or a date (RFC 9110, section 10.2.3).
-package struct RetryAfter: Sendable, Hashable {
-    /// How long to wait from the moment of the answer; never negative.
-    package let delay: Duration
-
-    /// Reads the field of `headers`; a date is measured against the answer's own `Date` field, so that this machine's
-    /// clock does not matter. `nil` when the field is missing or means nothing.
-    package init?(_ headers: HTTPHeaders) {
-        guard let text = headers["Retry-After"] else { return nil }
-        if let seconds = Int64(text) {
-            guard (0...Self.longestSeconds).contains(seconds) else { return nil }
-            delay = .seconds(seconds)
-        } else {
-            guard let then = UTCTime(httpDate: text), let now = headers["Date"].flatMap(UTCTime.init(httpDate:)) else {
-                return nil
-            }
-            delay = max(.zero, min(.seconds(Self.longestSeconds), now.duration(to: then)))
-        }
-    }
-
-    /// A day; no server means more.
-    private static let longestSeconds: Int64 = 86_400
 }

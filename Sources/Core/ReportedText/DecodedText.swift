@@ -89,28 +89,15 @@ struct DecodedText {
     private static let wide = 0xFF01...0xFF5E
 
     private static func meaning(ofEscaped byte: UInt8) -> Int? {
-        switch byte {
-        case UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"): 0x20
-        case UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"),
-            UInt8(ascii: "_"), UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "&"), backslash:
-            Int(byte)
-        default: nil
-        }
+        if "nrt".utf8.contains(byte) { return 0x20 }
+        return "\"'/.-_=+&\\".utf8.contains(byte) ? Int(byte) : nil
     }
 
     private func number(ofLast digits: Int) -> Int? { Self.number(bytes.suffix(digits), radix: 16) }
 
-    private static func number(_ digits: ArraySlice<UInt8>, radix: Int) -> Int? {
-        guard !digits.isEmpty else { return nil }
-        var value = 0
-        for digit in digits {
-            guard
-                let figure = UInt8(ascii: "0")...UInt8(ascii: "9") ~= digit
-                    ? Int(digit) - 48 : 0x61...0x66 ~= digit | 0x20 && radix == 16 ? Int(digit | 0x20) - 87 : nil
-            else { return nil }
-            value = value * radix + figure
-        }
-        return value
+    /// The number that `digits` state without a sign; `nil` when there are none, or one is not of base `radix`.
+    static func number(_ digits: ArraySlice<UInt8>, radix: Int) -> Int? {
+        digits.allSatisfy(\.isHexadecimal) ? Int(String(decoding: digits, as: UTF8.self), radix: radix) : nil
     }
 
     /// The one at the end, if it is one.

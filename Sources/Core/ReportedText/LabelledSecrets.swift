@@ -120,14 +120,7 @@ struct LabelledSecrets {
     }
 
     private func end(ofValueAt start: Int) -> Int {
-        bytes[start...].firstIndex { byte in
-            switch byte {
-            case UInt8(ascii: "&"), UInt8(ascii: ";"), UInt8(ascii: ","), UInt8(ascii: ")"), UInt8(ascii: "]"),
-                UInt8(ascii: "}"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "|"):
-                true
-            default: byte.isBlank || Self.isQuote(byte)
-            }
-        } ?? bytes.count
+        bytes[start...].firstIndex { $0.isBlank || Self.isQuote($0) || "&;,)]}<>|".utf8.contains($0) } ?? bytes.count
     }
 
     /// Whether a plain word stands there, as in "invalid token: expired".

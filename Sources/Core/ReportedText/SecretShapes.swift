@@ -168,13 +168,7 @@ struct SecretShapes {
     }
 
     private func isVisible(_ figures: ArraySlice<UInt8>, radix: Int) -> Bool {
-        var value = 0
-        for figure in figures {
-            let digit = figure.isDigit ? Int(figure) - 48 : Int(figure | 0x20) - 87
-            guard digit < radix else { return false }
-            value = value * radix + digit
-        }
-        return 0x20...0x7E ~= value
+        DecodedText.number(figures, radix: radix).map { 0x20...0x7E ~= $0 } ?? false
     }
 
     private func isRandom(_ word: Range<Int>) -> Bool {

@@ -19,22 +19,15 @@ struct Refusal: Error, Sendable, Hashable {
         case unavailable = "UNAVAILABLE"
         case deadlineExceeded = "DEADLINE_EXCEEDED"
 
+        private static let byStatus: [Int: Self] = [
+            401: .unauthenticated, 403: .permissionDenied, 404: .notFound, 408: .resourceExhausted, 409: .aborted,
+            429: .resourceExhausted, 499: .cancelled, 500: .internalError, 501: .unimplemented, 502: .unavailable,
+            503: .unavailable, 504: .deadlineExceeded,
+        ]
+
         /// The name that goes with an HTTP status.
         init(httpStatus: Int) {
-            switch httpStatus {
-            case 401: self = .unauthenticated
-            case 403: self = .permissionDenied
-            case 404: self = .notFound
-            case 409: self = .aborted
-            case 408, 429: self = .resourceExhausted
-            case 499: self = .cancelled
-            case 500: self = .internalError
-            case 501: self = .unimplemented
-            case 502, 503: self = .unavailable
-            case 504: self = .deadlineExceeded
-            case 400..<500: self = .invalidArgument
-            default: self = .unknown
-            }
+            self = Self.byStatus[httpStatus] ?? ((400..<500).contains(httpStatus) ? .invalidArgument : .unknown)
         }
     }
 

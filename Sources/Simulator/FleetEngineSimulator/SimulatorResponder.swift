@@ -160,10 +160,10 @@ actor SimulatorResponder {
         switch target {
         case .vehicles(let provider, let service): return try create(request, query, provider, service, claims)
         case .vehicle(let name):
-            try FleetPermission.check(name, claims)
+            try FleetPermission.check(claims, name.service.claim, name.id, resource: name.service.collection)
             return try serve(request, query, name)
         case .trip(let provider, let id):
-            try FleetPermission.check(tripID: id, claims)
+            try FleetPermission.check(claims, "tripid", id, resource: "trips")
             guard request.method == .get || request.method == .head else {
                 throw Refusal(status: 405, code: .unimplemented, message: "trips can only be read here")
             }
@@ -228,18 +228,16 @@ actor SimulatorResponder {
     }
 
     private func answer(committing outcome: Fleet.Outcome, _ query: FleetQuery) -> HTTPResponse {
-        if let update = outcome.update {
-            record.add(update, at: now)
-            do {
-                try recordFile?.append(update, at: now)
-                try uploadsFile?.append(update, at: now)
-            } catch {
-                if recordFailure == nil {
-                    settings.tell(
-                        "the record's file cannot be written, and lacks what arrives from now on: \(error.reason)")
-                }
-                recordFailure = "the record's file: \(error)"
+        record.add(outcome.update, at: now)
+        do {
+            try recordFile?.append(outcome.update, at: now)
+            try uploadsFile?.append(outcome.update, at: now)
+        } catch {
+            if recordFailure == nil {
+                settings.tell(
+                    "the record's file cannot be written, and lacks what arrives from now on: \(error.reason)")
             }
+            recordFailure = "the record's file: \(error)"
         }
         return answer(outcome.answer, query)
     }

@@ -30,11 +30,9 @@ struct GPSDEndpoint: ReceiverEndpoint {
 
     func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
         let addresses = try HostLookup(host: host, port: port).addresses(unless: stop)
-        do throws(ReceiverOpenError) {
-            return try SocketLine.connect(to: addresses, request: Array(watch.utf8), unless: stop)
-        } catch {
-            throw error.explained { "cannot connect: \($0); check that gpsd runs (systemctl status gpsd)" }
-        }
+        return try SocketLine.connect(
+            to: addresses, request: Array(watch.utf8), remedy: "check that gpsd runs (systemctl status gpsd)",
+            unless: stop)
     }
 
     func complaint(about trouble: LineTrouble, for limit: Duration) -> String {

@@ -70,11 +70,14 @@ enum GPSDReport: Sendable, Hashable {
 extension Fix {
     /// A TPV object; `nil` where it has no position, no time, or one that no receiver has found (simulated, typed in).
     fileprivate init?(positionReport object: JSONValue) {
-        guard let mode = FixMode(gpsdMode: object["mode"]?.integerValue),
-            let quality = FixQuality(gpsdStatus: object["status"]?.integerValue), let time = object.time,
-            let latitude = object["lat"]?.doubleValue, let longitude = object["lon"]?.doubleValue,
+        let status = object["status"]?.integerValue
+        // A time without a position of its own, and a simulation.
+        guard status != 7, status != 8, let mode = object["mode"]?.integerValue.flatMap({ fixModes[$0] }),
+            let time = object.time, let latitude = object["lat"]?.doubleValue,
+            let longitude = object["lon"]?.doubleValue,
             (-90...90).contains(latitude), (-180...180).contains(longitude), latitude != 0 || longitude != 0
         else { return nil }
+        let quality = status.flatMap { fixQualities[$0] } ?? .gps
         self.init(timeOfFix: time, latitude: latitude, longitude: longitude, quality: quality)
         self.mode = mode
         readAltitude(object)
@@ -116,8 +119,7 @@ extension Satellite {
         guard let number = numbered?.integerValue.flatMap(Int.init(exactly:)), (1...999).contains(number) else {
             return nil
         }
-        let system =
-            stated.map(SatelliteSystem.init(gpsdNumber:)) ?? SatelliteSystem(ofSatellite: number, stated: nil)
+        let system: SatelliteSystem? = stated.map { systems[$0] } ?? SatelliteSystem(ofSatellite: number, stated: nil)
         guard let system else { return nil }
         func degrees(_ key: String, in range: ClosedRange<Double>) -> Int? {
             object[key]?.doubleValue.flatMap { range.contains($0) ? Int($0.rounded()) : nil }
@@ -129,42 +131,16 @@ extension Satellite {
     }
 }
 
-extension SatelliteSystem {
-    /// As u-blox and gpsd number them; `nil` for those of no use on a road.
-    fileprivate init?(gpsdNumber: Int64) {
-        let systems: [Int64: Self] = [
-            0: .gps, 1: .sbas, 2: .galileo, 3: .beiDou, 5: .qzss, 6: .glonass, 7: .navIC,
-        ]
-        guard let system = systems[gpsdNumber] else { return nil }
-        self = system
-    }
-}
+/// As u-blox and gpsd number them, without those of no use on a road.
+private let systems: [Int64: SatelliteSystem] = [
+    0: .gps, 1: .sbas, 2: .galileo, 3: .beiDou, 5: .qzss, 6: .glonass, 7: .navIC,
+]
 
-extension FixMode {
-    /// `nil` for 0 (not known) and 1 (no fix).
-    fileprivate init?(gpsdMode: Int64?) {
-        switch gpsdMode {
-        case 2: self = .twoDimensional
-        case 3: self = .threeDimensional
-        default: return nil
-        }
-    }
-}
+/// By `mode`, which is 0 where it is not known, and 1 without a fix.
+private let fixModes: [Int64: FixMode] = [2: .twoDimensional, 3: .threeDimensional]
 
-extension FixQuality {
-    /// `nil` for a time without a position of its own (7) and a simulation (8).
-    fileprivate init?(gpsdStatus: Int64?) {
-        switch gpsdStatus {
-        case 2: self = .dgps
-        case 3: self = .rtkFixed
-        case 4: self = .rtkFloat
-        case 5: self = .estimated
-        case 7, 8: return nil
-        case 9: self = .pps
-        default: self = .gps  // 6 is a fix of satellites that dead reckoning helps
-        }
-    }
-}
+/// By `status`; any other is a plain fix, as 6, a fix of satellites that dead reckoning helps.
+private let fixQualities: [Int64: FixQuality] = [2: .dgps, 3: .rtkFixed, 4: .rtkFloat, 5: .estimated, 9: .pps]
 
 extension JSONValue {
     /// The member `time`: RFC 3339 in UTC.

@@ -83,7 +83,7 @@ struct SentenceDecoder: LineDecoder {
 
     var statistics: DecoderStatistics? { decoder.statistics }
 
-    var lacksChecksums: Bool { isMostly(.missingChecksum) }
+    var lacksChecksums: Bool { sentences == 0 && decoder.statistics.isMostly(.missingChecksum) }
 
     var causeOfNoise: String? {
         guard sentences == 0 else { return nil }
@@ -96,7 +96,7 @@ struct SentenceDecoder: LineDecoder {
             return "binary frames (UBX or RTCM) arrive, but no NMEA sentence; switch the receiver's output to NMEA"
         }
         // A sentence or two may be noise.
-        if decoder.statistics.refusals(.checksumMismatch).count > 2, isMostly(.checksumMismatch) {
+        if decoder.statistics.refusals(.checksumMismatch).count > 2, decoder.statistics.isMostly(.checksumMismatch) {
             return
                 "sentences arrive, and no checksum agrees; check the cable, and what changes the sentences on their way"
         }
@@ -106,7 +106,9 @@ struct SentenceDecoder: LineDecoder {
     var stranger: String? { sentences == 0 ? speaker?.rawValue : nil }
 
     /// What began like a sentence is judged as one.
-    var isReadableText: Bool { sentences == 0 && refusedSentences == 0 && !hasBinaryFrames && text.isReadable }
+    var isReadableText: Bool {
+        sentences == 0 && decoder.statistics.refusedSentences == 0 && !hasBinaryFrames && text.isReadable
+    }
 
     var textBeginning: ReportedText? { text.beginning }
 
@@ -121,16 +123,6 @@ struct SentenceDecoder: LineDecoder {
         return statistics.isAISAlone
             ? "AIS messages arrive, and no position of our own; name the port of a GNSS receiver"
             : "sentences arrive, but none that states a position; switch RMC and GGA on in the receiver"
-    }
-
-    /// Whether sentences are refused, and more than half of them for `reason`.
-    private func isMostly(_ reason: SentenceRefusal) -> Bool {
-        sentences == 0 && decoder.statistics.refusals(reason).count * 2 > refusedSentences
-    }
-
-    private var refusedSentences: Int {
-        let statistics = decoder.statistics
-        return SentenceRefusal.allCases.reduce(0) { $0 + statistics.refusals($1).count }
     }
 
     var complaint: String? {
@@ -207,6 +199,11 @@ enum ForeignSpeaker: String, Sendable, Hashable, CaseIterable {
 }
 
 extension DecoderStatistics {
+    /// Whether sentences are refused, and more than half of them for `reason`: noise has a `$` here and there, too.
+    func isMostly(_ reason: SentenceRefusal) -> Bool { refusals(reason).count * 2 > refusedSentences }
+
+    var refusedSentences: Int { SentenceRefusal.allCases.reduce(0) { $0 + refusals($1).count } }
+
     /// Whether all sentences are those of an AIS receiver.
     var isAISAlone: Bool {
         sentences > 0 && sentencesByAddress.allSatisfy { Talker.talker(ofAddress: $0.address) == "AI" }

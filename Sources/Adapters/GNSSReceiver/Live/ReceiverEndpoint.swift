@@ -36,14 +36,6 @@ enum ReceiverOpenError: Error, Sendable, Hashable {
     /// The reason and the remedy; it is tried again.
     case notNow(String)
     case stopped
-
-    /// The same with its bare reason put into a sentence.
-    func explained(_ sentence: (String) -> String) -> Self {
-        switch self {
-        case .notNow(let reason): .notNow(sentence(reason))
-        case .stopped: .stopped
-        }
-    }
 }
 
 /// An open line, used on the receiver's thread alone; closed with its last reference.

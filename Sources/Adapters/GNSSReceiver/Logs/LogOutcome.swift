@@ -25,7 +25,9 @@ package struct LogOutcome: Sendable {
     /// What is wrong with a log without any sentence, whose checksum may be missing.
     package var emptiness: FixSourceError? {
         // Beside a dump's figures stand the sentences as text, cut into lines.
-        guard statistics.sentences == 0, foreignKind == .hexadecimal || !statistics.lacksChecksums else { return nil }
+        guard statistics.sentences == 0, foreignKind == .hexadecimal || !statistics.isMostly(.missingChecksum) else {
+            return nil
+        }
         let mismatches = statistics.refusals(.checksumMismatch)
         let problem =
             if let foreignKind {
@@ -130,14 +132,6 @@ package struct LogOutcome: Sendable {
         return
             "\(front): \(mismatches.grouped) of \(all.counted("sentence")) left out, as the checksum does not agree; in "
             + "the rest, \(what): \(isRecorded ? alteration : DecoderStatistics.lineAdvice)"
-    }
-}
-
-extension DecoderStatistics {
-    /// Whether most of what was refused lacks nothing but its checksum; noise has a `$` here and there, too.
-    fileprivate var lacksChecksums: Bool {
-        let refused = SentenceRefusal.allCases.reduce(0) { $0 + refusals($1).count }
-        return refusals(.missingChecksum).count * 2 > refused
     }
 }
 

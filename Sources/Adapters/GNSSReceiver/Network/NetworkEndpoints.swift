@@ -32,11 +32,8 @@ private struct TCPEndpoint: ReceiverEndpoint {
 
     func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
         let addresses = try HostLookup(host: host, port: port).addresses(unless: stop)
-        do throws(ReceiverOpenError) {
-            return try SocketLine.connect(to: addresses, request: [], unless: stop)
-        } catch {
-            throw error.explained { "cannot connect: \($0); check host and port, and that the server runs" }
-        }
+        return try SocketLine.connect(
+            to: addresses, request: [], remedy: "check host and port, and that the server runs", unless: stop)
     }
 
     func complaint(about trouble: LineTrouble, for limit: Duration) -> String {
@@ -61,10 +58,7 @@ private struct UDPEndpoint: ReceiverEndpoint {
     var name: String { "udp \(host):\(port)" }
 
     func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
-        let addresses = try HostLookup(host: host, port: port, isPassive: true).addresses(unless: stop)
-        do throws(ReceiverOpenError) { return try SocketLine.listen(on: addresses) } catch {
-            throw error.explained { "cannot listen: \($0); check that the address is this machine's and the port free" }
-        }
+        try SocketLine.listen(on: HostLookup(host: host, port: port, isPassive: true).addresses(unless: stop))
     }
 
     func complaint(about trouble: LineTrouble, for limit: Duration) -> String {

@@ -24,9 +24,9 @@ final class SocketLine: ReceiverLine {
 
     /// Connects to the first of `addresses` that answers, and sends `request`.
     ///
-    /// - Throws: the system's words for the last refusal, or that it was stopped.
+    /// - Throws: the system's words for the last refusal with `remedy`, or that it was stopped.
     static func connect(
-        to addresses: [NetworkAddress], request: [UInt8], unless stop: EventDescriptor
+        to addresses: [NetworkAddress], request: [UInt8], remedy: String, unless stop: EventDescriptor
     ) throws(ReceiverOpenError) -> SocketLine {
         var reason = "it has no address"
         for address in addresses {
@@ -36,12 +36,12 @@ final class SocketLine: ReceiverLine {
             case .failure(let error): reason = error.reason
             }
         }
-        throw .notNow(reason)
+        throw .notNow("cannot connect: \(reason); \(remedy)")
     }
 
     /// Listens for datagrams on the first of `addresses` that is free.
     ///
-    /// - Throws: the system's words for the last refusal.
+    /// - Throws: the system's words for the last refusal with the remedy.
     static func listen(on addresses: [NetworkAddress]) throws(ReceiverOpenError) -> SocketLine {
         var reason = "it has no address"
         for address in addresses {
@@ -55,7 +55,7 @@ final class SocketLine: ReceiverLine {
                 reason = error.reason
             }
         }
-        throw .notNow(reason)
+        throw .notNow("cannot listen: \(reason); check that the address is this machine's and the port free")
     }
 
     var raw: CInt { descriptor.raw }

@@ -13,16 +13,9 @@ package enum BoundedFile {
     /// The contents of a regular file of at most `limit` bytes.
     package static func contents(of path: String, limit: Int) throws(Refusal) -> [UInt8] {
         let descriptor = try open(path, limit: limit)
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: min(limit + 1, 64 * 1024))
-        while true {
-            var span = buffer.mutableSpan
-            let count: Int
-            do throws(SystemError) { count = try descriptor.read(into: &span) } catch { throw .system(error) }
-            if count == 0 { return bytes }
-            bytes += buffer.prefix(count)
-            guard bytes.count <= limit else { throw .tooLarge(limit: limit) }  // it grew
-        }
+        let bytes = try refused { () throws(SystemError) in try descriptor.contents(upTo: limit) }
+        guard bytes.count <= limit else { throw .tooLarge(limit: limit) }  // it grew
+        return bytes
     }
 
     private static func open(_ path: String, limit: Int) throws(Refusal) -> OwnedDescriptor {

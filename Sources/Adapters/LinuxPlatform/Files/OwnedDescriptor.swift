@@ -30,6 +30,19 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
         }
     }
 
+    /// Reads to the end of input; where that is further than `limit` bytes, a part that is longer than `limit`, too.
+    package func contents(upTo limit: Int) throws(SystemError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: min(limit + 1, 64 * 1024))
+        while bytes.count <= limit {
+            var span = buffer.mutableSpan
+            let count = try read(into: &span)
+            guard count > 0 else { break }
+            bytes += buffer.prefix(count)
+        }
+        return bytes
+    }
+
     /// Writes everything, however often the kernel takes only a part.
     package func writeAll(_ bytes: Span<UInt8>) throws(SystemError) {
         var done = 0

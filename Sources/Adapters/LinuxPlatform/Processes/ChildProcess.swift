@@ -45,10 +45,8 @@ package struct ChildProcess: Sendable {
         arguments: [String], environment: [String: String] = [:], timeLimit: Duration = .seconds(15),
         outputLimit: Int = 64 * 1024
     ) {
-        self.arguments = arguments
-        self.environment = environment
-        self.timeLimit = timeLimit
-        self.outputLimit = outputLimit
+        (self.arguments, self.environment) = (arguments, environment)
+        (self.timeLimit, self.outputLimit) = (timeLimit, outputLimit)
     }
 
     /// Whether there is `/dev/null`, which every program has as its standard input.
@@ -148,7 +146,7 @@ struct StartedProcess: ~Copyable {
                 pollfd(fd: areErrorsOpen ? errors.raw : -1, events: Int16(POLLIN), revents: 0),
             ]
             let left = ContinuousClock.now.duration(to: deadline)
-            _ = unsafe poll(&watched, nfds_t(watched.count), left.pollTimeout)
+            _ = unsafe poll(&watched, nfds_t(watched.count), wholeMilliseconds(left))
             // Read first: what was written before the end belongs to it.
             if isOutputOpen { isOutputOpen = Self.drain(output, into: &written, keepingLast: nil, rules.outputLimit) }
             if areErrorsOpen { areErrorsOpen = Self.drain(errors, into: &complaint, keepingLast: 4096, .max) }
@@ -271,15 +269,5 @@ private func withStringVector<Result>(
     return unsafe pointers.withUnsafeMutableBufferPointer { buffer in
         guard let start = buffer.baseAddress else { preconditionFailure("the vector has at least its end") }
         return unsafe body(start)
-    }
-}
-
-extension Duration {
-    /// For poll(2): milliseconds, rounded up; zero when past.
-    var pollTimeout: CInt {
-        let (seconds, attoseconds) = components
-        guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        guard seconds < 1_000_000 else { return .max }
-        return CInt(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
     }
 }

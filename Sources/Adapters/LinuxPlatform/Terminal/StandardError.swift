@@ -19,10 +19,7 @@ package enum StandardError {
             Array("waypost: \($0.counted("message")) dropped, nothing read standard error\n".utf8)
         }
     ) {
-        let isInTheWay = hasDrawn.withLock { hasDrawn in
-            defer { hasDrawn = false }
-            return hasDrawn
-        }
+        let isInTheWay = hasDrawn.withLock { exchange(&$0, with: false) }
         let bytes = isInTheWay ? clearing + bytes : bytes
         if let output { output.write(bytes, notice: notice) } else { writeAll(bytes) }
     }

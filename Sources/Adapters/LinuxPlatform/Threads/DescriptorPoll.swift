@@ -40,8 +40,8 @@ package func poll(
     return .ready(isHungUp: entries[1].revents & CShort(POLLHUP | POLLERR | POLLNVAL) != 0)
 }
 
-/// Rounded up, so that a wait never ends just before its time, and within what poll(2) takes.
-private func wholeMilliseconds(_ duration: Duration) -> CInt {
+/// Rounded up, so that a wait never ends just before its time, and within what poll(2) takes: a day at most.
+func wholeMilliseconds(_ duration: Duration) -> CInt {
     let (seconds, attoseconds) = max(.zero, min(duration, .seconds(86_400))).components
     return CInt(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
 }

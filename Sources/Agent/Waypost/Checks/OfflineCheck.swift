@@ -215,40 +215,25 @@ package enum OfflineCheck {
     private static func outbox(_ configuration: Configuration) -> [CheckLine] {
         let path = configuration.outbox.path
         let folder = existingFolder(above: path)
-        guard kind(behind: folder) == .folder else {
-            return [
-                CheckLine(
-                    .fail, "outbox",
-                    "outbox.path: \(path) cannot be made, for \(folder) is no folder; choose another path")
-            ]
+        func unmakeable(_ reason: String) -> [CheckLine] {
+            [CheckLine(.fail, "outbox", "outbox.path: \(path) cannot be made, for \(reason)")]
         }
+        guard kind(behind: folder) == .folder else { return unmakeable("\(folder) is no folder; choose another path") }
         if FileSystem.volume(of: folder) == .kernel {
-            return [
-                CheckLine(
-                    .fail, "outbox",
-                    "outbox.path: \(path) cannot be made, for \(folder) is the kernel's own and takes no files; choose a path "
-                        + "on a disk")
-            ]
+            return unmakeable("\(folder) is the kernel's own and takes no files; choose a path on a disk")
         }
         if FileSystem.isReadOnly(at: folder) {
-            return [
-                CheckLine(
-                    .fail, "outbox",
-                    "outbox.path: \(path) cannot be made, for \(folder) is on a file system that is mounted read-only; choose a "
-                        + "path that can be written")
-            ]
+            return unmakeable(
+                "\(folder) is on a file system that is mounted read-only; choose a path that can be written")
         }
         // One that is there has its reserve.
         if (try? FileSystem.entry(at: path)) == .some(nil), let shortage = shortage(at: folder) { return [shortage] }
         guard configuration.expectedUser == EffectiveUser.current, !FileSystem.isAllowed(.write, at: folder) else {
             return []
         }
-        return [
-            CheckLine(
-                .fail, "outbox",
-                "outbox.path: \(path) cannot be made, for \(FileStatus.words(EffectiveUser.current)) may not write in "
-                    + "\(folder); run this as the service's user, or choose another path")
-        ]
+        return unmakeable(
+            "\(FileStatus.words(EffectiveUser.current)) may not write in \(folder); run this as the service's user, or "
+                + "choose another path")
     }
 
     /// Bytes that must be free: the reserve for a full disk, and a log of some updates.
@@ -313,65 +298,49 @@ package enum OfflineCheck {
     /// What is worth knowing though nothing is wrong.
     private static func notes(_ configuration: Configuration, _ service: ServiceCheck?) -> [CheckLine] {
         var notes: [CheckLine] = []
-        let user = configuration.expectedUser
+        func note(_ text: String, on section: String = "outbox") { notes.append(CheckLine(.note, section, text)) }
+        let (user, path) = (configuration.expectedUser, configuration.outbox.path)
         if user != EffectiveUser.current, service?.runs(as: user) != true {
-            notes.append(
-                CheckLine(
-                    .note, "outbox",
-                    "\(configuration.outbox.path) lies in a folder of \(FileStatus.words(user)), who must run the service"
-                ))
+            note("\(path) lies in a folder of \(FileStatus.words(user)), who must run the service")
         }
         if configuration.vehicle.service == .scheduledTasks {
             let keys = ["vehicle.stateWhileRunning", "vehicle.stateOnStop"]
-            notes += configuration.settings.filter { keys.contains($0.path) && $0.source != .fallback }.map { setting in
-                CheckLine(
-                    .note, "vehicle",
+            for setting in configuration.settings where keys.contains(setting.path) && setting.source != .fallback {
+                note(
                     "\(setting.path) does nothing with scheduledTasks: Fleet Engine keeps no such state of a delivery "
-                        + "vehicle; leave it out")
+                        + "vehicle; leave it out", on: "vehicle")
             }
         }
-        if let point = FileSystemTable.unmounted(above: configuration.outbox.path) {
-            notes.append(
-                CheckLine(
-                    .note, "outbox",
-                    "outbox.path: \(configuration.outbox.path) lies below \(point), which is in /etc/fstab and not mounted now, "
-                        + "so that the outbox would be on the disk beneath; run mount \(point)"))
+        if let point = FileSystemTable.unmounted(above: path) {
+            note(
+                "outbox.path: \(path) lies below \(point), which is in /etc/fstab and not mounted now, so that the "
+                    + "outbox would be on the disk beneath; run mount \(point)")
         }
-        let outbox = FileSystem.destination(of: configuration.outbox.path)
+        let outbox = FileSystem.destination(of: path)
         if FileSystem.volume(of: existingFolder(above: outbox)) == .memory {
-            notes.append(
-                CheckLine(
-                    .note, "outbox",
-                    "outbox.path: \(configuration.outbox.path) lies in the machine's memory (tmpfs), so that its restart loses "
-                        + "what waits there; choose a path on a disk, as /var/lib/waypost/outbox.sqlite"))
+            note(
+                "outbox.path: \(path) lies in the machine's memory (tmpfs), so that its restart loses what waits "
+                    + "there; choose a path on a disk, as /var/lib/waypost/outbox.sqlite")
         } else if outbox.hasPrefix("/tmp/") {
-            notes.append(
-                CheckLine(
-                    .note, "outbox",
-                    "outbox.path: \(configuration.outbox.path) lies in /tmp, which many systems empty at their start, so that "
-                        + "what waits there may be lost; choose another path, as /var/lib/waypost/outbox.sqlite"))
+            note(
+                "outbox.path: \(path) lies in /tmp, which many systems empty at their start, so that what waits there "
+                    + "may be lost; choose another path, as /var/lib/waypost/outbox.sqlite")
         }
         let folder = FileSystem.parent(of: outbox)
         if (try? FileStatus(at: folder)) == .some(nil), folder != "/var/lib/waypost" {
-            notes.append(
-                CheckLine(
-                    .note, "outbox",
-                    "outbox.path: \(folder) is not there yet, and is made at the start; if there should be an outbox, correct the "
-                        + "path"))
+            note(
+                "outbox.path: \(folder) is not there yet, and is made at the start; if there should be an outbox, "
+                    + "correct the path")
         }
         if case .loopback(_, port: 0) = configuration.statusAddress {
-            notes.append(
-                CheckLine(
-                    .note, "status",
-                    "status.listen: port 0 takes another port at each start, where waypost status, why and watch do not find "
-                        + "the service, nor does what collects metrics; write 127.0.0.1:9464"))
+            note(
+                "status.listen: port 0 takes another port at each start, where waypost status, why and watch do not "
+                    + "find the service, nor does what collects metrics; write 127.0.0.1:9464", on: "status")
         }
         if let window = configuration.outbox.durability.window {
-            notes.append(
-                CheckLine(
-                    .note, "durability",
-                    "economy: a crash may lose the updates of the last \(window.span.spoken), \(window.updates) at most; "
-                        + "\"full\" loses none"))
+            note(
+                "economy: a crash may lose the updates of the last \(window.span.spoken), \(window.updates) at most; "
+                    + "\"full\" loses none", on: "durability")
         }
         return notes
     }

@@ -31,8 +31,8 @@ package enum OnlineCheck {
     ) async throws {
         waits("service: waiting for its answer")
         let answer: RunningService.Answer =
-            if let own { .report(own) } else { await RunningService(configuration).answer }
-        let service: StatusReport? = if case .report(let report) = answer { report } else { nil }
+            if let own { .report(own, json: []) } else { await RunningService(configuration).ask() }
+        let service: StatusReport? = if case .report(let report, _) = answer { report } else { nil }
         let isSilent = if case .mute = answer { true } else { false }
         let isOurs = isSilent || service?.vehicle == configuration.vehicle.description
         let hasOutbox = await onThread(named: "check") { isOurs && uses(configuration.outbox.path, service) }
@@ -44,7 +44,7 @@ package enum OnlineCheck {
         }
         switch answer {
         case .stranger(let words), .mute(let words): try found(CheckLine(.fail, "service", words))
-        case .report, .none: break
+        case .report, .nobody: break
         }
         waits("outbox: waiting for it to open")
         // Alone, for root is its owner meanwhile.
@@ -172,35 +172,29 @@ extension OnlineCheck {
         guard let receiver = service?.receiver else {
             return CheckLine(.skip, "receiver", "the service does not answer")
         }
+        func failing(_ text: String) -> CheckLine { CheckLine(.fail, "receiver", "\(receiver.state); \(text)") }
         guard let seconds = receiver.secondsSinceFix else {
             guard let refusal = receiver.refusal else {
                 let cause = ReceiverWarning.allCases.first { warning in
                     warning.preventsFix && receiver.warnings.contains(warning.description)
                 }
-                return CheckLine(
-                    .fail, "receiver",
-                    "\(receiver.state); the service has had no fix yet\(cause.map { "; \($0)" } ?? sky(receiver.kind))")
+                return failing("the service has had no fix yet\(cause.map { "; \($0)" } ?? sky(receiver.kind))")
             }
-            return CheckLine(
-                .fail, "receiver",
-                "\(receiver.state); the service has rejected every fix: \(refusals(refusal, receiver.refusalKind))")
+            return failing("the service has rejected every fix: \(refusals(refusal, receiver.refusalKind))")
         }
         if let difference = receiver.clockDifference {
-            return CheckLine(
-                .fail, "receiver", "\(receiver.state); its time is \(difference): switch it off and on")
+            return failing("its time is \(difference): switch it off and on")
         }
         let fix = "the service had its last fix \(seconds) s ago"
         if let refusal = receiver.refusal, seconds > Int(patience.refusal / .seconds(1)) {
-            return CheckLine(
-                .fail, "receiver",
-                "\(receiver.state); \(fix), and rejects those that come: \(refusals(refusal, receiver.refusalKind))")
+            return failing("\(fix), and rejects those that come: \(refusals(refusal, receiver.refusalKind))")
         }
         // A receiver that is well gives one each second or so.
         guard receiver.kind == ReceiverState.Kind.receiving.rawValue, seconds <= Int(patience.fix / .seconds(1)) else {
             let repeats =
                 receiver.kind == ReceiverState.Kind.receiving.rawValue
                 ? ", or switch the receiver off and on where it repeats its last position" : ""
-            return CheckLine(.fail, "receiver", "\(receiver.state); \(fix)\(sky(receiver.kind))\(repeats)")
+            return failing("\(fix)\(sky(receiver.kind))\(repeats)")
         }
         return CheckLine(.ok, "receiver", "\(receiver.state); \(fix), \(receiver.quality ?? "of unknown quality")")
     }

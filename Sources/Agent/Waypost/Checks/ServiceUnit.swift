@@ -83,9 +83,5 @@ extension ServiceUnit {
 }
 
 extension Substring {
-    fileprivate var trimmed: String {
-        let isBlank = { (character: Character) in character.isWhitespace }
-        let start = drop(while: isBlank)
-        return String(start.lastIndex { !isBlank($0) }.map { start[...$0] } ?? "")
-    }
+    fileprivate var trimmed: String { String(trimming(\.isWhitespace)) }
 }

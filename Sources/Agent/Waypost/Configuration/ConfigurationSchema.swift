@@ -65,10 +65,7 @@ package enum ConfigurationSchema {
         case .integer(let range, let word?): either([integer(in: range), object(["const": .string(word)])])
         case .number(let numbers, let word):
             object(["enum": .array(numbers.map { .integer(Int64($0)) } + [.string(word)])])
-        case .seconds(let range):
-            object([
-                "type": .string("number"), "minimum": .number(range.lowerBound), "maximum": .number(range.upperBound),
-            ])
+        case .seconds(let range): number(in: range)
         case .texts:
             object([
                 "type": .string("array"), "minItems": .integer(1),
@@ -81,16 +78,7 @@ package enum ConfigurationSchema {
                     "type": .string("object"), "additionalProperties": .bool(false),
                     "required": list(CircleMember.all.map(\.name)),
                     "properties": object(
-                        Dictionary(
-                            uniqueKeysWithValues: CircleMember.all.map { member in
-                                let (least, most) = (member.range.lowerBound, member.range.upperBound)
-                                return (
-                                    member.name,
-                                    object([
-                                        "type": .string("number"), "minimum": .number(least), "maximum": .number(most),
-                                    ])
-                                )
-                            })),
+                        Dictionary(uniqueKeysWithValues: CircleMember.all.map { ($0.name, number(in: $0.range)) })),
                 ]),
             ])
         case .secret: orReference(object(["type": .string("string")]))
@@ -110,6 +98,10 @@ package enum ConfigurationSchema {
             "type": .string("integer"), "minimum": .integer(Int64(range.lowerBound)),
             "maximum": .integer(Int64(range.upperBound)),
         ])
+    }
+
+    private static func number(in range: ClosedRange<Double>) -> JSONValue {
+        object(["type": .string("number"), "minimum": .number(range.lowerBound), "maximum": .number(range.upperBound)])
     }
 
     private static func orReference(_ schema: JSONValue, to definition: String = "reference") -> JSONValue {

@@ -278,7 +278,6 @@ package struct DeliveryCounts: Sendable, Hashable {
     package var refusedFixes: [String: Int] = [:]
     package var receiverWarnings: [String: Int] = [:]
     package var notStored = 0
-    package var quarantined = 0
 
     package init() {}
 
@@ -303,28 +302,10 @@ package struct DeliveryCounts: Sendable, Hashable {
         case .stateSent(_, let traffic):
             requests += 1
             self.traffic += traffic
-        case .quarantined: quarantined += 1
         case .receiver, .sky, .progress, .privateModeBegan, .privateModeEnded, .tooSoon, .noToken, .outboxFailed,
-            .waiting, .serverTime, .idle:
+            .quarantined, .waiting, .serverTime, .idle:
             break
         }
-    }
-
-    package static func + (one: Self, other: Self) -> Self {
-        var sum = one
-        sum.fixes += other.fixes
-        sum.withheld += other.withheld
-        sum.accepted += other.accepted
-        sum.delivered += other.delivered
-        sum.requests += other.requests
-        sum.retries += other.retries
-        sum.tokenFetches += other.tokenFetches
-        sum.traffic += other.traffic
-        sum.refusedFixes.merge(other.refusedFixes) { $0 + $1 }
-        sum.receiverWarnings.merge(other.receiverWarnings) { $0 + $1 }
-        sum.notStored += other.notStored
-        sum.quarantined += other.quarantined
-        return sum
     }
 }
 

@@ -23,30 +23,29 @@ package struct RunningService: Sendable {
     ///
     /// - Throws: `.unavailable` when the service does not answer, with what the last run left, and what to do.
     package func report() async throws(AgentError) -> (report: StatusReport, json: [UInt8]) {
-        do throws(Silence) { return try await ask() } catch { throw AgentError(.unavailable, error.words) }
-    }
-
-    /// Why there is no report.
-    private enum Silence: Error {
-        case nobody(String)
-        /// Somebody answers who is no service of Waypost's.
-        case stranger(String)
-        /// The service runs, as far as can be seen, and cannot be asked.
-        case mute(String)
-
-        var words: String {
-            switch self {
-            case .nobody(let words), .stranger(let words), .mute(let words): words
-            }
+        switch await ask() {
+        case .report(let report, let json): return (report, json)
+        case .nobody(let words), .stranger(let words), .mute(let words): throw AgentError(.unavailable, words)
         }
     }
 
-    private func ask() async throws(Silence) -> (report: StatusReport, json: [UInt8]) {
+    /// What came of asking: a report, or why there is none and what to do.
+    enum Answer: Sendable {
+        case report(StatusReport, json: [UInt8])
+        case nobody(String)
+        /// Another program has its address, in whose way it would be.
+        case stranger(String)
+        /// It runs, as far as can be seen, and cannot be asked.
+        case mute(String)
+    }
+
+    /// Asks it for its report.
+    func ask() async -> Answer {
         let (address, outboxPath) = (address, outboxPath)
         if case .loopback(_, port: 0) = address {
             let words = "status.listen is \(address), a free port, which is in the log only; give it a number"
-            guard let owner = await owner else { throw Silence.nobody(words) }
-            throw Silence.mute("\(owner) has the outbox, and cannot be asked: \(words)")
+            guard let owner = await owner else { return .nobody(words) }
+            return .mute("\(owner) has the outbox, and cannot be asked: \(words)")
         }
         let answer: Result<[UInt8], SystemError> = await onThread(named: "status") {
             do throws(SystemError) { return .success(try Self.ask(address)) } catch { return .failure(error) }
@@ -54,15 +53,15 @@ package struct RunningService: Sendable {
         switch answer {
         case .failure(let error):
             if let owner = await owner, let words = Self.silence(at: address, of: owner, outboxPath, error) {
-                throw Silence.mute(words)
+                return .mute(words)
             }
             let user = EffectiveUser.current
             if case .unix = address, error.number == EACCES, user != 0 {
-                throw Silence.mute(
+                return .mute(
                     "\(address) is closed to \(FileStatus.words(user)); run this as root (sudo), or see systemctl status waypost"
                 )
             }
-            throw Silence.nobody(
+            return .nobody(
                 await onThread(named: "status") {
                     if let words = Self.veil(over: outboxPath, at: address, error) { return words }
                     let isElsewhere = [ECONNREFUSED, ENOENT].contains(error.number)
@@ -73,33 +72,11 @@ package struct RunningService: Sendable {
             let (status, body) = Self.parts(of: bytes)
             guard status == 200, let report = try? JSONValue(parsing: body).decoded(as: StatusReport.self) else {
                 let words = ReportedText(bytes: body, limit: 200)
-                throw Silence.stranger(
+                return .stranger(
                     "\(address) answers, but not with a status (\(status.map(String.init) ?? "no HTTP")): another program listens there, or status.listen is wrong; it says: \(words)"
                 )
             }
-            return (report, body)
-        }
-    }
-
-    /// What came of asking.
-    enum Answer: Sendable {
-        case report(StatusReport)
-        /// Another program has its address, in whose way it would be.
-        case stranger(String)
-        /// It runs, as far as can be seen, and says nothing.
-        case mute(String)
-        case none
-    }
-
-    var answer: Answer {
-        get async {
-            do throws(Silence) { return .report(try await ask().report) } catch {
-                switch error {
-                case .nobody: return .none
-                case .stranger(let words): return .stranger(words)
-                case .mute(let words): return .mute(words)
-                }
-            }
+            return .report(report, json: body)
         }
     }
 

@@ -17,25 +17,18 @@ final class ServiceManager: Sendable {
 
     /// Tells `assignments`, as `["READY=1", "STATUS=receiving"]`, and what is still owed.
     func tell(_ assignments: [String]) {
-        let owed = state.withLock { state in
-            defer { state.owed = [] }
-            return state.owed
-        }
+        let owed = state.withLock { exchange(&$0.owed, with: []) }
         let all = Self.latest(of: owed + assignments)
         do throws(SystemError) {
             try notification.send(all)
-            let wasDeaf = state.withLock { state in
-                defer { state.isDeaf = false }
-                return state.isDeaf
-            }
+            let wasDeaf = state.withLock { exchange(&$0.isDeaf, with: false) }
             if wasDeaf { log.write(.info, "service manager: it takes messages again") }
         } catch {
-            let isNews = state.withLock { state in
+            let wasDeaf = state.withLock { state in
                 state.owed = Self.latest(of: all + state.owed)
-                defer { state.isDeaf = true }
-                return !state.isDeaf
+                return exchange(&state.isDeaf, with: true)
             }
-            if isNews { log.write(.warning, "service manager: \(error)") }
+            if !wasDeaf { log.write(.warning, "service manager: \(error)") }
         }
     }
 

@@ -17,15 +17,11 @@ extension Configuration {
 
     /// The receiver that is configured; a live one is heard by `tap`.
     ///
-    /// `present`: the present to within years, by which week roll-overs are repaired; `hostTime`: the host's time while
-    /// something keeps that right.
-    func makeSource(
-        present: @escaping @Sendable () -> UTCTime,
-        hostTime: @escaping @Sendable () -> UTCTime? = { UTCTime.synchronizedSystem }, tap: (any ReceiverTap)? = nil
-    ) -> any FixSource {
+    /// `present`: the present to within years, by which week roll-overs are repaired.
+    func makeSource(present: @escaping @Sendable () -> UTCTime, tap: (any ReceiverTap)? = nil) -> any FixSource {
         let accepts = receiver.acceptsMissingChecksum
         let dates = NMEADecoderOptions.Dates.repaired(
-            reference: present, earliest: Release.date, hostTime: hostTime)
+            reference: present, earliest: Release.date, hostTime: { UTCTime.synchronizedSystem })
         let live = NMEADecoder(
             options: NMEADecoderOptions(dates: dates, acceptsMissingChecksum: accepts, readsSky: true))
         return switch receiver.source {
@@ -82,8 +78,7 @@ extension Configuration {
                 return try HTTPTokenProvider(
                     settings, section: section, providerID: vehicle.providerID,
                     transport: try Self.transport(tokenFiles, tellsCertificateEnd: tellsCertificateEnd),
-                    sendsCertificate: trust.clientKeyFile != nil,
-                    present: present)
+                    sendsCertificate: trust.clientKeyFile != nil, present: present)
             case .command(let arguments, let environment, let format, let timeout):
                 return try CommandTokenProvider(
                     arguments: arguments, section: section, environment: environment, providerID: vehicle.providerID,
@@ -93,11 +88,7 @@ extension Configuration {
                 return FileTokenProvider(
                     path: path, section: section, providerID: vehicle.providerID, format: format, present: present)
             }
-        } catch let error as AgentError {
-            throw error
-        } catch {
-            throw AgentError(.configuration, "\(error)")
-        }
+        } catch { throw (error as? AgentError) ?? AgentError(.configuration, "\(error)") }
     }
 
     private static func transport(

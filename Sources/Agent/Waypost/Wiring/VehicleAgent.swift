@@ -214,12 +214,7 @@ package struct VehicleAgent: Sendable {
     /// The one in use.
     var uploader: Uploader { get async { await pipeline.uploader } }
 
-    /// The account of every update ever accepted.
-    package func ledger() async throws(AgentError) -> Ledger {
-        do { return try await outbox.ledger() } catch { throw AgentError(.unavailable, error.description) }
-    }
-
-    /// The account with reasons and times.
+    /// The account of every update ever accepted, with reasons and times.
     package func summary() async throws(AgentError) -> StoreSummary {
         do { return try await outbox.summary() } catch { throw AgentError(.unavailable, error.description) }
     }

@@ -17,36 +17,30 @@ struct Arguments: Sendable, Equatable {
                 operands += rest
                 break
             }
-            if let problem = Self.typographicProblem(of: word, for: command) {
-                throw UsageError(problem, command: command.name)
-            }
+            if let problem = Self.typographicProblem(of: word, for: command) { throw command.refusal(problem) }
             guard word.hasPrefix("-"), word != "-" else {
                 operands.append(word)
                 continue
             }
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard let option = command.options.first(where: { $0.name == parts[0] }) else {
-                throw UsageError(
-                    "\(command.name) has no option \(parts[0])\(Suggestion.option(for: parts[0], of: command))",
-                    command: command.name)
+                throw command.refusal(
+                    "\(command.name) has no option \(parts[0])\(Suggestion.option(for: parts[0], of: command))")
             }
             if let valueName = option.valueName {
                 // What is an option itself is not its value: that was forgotten.
                 let next = rest.first.flatMap { next in command.options.contains { $0.name == next } ? nil : next }
                 if parts.count == 1, next != nil { rest.removeFirst() }
                 guard let value = parts.count > 1 ? parts[1] : next, !value.isEmpty else {
-                    throw UsageError("\(option.name) needs a value: \(option.name) \(valueName)", command: command.name)
+                    throw command.refusal("\(option.name) needs a value: \(option.name) \(valueName)")
                 }
-                if let problem = Self.quoteProblem(of: value) { throw UsageError(problem, command: command.name) }
+                if let problem = Self.quoteProblem(of: value) { throw command.refusal(problem) }
                 if !option.isRepeatable, let earlier = values[option.name]?.last {
-                    throw UsageError(
-                        "\(option.name) is given twice, \(earlier) and \(value); leave one", command: command.name)
+                    throw command.refusal("\(option.name) is given twice, \(earlier) and \(value); leave one")
                 }
                 values[option.name, default: []].append(value)
             } else {
-                guard parts.count == 1 else {
-                    throw UsageError("\(option.name) takes no value", command: command.name)
-                }
+                guard parts.count == 1 else { throw command.refusal("\(option.name) takes no value") }
                 flags.insert(option.name)
             }
         }
@@ -92,32 +86,29 @@ struct Arguments: Sendable, Equatable {
 
     private func check(_ command: CommandSpec) throws(UsageError) {
         if case .none = command.operands, let extra = operands.first {
-            throw UsageError(
-                "\(command.name) takes no \"\(extra)\"\(Suggestion.operand(extra, of: command, self))",
-                command: command.name)
+            throw command.refusal(
+                "\(command.name) takes no \"\(extra)\"\(Suggestion.operand(extra, of: command, self))")
         }
         for option in command.options where option.isRequired && values[option.name] == nil {
-            throw UsageError(
-                "\(command.name) needs \(option.name) \(option.valueName ?? "")", command: command.name)
+            throw command.refusal("\(command.name) needs \(option.name) \(option.valueName ?? "")")
         }
         switch command.operands {
         case .oneOrMore(let operand):
-            if operands.isEmpty { throw UsageError("\(command.name) needs \(operand)", command: command.name) }
+            if operands.isEmpty { throw command.refusal("\(command.name) needs \(operand)") }
         case .optional(let operand):
             if operands.count > 1 {
-                throw UsageError("\(command.name) takes one \(operand), not \(operands.count)", command: command.name)
+                throw command.refusal("\(command.name) takes one \(operand), not \(operands.count)")
             }
         case .oneOf(let choices):
             let other = operands.first { !choices.contains($0) }
             let guess = other.map { Suggestion.choice($0, among: choices, of: command) } ?? ""
             guard operands.count < 2 else {
-                throw UsageError(
+                throw command.refusal(
                     "\(command.name) takes one of \(choices.joined(separator: ", ")), not "
-                        + "\"\(operands.joined(separator: " "))\"\(guess)", command: command.name)
+                        + "\"\(operands.joined(separator: " "))\"\(guess)")
             }
             guard operands.count == 1, other == nil else {
-                throw UsageError(
-                    "\(command.name) needs one of: \(choices.joined(separator: ", "))\(guess)", command: command.name)
+                throw command.refusal("\(command.name) needs one of: \(choices.joined(separator: ", "))\(guess)")
             }
         case .any, .none: break
         }

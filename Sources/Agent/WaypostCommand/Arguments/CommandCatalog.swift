@@ -282,6 +282,9 @@ struct CommandSpec: Sendable {
         if isLong { words.append("[OPTIONS]") }
         return words.joined(separator: " ")
     }
+
+    /// Why a command line of it cannot be understood.
+    func refusal(_ problem: String) -> UsageError { UsageError(problem, command: name) }
 }
 
 struct OptionSpec: Sendable {

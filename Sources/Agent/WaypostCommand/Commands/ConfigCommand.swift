@@ -4,12 +4,8 @@ import Waypost
 
 /// `waypost config`: what is in force and where each value came from, or the schema of the file.
 struct ConfigCommand {
-    private enum Subject {
-        case schema
-        case settings(EffectiveConfiguration)
-    }
-
-    private let subject: Subject
+    /// `nil` when the schema is wanted.
+    private let effective: EffectiveConfiguration?
     private let asJSON: Bool
 
     init(_ arguments: Arguments) throws {
@@ -18,18 +14,15 @@ struct ConfigCommand {
             if arguments.value("--config") != nil {
                 throw UsageError("--schema is of every configuration; leave --config out", command: "config")
             }
-            subject = .schema
+            effective = nil
         } else {
-            subject = .settings(
-                EffectiveConfiguration(try arguments.configuration(), file: arguments.configurationFile))
+            effective = EffectiveConfiguration(try arguments.configuration(), file: arguments.configurationFile)
         }
     }
 
     func run() throws -> ExitStatus {
-        switch subject {
-        case .schema: try StandardOutput.write(line: ConfigurationSchema.document.prettyText)
-        case .settings(let effective): try StandardOutput.write(line: asJSON ? effective.json : effective.text)
-        }
+        let text = effective.map { asJSON ? $0.json : $0.text } ?? ConfigurationSchema.document.prettyText
+        try StandardOutput.write(line: text)
         return .done
     }
 }

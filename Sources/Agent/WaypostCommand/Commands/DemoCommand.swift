@@ -32,7 +32,7 @@ struct DemoCommand {
         let drive = try log ?? Self.writeDrive(to: folder)
         let simulator = try makeSimulator()
         let configuration = try Self.configuration(simulator: simulator, folder: folder)
-        let length = try await Self.length(of: drive)
+        let length = try await LogReplay(paths: [drive], clock: ContinuousClock(), now: { .system }).survey().length
         let speed = max(1, (length / .seconds(1)) / Self.drivingSeconds)
         let options = ReplayOptions(logs: [drive], speed: .times(speed))
         let narrator = DemoNarrator(clock: MonotonicClock(ContinuousClock()))
@@ -59,12 +59,6 @@ struct DemoCommand {
             group.cancelAll()
             return status
         }
-    }
-
-    private static func length(of drive: String) async throws(AgentError) -> Duration {
-        do throws(FixSourceError) {
-            return try await LogReplay(paths: [drive], clock: ContinuousClock(), now: { .system }).survey().length
-        } catch { throw AgentError(.inputData, error.description) }
     }
 
     /// Takes Fleet Engine away for `third`, the second one of the drive.

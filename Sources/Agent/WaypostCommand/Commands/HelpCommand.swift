@@ -1,16 +1,14 @@
 import LinuxPlatform
 import Waypost
 
-/// `waypost help`.
+/// `waypost help`, and `--help` wherever it stands.
 struct HelpCommand {
-    private let topic: CommandSpec?
-
-    init(_ arguments: Arguments) throws {
-        topic = try arguments.operands.first.map(CommandCatalog.command(named:))
-    }
+    /// The name of a command; `nil` for an overview of them all.
+    let topic: String?
 
     func run() throws -> ExitStatus {
-        try StandardOutput.write(line: topic.map(HelpText.page(for:)) ?? HelpText.overview)
+        let command = try topic.map(CommandCatalog.command(named:))
+        try StandardOutput.write(line: command.map(HelpText.page(for:)) ?? HelpText.overview)
         return .done
     }
 }

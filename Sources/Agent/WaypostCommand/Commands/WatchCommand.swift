@@ -10,12 +10,14 @@ import Waypost
 struct WatchCommand {
     private let configuration: Configuration
     private let subject: Follower.Subject
+    /// The subject in words, as `trip trip-7`.
+    private let name: String
     private let asJSON: Bool
 
     init(_ arguments: Arguments) throws {
         switch (arguments.value("--trip"), arguments.value("--vehicle")) {
-        case (let trip?, nil): subject = .trip(trip)
-        case (nil, let vehicle?): subject = .vehicle(vehicle)
+        case (let trip?, nil): (subject, name) = (.trip(trip), "trip \(trip)")
+        case (nil, let vehicle?): (subject, name) = (.vehicle(vehicle), "vehicle \(vehicle)")
         case (nil, nil): throw UsageError("watch needs --trip ID or --vehicle ID", command: "watch")
         case (_?, _?): throw UsageError("watch takes --trip or --vehicle, not both", command: "watch")
         }
@@ -39,17 +41,8 @@ struct WatchCommand {
             case .recovered: Terminal.say("waypost: it works again")
             }
         }
-        if Task.isCancelled { throw Interruption("\(changes.counted("change")) of \(subject.words) seen") }
+        if Task.isCancelled { throw Interruption("\(changes.counted("change")) of \(name) seen") }
         return .done
-    }
-}
-
-extension Follower.Subject {
-    fileprivate var words: String {
-        switch self {
-        case .trip(let id): "trip \(id)"
-        case .vehicle(let id): "vehicle \(id)"
-        }
     }
 }
 

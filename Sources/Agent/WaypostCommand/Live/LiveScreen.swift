@@ -8,7 +8,8 @@ import Waypost
 struct LiveScreen: Sendable, Hashable {
     /// A piece of a line, freed of what could steer the terminal, and how it is shown.
     struct Piece: Sendable, Hashable {
-        enum Style: Sendable, Hashable { case plain, strong, faint, good, bad, doubtful }
+        /// By the numbers under which a terminal knows them.
+        enum Style: Int, Sendable, Hashable { case plain, strong, faint, bad = 31, good, doubtful }
 
         let text: String
         let style: Style
@@ -105,16 +106,7 @@ struct LiveScreen: Sendable, Hashable {
 
 extension LiveScreen.Piece {
     fileprivate var coloured: String {
-        let code =
-            switch style {
-            case .plain: ""
-            case .strong: "1"
-            case .faint: "2"
-            case .good: "\(Colour.green.rawValue)"
-            case .bad: "\(Colour.red.rawValue)"
-            case .doubtful: "\(Colour.yellow.rawValue)"
-            }
-        return code.isEmpty ? text : "\u{1B}[\(code)m\(text)\u{1B}[0m"
+        style == .plain ? text : "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
     }
 }
 

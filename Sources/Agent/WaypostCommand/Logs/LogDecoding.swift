@@ -23,7 +23,6 @@ struct LogDecoding: Sendable {
     /// What was read before a failure has been used; now the failure is reported.
     func conclude() throws -> ExitStatus {
         guard let failure else { return .done }
-        if let failure = failure as? FixSourceError { throw AgentError(.inputData, failure.description) }
         throw failure
     }
 

@@ -80,20 +80,13 @@ struct ManualText {
         }.joined(separator: " ")
     }
 
+    /// Signs of which man would make typographical ones, and how they are written.
+    private static let signs: [Character: String] = [
+        "\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti",
+    ]
+
     /// Signs as they are on a keyboard, and not the typographical ones that man would make of them.
-    static func literal(_ text: String) -> String {
-        text.reduce(into: "") { result, character in
-            switch character {
-            case "\\": result += "\\e"
-            case "-": result += "\\-"
-            case "'": result += "\\(aq"
-            case "`": result += "\\(ga"
-            case "^": result += "\\(ha"
-            case "~": result += "\\(ti"
-            default: result.append(character)
-            }
-        }
-    }
+    static func literal(_ text: String) -> String { text.map { signs[$0] ?? String($0) }.joined() }
 
     /// Sentence after sentence, in lines that are not long.
     private static func sentences(_ text: String) -> [String] {

@@ -42,7 +42,9 @@ struct ReplayRun: Sendable {
     /// Opens the outbox; of many vehicles, reads the logs into memory.
     init(_ configuration: Configuration, _ options: ReplayOptions, observers: [any ReportingObserver] = []) async throws
     {
-        try await Self.requireLogs(options)
+        // A file that is not a log is reported before anything is sent; what can be read only once is left for the
+        // replay.
+        try await LogReader(paths: options.logs, follows: options.follows).requireAll()
         let time: any Clock<Duration> = options.fleet.count > 1 ? TurnClock(ContinuousClock()) : ContinuousClock()
         let clock = MonotonicClock(time)
         let log = LogWriter(level: configuration.log.level, format: configuration.log.format)
@@ -83,7 +85,7 @@ struct ReplayRun: Sendable {
         own.vehicle = names[0]
         own.upload.backlogUpdatesPerSecond = nil  // a recorded drive is a backlog as a whole, and has its own pace
         if names.count > 1 {
-            source = try await Self.asAgentError { () throws(FixSourceError) in try await source.loaded() }
+            source = try await source.loaded()
             vehicles = .many(
                 TestFleet(own, names: names, parts) { [source] index in
                     source.driven(with: fleet.offset(at: index, interval: interval))
@@ -101,21 +103,6 @@ struct ReplayRun: Sendable {
         count = names.count
         hasEnd = !options.loops && !options.follows
         name = options.logs.count == 1 ? options.logs[0] : "\(options.logs.count) logs"
-    }
-
-    /// A file that is not a log is reported before anything is sent; what can be read only once is left for the replay.
-    private static func requireLogs(_ options: ReplayOptions) async throws(AgentError) {
-        try await asAgentError { () throws(FixSourceError) in
-            try await LogReader(paths: options.logs, follows: options.follows).requireAll()
-        }
-    }
-
-    private static func asAgentError<Value: Sendable>(
-        _ body: () async throws(FixSourceError) -> Value
-    ) async throws(AgentError) -> Value {
-        do throws(FixSourceError) { return try await body() } catch {
-            throw AgentError(.inputData, error.description)
-        }
     }
 
     /// Runs to the end; what went wrong with the input is returned, so that the summary can come first.
@@ -161,7 +148,7 @@ struct ReplayRun: Sendable {
 
     private func account() async throws(AgentError) -> (ledger: Ledger, longestWait: Duration?) {
         switch vehicles {
-        case .one(let agent): return (try await agent.ledger(), nil)
+        case .one(let agent): return (try await agent.summary().ledger, nil)
         case .many(let fleet):
             let (ledger, longestWait) = await fleet.account()
             return (ledger, longestWait)

@@ -7,11 +7,9 @@ package struct DecoderStatistics: Sendable {
         package fileprivate(set) var count = 0
         /// Counts line feeds from 1; 0 while `count` is 0.
         package fileprivate(set) var firstLine = 0
-        /// Counts bytes from 0.
-        package fileprivate(set) var firstByte = 0
 
-        fileprivate mutating func add(line: Int, byte: Int) {
-            if count == 0 { (firstLine, firstByte) = (line, byte) }
+        fileprivate mutating func add(line: Int) {
+            if count == 0 { firstLine = line }
             count += 1
         }
     }
@@ -51,13 +49,11 @@ package struct DecoderStatistics: Sendable {
     package func refusals(_ reason: SentenceRefusal) -> Occurrences { refused[reason.rawValue] }
     package func warnings(_ warning: ReceiverWarning) -> Occurrences { warned[warning.rawValue] }
 
-    mutating func add(_ reason: SentenceRefusal, line: Int, byte: Int) {
-        refused[reason.rawValue].add(line: line, byte: byte)
-    }
+    /// Counts a refusal on the line that is not complete yet.
+    mutating func add(_ reason: SentenceRefusal) { refused[reason.rawValue].add(line: lines + 1) }
 
-    mutating func add(_ warning: ReceiverWarning, line: Int, byte: Int) {
-        warned[warning.rawValue].add(line: line, byte: byte)
-    }
+    /// Counts a warning on the line that is not complete yet.
+    mutating func add(_ warning: ReceiverWarning) { warned[warning.rawValue].add(line: lines + 1) }
 }
 
 /// Sentences counted by address (talker and type), in a table of fixed size.

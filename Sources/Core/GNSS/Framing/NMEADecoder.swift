@@ -17,8 +17,6 @@ package struct NMEADecoder: Sendable {
     private var lastReceivedAt: Duration?
     /// Whether a binary frame waits for its end.
     private var isWithBinary = false
-    /// Place in the stream of the buffer being scanned, in bytes.
-    var origin = 0
     /// What is seen of the satellites, where that is wanted.
     private var sky: SkyAssembler?
     /// One bit a kind of warning that has come since it was last taken.
@@ -71,8 +69,8 @@ package struct NMEADecoder: Sendable {
     package mutating func takeSky(at now: Duration) -> Sky? { sky?.takeSky(at: now) }
 
     /// Counts a warning, and keeps it to be reported.
-    mutating func warn(_ warning: ReceiverWarning, line: Int, byte: Int) {
-        account.add(warning, line: line, byte: byte)
+    mutating func warn(_ warning: ReceiverWarning) {
+        account.add(warning)
         unreportedWarnings |= 1 << UInt64(warning.rawValue)
     }
 
@@ -90,7 +88,7 @@ package struct NMEADecoder: Sendable {
         guard let lastReceivedAt, now >= lastReceivedAt + idleTime else { return }
         if isWithBinary { abandonBinaryFrame(emit) }
         assembler.lineIsQuiet(emit)
-        noteWarnings(at: account.bytes)
+        noteWarnings()
     }
 
     /// Tells that nothing more will come; completes the current epoch.
@@ -99,18 +97,15 @@ package struct NMEADecoder: Sendable {
         // whatever may be missing from it.
         carry[carried] = 0
         carried += 1
-        account.bytes += 1
         abandonBinaryFrame(emit)
-        account.bytes -= 1
         carried = 0
         assembler.finish(emit)
-        noteWarnings(at: account.bytes)
+        noteWarnings()
         (isAtLineStart, isInComment) = (true, false)
     }
 
     /// Takes what cannot be a binary frame any more, as the line is quiet within it, for noise.
     private mutating func abandonBinaryFrame(_ emit: (Fix) -> Void) {
-        origin = account.bytes - carried
         var pending: [UInt8] = []
         swap(&pending, &carry)
         unsafe pending.withUnsafeMutableBufferPointer { buffer in
@@ -123,6 +118,8 @@ package struct NMEADecoder: Sendable {
     }
 
     private mutating func decode(_ bytes: UnsafeBufferPointer<UInt8>, _ emit: (Fix) -> Void) {
+        // Before a line feed can have been counted: such text shows on its first line.
+        if unsafe opening.add(bytes, after: account.bytes), opening.isUTF16 { warn(.utf16Text) }
         var from = 0
         if carried > 0 {
             var pending: [UInt8] = []
@@ -133,7 +130,6 @@ package struct NMEADecoder: Sendable {
             swap(&pending, &carry)
         }
         if from < bytes.count {
-            origin = account.bytes
             let consumed = unsafe scan(bytes, from: from, until: bytes.count, isFinal: false, emit)
             let left = bytes.count - consumed
             if left > 0 {
@@ -141,9 +137,7 @@ package struct NMEADecoder: Sendable {
                 carried = left
             }
         }
-        let isOpening = unsafe opening.add(bytes, after: account.bytes)
         account.bytes += bytes.count
-        if isOpening, opening.isUTF16 { warn(.utf16Text, line: 1, byte: 0) }
     }
 
     /// Adds bytes to the carried ones until none of them is left; gives the index of the first byte not used.
@@ -156,7 +150,6 @@ package struct NMEADecoder: Sendable {
             let added = min(Self.topUp, bytes.count - from, buffer.count - before)
             for index in 0..<added { unsafe buffer[before + index] = bytes[from + index] }
             let count = before + added
-            origin = account.bytes + from - before
             let consumed = unsafe scan(
                 UnsafeBufferPointer(rebasing: buffer[..<count]), from: 0, until: count, isFinal: false, emit)
             if consumed >= before {
@@ -281,7 +274,7 @@ extension NMEADecoder {
             in: bytes, startingAt: start, acceptsMissingChecksum: options.acceptsMissingChecksum)
         switch frame.outcome {
         case .sentence: unsafe handle(bytes, from: start, to: frame.end, emit)
-        case .refused(let reason): account.add(reason, line: account.lines + 1, byte: origin + start)
+        case .refused(let reason): account.add(reason)
         case .startAlone: break
         case .incomplete: return nil
         }
@@ -303,12 +296,9 @@ extension NMEADecoder {
         }
         let text = unsafe SentenceText(fields: base + first, end: base + end, limit: base + bytes.count)
         if sky != nil, length == 5 { noteSky(address, text) }
-        let fault = read(type, at: start, text, emit)
-        if fault != .none {
-            account.add(
-                fault == .outOfRange ? .outOfRange : .malformedField, line: account.lines + 1, byte: origin + start)
-        }
-        if assembler.hasWarning { noteWarnings(at: origin + start) }
+        let fault = read(type, text, emit)
+        if fault != .none { account.add(fault == .outOfRange ? .outOfRange : .malformedField) }
+        if assembler.hasWarning { noteWarnings() }
     }
 
     @inline(never)
@@ -330,10 +320,10 @@ extension NMEADecoder {
         unsafe account.receiverBanners.note(bytes, from: place, to: end)
     }
 
-    /// Counts what the assembler has found, as seen at a place in the stream.
+    /// Counts what the assembler has found, as seen on the present line.
     @inline(never)
-    private mutating func noteWarnings(at byte: Int) {
-        while let warning = assembler.takeWarning() { warn(warning, line: account.lines + 1, byte: byte) }
+    private mutating func noteWarnings() {
+        while let warning = assembler.takeWarning() { warn(warning) }
     }
 
     /// Gives the sentence to the assembler; tells what is wrong with a field.
@@ -341,9 +331,7 @@ extension NMEADecoder {
     /// The types that make up nearly all of what receivers send have a function each: one function for all is too large
     /// for the optimizer to keep what they read out of memory.
     @inline(__always)
-    private mutating func read(
-        _ type: SentenceType, at start: Int, _ text: SentenceText, _ emit: (Fix) -> Void
-    ) -> FieldCursor.Fault {
+    private mutating func read(_ type: SentenceType, _ text: SentenceText, _ emit: (Fix) -> Void) -> FieldCursor.Fault {
         switch type {
         case .rmc: readRMC(text, emit)
         case .gga: readGGA(text, emit)
@@ -351,7 +339,7 @@ extension NMEADecoder {
         case .vtg: readVTG(text, emit)
         case .gsa: readGSA(text, emit)
         case .other: .none
-        default: readRare(type, at: start, text, emit)
+        default: readRare(type, text, emit)
         }
     }
 
@@ -397,27 +385,15 @@ extension NMEADecoder {
 
     @inline(never)
     private mutating func readRare(
-        _ type: SentenceType, at start: Int, _ text: SentenceText, _ emit: (Fix) -> Void
+        _ type: SentenceType, _ text: SentenceText, _ emit: (Fix) -> Void
     ) -> FieldCursor.Fault {
         var fields = FieldCursor(text)
         switch type {
         case .gns:
             guard let sentence = PositionSentence(gns: &fields, &recent) else { return fields.fault }
             assembler.take(sentence, type, emit)
-        case .gst:
-            guard let sentence = AccuracySentence(gst: &fields) else { return fields.fault }
-            assembler.take(sentence, type, emit)
-        case .gbs:
-            guard let sentence = AccuracySentence(gbs: &fields) else { return fields.fault }
-            assembler.take(sentence, type, emit)
-        case .pgrme:
-            guard let sentence = AccuracySentence(pgrme: &fields) else { return fields.fault }
-            assembler.take(sentence, type, emit)
-        case .pqtmepe:
-            guard let sentence = AccuracySentence(pqtmepe: &fields) else { return fields.fault }
-            assembler.take(sentence, type, emit)
-        case .psrfepe:
-            guard let sentence = AccuracySentence(psrfepe: &fields) else { return fields.fault }
+        case .gst, .gbs, .pgrme, .pqtmepe, .psrfepe:
+            guard let sentence = AccuracySentence(type, &fields) else { return fields.fault }
             assembler.take(sentence, type, emit)
         case .zda:
             guard let sentence = DateSentence(zda: &fields) else { return fields.fault }
@@ -430,13 +406,9 @@ extension NMEADecoder {
             assembler.take(sentence)
         case .pubx00, .pubx04: return readMakersPosition(&fields, emit)
         case .dtm:
-            if let warning = ReceiverNotice.warning(dtm: &fields) {
-                warn(warning, line: account.lines + 1, byte: origin + start)
-            }
+            if let warning = ReceiverNotice.warning(dtm: &fields) { warn(warning) }
         case .txt:
-            if let warning = ReceiverNotice.warning(txt: &fields) {
-                warn(warning, line: account.lines + 1, byte: origin + start)
-            }
+            if let warning = ReceiverNotice.warning(txt: &fields) { warn(warning) }
         case .rmc, .gga, .gll, .vtg, .gsa, .other: break
         }
         return .none

@@ -4,42 +4,25 @@ struct AccuracySentence {
     /// Radius of the 68 % circle, or the nearest to it that the receiver states.
     var horizontalAccuracyMeters: Double?
 
-    /// GST: pseudorange noise statistics; standard deviations in metres.
-    init?(gst fields: inout FieldCursor) {
-        timeOfDay = fields.timeOfDay()
-        fields.skip(4)
-        horizontalAccuracyMeters = Self.radius(&fields)
+    /// Reads a sentence of one of the types that state an error; errors are in metres.
+    init?(_ type: SentenceType, _ fields: inout FieldCursor) {
+        if type == .gst || type == .gbs || type == .psrfepe { timeOfDay = fields.timeOfDay() }
+        switch type {
+        case .gst:  // time, RMS, three of the ellipse; then standard deviations
+            fields.skip(4)
+            horizontalAccuracyMeters = Self.radius(&fields)
+        case .gbs: horizontalAccuracyMeters = Self.radius(&fields)
+        case .pqtmepe:  // Quectel's: version, north, east, down, 2D, 3D
+            fields.skip(4)
+            horizontalAccuracyMeters = fields.errorInMeters()
+        case .psrfepe:  // SiRF's: time, status, HDOP, horizontal error
+            let status = fields.letter()
+            fields.skip()
+            let error = fields.errorInMeters()
+            horizontalAccuracyMeters = status == UInt8(ascii: "A") ? error : nil
+        default: horizontalAccuracyMeters = fields.errorInMeters()  // Garmin's PGRME
+        }
         guard fields.fault == .none else { return nil }
-    }
-
-    /// GBS: satellite fault detection; expected errors in metres.
-    init?(gbs fields: inout FieldCursor) {
-        timeOfDay = fields.timeOfDay()
-        horizontalAccuracyMeters = Self.radius(&fields)
-        guard fields.fault == .none else { return nil }
-    }
-
-    /// PGRME: Garmin's estimated position error.
-    init?(pgrme fields: inout FieldCursor) {
-        horizontalAccuracyMeters = fields.errorInMeters()
-        guard fields.fault == .none else { return nil }
-    }
-
-    /// PQTMEPE: Quectel's; version, north, east, down, 2D, 3D.
-    init?(pqtmepe fields: inout FieldCursor) {
-        fields.skip(4)
-        horizontalAccuracyMeters = fields.errorInMeters()
-        guard fields.fault == .none else { return nil }
-    }
-
-    /// PSRFEPE: SiRF's; time, status, HDOP, horizontal error.
-    init?(psrfepe fields: inout FieldCursor) {
-        timeOfDay = fields.timeOfDay()
-        let status = fields.letter()
-        fields.skip()
-        horizontalAccuracyMeters = fields.errorInMeters()
-        guard fields.fault == .none else { return nil }
-        if status != UInt8(ascii: "A") { horizontalAccuracyMeters = nil }
     }
 
     private static func radius(_ fields: inout FieldCursor) -> Double? {

@@ -15,8 +15,6 @@ package struct Motion: Sendable, Hashable {
     }
 
     package let kind: Kind
-    /// The first fix of which it was so; for a parked vehicle, that at which it came to rest.
-    package let since: UTCTime
     /// Where it is parked; `nil` when it is not.
     package let place: Fix?
 
@@ -35,8 +33,8 @@ package struct Motion: Sendable, Hashable {
     static let longestInterruption = Duration.seconds(30)
 }
 
-/// Decides when a vehicle stands, creeps or moves, since when and where, fix by fix: whoever decides by its motion asks
-/// here, so that all agree.
+/// Decides when a vehicle stands, creeps or moves, and since when and where it stands, fix by fix: whoever decides by
+/// its motion asks here, so that all agree.
 ///
 /// It stands from the first fix of standstill on, and moves off with the first that is too fast for one, or that lies
 /// outside the circle in which the fixes of a standing vehicle lie, whatever their speed says. When it stands again in
@@ -80,8 +78,6 @@ package struct MotionClassifier: Sendable {
 
     private var stand: Stand?
     private var isMoving = false
-    /// Since when it has moved, or crept.
-    private var since: UTCTime?
 
     package init() {}
 
@@ -94,10 +90,8 @@ package struct MotionClassifier: Sendable {
         guard let speed = fix.speedMetersPerSecond else { return motionWithoutSpeed(at: fix) }
         judge(speed, fix)
         if let standing = standing(at: fix) { return standing }
-        let moves = speed >= (isMoving ? Motion.creepingSpeed : Motion.movingSpeed)
-        if since == nil || moves != isMoving || since.map({ $0 > fix.timeOfFix }) == true { since = fix.timeOfFix }
-        isMoving = moves
-        return Motion(kind: moves ? .moving : .creeping, since: since ?? fix.timeOfFix, place: nil)
+        isMoving = speed >= (isMoving ? Motion.creepingSpeed : Motion.movingSpeed)
+        return Motion(kind: isMoving ? .moving : .creeping, place: nil)
     }
 
     /// Begins, interrupts, resumes or goes on with a stand.
@@ -122,24 +116,21 @@ package struct MotionClassifier: Sendable {
 
     private mutating func standing(at fix: Fix) -> Motion? {
         guard var stand, stand.interruptedAt == nil else { return nil }
-        (isMoving, since) = (false, nil)
-        guard stand.isParked(at: fix.timeOfFix) else {
-            return Motion(kind: .standing, since: stand.origin.timeOfFix, place: nil)
-        }
+        isMoving = false
+        guard stand.isParked(at: fix.timeOfFix) else { return Motion(kind: .standing, place: nil) }
         stand.see(fix)
         self.stand = stand
-        return Motion(kind: .parked, since: stand.origin.timeOfFix, place: stand.place)
+        return Motion(kind: .parked, place: stand.place)
     }
 
     /// A receiver that states no speed, whose track does not tell one either: it may be parked.
     private mutating func motionWithoutSpeed(at fix: Fix) -> Motion? {
-        (isMoving, since) = (false, nil)
+        isMoving = false
         let known = stand ?? Stand(origin: fix)
         stand = known
         stand?.place = nil
         stand?.interruptedAt = nil
-        guard known.isParked(at: fix.timeOfFix) else { return nil }
-        return Motion(kind: .parked, since: known.origin.timeOfFix, place: nil)
+        return known.isParked(at: fix.timeOfFix) ? Motion(kind: .parked, place: nil) : nil
     }
 
     /// Whatever its speed says, outside this circle it has moved; so it has when its clock was set back.

@@ -85,11 +85,8 @@ package struct Ledger: Sendable, Hashable, Codable {
     package init(
         accepted: Int64 = 0, delivered: Int64 = 0, pending: Int64 = 0, evicted: Int64 = 0, quarantined: Int64 = 0
     ) {
-        self.accepted = accepted
-        self.delivered = delivered
-        self.pending = pending
-        self.evicted = evicted
-        self.quarantined = quarantined
+        (self.accepted, self.delivered, self.pending) = (accepted, delivered, pending)
+        (self.evicted, self.quarantined) = (evicted, quarantined)
     }
 
     /// Whether every accepted update is accounted for.

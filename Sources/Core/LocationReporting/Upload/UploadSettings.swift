@@ -21,13 +21,8 @@ package struct UploadSettings: Sendable, Hashable {
         retry: RetryPolicy = RetryPolicy(initialDelay: .seconds(1), maximumDelay: .seconds(60)),
         heartbeat: Duration = .seconds(60)
     ) {
-        self.vehicle = vehicle
-        self.endpoint = endpoint
-        self.state = state
-        self.limits = limits
-        self.maximumPastLocations = maximumPastLocations
-        self.backlogUpdatesPerSecond = backlogUpdatesPerSecond
-        self.retry = retry
-        self.heartbeat = heartbeat
+        (self.vehicle, self.endpoint, self.state, self.limits) = (vehicle, endpoint, state, limits)
+        (self.maximumPastLocations, self.backlogUpdatesPerSecond) = (maximumPastLocations, backlogUpdatesPerSecond)
+        (self.retry, self.heartbeat) = (retry, heartbeat)
     }
 }

@@ -131,11 +131,6 @@ struct LineStrokes {
     /// A stroke of another kind begins no nearer to the last one's beginning than this, along the line.
     let spacing: Double
 
-    private struct Cell: Hashable {
-        let x: Double
-        let y: Double
-    }
-
     /// Hands on every stroke in order, at least one point each.
     ///
     /// - Parameters:
@@ -146,7 +141,7 @@ struct LineStrokes {
         of vertices: [TrackLine.Vertex], isAlike: (TrackLine.Vertex, TrackLine.Vertex) -> Bool,
         take: (_ stroke: [TrackLine.Vertex], _ continues: Bool) -> Void
     ) {
-        var dots: Set<Cell> = []
+        var dots: Set<PlanePoint> = []
         var start = 0
         while start < vertices.count {
             let end = vertices[(start + 1)...].firstIndex(where: \.beginsPiece) ?? vertices.count
@@ -182,8 +177,9 @@ struct LineStrokes {
         return piece.allSatisfy { ($0.point - first.point).length <= tolerance }
     }
 
-    private func cell(of point: PlanePoint) -> Cell {
+    /// The square of the plane that a point lies in, by its column and row.
+    private func cell(of point: PlanePoint) -> PlanePoint {
         let side = max(tolerance, 1e-9)
-        return Cell(x: (point.x / side).rounded(.down), y: (point.y / side).rounded(.down))
+        return PlanePoint(x: (point.x / side).rounded(.down), y: (point.y / side).rounded(.down))
     }
 }

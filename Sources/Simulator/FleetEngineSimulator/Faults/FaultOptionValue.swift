@@ -12,16 +12,16 @@ struct FaultOptionValue {
     func rate() throws(FaultPlan.OptionError) -> Double { try rate(text) }
 
     /// `KIND:RATE,...`; `kind` reads the first halves, `advice` says how an entry reads.
-    func rates<Kind>(
+    func rates<Kind: Sendable & Hashable>(
         _ advice: String, _ kind: (Substring) -> Kind?
-    ) throws(FaultPlan.OptionError) -> [(kind: Kind, rate: Double)] {
-        var rates: [(kind: Kind, rate: Double)] = []
+    ) throws(FaultPlan.OptionError) -> [FaultRate<Kind>] {
+        var rates: [FaultRate<Kind>] = []
         for entry in text.split(separator: ",", omittingEmptySubsequences: false) {
             let halves = entry.split(separator: ":", omittingEmptySubsequences: false)
             guard halves.count == 2, let kind = kind(halves[0]) else {
                 throw error("\"\(entry)\" must read \(advice)")
             }
-            rates.append((kind, try rate(String(halves[1]))))
+            rates.append(FaultRate(kind: kind, rate: try rate(String(halves[1]))))
         }
         return rates
     }

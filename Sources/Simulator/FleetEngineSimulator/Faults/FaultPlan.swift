@@ -2,12 +2,8 @@
 ///
 /// Rates are shares of the Fleet Engine requests, from 0 to 1, and exclude each other. Seconds count from the start.
 package struct FaultPlan: Sendable, Hashable {
-    package struct ErrorRate: Sendable, Hashable {
-        package var status: Int
-        package var rate: Double
-    }
-
-    package var errors: [ErrorRate] = []
+    /// Answers with errors, by their status.
+    package var errors: [FaultRate<Int>] = []
     /// The connection is reset; nothing was committed.
     package var resets = 0.0
     /// The update is committed, and the connection is closed without an answer.
@@ -35,7 +31,7 @@ package struct FaultPlan: Sendable, Hashable {
         var threshold = 0.0
         for error in errors {
             threshold += error.rate
-            if draw < threshold { return .error(status: error.status) }
+            if draw < threshold { return .error(status: error.kind) }
         }
         for (rate, fault) in [(resets, Fault.reset), (drops, .drop), (stalls, .stall)] {
             threshold += rate
@@ -78,7 +74,7 @@ package struct FaultPlan: Sendable, Hashable {
     /// One line for each ordered fault that is not an outage.
     var lastingWords: [String] {
         func percent(_ rate: Double) -> String { "\((rate * 1000).rounded() / 10) %" }
-        var words = errors.map { "\(percent($0.rate)) of answers \($0.status)" }
+        var words = errors.map { "\(percent($0.rate)) of answers \($0.kind)" }
         if resets > 0 { words.append("\(percent(resets)) of requests reset") }
         if drops > 0 { words.append("\(percent(drops)) of answers dropped after commit") }
         if stalls > 0 { words.append("\(percent(stalls)) of answers stalled") }
@@ -91,6 +87,12 @@ package struct FaultPlan: Sendable, Hashable {
         if let maximumPastLocations { words.append("more than \(maximumPastLocations) past locations refused") }
         return words + tokens.words
     }
+}
+
+/// How often a fault of one kind happens.
+package struct FaultRate<Kind: Sendable & Hashable>: Sendable, Hashable {
+    package var kind: Kind
+    package var rate: Double
 }
 
 /// What goes wrong with one request.
@@ -164,7 +166,7 @@ extension FaultPlan {
         case "--errors":
             errors = try value.rates("STATUS:RATE, as 503:0.3, with a status from 400 to 599") { status in
                 Int(status).flatMap { (400...599).contains($0) ? $0 : nil }
-            }.map { ErrorRate(status: $0.kind, rate: $0.rate) }
+            }
         case "--resets": resets = try value.rate()
         case "--drops": drops = try value.rate()
         case "--stalls": stalls = try value.rate()

@@ -18,14 +18,8 @@ package struct TokenFaultPlan: Sendable, Hashable {
         case none
     }
 
-    /// Answers of one kind.
-    package struct FaultRate: Sendable, Hashable {
-        package var fault: TokenFault
-        package var rate: Double
-    }
-
     package var outage: Outage?
-    package var rates: [FaultRate] = []
+    package var rates: [FaultRate<TokenFault>] = []
     /// Waited before each answer, in seconds, drawn evenly.
     package var delay: ClosedRange<Double>?
     /// Life of the tokens, in seconds.
@@ -54,7 +48,7 @@ package struct TokenFaultPlan: Sendable, Hashable {
         guard !rates.isEmpty else { return nil }
         var left = draw()
         for rate in rates {
-            if left < rate.rate { return rate.fault }
+            if left < rate.rate { return rate.kind }
             left -= rate.rate
         }
         return nil
@@ -72,7 +66,7 @@ package struct TokenFaultPlan: Sendable, Hashable {
             words.append("the first \(count == 1 ? "token request fails" : "\(count) token requests fail")")
         case nil: break
         }
-        words += rates.map { "\(($0.rate * 1000).rounded() / 10) % of token \($0.fault.words)" }
+        words += rates.map { "\(($0.rate * 1000).rounded() / 10) % of token \($0.kind.words)" }
         if let delay { words.append("token answers delayed \(FaultPlan.words(for: delay))") }
         if life != 3600 { words.append("tokens live \(life) s") }
         if let expiryStyle { words.append("token expiry as \(expiryStyle.rawValue)") }
@@ -148,9 +142,7 @@ extension TokenFaultPlan {
         case "--token-errors":
             rates = try value.rates(
                 "FAULT:RATE, as 503:0.3 or page:0.1, where FAULT is 400 to 599, page, empty, wrongVehicle, "
-                    + "wrongAudience or expired", TokenFault.init
-            )
-            .map { FaultRate(fault: $0.kind, rate: $0.rate) }
+                    + "wrongAudience or expired", TokenFault.init)
         case "--token-delay": delay = try value.delay()
         case "--token-life": life = try value.count(1...3600)
         case "--token-expiry": expiryStyle = .some(try value.choice())

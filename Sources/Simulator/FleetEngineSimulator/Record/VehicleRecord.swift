@@ -101,13 +101,7 @@ package struct VehicleRecord: Sendable {
 
     /// Mostly at the end; a backlog goes where its time belongs.
     private mutating func insert(_ point: TrackPoint) {
-        var (low, high) = (0, track.count)
-        if let last = track.last, last.time < point.time { low = high }
-        while low < high {
-            let middle = (low + high) / 2
-            if track[middle].time < point.time { low = middle + 1 } else { high = middle }
-        }
-        track.insert(point, at: low)
+        track.insert(point, at: (track.lastIndex { $0.time < point.time } ?? -1) + 1)
         if track.count > Self.maximumTrackPoints {
             track = track.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
         }

@@ -5,10 +5,7 @@ import TimeAndChance
 /// The vehicles, and Fleet Engine's rules for reading and writing them.
 struct Fleet {
     /// What a request led to.
-    struct Outcome {
-        let answer: JSONValue
-        var update: AcceptedUpdate?
-    }
+    typealias Outcome = (answer: JSONValue, update: AcceptedUpdate)
 
     private let existence: VehicleExistence
     private let maximumPastLocations: Int?
@@ -54,7 +51,7 @@ struct Fleet {
             throw Refusal(status: 429, code: .resourceExhausted, message: "the simulator holds at most 100000 vehicles")
         }
         vehicles[name] = given
-        return Outcome(answer: answer(name, given), update: accepted(given, name))
+        return (answer(name, given), accepted(given, name))
     }
 
     /// Applies the masked fields: those absent from the body are cleared, those outside the mask are ignored.
@@ -75,7 +72,7 @@ struct Fleet {
             fields["lastLocation"] = location.setting(["serverTime"], to: .string(now.description))
         }
         vehicles[name] = fields.filter { name.service.schema.fields[$0.key]?.direction == .both }
-        return Outcome(answer: answer(name, fields), update: accepted(masked.objectValue ?? [:], name))
+        return (answer(name, fields), accepted(masked.objectValue ?? [:], name))
     }
 
     private func checked(_ body: [UInt8], _ name: ResourceName) throws(Refusal) -> JSONValue {

@@ -134,86 +134,53 @@ extension TokenClaims {
 }
 
 /// Whom a token is for; decides its private claims.
-package enum TokenSubject: Sendable, Hashable {
-    case driver(vehicleID: String)
-    /// A trusted driver's token names tasks, an untrusted one's does not.
-    case deliveryDriver(vehicleID: String, taskIDs: [String])
-    case consumer(tripID: String)
-    case deliveryConsumer(trackingID: String)
-    /// A consumer who follows one task instead of a shipment.
-    case taskConsumer(taskID: String)
-    case server
-    case fleetReader
+struct TokenSubject: Sendable {
+    /// By the word in the path of the token endpoint. A bound token's claims are its id, those of another are `*`.
+    private static let kinds: [String: (name: String, claims: [String], isBound: Bool)] = [
+        "driver": ("driver", ["vehicleid"], true),
+        "delivery_driver": ("delivery driver", ["deliveryvehicleid"], true),
+        "consumer": ("consumer", ["tripid"], true),
+        "delivery_consumer": ("delivery consumer", ["trackingid"], true),
+        // A consumer who follows one task instead of a shipment.
+        "task_consumer": ("delivery consumer", ["taskid"], true),
+        "server": ("server", ["tripid", "vehicleid", "deliveryvehicleid", "taskid", "trackingid"], false),
+        "fleet_reader": ("fleet reader", ["deliveryvehicleid", "taskid", "trackingid"], false),
+    ]
+
+    /// For the record and the page.
+    let name: String
+    let isConsumer: Bool
+    /// The id the token is bound to; `nil` for those that are bound to none.
+    private(set) var id: String?
+    /// A trusted delivery driver's token names tasks, any other does not.
+    private let tasks: [String]
+    private let claimNames: [String]
+
+    /// From the path of the token endpoint, as `driver/van-7`, and the tasks in its query; `nil` for an unknown one.
+    init?(kind word: String, id: String?, taskIDs: [String]) {
+        guard let kind = Self.kinds[word], kind.isBound == (id != nil) else { return nil }
+        tasks = word == "delivery_driver" ? taskIDs : []
+        name = tasks.isEmpty ? kind.name : "trusted \(kind.name)"
+        (self.id, claimNames, isConsumer) = (id, kind.claims, word.hasSuffix("consumer"))
+    }
 
     /// The `authorization` object, without the list of tasks.
     var claims: [String: String] {
-        switch self {
-        case .driver(let id): ["vehicleid": id]
-        case .deliveryDriver(let id, let tasks):
-            tasks.count == 1 ? ["deliveryvehicleid": id, "taskid": tasks[0]] : ["deliveryvehicleid": id]
-        case .consumer(let id): ["tripid": id]
-        case .deliveryConsumer(let id): ["trackingid": id]
-        case .taskConsumer(let id): ["taskid": id]
-        case .server: ["tripid": "*", "vehicleid": "*", "deliveryvehicleid": "*", "taskid": "*", "trackingid": "*"]
-        case .fleetReader: ["deliveryvehicleid": "*", "taskid": "*", "trackingid": "*"]
-        }
+        var claims = Dictionary(uniqueKeysWithValues: claimNames.map { ($0, id ?? "*") })
+        if tasks.count == 1 { claims["taskid"] = tasks[0] }
+        return claims
     }
 
     /// The `taskids` claim: several tasks are a list.
-    var taskIDs: [String] {
-        if case .deliveryDriver(_, let tasks) = self, tasks.count > 1 { tasks } else { [] }
-    }
-
-    /// The id the token is bound to; `nil` for those that are bound to none.
-    var id: String? {
-        switch self {
-        case .driver(let id), .deliveryDriver(let id, _), .consumer(let id), .deliveryConsumer(let id),
-            .taskConsumer(let id):
-            id
-        case .server, .fleetReader: nil
-        }
-    }
+    var taskIDs: [String] { tasks.count > 1 ? tasks : [] }
 
     /// Every id that the token will name.
-    var ids: [String] {
-        if case .deliveryDriver(let id, let tasks) = self { [id] + tasks } else { [id].compactMap(\.self) }
-    }
-
-    /// For the record and the page.
-    var name: String {
-        switch self {
-        case .driver: "driver"
-        case .deliveryDriver(_, let tasks): tasks.isEmpty ? "delivery driver" : "trusted delivery driver"
-        case .consumer: "consumer"
-        case .deliveryConsumer, .taskConsumer: "delivery consumer"
-        case .server: "server"
-        case .fleetReader: "fleet reader"
-        }
-    }
-
-    /// From the path of the token endpoint, as `driver/van-7`, and the tasks in its query; `nil` for an unknown one.
-    init?(kind: String, id: String?, taskIDs: [String] = []) {
-        switch (kind, id) {
-        case ("driver", let id?): self = .driver(vehicleID: id)
-        case ("delivery_driver", let id?): self = .deliveryDriver(vehicleID: id, taskIDs: taskIDs)
-        case ("consumer", let id?): self = .consumer(tripID: id)
-        case ("delivery_consumer", let id?): self = .deliveryConsumer(trackingID: id)
-        case ("task_consumer", let id?): self = .taskConsumer(taskID: id)
-        case ("server", nil): self = .server
-        case ("fleet_reader", nil): self = .fleetReader
-        default: return nil
-        }
-    }
+    var ids: [String] { [id].compactMap(\.self) + tasks }
 
     /// The same for another subject: what a backend that mixes up its vehicles signs.
-    var mistaken: TokenSubject {
-        switch self {
-        case .driver: .driver(vehicleID: "somebody-else")
-        case .deliveryDriver(_, let tasks): .deliveryDriver(vehicleID: "somebody-else", taskIDs: tasks)
-        case .consumer: .consumer(tripID: "somebody-else")
-        case .deliveryConsumer: .deliveryConsumer(trackingID: "somebody-else")
-        case .taskConsumer: .taskConsumer(taskID: "somebody-else")
-        case .server, .fleetReader: self
-        }
+    var mistaken: Self {
+        var other = self
+        if id != nil { other.id = "somebody-else" }
+        return other
     }
 }

@@ -91,9 +91,10 @@ package enum TokenAnswerShape: String, Sendable, Hashable, CaseIterable {
         token: String, subject: TokenSubject, issuedAt: Int64, expiry: Int64,
         style: TokenFaultPlan.ExpiryStyle? = nil
     ) -> JSONValue {
-        var answer: [String: JSONValue] = [tokenKey(for: subject): .string(token)]
-        if let creationKey { answer[creationKey] = .integer(issuedAt * 1000) }
-        answer[expiryKey] =
+        let keys = keys(for: subject)
+        var answer: [String: JSONValue] = [keys.token: .string(token)]
+        if let creation = keys.creation { answer[creation] = .integer(issuedAt * 1000) }
+        answer[keys.expiry] =
             switch style ?? (self == .guide ? .epochSeconds : .epochMilliseconds) {
             case .epochSeconds: .integer(expiry)
             case .epochMilliseconds: .integer(expiry * 1000)
@@ -104,28 +105,12 @@ package enum TokenAnswerShape: String, Sendable, Hashable, CaseIterable {
         return .object(answer)
     }
 
-    private func tokenKey(for subject: TokenSubject) -> String {
-        switch (self, subject) {
-        case (.guide, .consumer), (.guide, .deliveryConsumer), (.guide, .taskConsumer): "TRIP_TOKEN_KEY"
-        case (.guide, _): "VEHICLE_TOKEN_KEY"
-        case (.onDemandSample, _): "jwt"
-        case (.scheduledSample, _): "token"
-        }
-    }
-
-    private var expiryKey: String {
+    /// Under what the token, its expiry and the time of its making stand in the answer.
+    private func keys(for subject: TokenSubject) -> (token: String, expiry: String, creation: String?) {
         switch self {
-        case .guide: "TOKEN_EXPIRATION"
-        case .onDemandSample: "expirationTimestamp"
-        case .scheduledSample: "expiration_timestamp_ms"
-        }
-    }
-
-    private var creationKey: String? {
-        switch self {
-        case .guide: nil
-        case .onDemandSample: "creationTimestamp"
-        case .scheduledSample: "creation_timestamp_ms"
+        case .guide: (subject.isConsumer ? "TRIP_TOKEN_KEY" : "VEHICLE_TOKEN_KEY", "TOKEN_EXPIRATION", nil)
+        case .onDemandSample: ("jwt", "expirationTimestamp", "creationTimestamp")
+        case .scheduledSample: ("token", "expiration_timestamp_ms", "creation_timestamp_ms")
         }
     }
 }
