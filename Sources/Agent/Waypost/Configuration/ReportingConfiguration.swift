@@ -1,0 +1,67 @@
+package import LocationReporting
+import ReportedText
+
+/// When updates are made, and what goes with them.
+package struct ReportingConfiguration: Sendable, Hashable {
+    package var policy: ReportingPolicy.Kind
+    package var heartbeat: Duration
+    /// How far the told track may be from a fix; `nil`: updates alone are told.
+    package var trackMeters: Double?
+    package var privateZones: [PrivateZone]
+
+    /// The words of `reporting.policy`.
+    enum PolicyWord: String, CaseIterable { case interval, accuracy }
+
+    init(_ root: inout ConfigurationSection) {
+        var section = root.section("reporting", "when updates are made, and what goes with them")
+        let word = section.choice(
+            "policy", default: PolicyWord.interval,
+            "interval: at a fixed interval; accuracy: when who lets the last one drive on is too far off")
+        let (longest, foreign): (String, [String])
+        switch word {
+        case .interval:
+            (longest, foreign) = ("intervalSeconds", ["liveMeters", "longestIntervalSeconds"])
+            policy = .interval(
+                section.seconds(longest, in: 5...60, default: 10, "between two updates of a moving vehicle"))
+        case .accuracy:
+            (longest, foreign) = ("longestIntervalSeconds", ["intervalSeconds"])
+            policy = .accuracy(
+                liveMeters: section.integer(
+                    "liveMeters", in: 10...1000, default: 50,
+                    "with accuracy: how far off who lets the last update drive on may be"),
+                longestInterval: section.seconds(
+                    longest, in: 5...60, default: 30, "with accuracy: most time between two updates of a moving vehicle"
+                ))
+        }
+        for key in foreign where section.member(key) != nil {
+            section.report(
+                key, "does nothing with the policy \"\(word.rawValue)\"; remove it, or choose the other policy")
+        }
+        heartbeat = section.seconds(
+            "heartbeatSeconds", in: 5...60, default: 60,
+            "between two updates of a parked vehicle; not below the longest of a moving one")
+        if heartbeat < policy.longestInterval, !section.isRejected(longest), !section.isRejected("heartbeatSeconds") {
+            section.report("heartbeatSeconds", "is shorter than \"\(longest)\"; make it at least as long")
+        }
+        trackMeters = section.integer(
+            "trackMeters", in: 1...1000, default: 5, or: "off",
+            "how far the track told by an update and its shape points may be from any fix"
+        ).map(Double.init)
+        privateZones = section.circles(
+            "privateZones", atMost: 50, "where nothing is kept, sent or shown of where the vehicle is"
+        ).map { PrivateZone(latitude: $0.latitude, longitude: $0.longitude, radiusMeters: $0.radiusMeters) }
+        section.finish()
+    }
+}
+
+extension ReportingConfiguration {
+    /// When updates are made, for the status.
+    var words: String {
+        let parked = "parked every \(heartbeat.spoken)"
+        return switch policy {
+        case .interval(let interval): "every \(interval.spoken), \(parked)"
+        case .accuracy(let meters, let longest):
+            "when a follower would be \(meters) m off, at least every \(longest.spoken), \(parked)"
+        }
+    }
+}
