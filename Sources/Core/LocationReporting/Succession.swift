@@ -1,7 +1,7 @@
 /// Parts of one kind that take each other's place while they run: never two at once.
 package actor Succession<Part: Sendable> {
     /// The one in use, or the last one.
-    private(set) var current: Part
+    package private(set) var current: Part
     /// Whether `run` is over.
     private(set) var hasEnded = false
     private var isReplaced = false

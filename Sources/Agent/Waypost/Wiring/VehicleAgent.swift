@@ -106,7 +106,7 @@ package struct VehicleAgent: Sendable {
         let uploader: Uploader
         (intake, uploader) = Self.wire(configuration, parts, outbox: outbox, newest: newest, observer: observer)
         pipeline = ReportingPipeline(source: parts.source, intake: intake, uploader: uploader)
-        privateWatch = Succession(parts.progress != nil && configuration.privateWhen != nil)
+        privateWatch = Succession(configuration.privateWhen != nil)
     }
 
     /// The way of a fix over `outbox`, whose newest update was true at `newest`, to Fleet Engine.
@@ -134,7 +134,7 @@ package struct VehicleAgent: Sendable {
     package func run() async throws(AgentError) {
         let failure = await withDiscardingTaskGroup(returning: FixSourceError?.self) { group in
             group.addTask { await maintainOutbox() }
-            group.addTask { _ = await privateWatch.run { await watchPrivateSwitch($0) } }
+            if progress != nil { group.addTask { _ = await privateWatch.run { await watchPrivateSwitch($0) } } }
             var failure: FixSourceError?
             do throws(FixSourceError) { try await pipeline.run { await deliver(by: $0) } } catch { failure = error }
             group.cancelAll()
@@ -166,7 +166,8 @@ package struct VehicleAgent: Sendable {
         stateOnStop.withLock { $0 = configuration.stateOnStop }
         progress?.change(patience: configuration.patience)
         await intake.keepPrivate(in: configuration.reporting.privateZones, by: configuration.privateSwitch)
-        await privateWatch.replace(with: configuration.privateWhen != nil)
+        let hasSwitch = configuration.privateWhen != nil
+        if await privateWatch.current != hasSwitch { await privateWatch.replace(with: hasSwitch) }
         await intake.report(
             by: configuration.reporting.policy, heartbeat: configuration.reporting.heartbeat,
             trackMeters: configuration.reporting.trackMeters)
