@@ -152,7 +152,7 @@ package enum SecretFile {
 extension String {
     /// Without ASCII white space at either end.
     func trimmingWhitespace() -> String {
-        String(Substring(utf8.trimming { $0 == 0x20 || (0x09...0x0D).contains($0) }))
+        String(Substring(utf8.trimming(\.isBlank)))
     }
 }
 

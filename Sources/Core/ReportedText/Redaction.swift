@@ -91,7 +91,7 @@ extension UInt8 {
     var isUppercase: Bool { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self }
     package var isAlphanumeric: Bool { isDigit || (self | 0x20).isLowercase }
     var isHexadecimal: Bool { isDigit || 0x61...0x66 ~= self | 0x20 }
-    var isBlank: Bool { self == 0x20 || 0x09...0x0D ~= self }
+    package var isBlank: Bool { self == 0x20 || 0x09...0x0D ~= self }
     /// Of base64 in either alphabet, or between the parts of a token.
     var isWord: Bool {
         switch self {
