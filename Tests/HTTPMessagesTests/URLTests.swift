@@ -74,6 +74,7 @@ import Testing
         ])
     func isExtended(base: String, suffix: String, whole: String) throws {
         #expect(try HTTPURL(base).appending(target: suffix).description == whole)
+        #expect(throws: HTTPURL.Problem.invalidCharacter(0x20)) { try HTTPURL(base).appending(target: suffix + " ") }
     }
 
     @Test(

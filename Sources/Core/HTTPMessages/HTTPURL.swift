@@ -47,12 +47,13 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     package let host: String
     package let port: Int
     /// Path and query as they go into the request line; at least `/`.
-    package let target: String
+    package private(set) var target: String
+    /// Scheme, host and port alone: what may stand in a log when the path may hold secrets.
+    package let origin: String
 
     package init(_ text: String) throws(Problem) {
         if text.first?.isWhitespace == true || text.last?.isWhitespace == true { throw .spaceAround }
-        for byte in text.utf8
-        where byte <= 0x20 || byte >= 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "<") {
+        if let byte = Self.firstForbiddenByte(in: text) {
             if let host = Self.host(in: text), host.utf8.contains(byte) { throw .invalidHost(host) }
             throw .invalidCharacter(byte)
         }
@@ -91,6 +92,7 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         }
         self.scheme = scheme
         host = hostText.lowercased()
+        origin = Self.origin(scheme, host, port)
         let fragment = rest.firstIndex(of: "#") ?? rest.endIndex
         let path = rest[authorityEnd..<max(authorityEnd, fragment)]
         target = path.hasPrefix("/") ? String(path) : "/" + path
@@ -114,26 +116,35 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
 
     /// This URL with `suffix` after its path; `suffix` starts with `/` and is already percent-encoded.
     package func appending(target suffix: String) throws(Problem) -> HTTPURL {
-        try HTTPURL(origin + (target.hasSuffix("/") ? String(target.dropLast()) : target) + suffix)
+        if let byte = Self.firstForbiddenByte(in: suffix) { throw .invalidCharacter(byte) }
+        var longer = self
+        longer.target = (target.hasSuffix("/") ? String(target.dropLast()) : target) + suffix
+        return longer
     }
 
-    /// Scheme, host and port alone: what may stand in a log when the path may hold secrets.
-    package var origin: String {
-        let name = host.contains(":") ? "[\(host)]" : host
+    private static func origin(_ scheme: Scheme, _ host: String, _ port: Int) -> String {
+        let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
         let standard = scheme == .https ? 443 : 80
         return port == standard ? "\(scheme.rawValue)://\(name)" : "\(scheme.rawValue)://\(name):\(port)"
+    }
+
+    /// What stands in no URL but percent-encoded.
+    private static func firstForbiddenByte(in text: String) -> UInt8? {
+        text.utf8.first { $0 <= 0x20 || $0 >= 0x7F || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "<") }
     }
 
     package var description: String { origin + target }
 
     /// `text` with every byte outside RFC 3986's unreserved characters percent-encoded: safe in any part of a URL.
     package static func percentEncoded(_ text: String) -> String {
+        if text.utf8.allSatisfy(isUnreserved) { return text }
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []
         for byte in text.utf8 {
-            let isUnreserved = byte.isAlphanumeric || "-._~".utf8.contains(byte)
-            bytes += isUnreserved ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            bytes += isUnreserved(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
         }
         return String(decoding: bytes, as: UTF8.self)
     }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool { byte.isAlphanumeric || "-._~".utf8.contains(byte) }
 }
