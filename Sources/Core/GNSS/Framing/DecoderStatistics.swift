@@ -67,8 +67,8 @@ struct AddressCounts: Sendable {
     /// How often each has come; 0 marks an entry that is free. They stand here themselves, for an array would be asked
     /// each time whether it is shared.
     private var counts = InlineArray<256, Int>(repeating: 0)
-    /// Sentences whose address found no more room.
-    private(set) var others = 0
+    /// Of all addresses, those included that found no more room.
+    private(set) var total = 0
 
     /// A power of two; a receiver uses a dozen addresses, a log of many perhaps a hundred.
     private static let capacity = 256
@@ -78,6 +78,7 @@ struct AddressCounts: Sendable {
     /// Counts one sentence, and gives its type; `address` holds up to eight bytes of `length`, first byte lowest.
     @inline(__always)
     mutating func add(_ address: UInt64, length: Int) -> SentenceType {
+        total += 1
         let place = Self.place(of: address)
         guard entries[place].address == address else { return addElsewhere(address, length: length) }
         counts[place] += 1
@@ -98,7 +99,6 @@ struct AddressCounts: Sendable {
             }
             place = (place + 1) % Self.capacity
         }
-        others += 1
         return type
     }
 
@@ -109,17 +109,21 @@ struct AddressCounts: Sendable {
 
     /// Addresses with their counts, in alphabetical order; addresses of more than eight bytes are cut.
     var sorted: [(address: String, count: Int)] {
-        used.map { (Self.text(entries[$0].address), counts[$0]) }.sorted { $0.0 < $1.0 }
+        var used: [(address: String, count: Int)] = []
+        for place in counts.indices where counts[place] > 0 {
+            used.append((Self.text(entries[place].address), counts[place]))
+        }
+        return used.sorted { $0.address < $1.address }
     }
 
     /// Whether one of the addresses is as `isWanted` says, which is given its bytes and how many they are.
     func hasAny(_ isWanted: (_ address: UInt64, _ length: Int) -> Bool) -> Bool {
-        used.contains { isWanted(entries[$0].address, 8 - entries[$0].address.leadingZeroBitCount / 8) }
+        for place in counts.indices where counts[place] > 0 {
+            let address = entries[place].address
+            if isWanted(address, 8 - address.leadingZeroBitCount / 8) { return true }
+        }
+        return false
     }
-
-    var total: Int { used.reduce(others) { $0 + counts[$1] } }
-
-    private var used: [Int] { counts.indices.filter { counts[$0] > 0 } }
 
     private static func text(_ address: UInt64) -> String {
         var text = ""

@@ -96,7 +96,10 @@ struct SkyAssembler: Sendable {
 
     private mutating func takeUsed(_ talker: UInt16, _ fields: FieldCursor, epoch: Int, at now: Duration) {
         let ids = UsedSentence(fields, talker: talker).satellites
-        if usedEpoch?.serial != epoch { used = (used.current, []) }
+        if usedEpoch?.serial != epoch {
+            used = (used.current, used.last)
+            used.current.removeAll(keepingCapacity: true)
+        }
         usedEpoch = (epoch, now)
         used.current.formUnion(ids)
         hasNews = true
