@@ -37,8 +37,9 @@ package struct VehicleUpdate: Sendable, Hashable {
     package func request(
         to endpoint: HTTPURL, token: String, limits: HTTPLimits
     ) throws(HTTPURL.Problem) -> HTTPRequest {
-        precondition(!updateMask.isEmpty, "an update with an empty mask changes nothing and is refused")
-        let url = try vehicle.url(at: endpoint, query: "updateMask=" + updateMask)
+        let mask = updateMask
+        precondition(!mask.isEmpty, "an update with an empty mask changes nothing and is refused")
+        let url = try vehicle.url(at: endpoint, query: "updateMask=" + mask)
         // The answer need not repeat the vehicle; that it names it proves who answers. As a header, which is compressed
         // and which nobody refuses who does not know it (cloud.google.com/apis/docs/system-parameters).
         let headers: HTTPHeaders = HTTPHeaders([
@@ -62,7 +63,7 @@ package struct VehicleUpdate: Sendable, Hashable {
         if !pastLocations.isEmpty {
             resource["pastLocations"] = .array(pastLocations.map { $0.message(namesSensor: false) })
         }
-        return Array(JSONValue.object(resource).text.utf8)
+        return JSONValue.object(resource).utf8
     }
 }
 

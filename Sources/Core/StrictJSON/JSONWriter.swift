@@ -1,41 +1,44 @@
 extension JSONValue {
     /// The document on one line, the keys of objects in order; a number that is not finite, which JSON cannot say, is
     /// `null`.
-    package var text: String { written(isPretty: false) }
+    package var text: String { String(decoding: utf8, as: UTF8.self) }
+
+    /// The same in UTF-8.
+    package var utf8: [UInt8] { written(isPretty: false) }
 
     /// The same for people to read, a member or element a line.
-    package var prettyText: String { written(isPretty: true) }
+    package var prettyText: String { String(decoding: written(isPretty: true), as: UTF8.self) }
 
-    private func written(isPretty: Bool) -> String {
+    private func written(isPretty: Bool) -> [UInt8] {
         var writer = JSONWriter(isPretty: isPretty)
         writer.write(self)
-        return writer.text
+        return writer.bytes
     }
 }
 
-/// Writes JSON to the end of a text.
+/// Writes JSON to the end of a text in UTF-8.
 private struct JSONWriter {
     let isPretty: Bool
-    var text = ""
+    private(set) var bytes: [UInt8] = []
     private var depth = 0
 
     init(isPretty: Bool) { self.isPretty = isPretty }
 
     mutating func write(_ value: JSONValue) {
         switch value {
-        case .null: text += "null"
-        case .bool(let value): text += value ? "true" : "false"
-        case .integer(let value): text += String(value)
+        case .null: append("null")
+        case .bool(let value): append(value ? "true" : "false")
+        case .integer(let value): append(String(value))
         case .number(let value) where value.isFinite:
             let digits = value.description
-            text += digits.hasSuffix(".0") ? String(digits.dropLast(2)) : digits
-        case .number: text += "null"
+            append(digits.hasSuffix(".0") ? String(digits.dropLast(2)) : digits)
+        case .number: append("null")
         case .string(let value): write(value)
         case .array(let elements): list(elements, "[", "]") { $0.write($1) }
         case .object(let members):
             list(members.sorted { $0.key < $1.key }, "{", "}") { writer, member in
                 writer.write(member.key)
-                writer.text += writer.isPretty ? " : " : ":"
+                writer.append(writer.isPretty ? " : " : ":")
                 writer.write(member.value)
             }
         }
@@ -44,42 +47,44 @@ private struct JSONWriter {
     private mutating func list<Element>(
         _ elements: [Element], _ opening: String, _ closing: String, _ write: (inout JSONWriter, Element) -> Void
     ) {
-        text += opening
+        append(opening)
         depth += 1
         for (place, element) in elements.enumerated() {
-            if place > 0 { text += "," }
+            if place > 0 { append(",") }
             beginLine()
             write(&self, element)
         }
         depth -= 1
-        if isPretty, elements.isEmpty { text += "\n" }
+        if isPretty, elements.isEmpty { append("\n") }
         beginLine()
-        text += closing
+        append(closing)
     }
 
     private mutating func beginLine() {
-        if isPretty { text += "\n" + String(repeating: "  ", count: depth) }
+        if isPretty { append("\n" + String(repeating: "  ", count: depth)) }
     }
 
     private mutating func write(_ string: String) {
-        text += "\""
-        defer { text += "\"" }
+        append("\"")
+        defer { append("\"") }
         // Most have nothing to be escaped.
-        guard string.utf8.contains(where: Self.isEscaped) else { return text += string }
-        for scalar in string.unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\n": text += "\\n"
-            case "\r": text += "\\r"
-            case "\t": text += "\\t"
-            case "\u{8}": text += "\\b"
-            case "\u{C}": text += "\\f"
-            case ..<" ": text += (scalar.value < 0x10 ? "\\u000" : "\\u00") + String(scalar.value, radix: 16)
-            default: text.unicodeScalars.append(scalar)
+        guard string.utf8.contains(where: Self.isEscaped) else { return append(string) }
+        for byte in string.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""): append("\\\"")
+            case UInt8(ascii: "\\"): append("\\\\")
+            case UInt8(ascii: "\n"): append("\\n")
+            case UInt8(ascii: "\r"): append("\\r")
+            case UInt8(ascii: "\t"): append("\\t")
+            case 0x08: append("\\b")
+            case 0x0C: append("\\f")
+            case ..<0x20: append((byte < 0x10 ? "\\u000" : "\\u00") + String(byte, radix: 16))
+            default: bytes.append(byte)
             }
         }
     }
+
+    private mutating func append(_ text: String) { bytes += text.utf8 }
 
     private static func isEscaped(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")

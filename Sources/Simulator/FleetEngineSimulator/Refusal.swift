@@ -92,6 +92,6 @@ struct Refusal: Error, Sendable, Hashable {
         if !details.isEmpty { error["details"] = .array(details) }
         if status == 401 { headers["WWW-Authenticate"] = "Bearer realm=\"fleet-engine\"" }
         return HTTPResponse(
-            status: status, headers: headers, body: Array(JSONValue.object(["error": .object(error)]).text.utf8))
+            status: status, headers: headers, body: JSONValue.object(["error": .object(error)]).utf8)
     }
 }

@@ -224,7 +224,7 @@ actor SimulatorResponder {
         }
         return HTTPResponse(
             status: 200, headers: HTTPHeaders(["Content-Type": "application/json; charset=UTF-8"]),
-            body: Array(resource.text.utf8))
+            body: resource.utf8)
     }
 
     private func answer(committing outcome: Fleet.Outcome, _ query: FleetQuery) -> HTTPResponse {

@@ -31,7 +31,7 @@ struct TokenAuthority {
         let header = JSONValue.object([
             "alg": .string("RS256"), "typ": .string("JWT"), "kid": .string(keyID(keyGeneration)),
         ])
-        let signed = Base64.urlEncoded(header.text.utf8) + "." + Base64.urlEncoded(claims.json.text.utf8)
+        let signed = Base64.urlEncoded(header.utf8) + "." + Base64.urlEncoded(claims.json.utf8)
         return signed + "." + Base64.urlEncoded(try key.signature(of: Array(signed.utf8)))
     }
 
