@@ -49,8 +49,8 @@ package final class ThreadExecutor: SerialExecutor {
     func append(_ job: UnownedJob, for executor: UnownedSerialExecutor) {
         unsafe pthread_mutex_lock(mutex)
         unsafe jobs.append(Entry(job: job, executor: executor))
-        unsafe pthread_cond_signal(filled)
         unsafe pthread_mutex_unlock(mutex)
+        unsafe pthread_cond_signal(filled)
     }
 
     func stop() {
