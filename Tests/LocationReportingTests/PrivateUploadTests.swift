@@ -57,7 +57,7 @@ import WaypostTestSupport
 
     /// The exchange in progress says that it is online, and comes first.
     @Test func tellItAfterWhatIsOnItsWay() {
-        upload.take(.updateAccepted)
+        upload.take(.accepted(nil))
         upload.send(Self.waiting)
         upload.take(.privateModeBegan)
         guard case .send? = upload.action else { return #expect(Bool(false), "\(String(describing: upload.action))") }
@@ -67,7 +67,7 @@ import WaypostTestSupport
 
     /// A batch for which a token is fetched would say that it is online.
     @Test func tellItBeforeWhatWaitsForItsToken() {
-        upload.take(.updateAccepted)
+        upload.take(.accepted(nil))
         upload.take(.outboxRead(Self.waiting, newest: nil))
         #expect(upload.action == .fetchToken)
         upload.take(.privateModeBegan)
@@ -82,9 +82,13 @@ import WaypostTestSupport
         deliver()
         for (batch, newest) in [(nil, Self.newest), (Self.repetition, nil)] as [(UploadBatch?, StoredUpdate?)] {
             upload.now += .seconds(100)
+            upload.take(.accepted(nil))
             upload.goOn()
             upload.take(.outboxRead(batch, newest: newest))
             #expect(upload.action == .wait)
+            upload.now += .seconds(100)
+            upload.take(.timeReached)
+            #expect(upload.action != .fetchToken)
         }
     }
 
@@ -107,7 +111,7 @@ import WaypostTestSupport
         upload.now += .seconds(100)
         upload.take(.outboxRead(Self.repetition, newest: nil))
         #expect(upload.action == .wait)
-        upload.take(.updateAccepted)
+        upload.take(.accepted(nil))
         #expect(upload.send(Self.waiting) == Self.waiting)
         #expect(upload.state.vehicleState == .online)
     }

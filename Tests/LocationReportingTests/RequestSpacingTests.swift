@@ -100,7 +100,7 @@ import WaypostTestSupport
                         newest = StoredUpdate(sequence: Int64(10_000 + fixes), update: update)
                         pending += [newest].compactMap(\.self)
                         let isWait = upload.action == .wait
-                        upload.take(.updateAccepted)
+                        upload.take(.accepted(nil))
                         if isWait { actionSince = now }
                     }
                     fixes += 1

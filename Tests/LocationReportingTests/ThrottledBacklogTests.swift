@@ -34,7 +34,7 @@ import Testing
                 newest = .sample(newest.sequence + 10)
                 pending.append(newest)
                 nextPosition += interval
-                upload.take(.updateAccepted)
+                upload.take(.accepted(nil))
             }
             switch upload.action {
             case nil: upload.take(.started)

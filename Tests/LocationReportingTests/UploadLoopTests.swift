@@ -81,7 +81,7 @@ import VehicleAuthorization
                 Row(2, answered(.delivered), .acknowledge(light)),
                 Row(2, .told, read(8)),
                 Row(2, found(nil, newest: light.stored), .wait, due: 62),
-                Row(10, .updateAccepted, read(8)),
+                Row(10, .accepted(nil), read(8)),
             ]),
         Table(
             "a heartbeat",
@@ -90,11 +90,9 @@ import VehicleAuthorization
                 Row(2, .told, read(8)),
                 Row(2, found(nil, newest: light.stored), .wait, due: 62),
                 Row(61, .timeReached, nil, due: 62),
-                Row(62, .timeReached, read(8)),
-                Row(62, found(nil, newest: light.stored), .fetchToken),
+                Row(62, .timeReached, .fetchToken),
                 Row(62, .tokenReceived(token), send(repetition, 61)),
-                Row(63, answered(.delivered), read(8)),
-                Row(63, found(nil, newest: light.stored), .wait, due: 123),
+                Row(63, answered(.delivered), .wait, due: 123),
             ]),
         Table(
             "no position yet: the outbox is read every second once a heartbeat is due",
@@ -109,9 +107,9 @@ import VehicleAuthorization
         Table(
             "what comes while the outbox is read is not waited past",
             [
-                Row(0, .updateAccepted, nil),
+                Row(0, .accepted(nil), nil),
                 Row(0, .started, read(8)),
-                Row(0, .updateAccepted, nil),
+                Row(0, .accepted(nil), nil),
                 Row(0, found(nil), read(8)),
                 Row(0, found(nil), .wait, due: 60),
             ]),
@@ -125,7 +123,7 @@ import VehicleAuthorization
                 Row(1, answered(.delivered), .acknowledge(light)),
                 Row(1, .told, read(8, orNewest: false)),
                 Row(1, found(nil), .finish),
-                Row(2, .updateAccepted, nil),
+                Row(2, .accepted(nil), nil),
                 Row(2, .networkReturned, nil),
             ]),
         Table(
@@ -133,7 +131,7 @@ import VehicleAuthorization
             [
                 Row(0, .finishWhenEmpty, nil),
                 Row(0, .started, read(8, orNewest: false)),
-                Row(0, .updateAccepted, nil),
+                Row(0, .accepted(nil), nil),
                 Row(0, found(nil), read(8, orNewest: false)),
                 Row(0, found(light), .fetchToken),
             ]),
@@ -151,7 +149,7 @@ import VehicleAuthorization
                 Row(2, answered(.delivered), .acknowledge(light)),
                 Row(2, .told, read(8, withBacklog: false)),
                 Row(2, found(repetition), .wait, due: 11),
-                Row(5, .updateAccepted, read(8, withBacklog: false)),
+                Row(5, .accepted(nil), read(8, withBacklog: false)),
                 Row(5, found(.sample(past: 0)), .fetchToken),
                 Row(5, .tokenReceived(token), send(.sample(past: 0), 4)),
                 Row(6, answered(.delivered), .acknowledge(.sample(past: 0))),
@@ -163,7 +161,7 @@ import VehicleAuthorization
             "everything wider apart after a 429",
             exchanging(light) + [
                 Row(2, answered(.throttled(reason: "429", after: nil)), .wait, due: 7),
-                Row(3, .updateAccepted, nil, due: 7),
+                Row(3, .accepted(nil), nil, due: 7),
                 Row(3, .networkReturned, nil, due: 7),
                 Row(7, .timeReached, read(8)),
                 Row(7, found(light), .fetchToken),
@@ -172,9 +170,86 @@ import VehicleAuthorization
                 Row(8, .told, read(8)),
                 // Half of the interval, since the last upload.
                 Row(8, found(light), .wait, due: 9.5),
-                Row(9, .updateAccepted, read(8)),
+                Row(9, .accepted(nil), read(8)),
                 Row(9, found(light), .wait, due: 9.5),
             ]),
+    ]
+
+    private static func alone(_ sequence: Int64) -> UploadBatch {
+        UploadBatch(last: .sample(sequence), lastIsPending: true, past: [])
+    }
+
+    /// To where it is known that nothing is pending, and `newest` was the last.
+    private static func empty(_ newest: Int64 = 999) -> [Row] {
+        [Row(0, .started, read(8)), Row(0, found(nil, newest: .sample(newest)), .wait, due: 60)]
+    }
+
+    /// What is known of the outbox is not asked.
+    static let knowledge = [
+        Table(
+            "what is accepted while nothing is pending goes out as it is",
+            empty() + [
+                Row(5, .accepted(light), .fetchToken),
+                Row(5, .tokenReceived(token), send(light)),
+                Row(6, answered(.delivered), .acknowledge(light)),
+                Row(6, .told, .wait, due: 66),
+                Row(15, .accepted(alone(1001)), .fetchToken),
+                Row(15, .tokenReceived(token), send(alone(1001))),
+                Row(16, answered(.delivered), .acknowledge(alone(1001))),
+                // While it is told, too.
+                Row(16, .accepted(alone(1002)), nil),
+                Row(16, .told, .fetchToken),
+                Row(16, .tokenReceived(token), send(alone(1002))),
+            ]),
+        Table(
+            "and again after it had no answer",
+            empty() + [
+                Row(5, .accepted(light), .fetchToken),
+                Row(5, .tokenReceived(token), send(light)),
+                Row(6, answered(.retry(reason: "503", after: nil)), .wait, due: 7),
+                Row(7, .timeReached, .fetchToken),
+                Row(7, .tokenReceived(token), send(light, 2)),
+            ]),
+        Table("a new outbox is asked", [
+            Row(0, .started, read(8)), Row(0, found(nil), .wait, due: 60), Row(5, .accepted(light), read(8)),
+        ]),
+        Table("it is asked for an update that is not the newest", empty(1000) + [Row(5, .accepted(light), read(8))]),
+        Table("it is asked where more may be pending", empty() + [Row(5, .accepted(nil), read(8))]),
+        Table("it is asked where another came meanwhile", empty() + [
+            Row(5, .accepted(light), .fetchToken),
+            Row(5, .tokenReceived(token), send(light)),
+            Row(6, .accepted(alone(1001)), nil),
+            Row(7, answered(.delivered), .acknowledge(light)),
+            Row(7, .told, read(8)),
+        ]),
+        Table("it is asked for less than an upload may carry", empty() + [
+            Row(5, .accepted(.sample(past: 9)), read(8)),
+        ]),
+        Table("it is asked for half of what was rejected", empty() + [
+            Row(5, .accepted(light), .fetchToken),
+            Row(5, .tokenReceived(token), send(light)),
+            Row(6, answered(.rejected(reason: "400")), read(2)),
+        ]),
+        Table("it is asked behind an update that is quarantined", empty() + [
+            Row(5, .accepted(alone(1000)), .fetchToken),
+            Row(5, .tokenReceived(token), send(alone(1000))),
+            Row(6, answered(.rejected(reason: "400")), .quarantine(.sample(1000), reason: "400")),
+            Row(6, .told, read(8)),
+        ]),
+        Table("it is asked after it has failed", empty() + [
+            Row(5, .accepted(light), .fetchToken),
+            Row(5, .tokenReceived(token), send(light)),
+            Row(6, answered(.delivered), .acknowledge(light)),
+            Row(6, outboxFails, .wait, due: 7),
+            Row(7, .timeReached, read(8)),
+        ]),
+        Table("it is asked behind what it could not take", empty() + [
+            Row(5, offered, read(8)),
+            Row(5, found(nil, newest: .sample(999)), .fetchToken),
+            Row(5, .tokenReceived(token), send(fromMemory)),
+            Row(6, answered(.delivered), .wait, due: 66),
+        ]),
+        Table("an end, while nothing is pending", empty() + [Row(5, .finishWhenEmpty, .finish)]),
     ]
 
     private static func newer(_ sequence: Int64) -> UploadBatch {
@@ -188,10 +263,10 @@ import VehicleAuthorization
             [
                 Row(0, .started, read(8)),
                 Row(0, found(light), .fetchToken),
-                Row(10, .updateAccepted, nil),
+                Row(10, .accepted(nil), nil),
                 Row(12, .tokenReceived(token), read(8)),
                 // Accepted while it is read: that is as soon as can be.
-                Row(12, .updateAccepted, nil),
+                Row(12, .accepted(nil), nil),
                 Row(12, found(newer(2000)), send(newer(2000))),
                 Row(13, answered(.delivered), .acknowledge(newer(2000))),
                 Row(13, .told, read(8)),
@@ -210,16 +285,16 @@ import VehicleAuthorization
             [
                 Row(0, .started, read(8)),
                 Row(0, found(light), .fetchToken),
-                Row(10, .updateAccepted, nil),
+                Row(10, .accepted(nil), nil),
                 Row(12, .tokenReceived(token), read(8)),
                 Row(12, found(nil), .wait, due: 60),
-                Row(20, .updateAccepted, read(8)),
+                Row(20, .accepted(nil), read(8)),
                 Row(20, found(newer(2000)), .fetchToken),
             ]),
         Table(
             "a stop while the outbox is read for a token",
             [
-                Row(0, .started, read(8)), Row(0, found(light), .fetchToken), Row(10, .updateAccepted, nil),
+                Row(0, .started, read(8)), Row(0, found(light), .fetchToken), Row(10, .accepted(nil), nil),
                 Row(12, .tokenReceived(token), read(8)), Row(12, .cancelled, nil), Row(12, found(light), .finish),
             ]),
     ]
@@ -276,7 +351,7 @@ import VehicleAuthorization
                 Row(5, found(light), .fetchToken),
                 Row(5, .tokenReceived(token), send(light, 4)),
                 Row(9, failed(.timedOut), .wait, due: 11),
-                Row(9, .updateAccepted, nil, due: 11),
+                Row(9, .accepted(nil), nil, due: 11),
                 Row(10, .networkReturned, read(8)),
             ]),
         Table(
@@ -326,8 +401,8 @@ import VehicleAuthorization
         Table(
             "a newer position waits three seconds behind a heavy batch, then goes alone",
             exchanging(heavy) + [
-                Row(2, .updateAccepted, nil, due: 5),
-                Row(3, .updateAccepted, nil, due: 5),
+                Row(2, .accepted(nil), nil, due: 5),
+                Row(3, .accepted(nil), nil, due: 5),
                 Row(5, .timeReached, .abortExchange),
                 Row(5, failed(.cancelled), read(0)),
             ]),
@@ -341,11 +416,11 @@ import VehicleAuthorization
                 // Whichever comes first.
                 Row(1, .networkReturned, nil, due: 3),
             ]),
-        Table("a light batch is waited for", exchanging(light) + [Row(2, .updateAccepted, nil)]),
+        Table("a light batch is waited for", exchanging(light) + [Row(2, .accepted(nil), nil)]),
         Table(
             "an error of its own, while a newer position waits, is what it is",
             exchanging(heavy) + [
-                Row(2, .updateAccepted, nil, due: 5),
+                Row(2, .accepted(nil), nil, due: 5),
                 Row(5, .timeReached, .abortExchange),
                 Row(5, failed(.timedOut), .wait, due: 6),
             ]),
@@ -398,7 +473,7 @@ import VehicleAuthorization
             ]),
     ]
 
-    @Test(arguments: waits + tokenWaits + failures + aborts + cancellations) func goes(by table: Table) throws {
+    @Test(arguments: waits + knowledge + tokenWaits + failures + aborts + cancellations) func goes(by table: Table) throws {
         let upload = try UploadStateDriver(backlogUpdatesPerSecond: table.backlogUpdatesPerSecond)
         for (number, row) in table.rows.enumerated() {
             upload.now = .milliseconds(Int(row.at * 1000))
@@ -477,12 +552,12 @@ import VehicleAuthorization
         let rows: [(UploadEvent, [ReportingEvent])] = [
             (.started, []),
             (.outboxRead(nil, newest: nil), [.idle]),
-            (.updateAccepted, []),
+            (.accepted(nil), []),
             // Once, until something was sent.
             (.outboxRead(nil, newest: nil), []),
-            (.updateAccepted, []),
+            (.accepted(nil), []),
             (Self.outboxFails, [.outboxFailed(error), waiting(1, "read-only")]),
-            (.updateAccepted, []),
+            (.accepted(nil), []),
             (Self.found(batch), []),
             (.tokenReceived(Self.token), [.uploading(batch)]),
             (

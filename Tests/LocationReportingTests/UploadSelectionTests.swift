@@ -27,7 +27,7 @@ import WaypostTestSupport
     }
 
     private func selected(after event: UploadEvent) -> UploadBatch? {
-        if upload.action == .wait { upload.take(.updateAccepted) }
+        if upload.action == .wait { upload.take(.accepted(nil)) }
         upload.goOn()
         upload.take(event)
         guard upload.action == .fetchToken else { return nil }

@@ -102,12 +102,10 @@ package actor LocationIntake {
             let stored = try await outbox.append(update, with: points, overrulingEarlier: owesOverruling)
             if owesOverruling { await uploader.forgetUnstored() }
             owesOverruling = false
-            for (index, point) in points.enumerated() {
-                let sequence = stored.sequence - Int64(points.count - index)
-                observer.observe(.accepted(StoredUpdate(sequence: sequence, update: point)))
-            }
-            observer.observe(.accepted(stored))
-            await uploader.wake()
+            let first = stored.sequence - Int64(points.count)
+            let past = zip(first..., points).map(StoredUpdate.init)
+            for accepted in past + [stored] { observer.observe(.accepted(accepted)) }
+            await uploader.wake(for: UploadBatch(last: stored, lastIsPending: true, past: past))
         } catch {
             observer.observe(.notStored(error))
             await uploader.offer(unstored: update, overrulingStored: owesOverruling)

@@ -6,8 +6,8 @@ import VehicleAuthorization
 /// What the upload loop hears of.
 enum UploadEvent: Sendable {
     case started
-    /// The outbox has a newer update.
-    case updateAccepted
+    /// The outbox has a newer update: what it would give if nothing else were pending; `nil`: it is to be asked.
+    case accepted(UploadBatch?)
     /// The outbox could not take this update; `overrulingStored` when what it holds is wrong besides.
     case offered(LocationUpdate, overrulingStored: Bool)
     /// The positions in memory were wrong, or the outbox knows better now: none of them is to lead any more.

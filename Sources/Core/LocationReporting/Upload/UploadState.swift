@@ -68,6 +68,7 @@ struct UploadState: Sendable {
     private var selection: UploadSelection
     private var batchSize: BatchSize
     private var pace: UploadPace
+    private var contents = OutboxContents.unknown
     /// Whether there may be something to send that was not there when the outbox was read last.
     private var hasNews = false
     /// Whether that is a newer position.
@@ -141,8 +142,11 @@ struct UploadState: Sendable {
         self.now = now
         switch event {
         case .started: return readOutbox()
-        case .updateAccepted: return takeNews(isNewer: true)
+        case .accepted(let batch):
+            contents.accept(batch)
+            return takeNews(isNewer: true)
         case .offered(let update, let overrulingStored):
+            contents = .unknown
             selection.offer(unstored: update, overrulingStored: overrulingStored)
             return takeNews(isNewer: true)
         case .forgetUnstored:
@@ -159,7 +163,9 @@ struct UploadState: Sendable {
             return takeNews(isNewer: false)
         case .timeReached: return timeReached()
         case .cancelled: return cancel()
-        case .outboxRead(let batch, let newest): return select(from: batch, newest: newest)
+        case .outboxRead(let batch, let newest):
+            contents = OutboxContents(read: batch, newest: newest)
+            return select(from: batch, newest: newest)
         case .outboxFailed(let error): return outboxFailed(error, jitter: jitter)
         case .tokenReceived(let token): return tokenReceived(token)
         case .noToken(let error): return noToken(error, jitter: jitter)
@@ -184,6 +190,9 @@ extension UploadState {
         let isPaced = pace.timeToBacklog(at: now) > .zero
         let limit = pace.holdsPast(at: now) ? 0 : batchSize.limit
         phase = .reading(limit: limit, isPaced: isPaced, token: token)
+        if let known = contents.answer(maximumPastLocations: limit) {
+            return select(from: known.batch, newest: finishesWhenEmpty ? nil : known.newest)
+        }
         return UploadStep(
             .readOutbox(maximumPastLocations: limit, withBacklog: !isPaced, orNewest: !finishesWhenEmpty))
     }
@@ -216,6 +225,7 @@ extension UploadState {
     /// While the outbox fails, a position in memory goes out alone; otherwise it is asked again after a while, sooner
     /// when there is something to send from memory.
     private mutating func outboxFailed(_ error: OutboxError, jitter: () -> Double) -> UploadStep {
+        contents = .unknown
         if !lastIsOfBefore, case .reading(let limit, _, let token) = phase,
             let batch = selection.batch(pending: nil, newest: nil, maximumPastLocations: limit, at: now)
         {
@@ -396,6 +406,7 @@ extension UploadState {
             batchSize.delivered(past: batch.past.count, took: took)
             pace.delivered()
             selection.didDeliver(batch, at: now)
+            contents.deliver(batch)
             return batch.pending.isEmpty ? readOutbox() : tell(.acknowledge(batch), because: reason)
         case .tokenRefused where hasRenewedToken:
             batchSize.held()
@@ -444,7 +455,10 @@ extension UploadState {
         if makesSmaller(batch) { return readOutbox() }
         rejections += 1
         batchSize.foundRejectedUpdate()
-        if let alone = batch.pending.first { return tell(.quarantine(alone, reason: reason), because: reason) }
+        if let alone = batch.pending.first {
+            contents = .unknown
+            return tell(.quarantine(alone, reason: reason), because: reason)
+        }
         selection.didReject(batch, at: now)
         return readOutbox()
     }
