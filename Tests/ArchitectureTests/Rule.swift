@@ -91,7 +91,8 @@ extension Rule {
         "Sources/Adapters/SQLiteOutbox/Store/SQLiteConnection.swift",
         "Sources/Core/GNSS/Framing/TagBlock.swift", "Sources/Core/GNSS/Explanation/SentenceReading.swift",
         "Sources/Core/HTTPMessages/HTTPURL.swift", "Sources/Core/StrictJSON/JSONParser.swift",
-        "Sources/Core/StrictJSON/JSONFault.swift", "Sources/Core/StrictJSON/JSONWriter.swift", "Sources/Agent/Waypost/Configuration/BrokenLine.swift",
+        "Sources/Core/StrictJSON/JSONFault.swift", "Sources/Core/StrictJSON/JSONWriter.swift",
+        "Sources/Agent/Waypost/Configuration/BrokenLine.swift",
         "Sources/Agent/Waypost/Configuration/ValueReference.swift",
         "Sources/Core/VehicleAuthorization/SecretText.swift",
         // Paths and names of errors, from the C library.

@@ -210,45 +210,59 @@ import VehicleAuthorization
                 Row(7, .timeReached, .fetchToken),
                 Row(7, .tokenReceived(token), send(light, 2)),
             ]),
-        Table("a new outbox is asked", [
-            Row(0, .started, read(8)), Row(0, found(nil), .wait, due: 60), Row(5, .accepted(light), read(8)),
-        ]),
+        Table(
+            "a new outbox is asked",
+            [
+                Row(0, .started, read(8)), Row(0, found(nil), .wait, due: 60), Row(5, .accepted(light), read(8)),
+            ]),
         Table("it is asked for an update that is not the newest", empty(1000) + [Row(5, .accepted(light), read(8))]),
         Table("it is asked where more may be pending", empty() + [Row(5, .accepted(nil), read(8))]),
-        Table("it is asked where another came meanwhile", empty() + [
-            Row(5, .accepted(light), .fetchToken),
-            Row(5, .tokenReceived(token), send(light)),
-            Row(6, .accepted(alone(1001)), nil),
-            Row(7, answered(.delivered), .acknowledge(light)),
-            Row(7, .told, read(8)),
-        ]),
-        Table("it is asked for less than an upload may carry", empty() + [
-            Row(5, .accepted(.sample(past: 9)), read(8)),
-        ]),
-        Table("it is asked for half of what was rejected", empty() + [
-            Row(5, .accepted(light), .fetchToken),
-            Row(5, .tokenReceived(token), send(light)),
-            Row(6, answered(.rejected(reason: "400")), read(2)),
-        ]),
-        Table("it is asked behind an update that is quarantined", empty() + [
-            Row(5, .accepted(alone(1000)), .fetchToken),
-            Row(5, .tokenReceived(token), send(alone(1000))),
-            Row(6, answered(.rejected(reason: "400")), .quarantine(.sample(1000), reason: "400")),
-            Row(6, .told, read(8)),
-        ]),
-        Table("it is asked after it has failed", empty() + [
-            Row(5, .accepted(light), .fetchToken),
-            Row(5, .tokenReceived(token), send(light)),
-            Row(6, answered(.delivered), .acknowledge(light)),
-            Row(6, outboxFails, .wait, due: 7),
-            Row(7, .timeReached, read(8)),
-        ]),
-        Table("it is asked behind what it could not take", empty() + [
-            Row(5, offered, read(8)),
-            Row(5, found(nil, newest: .sample(999)), .fetchToken),
-            Row(5, .tokenReceived(token), send(fromMemory)),
-            Row(6, answered(.delivered), .wait, due: 66),
-        ]),
+        Table(
+            "it is asked where another came meanwhile",
+            empty() + [
+                Row(5, .accepted(light), .fetchToken),
+                Row(5, .tokenReceived(token), send(light)),
+                Row(6, .accepted(alone(1001)), nil),
+                Row(7, answered(.delivered), .acknowledge(light)),
+                Row(7, .told, read(8)),
+            ]),
+        Table(
+            "it is asked for less than an upload may carry",
+            empty() + [
+                Row(5, .accepted(.sample(past: 9)), read(8))
+            ]),
+        Table(
+            "it is asked for half of what was rejected",
+            empty() + [
+                Row(5, .accepted(light), .fetchToken),
+                Row(5, .tokenReceived(token), send(light)),
+                Row(6, answered(.rejected(reason: "400")), read(2)),
+            ]),
+        Table(
+            "it is asked behind an update that is quarantined",
+            empty() + [
+                Row(5, .accepted(alone(1000)), .fetchToken),
+                Row(5, .tokenReceived(token), send(alone(1000))),
+                Row(6, answered(.rejected(reason: "400")), .quarantine(.sample(1000), reason: "400")),
+                Row(6, .told, read(8)),
+            ]),
+        Table(
+            "it is asked after it has failed",
+            empty() + [
+                Row(5, .accepted(light), .fetchToken),
+                Row(5, .tokenReceived(token), send(light)),
+                Row(6, answered(.delivered), .acknowledge(light)),
+                Row(6, outboxFails, .wait, due: 7),
+                Row(7, .timeReached, read(8)),
+            ]),
+        Table(
+            "it is asked behind what it could not take",
+            empty() + [
+                Row(5, offered, read(8)),
+                Row(5, found(nil, newest: .sample(999)), .fetchToken),
+                Row(5, .tokenReceived(token), send(fromMemory)),
+                Row(6, answered(.delivered), .wait, due: 66),
+            ]),
         Table("an end, while nothing is pending", empty() + [Row(5, .finishWhenEmpty, .finish)]),
     ]
 
@@ -473,7 +487,8 @@ import VehicleAuthorization
             ]),
     ]
 
-    @Test(arguments: waits + knowledge + tokenWaits + failures + aborts + cancellations) func goes(by table: Table) throws {
+    @Test(arguments: waits + knowledge + tokenWaits + failures + aborts + cancellations)
+    func goes(by table: Table) throws {
         let upload = try UploadStateDriver(backlogUpdatesPerSecond: table.backlogUpdatesPerSecond)
         for (number, row) in table.rows.enumerated() {
             upload.now = .milliseconds(Int(row.at * 1000))

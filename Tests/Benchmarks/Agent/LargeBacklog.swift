@@ -40,7 +40,7 @@ enum LargeBacklog {
         guard ledger.accepted > pending, ledger.delivered > 0 else {
             throw BenchmarkError("of \(pending) pending \(ledger.delivered) were delivered: \(service.log)")
         }
-        try BenchmarkCase("agent.resident-with-backlog", peak, "MiB").keeping(.atMost(32))
+        try BenchmarkCase("agent.resident-with-backlog", peak, "MiB").keeping(.atMost(28))
             .with("anonymous", anonymous).with("ofFiles", ofFiles).with("pendingAtStart", Double(pending))
             .with("deliveredMeanwhile", Double(ledger.delivered)).with(
                 "startToReadyMilliseconds", service.timeToReady / .milliseconds(1)

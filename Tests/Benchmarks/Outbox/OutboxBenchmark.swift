@@ -52,7 +52,7 @@ import TimeAndChance
         }
         try await outbox.close()
         let used = try DiskUse.now().since(before)
-        try BenchmarkCase("outbox.live.bytes", Double(used.written) / Double(updates), "B").keeping(.atMost(1800))
+        try BenchmarkCase("outbox.live.bytes", Double(used.written) / Double(updates), "B").keeping(.atMost(1100))
             .against("bare SQLite, insert and delete, pages of 1 KiB", bare[0].insertAndDelete.written)
             .with("bareWithPagesOf4KiB", bare[1].insertAndDelete.written)
             .with("forTheDevice", Double(used.scheduled) / Double(updates)).with("updates", Double(updates)).print()

@@ -25,7 +25,11 @@ enum OutboxContents: Sendable, Hashable {
     /// Notes that `batch` was delivered, which the outbox will hear next.
     mutating func deliver(_ batch: UploadBatch) {
         if batch.pending.isEmpty { return }
-        if case .only(batch) = self, let newest = batch.stored { self = .empty(newest: newest) } else { self = .unknown }
+        if case .only(batch) = self, let newest = batch.stored {
+            self = .empty(newest: newest)
+        } else {
+            self = .unknown
+        }
     }
 
     /// What the outbox would answer, asked for so many past locations; `nil` where only it can tell.
