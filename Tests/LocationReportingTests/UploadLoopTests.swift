@@ -90,7 +90,8 @@ import VehicleAuthorization
                 Row(2, .told, read(8)),
                 Row(2, found(nil, newest: light.stored), .wait, due: 62),
                 Row(61, .timeReached, nil, due: 62),
-                Row(62, .timeReached, .fetchToken),
+                Row(62, .timeReached, read(8)),
+                Row(62, found(nil, newest: light.stored), .fetchToken),
                 Row(62, .tokenReceived(token), send(repetition, 61)),
                 Row(63, answered(.delivered), .wait, due: 123),
             ]),
@@ -209,6 +210,18 @@ import VehicleAuthorization
                 Row(6, answered(.retry(reason: "503", after: nil)), .wait, due: 7),
                 Row(7, .timeReached, .fetchToken),
                 Row(7, .tokenReceived(token), send(light, 2)),
+            ]),
+        Table(
+            "that nothing is pending is asked again behind an update, a minute later",
+            empty() + [
+                Row(50, .accepted(light), .fetchToken),
+                Row(50, .tokenReceived(token), send(light)),
+                Row(59, answered(.delivered), .acknowledge(light)),
+                Row(59, .told, .wait, due: 119),
+                Row(70, .accepted(alone(1001)), .fetchToken),
+                Row(70, .tokenReceived(token), send(alone(1001))),
+                Row(71, answered(.delivered), .acknowledge(alone(1001))),
+                Row(71, .told, read(8)),
             ]),
         Table(
             "a new outbox is asked",

@@ -164,7 +164,7 @@ struct UploadState: Sendable {
         case .timeReached: return timeReached()
         case .cancelled: return cancel()
         case .outboxRead(let batch, let newest):
-            contents = OutboxContents(read: batch, newest: newest)
+            contents = OutboxContents(read: batch, newest: newest, at: now)
             return select(from: batch, newest: newest)
         case .outboxFailed(let error): return outboxFailed(error, jitter: jitter)
         case .tokenReceived(let token): return tokenReceived(token)
@@ -190,7 +190,7 @@ extension UploadState {
         let isPaced = pace.timeToBacklog(at: now) > .zero
         let limit = pace.holdsPast(at: now) ? 0 : batchSize.limit
         phase = .reading(limit: limit, isPaced: isPaced, token: token)
-        if let known = contents.answer(maximumPastLocations: limit) {
+        if let known = contents.answer(maximumPastLocations: limit, at: now) {
             return select(from: known.batch, newest: finishesWhenEmpty ? nil : known.newest)
         }
         return UploadStep(
