@@ -224,6 +224,14 @@ import VehicleAuthorization
                 Row(71, .told, read(8)),
             ]),
         Table(
+            "it is asked where one came while it was read",
+            [
+                Row(0, .started, read(8)),
+                Row(0, .accepted(light), nil),
+                Row(0, found(nil, newest: .sample(999)), read(8)),
+                Row(0, found(light), .fetchToken),
+            ]),
+        Table(
             "a new outbox is asked",
             [
                 Row(0, .started, read(8)), Row(0, found(nil), .wait, due: 60), Row(5, .accepted(light), read(8)),

@@ -164,7 +164,8 @@ struct UploadState: Sendable {
         case .timeReached: return timeReached()
         case .cancelled: return cancel()
         case .outboxRead(let batch, let newest):
-            contents = OutboxContents(read: batch, newest: newest, at: now)
+            // What was accepted while it was read may not be in its answer.
+            contents = hasNews ? .unknown : OutboxContents(read: batch, newest: newest, at: now)
             return select(from: batch, newest: newest)
         case .outboxFailed(let error): return outboxFailed(error, jitter: jitter)
         case .tokenReceived(let token): return tokenReceived(token)

@@ -141,29 +141,29 @@ extension Uploader {
     ) {
         switch action {
         case .readOutbox(let limit, let withBacklog, let orNewest):
-            group.addImmediateTask { await self.readOutbox(limit, withBacklog: withBacklog, orNewest: orNewest) }
-        case .fetchToken: group.addImmediateTask { await self.fetchToken() }
+            group.addTask { await self.readOutbox(limit, withBacklog: withBacklog, orNewest: orNewest) }
+        case .fetchToken: group.addTask { await self.fetchToken() }
         case .send(let batch, let token, let seconds):
             let vehicleState = state.vehicleState
-            group.addImmediateTask { await self.send(batch, token, as: vehicleState, secondsSinceFirstSent: seconds) }
+            group.addTask { await self.send(batch, token, as: vehicleState, secondsSinceFirstSent: seconds) }
             waitForChange(in: &group, &alarms)
         case .acknowledge(let batch):
-            group.addImmediateTask { [outbox] in
+            group.addTask { [outbox] in
                 await Self.told { () throws(OutboxError) in try await outbox.acknowledge(batch) }
             }
         case .quarantine(let update, let reason):
-            group.addImmediateTask { [outbox, observer] in
+            group.addTask { [outbox, observer] in
                 await Self.told { () throws(OutboxError) in
                     try await outbox.quarantine(update, reason: reason)
                     observer.observe(.quarantined(update, reason: reason))
                 }
             }
         case .discardToken(let token):
-            group.addImmediateTask { [authorization, context] in
+            group.addTask { [authorization, context] in
                 await authorization.discard(token, for: context)
                 return .told
             }
-        case .tell(let state): group.addImmediateTask { .stateTold(try? await self.send(state: state)) }
+        case .tell(let state): group.addTask { .stateTold(try? await self.send(state: state)) }
         case .wait: waitForChange(in: &group, &alarms)
         case .abortExchange, .finish: break
         }
