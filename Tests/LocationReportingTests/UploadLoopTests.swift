@@ -185,13 +185,18 @@ import VehicleAuthorization
         [Row(0, .started, read(8)), Row(0, found(nil, newest: .sample(newest)), .wait, due: 60)]
     }
 
+    /// From there to an exchange with what was accepted at second 5.
+    private static let sendingAccepted =
+        empty() + [
+            Row(5, .accepted(light), .fetchToken),
+            Row(5, .tokenReceived(token), send(light)),
+        ]
+
     /// What is known of the outbox is not asked.
     static let knowledge = [
         Table(
             "what is accepted while nothing is pending goes out as it is",
-            empty() + [
-                Row(5, .accepted(light), .fetchToken),
-                Row(5, .tokenReceived(token), send(light)),
+            sendingAccepted + [
                 Row(6, answered(.delivered), .acknowledge(light)),
                 Row(6, .told, .wait, due: 66),
                 Row(15, .accepted(alone(1001)), .fetchToken),
@@ -204,9 +209,7 @@ import VehicleAuthorization
             ]),
         Table(
             "and again after it had no answer",
-            empty() + [
-                Row(5, .accepted(light), .fetchToken),
-                Row(5, .tokenReceived(token), send(light)),
+            sendingAccepted + [
                 Row(6, answered(.retry(reason: "503", after: nil)), .wait, due: 7),
                 Row(7, .timeReached, .fetchToken),
                 Row(7, .tokenReceived(token), send(light, 2)),
@@ -240,9 +243,7 @@ import VehicleAuthorization
         Table("it is asked where more may be pending", empty() + [Row(5, .accepted(nil), read(8))]),
         Table(
             "it is asked where another came meanwhile",
-            empty() + [
-                Row(5, .accepted(light), .fetchToken),
-                Row(5, .tokenReceived(token), send(light)),
+            sendingAccepted + [
                 Row(6, .accepted(alone(1001)), nil),
                 Row(7, answered(.delivered), .acknowledge(light)),
                 Row(7, .told, read(8)),
@@ -254,10 +255,8 @@ import VehicleAuthorization
             ]),
         Table(
             "it is asked for half of what was rejected",
-            empty() + [
-                Row(5, .accepted(light), .fetchToken),
-                Row(5, .tokenReceived(token), send(light)),
-                Row(6, answered(.rejected(reason: "400")), read(2)),
+            sendingAccepted + [
+                Row(6, answered(.rejected(reason: "400")), read(2))
             ]),
         Table(
             "it is asked behind an update that is quarantined",
@@ -269,9 +268,7 @@ import VehicleAuthorization
             ]),
         Table(
             "it is asked after it has failed",
-            empty() + [
-                Row(5, .accepted(light), .fetchToken),
-                Row(5, .tokenReceived(token), send(light)),
+            sendingAccepted + [
                 Row(6, answered(.delivered), .acknowledge(light)),
                 Row(6, outboxFails, .wait, due: 7),
                 Row(7, .timeReached, read(8)),

@@ -1,5 +1,6 @@
 /// Looks for a literal text, byte for byte: a quotation mark is found beneath a combining accent, too, where a
 /// comparison of characters would miss it, and a binary with these alone has no engine of regular expressions in it.
+/// Inlinable, for a search that is not specialized for its text looks up types at each byte.
 extension Collection<UInt8> {
     /// Where `literal` stands first.
     @inlinable

@@ -50,7 +50,7 @@ package final class ThreadExecutor: SerialExecutor {
         unsafe pthread_mutex_lock(mutex)
         unsafe jobs.append(Entry(job: job, executor: executor))
         unsafe pthread_mutex_unlock(mutex)
-        unsafe pthread_cond_signal(filled)
+        unsafe pthread_cond_signal(filled)  // now, so that the thread it wakes need not wait for the mutex
     }
 
     func stop() {
