@@ -41,8 +41,10 @@ package struct ReportingPolicy: Sendable {
     private var lastSeen: UTCTime?
     /// From the fix before to the last.
     private var spacing = Duration.zero
-    /// At the last fix, and before it.
-    private var (isParked, wasParked) = (false, false)
+    /// At the last fix.
+    private var isParked = false
+    /// Whether it has moved off, of which no update tells yet.
+    private var hasDeparted = false
 
     package init(_ kind: Kind, heartbeat: Duration) { (self.kind, self.heartbeat) = (kind, heartbeat) }
 
@@ -56,14 +58,16 @@ package struct ReportingPolicy: Sendable {
 
     /// Takes note of `fix`, of a vehicle that does as `motion` says, before anything is asked about it.
     package mutating func observe(_ fix: Fix, _ motion: Motion?) {
-        (wasParked, isParked) = (isParked, motion?.isParked ?? false)
+        let wasParked = isParked
+        isParked = motion?.isParked ?? false
+        hasDeparted = !isParked && (wasParked || hasDeparted)
         spacing = lastSeen.map { $0.duration(to: fix.timeOfFix) } ?? .zero
         lastSeen = fix.timeOfFix
         manoeuvre.observe(fix)
     }
 
     /// Takes note that `fix` has become an update.
-    package mutating func didReport(_ fix: Fix) { lastTold = Fix(LocationUpdate(fix)) }
+    package mutating func didReport(_ fix: Fix) { (lastTold, hasDeparted) = (Fix(LocationUpdate(fix)), false) }
 
     /// Whether `fix` may be reported even if it is not due.
     func mayReport(_ fix: Fix) -> Bool {
@@ -83,7 +87,7 @@ package struct ReportingPolicy: Sendable {
         let tolerance = max(.zero, min(spacing, .seconds(1)) / 2)
         switch kind {
         case .interval(let interval):
-            return elapsed + tolerance >= (wasParked ? min(interval, Self.shortestInterval) : interval)
+            return elapsed + tolerance >= (hasDeparted ? min(interval, Self.shortestInterval) : interval)
         case .accuracy(let meters, let longest):
             let bound = Double(meters) * (manoeuvre.isUnderWay ? Self.manoeuvreSlack : 1)
             return elapsed + tolerance >= longest || lastTold.drivenOn(to: fix.timeOfFix).distance(to: fix) > bound
@@ -104,6 +108,8 @@ private struct Manoeuvre: Sendable {
     private var earliest: Fix?
 
     mutating func observe(_ fix: Fix) {
+        // Their time will not come again where the receiver's clock was set back.
+        if let earlier, fix.timeOfFix < earlier.timeOfFix { (self.earlier, earliest) = (nil, nil) }
         let age = earliest.map { $0.timeOfFix.duration(to: fix.timeOfFix) } ?? .zero
         let deviation = earliest.map { $0.drivenOn(to: fix.timeOfFix).distance(to: fix) } ?? 0
         isUnderWay = age > .zero && age <= Self.longestAge && deviation > Self.leastDeviation
