@@ -1,7 +1,9 @@
 import FleetEngine
 import GNSS
 import HTTPMessages
+import ReportedText
 import Testing
+import VehicleAuthorization
 import WaypostTestSupport
 
 @testable import LocationReporting
@@ -21,7 +23,7 @@ import WaypostTestSupport
         upload.take(.outboxRead(nil, newest: nil))
     }
 
-    private func deliver() {
+    private func deliver(_ upload: UploadStateDriver) {
         upload.take(.answered(.delivered, traffic: HTTPTraffic()))
         upload.take(.told)
     }
@@ -38,21 +40,97 @@ import WaypostTestSupport
 
     @Test func tellItAgainWhenItWasNotHeard() {
         upload.take(.privateModeBegan)
-        upload.take(.stateTold(nil))
+        upload.take(.stateTold(.unreachable(reason: "")))
         #expect(upload.action == .wait)
         upload.now += .seconds(2)
         upload.take(.timeReached)
         #expect(upload.action == .tell(.offline))
     }
 
-    /// A reload replaces the uploader while the vehicle is private.
-    @Test func tellItOnce() {
-        #expect(!upload.state.hasToldOffline)
-        upload.take(.privateModeGoesOn)
-        #expect(upload.course == .goOn)
-        #expect(upload.state.hasToldOffline && upload.state.vehicleState == .offline)
-        upload.take(.outboxRead(Self.repetition, newest: nil))
+    /// As any request.
+    @Test(
+        arguments: [
+            (.stateTold(.retry(reason: "", after: .seconds(120))), .seconds(121)),
+            (.stateTold(.throttled(reason: "", after: nil)), .seconds(5)),
+            (.stateTold(.tokenRefused(reason: "")), .seconds(60)),
+            (.stateTold(.hold(reason: "")), .seconds(60)),
+            (.stateTold(.intercepted(reason: "")), .seconds(1)),
+            (.noToken(AuthorizationError(.unavailable, "", retryAfter: .seconds(90))), .seconds(91)),
+        ] as [(UploadEvent, Duration)])
+    func tellItAgainWhenItIsTime(answer: UploadEvent, pause: Duration) {
+        upload.take(.privateModeBegan)
+        upload.take(answer)
+        #expect(upload.dueIn == pause)
+    }
+
+    @Test func tellItNoSoonerThanTheServerTakesAnything() {
+        upload.take(.accepted(nil))
+        upload.send(Self.waiting)
+        upload.take(.answered(.throttled(reason: "", after: nil), traffic: HTTPTraffic()), jitter: 0)
+        upload.now += .seconds(5)
+        upload.take(.timeReached)
+        upload.take(.outboxRead(Self.waiting, newest: nil))
+        upload.take(.tokenReceived(UploadStateDriver.token))
+        upload.take(.answered(.throttled(reason: "", after: nil), traffic: HTTPTraffic()), jitter: 0)
+        upload.take(.privateModeBegan)
         #expect(upload.action == .wait)
+        #expect(upload.dueIn == .seconds(10))
+    }
+
+    /// What comes next after a failure waits no longer than after any success.
+    @Test func forgetTheFailuresOnceItIsHeard() {
+        upload.take(.privateModeBegan)
+        for _ in 0..<5 {
+            upload.take(.stateTold(.unreachable(reason: "")))
+            upload.now += .seconds(60)
+            upload.take(.timeReached)
+        }
+        upload.take(.stateTold(.delivered))
+        upload.send(Self.waiting)
+        upload.take(.answered(.retry(reason: "", after: nil), traffic: HTTPTraffic()))
+        #expect(upload.dueIn == .seconds(1))
+    }
+
+    /// A reload puts another uploader in the place of the one that has told it.
+    @Test(
+        arguments: [("http://127.0.0.1:1", .goOn), ("http://127.0.0.1:2", .tell(.tell(.offline)))]
+            as [(String, UploadStateDriver.Course)])
+    func tellItOnceToEachFleetEngine(endpoint: String, course: UploadStateDriver.Course) throws {
+        upload.take(.privateModeBegan)
+        upload.take(.stateTold(.delivered))
+        let successor = try UploadStateDriver(privacy: .unknown, endpoint: endpoint)
+        successor.succeed(upload)
+        successor.take(.started)
+        #expect(successor.course == course)
+        #expect(successor.state.vehicleState == .offline)
+    }
+
+    /// Private times that a successor hears of before it runs are newer than those of the one before.
+    @Test func endAlsoForASuccessor() throws {
+        upload.take(.privateModeBegan)
+        let successor = try UploadStateDriver(privacy: .unknown)
+        successor.take(.privateModeEnded)
+        successor.succeed(upload)
+        successor.take(.started)
+        #expect(successor.course == .goOn)
+        #expect(successor.state.vehicleState == .online)
+    }
+
+    /// After a start in a private zone, that the vehicle is in one is known with the first fix.
+    @Test func tellNothingOfAVehicleThatMayBePrivate() throws {
+        let upload = try UploadStateDriver(privacy: .unknown)
+        #expect(upload.send(Self.waiting) == Self.waiting)
+        #expect(upload.state.vehicleState == nil)
+        deliver(upload)
+        upload.now += .seconds(100)
+        for (batch, newest) in [(nil, Self.newest), (Self.repetition, nil)] as [(UploadBatch?, StoredUpdate?)] {
+            upload.goOn()
+            upload.take(.outboxRead(batch, newest: newest))
+            #expect(upload.action == .wait)
+        }
+        upload.take(.accepted(nil))
+        #expect(upload.send(Self.repetition) == Self.repetition)
+        #expect(upload.state.vehicleState == .online)
     }
 
     /// The exchange in progress says that it is online, and comes first.
@@ -61,7 +139,7 @@ import WaypostTestSupport
         upload.send(Self.waiting)
         upload.take(.privateModeBegan)
         guard case .send? = upload.action else { return #expect(Bool(false), "\(String(describing: upload.action))") }
-        deliver()
+        deliver(upload)
         #expect(upload.action == .tell(.offline))
     }
 
@@ -79,7 +157,7 @@ import WaypostTestSupport
         upload.take(.privateModeBegan)
         upload.take(.stateTold(.delivered))
         #expect(upload.send(Self.waiting) == Self.waiting)
-        deliver()
+        deliver(upload)
         for (batch, newest) in [(nil, Self.newest), (Self.repetition, nil)] as [(UploadBatch?, StoredUpdate?)] {
             upload.now += .seconds(100)
             upload.goOn()
@@ -98,6 +176,37 @@ import WaypostTestSupport
         #expect(upload.action == .wait)
     }
 
+    /// A log that ends in a private zone: nothing comes any more that older updates could go behind.
+    @Test func takeWhatWaitsBeforeTheEnd() {
+        upload.take(.privateModeBegan)
+        upload.take(.stateTold(.delivered))
+        upload.take(.outboxRead(Self.repetition, newest: nil))
+        #expect(upload.action == .wait)
+        upload.take(.finishWhenEmpty)
+        #expect(upload.send(Self.repetition) == Self.repetition)
+        #expect(upload.state.vehicleState == .offline)
+        deliver(upload)
+        upload.take(.outboxRead(nil, newest: nil))
+        #expect(upload.action == .finish)
+    }
+
+    /// An outbox in memory has no room for the next position before that; what an operator returns is no position.
+    @Test func takeWhatWaitsOnceItIsOver() {
+        upload.take(.privateModeBegan)
+        upload.take(.stateTold(.delivered))
+        upload.take(.outboxRead(Self.repetition, newest: nil))
+        upload.take(.privateModeEnded)
+        #expect(upload.send(Self.repetition) == Self.repetition)
+        deliver(upload)
+        for event in [.requeued, .timeReached] as [UploadEvent] {
+            upload.take(.outboxRead(nil, newest: Self.newest))
+            #expect(upload.action == .wait)
+            upload.now += .seconds(100)
+            upload.take(event)
+            #expect(upload.course == .goOn)
+        }
+    }
+
     /// The last position of before is not told again: an ordinary one is next.
     @Test func goOnWithANewPosition() {
         upload.take(.privateModeBegan)
@@ -105,7 +214,7 @@ import WaypostTestSupport
         upload.take(.outboxRead(nil, newest: nil))
         upload.take(.privateModeEnded)
         upload.now += .seconds(100)
-        upload.take(.outboxRead(Self.repetition, newest: nil))
+        upload.take(.outboxRead(nil, newest: Self.newest))
         #expect(upload.action == .wait)
         upload.take(.accepted(nil))
         #expect(upload.send(Self.waiting) == Self.waiting)

@@ -25,13 +25,20 @@ final class UploadStateDriver {
     var now = Duration.zero
 
     init(
-        backlogUpdatesPerSecond rate: Double? = nil, maximumPastLocations: Int = 50, heartbeat: Duration = .seconds(60)
+        backlogUpdatesPerSecond rate: Double? = nil, maximumPastLocations: Int = 50, heartbeat: Duration = .seconds(60),
+        privacy: UploadPrivacy = .open, endpoint: String = "http://127.0.0.1:1"
     ) throws {
         let settings = UploadSettings(
             vehicle: try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v"),
-            endpoint: try HTTPURL("http://127.0.0.1:1"), state: .online, maximumPastLocations: maximumPastLocations,
+            endpoint: try HTTPURL(endpoint), state: .online, maximumPastLocations: maximumPastLocations,
             backlogUpdatesPerSecond: rate, heartbeat: heartbeat)
-        state = UploadState(settings, at: .zero)
+        state = UploadState(settings, privacy: privacy, at: .zero)
+    }
+
+    /// Begins where `former` has ended.
+    func succeed(_ former: UploadStateDriver) {
+        now = former.now
+        state.succeed(former.state)
     }
 
     private init(_ other: UploadStateDriver) {

@@ -44,6 +44,7 @@ package struct ReportingPipeline: Sendable {
 
     /// Delivers by `uploader` from now on; returns when the one before has ended, after which it sends nothing.
     package func replace(uploader: Uploader) async {
+        await uploader.takePlace(of: uploaders.current)
         await intake.use(uploader)
         await uploaders.replace(with: uploader)
         if await sources.hasEnded { await uploader.finishWhenEmpty() }

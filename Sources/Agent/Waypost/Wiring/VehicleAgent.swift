@@ -116,7 +116,8 @@ package struct VehicleAgent: Sendable {
     ) -> (LocationIntake, Uploader) {
         let uploader = Uploader(
             settings: configuration.uploadSettings, outbox: outbox, authorization: parts.authorization,
-            transport: parts.transport, clock: parts.clock, jitter: parts.jitter, observer: observer)
+            transport: parts.transport, clock: parts.clock, jitter: parts.jitter, observer: observer,
+            mayBePrivate: !configuration.reporting.privateZones.isEmpty)
         let intake = LocationIntake(
             plausibility: Plausibility(
                 earliest: parts.expectedFix.map { _ in Release.date }, expected: parts.expectedFix,
@@ -132,6 +133,7 @@ package struct VehicleAgent: Sendable {
 
     /// Runs until the source has ended and everything is delivered, or until cancelled.
     package func run() async throws(AgentError) {
+        await intake.lookAtSwitch()  // what waits may be sent before the first fix looks
         let failure = await withDiscardingTaskGroup(returning: FixSourceError?.self) { group in
             group.addTask { await maintainOutbox() }
             if progress != nil { group.addTask { _ = await privateWatch.run { await watchPrivateSwitch($0) } } }
@@ -204,7 +206,7 @@ package struct VehicleAgent: Sendable {
                 }
                 if let line = news?.line(evictions, at: clock.now) { log.write(.warning, line) }
                 news = news ?? EvictionNotice(since: evictions)
-                if try await outbox.maintain() { await uploader.wake() }
+                if try await outbox.maintain() { await uploader.wakeForRequeued() }
             } catch {
                 observer.observe(.outboxFailed(error))
             }
@@ -231,8 +233,7 @@ package struct VehicleAgent: Sendable {
     func shutDown() async {
         var isOwed: Bool?
         if vehicle.service == .onDemandTrips {
-            // A private vehicle is offline, whatever is told of others.
-            let state = monitor.snapshot.privateSince == nil ? stateOnStop.withLock { $0 } : .offline
+            let state = farewellState
             let telling = AbandonableCall<Bool>()
             let isTold =
                 await telling.run(within: Stopping.longestFarewell, on: clock) {
@@ -261,12 +262,17 @@ package struct VehicleAgent: Sendable {
         guard vehicle.service == .onDemandTrips, await owedState.isOwed else { return }
         var (level, pause) = (LogLevel.warning, Duration.seconds(30))
         while !Task.isCancelled, monitor.snapshot.lastDelivery == nil {
-            if await tell(stateOnStop.withLock { $0 }, through: uploader, complainingAt: level) { break }
+            if await tell(farewellState, through: uploader, complainingAt: level) { break }
             level = .debug  // the updates' own trouble is reported beside it
             await clock.sleep(for: pause)
             pause = min(pause * 2, .seconds(300))
         }
         if !Task.isCancelled { await owedState.set(false, log: log) }
+    }
+
+    /// A private vehicle is offline, whatever is told of others.
+    private var farewellState: VehicleState {
+        monitor.snapshot.privateSince == nil ? stateOnStop.withLock { $0 } : .offline
     }
 
     /// Whether Fleet Engine has taken the state.

@@ -16,8 +16,6 @@ package actor LocationIntake {
     private var owesOverruling = false
     private let outbox: any Outbox
     private var uploader: Uploader
-    /// Until something is reported for the one that has taken its place: it knows when the last position was sent.
-    private var formerUploader: Uploader?
     private let clock: MonotonicClock
     private let latestTime: @Sendable () -> UTCTime?
     private let observer: any ReportingObserver
@@ -39,12 +37,8 @@ package actor LocationIntake {
         self.observer = observer
     }
 
-    /// Tells `successor` of updates from now on.
-    func use(_ successor: Uploader) async {
-        let former = uploader
-        (formerUploader, uploader) = (former, successor)
-        if privateMode.isPrivate { await successor.privateModeBegan(after: former) }
-    }
+    /// Tells `successor` of updates and private times from now on.
+    func use(_ successor: Uploader) { uploader = successor }
 
     /// Makes updates by this policy from now on, and tells the track between them so exactly; what was reported before
     /// counts.
@@ -97,7 +91,7 @@ package actor LocationIntake {
         let (update, points) = (LocationUpdate(filtered), shape.take())
         policy.didReport(filtered)
         spacing.didReport(filtered, at: clock.now)
-        (lastReported, formerUploader) = (update, nil)
+        lastReported = update
         do {
             let stored = try await outbox.append(update, with: points, overrulingEarlier: owesOverruling)
             if owesOverruling { await uploader.forgetUnstored() }
@@ -136,7 +130,6 @@ package actor LocationIntake {
         var elapsed: Duration?
         if let lastReported, spacing.needsRequestTimes {
             elapsed = await uploader.timeSinceSent(lastReported)
-            if elapsed == nil { elapsed = await formerUploader?.timeSinceSent(lastReported) }
         }
         guard spacing.isTooSoon(fix, at: clock.now, sinceRequest: elapsed) else { return true }
         observer.observe(.tooSoon(fix))

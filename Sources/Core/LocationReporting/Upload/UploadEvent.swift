@@ -8,6 +8,8 @@ enum UploadEvent: Sendable {
     case started
     /// The outbox has a newer update: what it would give if nothing else were pending; `nil`: it is to be asked.
     case accepted(UploadBatch?)
+    /// The outbox has again what was quarantined.
+    case requeued
     /// The outbox could not take this update; `overrulingStored` when what it holds is wrong besides.
     case offered(LocationUpdate, overrulingStored: Bool)
     /// The positions in memory were wrong, or the outbox knows better now: none of them is to lead any more.
@@ -17,8 +19,6 @@ enum UploadEvent: Sendable {
     case networkReturned
     /// Nothing is to be told of where the vehicle is, until the other comes.
     case privateModeBegan
-    /// The same, of which Fleet Engine has heard.
-    case privateModeGoesOn
     case privateModeEnded
     /// Perhaps `dueAt` is reached; perhaps too soon.
     case timeReached
@@ -33,8 +33,8 @@ enum UploadEvent: Sendable {
     case unanswered(HTTPTransportError)
     /// Whoever was to be told has been told.
     case told
-    /// Fleet Engine was told the vehicle's state; `nil` when there was no token or no answer.
-    case stateTold(UploadOutcome?)
+    /// What Fleet Engine made of the vehicle's state.
+    case stateTold(UploadOutcome)
 }
 
 /// What the upload loop does next; except for the last three, another event tells how it ended.

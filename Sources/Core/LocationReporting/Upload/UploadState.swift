@@ -9,37 +9,13 @@ import VehicleAuthorization
 /// told what came of that; or the loop waits, for something to send or for a time. `dueAt` is the time at which
 /// `.timeReached` is due.
 struct UploadState: Sendable {
-    /// Why an exchange is aborted before its time limits.
-    private enum AbortReason: String {
-        case networkChanged = "the network changed, and no answer came on the old connection"
-        case newerPosition = "no answer to older positions while a newer one waits, which goes first"
-    }
-
-    private struct Exchange {
-        let batch: UploadBatch
-        let token: AuthorizationToken
-        let startedAt: Duration
-        /// When it is aborted, since the network has returned or a newer position waits.
-        var graceEndsAt: Duration?
-        var patienceEndsAt: Duration?
-        var abortReason: AbortReason?
-
-        mutating func newerPositionWaits(at now: Duration) {
-            // A light batch has hardly more to carry than the newer position itself: on the slowest link there must be
-            // something that is waited for.
-            if batch.past.count > BatchSize.light, patienceEndsAt == nil {
-                patienceEndsAt = now + UploadState.patienceWithBacklog
-            }
-        }
-    }
-
     private enum Phase {
         case stopped
         /// The outbox is read for so many past locations; `isPaced`: not for the backlog, for it is not yet its time.
         /// `token`: the one that is there already.
         case reading(limit: Int, isPaced: Bool, token: AuthorizationToken?)
         case fetchingToken(UploadBatch, since: Duration)
-        case exchanging(Exchange)
+        case exchanging(UploadExchange)
         /// The outbox or the token cache gets the result of the exchange; `backOff`: what is waited for afterwards.
         case telling(backOff: Duration?, because: ReportedText)
         case tellingState(since: Duration)
@@ -47,12 +23,16 @@ struct UploadState: Sendable {
         case awaitingNews(until: Duration?)
         /// For a time alone; or from `networkEndsAt` on for the network.
         case backingOff(until: Duration, networkEndsAt: Duration?)
+
+        /// Since when a token is being fetched.
+        var tokenSought: Duration? {
+            switch self {
+            case .fetchingToken(_, let since), .tellingState(let since): since
+            default: nil
+            }
+        }
     }
 
-    /// How long an exchange in progress may still take when the network has changed beneath it.
-    private static let graceAfterNetworkChange = Duration.seconds(2)
-    /// How long a newer position waits for the answer to older ones.
-    private static let patienceWithBacklog = Duration.seconds(3)
     /// After so many rejected one by one, and none taken between, it is not the updates.
     private static let mostRejections = 3
     /// What was accepted while a token was fetched for longer than this goes out with it.
@@ -77,11 +57,7 @@ struct UploadState: Sendable {
     private var isIdle = false
     private var finishesWhenEmpty = false
     private var isCancelled = false
-    private var isPrivate = false
-    /// Whether the position that Fleet Engine has is older than a private time: it is not repeated then.
-    private var lastIsOfBefore = false
-    /// Whether Fleet Engine is still to be told that the private vehicle is offline.
-    private var owesOffline = false
+    private var privacy: UploadPrivacy
 
     /// Failed attempts since the last success. What holds delivery does not count: a rejected token, a vehicle that is
     /// not there, a token that does not come.
@@ -101,26 +77,22 @@ struct UploadState: Sendable {
     private var taken: (update: LocationUpdate, startedAt: Duration)?
 
     /// `now`: the heartbeat counts from here until something is delivered.
-    init(_ settings: UploadSettings, at now: Duration) {
-        (self.settings, self.now) = (settings, now)
+    init(_ settings: UploadSettings, privacy: UploadPrivacy = .open, at now: Duration) {
+        (self.settings, self.privacy, self.now) = (settings, privacy, now)
         selection = UploadSelection(heartbeat: settings.heartbeat, at: now)
         batchSize = BatchSize(maximum: settings.maximumPastLocations)
         pace = UploadPace(backlogUpdatesPerSecond: settings.backlogUpdatesPerSecond)
     }
 
     /// What updates say of an on-demand vehicle.
-    var vehicleState: VehicleState? { isPrivate ? settings.state.map { _ in .offline } : settings.state }
-
-    /// Whether Fleet Engine knows that the private vehicle is offline.
-    var hasToldOffline: Bool { isPrivate && !owesOffline }
+    var vehicleState: VehicleState? { privacy.vehicleState(settings.state) }
 
     /// When `.timeReached` is due; `nil` when no time is waited for.
     var dueAt: Duration? {
         switch phase {
         case .awaitingNews(let end): min(end ?? selection.heartbeatReadAt, selection.heartbeatReadAt)
         case .backingOff(let end, _): end
-        case .exchanging(let exchange) where exchange.abortReason == nil:
-            [exchange.graceEndsAt, exchange.patienceEndsAt].compactMap(\.self).min()
+        case .exchanging(let exchange): exchange.abortDueAt
         default: nil
         }
     }
@@ -132,6 +104,13 @@ struct UploadState: Sendable {
         guard case .exchanging(let exchange) = phase, exchange.batch.last == update else { return nil }
         let elapsed = now - exchange.startedAt
         return failures == 0 || elapsed < Self.quickRecovery ? elapsed : nil
+    }
+
+    /// Goes on where `former` has ended, in whose place this one's uploader delivers; what this one has heard is newer.
+    mutating func succeed(_ former: Self) {
+        selection.succeed(former.selection)
+        taken = former.taken
+        privacy.succeed(former.privacy, isHeard: settings.state == nil || former.settings.endpoint == settings.endpoint)
     }
 
     /// Takes what has happened at `now`, and says what follows; `jitter` draws from 0...1, once for each answer, for a
@@ -156,10 +135,14 @@ struct UploadState: Sendable {
             finishesWhenEmpty = true
             return takeNews(isNewer: false)
         case .networkReturned: return networkReturned()
-        case .privateModeBegan: return privateModeBegan(owesOffline: settings.state != nil)
-        case .privateModeGoesOn: return privateModeBegan(owesOffline: false)
+        case .privateModeBegan:
+            privacy = .inForce(owesOffline: settings.state != nil)
+            return takeNews(isNewer: false)
         case .privateModeEnded:
-            (isPrivate, owesOffline) = (false, false)
+            privacy = .over
+            return takeNews(isNewer: false)
+        case .requeued:
+            contents = .unknown
             return takeNews(isNewer: false)
         case .timeReached: return timeReached()
         case .cancelled: return cancel()
@@ -173,7 +156,7 @@ struct UploadState: Sendable {
         case .answered(let outcome, let traffic): return answered(outcome, traffic, jitter: jitter)
         case .unanswered(let error): return unanswered(error, jitter: jitter)
         case .told: return told()
-        case .stateTold(let outcome): return stateTold(outcome, jitter: jitter)
+        case .stateTold(let outcome): return stateTold(outcome, jitter: jitter())
         }
     }
 }
@@ -182,11 +165,8 @@ struct UploadState: Sendable {
 extension UploadState {
     private mutating func readOutbox(for token: AuthorizationToken? = nil) -> UploadStep {
         guard !isCancelled else { return finish() }
-        if owesOffline {
-            phase = .tellingState(since: now)
-            return UploadStep(.tell(.offline))
-        }
         (hasNews, hasNewer) = (false, false)
+        if privacy.owesOffline { return tellOffline() }
         selection.willRead(at: now)
         let isPaced = pace.timeToBacklog(at: now) > .zero
         let limit = pace.holdsPast(at: now) ? 0 : batchSize.limit
@@ -203,8 +183,7 @@ extension UploadState {
         let pending = isPaced && batch?.pending.isEmpty == true ? nil : batch
         let selected = selection.batch(
             pending: pending, newest: batch?.stored ?? newest, maximumPastLocations: isPaced ? 0 : limit, at: now)
-        // Where a private vehicle was last is not said again; what waits from before may be.
-        if let selected, !lastIsOfBefore || selected.lastIsPending { return attempt(selected, with: token) }
+        if let selected, privacy.allows(selected, isLast: finishesWhenEmpty) { return attempt(selected, with: token) }
         if isPaced, batch != nil { return awaitNews(for: pace.timeToBacklog(at: now)) }
         if hasNews { return readOutbox() }  // accepted while it was read
         let step = finishesWhenEmpty ? finish() : awaitNews(for: nil)
@@ -227,7 +206,7 @@ extension UploadState {
     /// when there is something to send from memory.
     private mutating func outboxFailed(_ error: OutboxError, jitter: () -> Double) -> UploadStep {
         contents = .unknown
-        if !lastIsOfBefore, case .reading(let limit, _, let token) = phase,
+        if privacy == .open, case .reading(let limit, _, let token) = phase,
             let batch = selection.batch(pending: nil, newest: nil, maximumPastLocations: limit, at: now)
         {
             return attempt(batch, with: token)
@@ -258,7 +237,7 @@ extension UploadState {
 
     private mutating func takeNews(isNewer: Bool) -> UploadStep {
         (hasNews, hasNewer) = (true, hasNewer || isNewer)
-        if isNewer, !isPrivate { lastIsOfBefore = false }
+        if isNewer { privacy.takeNewer() }
         switch phase {
         case .awaitingNews: return readOutbox()
         case .exchanging(var exchange) where hasNewer:
@@ -270,24 +249,22 @@ extension UploadState {
     }
 
     /// Before anything else goes out, Fleet Engine hears that the vehicle is offline.
-    private mutating func privateModeBegan(owesOffline: Bool) -> UploadStep {
-        (isPrivate, lastIsOfBefore, self.owesOffline) = (true, true, owesOffline)
-        return takeNews(isNewer: false)
+    private mutating func tellOffline() -> UploadStep {
+        let rest = pace.timeToUpload(at: now)
+        guard rest == .zero else { return awaitNews(for: rest) }
+        phase = .tellingState(since: now)
+        return UploadStep(.tell(.offline))
     }
 
-    private mutating func stateTold(_ outcome: UploadOutcome?, jitter: () -> Double) -> UploadStep {
+    private mutating func stateTold(_ outcome: UploadOutcome, jitter: Double) -> UploadStep {
         guard !isCancelled, case .tellingState(let since) = phase else { return finish() }
+        missingTokens = 0
         switch outcome {
-        case .delivered?, .rejected?:
-            owesOffline = false
+        case .delivered, .rejected:
+            if outcome == .delivered { (failures, holds) = (0, 0) }
+            if privacy.owesOffline { privacy = .inForce(owesOffline: false) }
             return readOutbox()
-        default:
-            failures += 1
-            let delay = retry.delay(beforeRetry: failures, jitter: jitter())
-            let spacing = retry.spacing(after: now - since)
-            return backOff(
-                max(delay, spacing), networkEndsAfter: spacing,
-                because: outcome?.reason ?? "the vehicle's state could not be told")
+        default: return backOff(after: outcome, took: now - since, jitter: jitter)
         }
     }
 
@@ -296,7 +273,7 @@ extension UploadState {
         (failures, missingTokens) = (0, 0)
         switch phase {
         case .exchanging(var exchange):
-            exchange.graceEndsAt = exchange.graceEndsAt ?? now + Self.graceAfterNetworkChange
+            exchange.networkReturned(at: now)
             phase = .exchanging(exchange)
         case .backingOff(let end, let networkEndsAt?):
             phase = .backingOff(until: min(end, max(networkEndsAt, now)), networkEndsAt: nil)
@@ -308,7 +285,7 @@ extension UploadState {
     private mutating func timeReached() -> UploadStep {
         guard let dueAt, dueAt <= now else { return UploadStep() }
         guard case .exchanging(var exchange) = phase else { return readOutbox() }
-        exchange.abortReason = dueAt == exchange.graceEndsAt ? .networkChanged : .newerPosition
+        exchange.abort()
         phase = .exchanging(exchange)
         return UploadStep(.abortExchange)
     }
@@ -332,7 +309,7 @@ extension UploadState {
 extension UploadState {
     private mutating func tokenReceived(_ token: AuthorizationToken) -> UploadStep {
         guard !isCancelled, case .fetchingToken(let batch, let since) = phase else { return finish() }
-        if lastIsOfBefore, owesOffline || !batch.lastIsPending { return readOutbox(for: token) }
+        if privacy.owesOffline || !privacy.allows(batch, isLast: finishesWhenEmpty) { return readOutbox(for: token) }
         // What was accepted during a long wait goes out in front of what waited, and not right behind it.
         return hasNewer && now - since > Self.quickFetch ? readOutbox(for: token) : send(batch, with: token)
     }
@@ -341,7 +318,7 @@ extension UploadState {
         let secondsSinceFirstSent = selection.secondsSinceFirstSent(batch.last, at: now)
         selection.willSend(batch, at: now)
         pace.willSend(past: batch.past.count, at: now)
-        var exchange = Exchange(batch: batch, token: token, startedAt: now)
+        var exchange = UploadExchange(batch, with: token, at: now)
         if hasNewer { exchange.newerPositionWaits(at: now) }
         phase = .exchanging(exchange)
         return UploadStep(
@@ -350,7 +327,7 @@ extension UploadState {
 
     /// The provider is asked again soon at first, then as rarely as on any hold.
     private mutating func noToken(_ error: AuthorizationError, jitter: () -> Double) -> UploadStep {
-        guard !isCancelled, case .fetchingToken(_, let since) = phase else { return finish() }
+        guard !isCancelled, let since = phase.tokenSought else { return finish() }
         missingTokens += 1
         let delay = retry.delay(beforeRetry: missingTokens, jitter: jitter(), after: error.retryAfter)
         let spacing = retry.spacing(after: now - since)
@@ -361,9 +338,7 @@ extension UploadState {
 
     private mutating func unanswered(_ error: HTTPTransportError, jitter: () -> Double) -> UploadStep {
         guard !isCancelled, case .exchanging(let exchange) = phase else { return finish() }
-        // What failed after the network returned says nothing about it, and is made again like what was aborted.
-        let reason = exchange.abortReason ?? (exchange.graceEndsAt == nil ? nil : .networkChanged)
-        guard let reason, error.code == .cancelled || reason == .networkChanged else {
+        guard let reason = exchange.excuse, error.code == .cancelled || reason == .networkChanged else {
             return answered(UploadOutcome(of: error), error.traffic, jitter: jitter)
         }
         switch reason {
@@ -395,9 +370,8 @@ extension UploadState {
         return conclude(exchange, outcome, jitter: jitter()).after(report)
     }
 
-    private mutating func conclude(_ exchange: Exchange, _ outcome: UploadOutcome, jitter: Double) -> UploadStep {
+    private mutating func conclude(_ exchange: UploadExchange, _ outcome: UploadOutcome, jitter: Double) -> UploadStep {
         let (batch, took, reason) = (exchange.batch, now - exchange.startedAt, outcome.reason)
-        let spacing = retry.spacing(after: took)
         missingTokens = 0
         if case .hold = outcome {} else { holds = 0 }
         switch outcome {
@@ -415,9 +389,34 @@ extension UploadState {
         case .tokenRefused:
             hasRenewedToken = true
             return tell(.discardToken(exchange.token), because: reason)
+        case .intercepted(_, forSize: true) where makesSmaller(batch): return readOutbox()
+        case .retry, .intercepted: batchSize.startAgain()
+        case .throttled: break
+        case .unreachable: batchSize.unanswered(past: batch.past.count)
+        case .hold:
+            batchSize.held()
+            if rejectsEverything, !batch.past.isEmpty {
+                // Perhaps it takes the newest: that goes without the older ones, which wait.
+                pace.holdPast(for: retry.holdDelay(jitter: jitter), at: now)
+                return goOn(after: took, because: reason)
+            }
+        case .rejected:
+            hasRenewedToken = false
+            return rejected(batch, reason: reason)
+        }
+        return backOff(after: outcome, took: took, jitter: jitter)
+    }
+
+    /// Waits as `outcome` asks for, of a request that took so long and did not arrive.
+    private mutating func backOff(after outcome: UploadOutcome, took: Duration, jitter: Double) -> UploadStep {
+        let (spacing, reason) = (retry.spacing(after: took), outcome.reason)
+        switch outcome {
+        case .tokenRefused: return backOff(retry.holdDelay(jitter: jitter), because: reason)
+        case .hold:
+            holds += 1
+            return backOff(retry.absenceDelay(beforeProbe: holds, jitter: jitter), because: reason)
         case .retry(_, let after):
             failures += 1
-            batchSize.startAgain()
             let delay = retry.delay(beforeRetry: failures, jitter: jitter, after: after)
             return backOff(max(delay, spacing), because: reason)
         case .throttled(_, let after):
@@ -427,27 +426,12 @@ extension UploadState {
             return backOff(max(delay, pace.timeToUpload(at: now)), because: reason)
         case .unreachable:
             failures += 1
-            batchSize.unanswered(past: batch.past.count)
             let delay = retry.unreachableDelay(beforeRetry: failures, took: took, jitter: jitter)
             return backOff(max(delay, spacing), networkEndsAfter: spacing, because: reason)
-        case .intercepted(_, forSize: true) where makesSmaller(batch): return readOutbox()
-        case .intercepted:
+        case .intercepted, .delivered, .rejected:
             failures += 1
-            batchSize.startAgain()
             let delay = retry.delay(beforeRetry: failures, jitter: jitter)
             return backOff(max(delay, spacing), networkEndsAfter: spacing, because: reason)
-        case .hold:
-            batchSize.held()
-            if rejectsEverything, !batch.past.isEmpty {
-                // Perhaps it takes the newest: that goes without the older ones, which wait.
-                pace.holdPast(for: retry.holdDelay(jitter: jitter), at: now)
-                return goOn(after: took, because: reason)
-            }
-            holds += 1
-            return backOff(retry.absenceDelay(beforeProbe: holds, jitter: jitter), because: reason)
-        case .rejected:
-            hasRenewedToken = false
-            return rejected(batch, reason: reason)
         }
     }
 

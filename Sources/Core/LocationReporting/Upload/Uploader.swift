@@ -18,6 +18,8 @@ package actor Uploader {
     private let observer: any ReportingObserver
 
     private var state: UploadState
+    /// Whose place this one takes, until it runs: where that has ended, this one goes on.
+    private var former: Uploader?
     /// What the loop does next. There is never a second: only the end of an action, or of a wait, leads to another.
     private var action: UploadAction?
     /// Ends the loop's wait for a change of these two.
@@ -26,19 +28,28 @@ package actor Uploader {
     /// of one that is cancelled until its time.
     private var alarmTimes: [Duration] = []
 
-    /// `jitter`: draws from 0...1.
+    /// `jitter` draws from 0...1. `mayBePrivate`: whether the vehicle is private, its first fix says.
     package init(
         settings: UploadSettings, outbox: any Outbox, authorization: any VehicleAuthorization,
         transport: any HTTPTransport, clock: MonotonicClock, jitter: @escaping @Sendable () -> Double,
-        observer: any ReportingObserver
+        observer: any ReportingObserver, mayBePrivate: Bool = false
     ) {
         (self.settings, self.outbox, self.authorization) = (settings, outbox, authorization)
         (self.transport, self.clock, self.jitter, self.observer) = (transport, clock, jitter, observer)
-        state = UploadState(settings, at: clock.now)
+        state = UploadState(settings, privacy: mayBePrivate ? .unknown : .open, at: clock.now)
+    }
+
+    /// Goes on where `former` ends, once this one runs; to be called before this one is told anything.
+    func takePlace(of former: Uploader) {
+        self.former = former
+        state = UploadState(settings, privacy: .unknown, at: clock.now)
     }
 
     /// Tells that the outbox has a new update; `batch`: with its shape points, where that is all that is new.
     package func wake(for batch: UploadBatch? = nil) { take(.accepted(batch)) }
+
+    /// Tells that what was quarantined is pending again.
+    package func wakeForRequeued() { take(.requeued) }
 
     /// Takes the newest position although the outbox cannot: it is sent from memory, and lost if the process ends.
     ///
@@ -52,17 +63,13 @@ package actor Uploader {
     func forgetUnstored() { take(.forgetUnstored) }
 
     /// How long ago the request with `update` in front began; `nil` when there is none that counts.
-    func timeSinceSent(_ update: LocationUpdate) -> Duration? { state.timeSinceSent(update, at: clock.now) }
-
-    /// Tells that nothing of where the vehicle is may go out from now on, but for what waits from before.
-    ///
-    /// What `former`, whose place this one takes, has told Fleet Engine already is not told again.
-    func privateModeBegan(after former: Uploader? = nil) async {
-        let isTold = await former?.hasToldOffline(settings.endpoint) ?? false
-        take(isTold ? .privateModeGoesOn : .privateModeBegan)
+    func timeSinceSent(_ update: LocationUpdate) async -> Duration? {
+        if let elapsed = state.timeSinceSent(update, at: clock.now) { return elapsed }
+        return await former?.timeSinceSent(update)
     }
 
-    private func hasToldOffline(_ endpoint: HTTPURL) -> Bool { state.hasToldOffline && settings.endpoint == endpoint }
+    /// Tells that nothing of where the vehicle is may go out from now on, but for what waits from before.
+    func privateModeBegan() { take(.privateModeBegan) }
 
     func privateModeEnded() { take(.privateModeEnded) }
 
@@ -77,8 +84,9 @@ package actor Uploader {
         transport.networkChanged()
     }
 
-    /// Uploads until cancelled, or until empty after `finishWhenEmpty`.
+    /// Uploads until cancelled, or until empty after `finishWhenEmpty`; begins when the one before has ended.
     package func run() async {
+        await succeedFormer()
         take(.started)
         await withDiscardingTaskGroup { alarms in
             while let current = action {
@@ -99,6 +107,14 @@ package actor Uploader {
             }
             alarms.cancelAll()
         }
+    }
+
+    private func succeedFormer() async {
+        guard let former else { return }
+        // One that was replaced before it ran has one before it, too.
+        await former.succeedFormer()
+        state.succeed(await former.state)
+        self.former = nil
     }
 
     // Inlined, these three would make the frame of `run`, which lasts as long as a drive does, 15 KB in place of 12.
@@ -163,7 +179,7 @@ extension Uploader {
                 await authorization.discard(token, for: context)
                 return .told
             }
-        case .tell(let state): group.addTask { .stateTold(try? await self.send(state: state)) }
+        case .tell(let state): group.addTask { await self.tell(state) }
         case .wait: waitForChange(in: &group, &alarms)
         case .abortExchange, .finish: break
         }
@@ -202,6 +218,20 @@ extension Uploader {
             return .unanswered(error)
         } catch {
             return .answered(.hold(reason: "\(settings.endpoint): \(error)"), traffic: HTTPTraffic())
+        }
+    }
+
+    private func tell(_ state: VehicleState) async -> UploadEvent {
+        do {
+            return .stateTold(try await send(state: state))
+        } catch let error as AuthorizationError {
+            return .noToken(error)
+        } catch let error as HTTPTransportError {
+            let outcome = UploadOutcome(of: error)
+            observer.observe(.failed(outcome, traffic: error.traffic))
+            return .stateTold(outcome)
+        } catch {
+            return .stateTold(.hold(reason: "\(settings.endpoint): \(error)"))
         }
     }
 

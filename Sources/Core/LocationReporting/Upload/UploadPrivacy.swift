@@ -1,0 +1,49 @@
+import FleetEngine
+
+/// What the private times of a vehicle leave to be sent. Pure.
+///
+/// To repeat a position is to say that the vehicle is still there: of a private one that is not said.
+enum UploadPrivacy: Sendable, Hashable {
+    /// Everything is told.
+    case open
+    /// Whether the vehicle is private, nobody knows before the first fix of it.
+    case unknown
+    /// `owesOffline`: Fleet Engine has not heard yet that it is offline.
+    case inForce(owesOffline: Bool)
+    /// The private time is over, and no position has come since.
+    case over
+
+    /// Whether the vehicle is private.
+    var isInForce: Bool { if case .inForce = self { true } else { false } }
+
+    /// Whether Fleet Engine is to hear first that the vehicle is offline.
+    var owesOffline: Bool { self == .inForce(owesOffline: true) }
+
+    /// What updates say of an on-demand vehicle whose state is `state` otherwise; nothing where that is not known.
+    func vehicleState(_ state: VehicleState?) -> VehicleState? {
+        switch self {
+        case .open, .over: state
+        case .unknown: nil
+        case .inForce: state.map { _ in .offline }
+        }
+    }
+
+    /// Whether `batch` may go out; `isLast`: no position comes any more that could lead it.
+    func allows(_ batch: UploadBatch, isLast: Bool) -> Bool {
+        switch self {
+        case .open: true
+        case .unknown, .inForce: batch.lastIsPending || isLast && !batch.pending.isEmpty
+        case .over: !batch.pending.isEmpty
+        }
+    }
+
+    /// Notes that a newer position is there.
+    mutating func takeNewer() { if !isInForce { self = .open } }
+
+    /// Notes where the uploader ended whose place this one takes; `isHeard`: it spoke to the same Fleet Engine.
+    mutating func succeed(_ former: Self, isHeard: Bool) {
+        if self == .unknown { self = former }
+        // Another Fleet Engine has not heard of it.
+        if isInForce, !isHeard { self = .inForce(owesOffline: true) }
+    }
+}
