@@ -312,14 +312,24 @@ struct CheckCommand {
             lines.contains("note  vehicle        vehicle.privateWhen: \(folder.path("open")) \(words)"), "\(lines)")
     }
 
+    @Test func notesThatAPrivateTimeEndsWithTheMachine() async throws {
+        let (lines, ending) = try await check(
+            Self.good.replacing(#""van-7""#, with: #""van-7", "privateWhen": "/dev/shm/no-switch""#))
+        #expect(ending == .exited(0))
+        let words = "is in memory: unless whatever works the switch makes its file again before Waypost starts"
+        #expect(
+            lines.contains { $0.hasPrefix("note  vehicle        vehicle.privateWhen: /dev/shm/no-switch \(words)") },
+            "\(lines)")
+    }
+
     /// A folder in `/run` may be made later, but not one that goes with the service.
     @Test func tellsThatTheFolderOfThePrivateSwitchGoesWithTheService() async throws {
         let (lines, ending) = try await check(
             Self.good.replacing(#""van-7""#, with: #""van-7", "privateWhen": "/run/waypost/none/private""#))
         #expect(ending == .exited(0))
         let words =
-            "is in no folder that is there, so that the vehicle is never private; name another folder, as /run/vehicle: "
-            + "systemd removes /run/waypost whenever the service stops"
+            "is in no folder that is there, so that the vehicle is never private; name another folder, as "
+            + "/var/lib/vehicle: systemd removes /run/waypost whenever the service stops"
         #expect(
             lines.contains("note  vehicle        vehicle.privateWhen: /run/waypost/none/private \(words)"), "\(lines)")
     }

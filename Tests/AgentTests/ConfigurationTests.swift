@@ -644,10 +644,11 @@ import WaypostTestSupport
         ),
         (
             "}}",
-            "}, \"reporting\": {\"privateZones\": [{\"latitude\": \"48.1\", \"longitude\": 191, \"radiusMeters\": 200}]}}",
+            "}, \"reporting\": {\"privateZones\": [{\"latitude\": \"48.1\", \"longitude\": 191, \"radiusMeters\": 0}]}}",
             [
                 "\"reporting.privateZones[0].latitude\" cannot be used; use degrees from -90 to 90, a number without quotes",
                 "\"reporting.privateZones[0].longitude\" cannot be used; use degrees from -180 to 180",
+                "\"reporting.privateZones[0].radiusMeters\" 0 cannot be used; use metres from 10 to 100000",
             ]
         ),
         (

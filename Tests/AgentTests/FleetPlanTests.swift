@@ -59,6 +59,13 @@ import TimeAndChance
         #expect(throws: UsageError(problem, command: "replay")) { try plan(words) }
     }
 
+    @Test func sayWhichPatternGivesNoVehicle() {
+        let problem =
+            "--vehicle-id van/%d: the vehicle id \"van/1\" contains \"/\"; leave out / : ? , # and "
+            + "control characters"
+        #expect(throws: UsageError(problem, command: "replay")) { try names("--vehicles 2 --vehicle-id van/%d") }
+    }
+
     @Test func keepFleetEnginesRulesForNames() throws {
         do {
             _ = try names("--vehicles 2 --vehicle-id a/%d")

@@ -202,7 +202,7 @@ import WaypostTestSupport
             line:
                 "FAIL vehicle: vehicle.privateWhen: /tmp/private is not seen by the service, which has a /tmp of its own "
                 + "(PrivateTmp=yes in waypost.service), so that it does not switch; use a path that it sees, as "
-                + "/run/vehicle/private"),
+                + "/var/lib/vehicle/private"),
         Case(
             part: #""v""#, with: #""v", "privateWhen": "/run/waypost/private""#,
             line: "note vehicle: vehicle.privateWhen: /run/waypost/private is gone after each stop and restart of the "

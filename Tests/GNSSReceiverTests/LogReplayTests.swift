@@ -150,6 +150,20 @@ import WaypostTestSupport
         pacing.cancel()
     }
 
+    /// Of a log that is begun again the laps before count.
+    @Test func tellsHowMuchItHasPlayed() async throws {
+        let replay = try replay(threeFixes, .init(speed: .times(2), loops: true))
+        let clock = clock
+        let pacing = Task { for await wait in clock.sleeps { clock.advance(by: wait) } }
+        await observe(replay) { observer in
+            for _ in 1...5 { _ = await observer.fix() }
+            let told = observer.seen.filter { if case .progress = $0 { true } else { false } }
+            #expect(
+                Array(told.prefix(5)) == [0, 1, 5, 5, 6].map { .progress(reached: .seconds($0), of: .seconds(5)) })
+        }
+        pacing.cancel()
+    }
+
     /// However finely it is told, the end is told as the end: what is left then is only to be delivered.
     @Test func tellsThatItIsAtItsEnd() async throws {
         let events = Locked([FixSourceEvent]())

@@ -224,10 +224,11 @@ private struct Playback {
         return begun + timeline.due
     }
 
-    /// The log time that is reached, when it is time to tell.
+    /// The log time that is reached, with that of earlier passes, when it is time to tell.
     mutating func newProgress(isWaiting: Bool) -> Duration? {
-        guard hasEnd, isWaiting || timeline.logTime >= told + survey.length / Self.progressSteps else { return nil }
-        told = timeline.logTime
+        let reached = survey.length * (timeline.pass - 1) + timeline.logTime
+        guard !options.follows, isWaiting || reached >= told + survey.length / Self.progressSteps else { return nil }
+        told = reached
         return told
     }
 

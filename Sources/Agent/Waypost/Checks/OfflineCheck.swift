@@ -148,6 +148,11 @@ package enum OfflineCheck {
         switch kind(behind: folder) {
         case .folder?:
             switch kind(behind: path) {
+            case nil where FileSystem.volume(of: folder) == .memory:
+                return line(
+                    .note,
+                    "is in memory: unless whatever works the switch makes its file again before Waypost starts, a private "
+                        + "time ends when the machine does; a folder on the disk, as /var/lib/vehicle, keeps it")
             case nil: return []
             case .folder?:
                 return line(
@@ -162,10 +167,10 @@ package enum OfflineCheck {
         case nil:
             let remedy =
                 if path.hasPrefix("/run/waypost/") {
-                    "name another folder, as /run/vehicle: systemd removes /run/waypost whenever the service stops"
+                    "name another folder, as /var/lib/vehicle: systemd removes /run/waypost whenever the service stops"
                 } else if FileSystem.volume(of: existingFolder(above: path)) == .kernel {
                     "a switch is on while its file is there, whatever is in it: let a program that reads the switch make and "
-                        + "remove a file, as /run/vehicle/private"
+                        + "remove a file, as /var/lib/vehicle/private"
                 } else {
                     "make \(folder), or correct the path"
                 }

@@ -232,7 +232,8 @@ struct ConfigurationSection {
                 if let number = value?.doubleValue, member.range.contains(number) { return number }
                 if value == nil { circle.missing(member.name, "use \(member.words)") }
                 let form = value?.stringValue == nil ? "" : ", a number without quotes"
-                if value != nil { circle.report(member.name, "cannot be used; use \(member.words)\(form)") }
+                let shown = member.isSecret ? "" : value.flatMap(\.doubleValue).map { "\(Self.plain($0)) " } ?? ""
+                if value != nil { circle.report(member.name, "\(shown)cannot be used; use \(member.words)\(form)") }
                 return nil
             }
             circle.finish(meant: CircleMember.others)
@@ -473,11 +474,13 @@ struct CircleMember {
     let range: ClosedRange<Double>
     /// As "degrees from -90 to 90".
     let words: String
+    /// Whether it says where the circle is.
+    var isSecret = true
 
     static let all = [
         Self(name: "latitude", range: -90...90, words: "degrees from -90 to 90"),
         Self(name: "longitude", range: -180...180, words: "degrees from -180 to 180"),
-        Self(name: "radiusMeters", range: 10...100_000, words: "metres from 10 to 100000"),
+        Self(name: "radiusMeters", range: 10...100_000, words: "metres from 10 to 100000", isSecret: false),
     ]
     /// Words of other programs.
     static let others = ["lng": "longitude", "lon": "longitude", "long": "longitude", "lat": "latitude"]

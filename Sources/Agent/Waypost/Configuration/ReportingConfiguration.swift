@@ -28,7 +28,7 @@ package struct ReportingConfiguration: Sendable, Hashable {
             policy = .accuracy(
                 liveMeters: section.integer(
                     "liveMeters", in: 10...1000, default: 50,
-                    "with accuracy: how far off who lets the last update drive on may be"),
+                    "with accuracy: how far a follower who lets the last update drive on may be from the vehicle"),
                 longestInterval: section.seconds(
                     longest, in: 5...60, default: 30, "with accuracy: most time between two updates of a moving vehicle"
                 ))

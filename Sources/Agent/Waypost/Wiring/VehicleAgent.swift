@@ -206,7 +206,7 @@ package struct VehicleAgent: Sendable {
                 }
                 if let line = news?.line(evictions, at: clock.now) { log.write(.warning, line) }
                 news = news ?? EvictionNotice(since: evictions)
-                if try await outbox.maintain() { await uploader.wakeForRequeued() }
+                if try await outbox.maintain() { await uploader.wakeAfterRequeue() }
             } catch {
                 observer.observe(.outboxFailed(error))
             }

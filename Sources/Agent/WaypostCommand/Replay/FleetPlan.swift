@@ -45,14 +45,21 @@ struct FleetPlan: Sendable, Equatable {
     }
 
     /// What the vehicles are called, in the order of their numbers, where `vehicle` is configured.
-    func names(for vehicle: VehicleName) throws(AgentError) -> [VehicleName] {
+    ///
+    /// - Throws: `UsageError` when a pattern gives no valid id, `AgentError` when the configured id does not.
+    func names(for vehicle: VehicleName) throws -> [VehicleName] {
         guard count > 1 || pattern != nil else { return [vehicle] }
         var names: [VehicleName] = []
         for number in numbers {
             let id = (pattern ?? .numbered).name(number, of: vehicle.vehicleID)
             do {
                 names.append(try VehicleName(service: vehicle.service, providerID: vehicle.providerID, vehicleID: id))
-            } catch { throw AgentError(.configuration, "the vehicle id \"\(id)\" \(error)") }
+            } catch {
+                if let given = pattern, given != .numbered {
+                    throw Self.refusal("--vehicle-id \(given): the vehicle id \"\(id)\" \(error)")
+                }
+                throw AgentError(.configuration, "the vehicle id \"\(id)\" \(error)")
+            }
         }
         return names
     }

@@ -27,6 +27,11 @@ struct ReplayCommand {
             if (try? FileSystem.entry(at: log))?.kind == .folder { return try await replayRun(in: log) }
         }
         try requirePermission()
+        if options.hurriesLaps {
+            Terminal.say(
+                "waypost: from the second lap on each fix carries the moment at which it is read: at this speed the vehicle "
+                    + "seems to drive too fast, and most of its fixes are rejected; give --speed 1, or --keep-time")
+        }
         let outbox = options.outbox.map { ReplayOutbox(continuing: $0) } ?? ReplayOutbox()
         let replay = try await open(outbox)
         let failure = await replay.run(progress: Terminal.isInteractive && !options.asJSON)
@@ -132,6 +137,10 @@ struct ReplayOptions: Sendable, Equatable {
             throw UsageError("\(option) is for one vehicle; \(why)", command: "replay")
         }
     }
+
+    /// Whether the times of a log that is begun again come closer together than it states them: there is no other time
+    /// that is neither in the future nor before what was sent.
+    var hurriesLaps: Bool { loops && !keepsTime && speed.stretch < 1 }
 
     /// One vehicle at `speed`.
     init(logs: [String], speed: ReplaySpeed) {

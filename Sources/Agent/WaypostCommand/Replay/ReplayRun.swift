@@ -172,8 +172,8 @@ struct ReplayRun: Sendable {
 
     /// `nil` while a log is still being measured, and for those that have no end.
     private func progress(of snapshot: AgentMonitor.Snapshot) -> ReplayProgress? {
+        guard hasEnd else { return nil }
         if let plan {
-            guard hasEnd else { return nil }
             return ReplayProgress(
                 fixes: snapshot.counts.fixesRead, of: plan.fixes, elapsed: elapsed, planned: plan.time)
         }

@@ -49,7 +49,7 @@ package actor Uploader {
     package func wake(for batch: UploadBatch? = nil) { take(.accepted(batch)) }
 
     /// Tells that what was quarantined is pending again.
-    package func wakeForRequeued() { take(.requeued) }
+    package func wakeAfterRequeue() { take(.requeued) }
 
     /// Takes the newest position although the outbox cannot: it is sent from memory, and lost if the process ends.
     ///
@@ -228,7 +228,7 @@ extension Uploader {
             return .noToken(error)
         } catch let error as HTTPTransportError {
             let outcome = UploadOutcome(of: error)
-            observer.observe(.failed(outcome, traffic: error.traffic))
+            if !Task.isCancelled { observer.observe(.failed(outcome, traffic: error.traffic)) }
             return .stateTold(outcome)
         } catch {
             return .stateTold(.hold(reason: "\(settings.endpoint): \(error)"))
