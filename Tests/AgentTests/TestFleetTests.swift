@@ -15,9 +15,9 @@ import WaypostTestSupport
     private let log = Fixtures.url("nmea/tunnel.nmea").path
 
     private func replay(
-        _ words: String, bench: ServiceBench
+        _ words: String, bench: ServiceBench, _ edit: (inout ServiceSetup) -> Void = { $0.level = "error" }
     ) async throws -> (ending: ChildProcess.Ending, errors: String, summary: JSONValue?) {
-        let config = try bench.configure { $0.level = "error" }
+        let config = try bench.configure(edit)
         let outcome = try await BuiltProgram.run(
             ["replay", log, "--config", config, "--json"] + words.split(separator: " ").map(String.init),
             timeLimit: .seconds(100))  // thousands of updates, unoptimized, beside all that else is built and tested
@@ -48,6 +48,23 @@ import WaypostTestSupport
         for key in ["requestsPerSecond", "answerSecondsP50", "answerSecondsP99", "longestWaitSeconds"] {
             #expect(summary?[key]?.doubleValue ?? 0 > 0, "\(key)")
         }
+    }
+
+    /// When the drive ends nothing newer comes, behind which what waits could go.
+    @Test(arguments: [1, 3]) func deliverEverythingAlsoWhenTheDriveEndsInAPrivateZone(count: Int) async throws {
+        let bench = try ServiceBench(faults: [("--delay", "0.1")])
+        let (ending, errors, summary) = try await replay("--vehicles \(count)", bench: bench) {
+            $0.level = "info"
+            $0.reporting = #""privateZones": [{"latitude": 53.518, "longitude": 9.9342, "radiusMeters": 300}]"#
+        }
+        #expect(ending == .exited(0), "\(errors)")
+        #expect(summary?["withheldFixes"]?.integerValue ?? 0 >= Int64(10 * count))
+        let accepted = summary?["accepted"]?.integerValue ?? 0
+        #expect(accepted > 30 * Int64(count) && summary?["delivered"]?.integerValue == accepted)
+        // Of one vehicle its log tells that, of many nobody could say of which.
+        #expect(errors.contains("the vehicle is private") == (count == 1), "\(errors)")
+        let states = await bench.simulator.record.vehicles.values.map(\.vehicleState)
+        #expect(states.count == count && states.allSatisfy { $0 == "OFFLINE" }, "\(states)")
     }
 
     @Test func countFailuresByAnswer() async throws {

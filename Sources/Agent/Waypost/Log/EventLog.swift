@@ -26,9 +26,15 @@ package final class EventLog: ReportingObserver {
 
     private let state: Locked<State>
 
-    /// `tellsFirstDelivery`: as the service does, of which that is the success.
-    package init(log: LogWriter, clock: MonotonicClock, tellsFirstDelivery: Bool = false) {
-        (self.log, self.clock) = (log, clock)
+    /// What one vehicle does by itself.
+    private let ofOneVehicle: LogLevel
+
+    /// `tellsFirstDelivery`: as the service does, of which that is the success. `isOfMany`: of many vehicles, what one
+    /// of them does is routine.
+    package init(
+        log: LogWriter, clock: MonotonicClock, tellsFirstDelivery: Bool = false, isOfMany: Bool = false
+    ) {
+        (self.log, self.clock, ofOneVehicle) = (log, clock, isOfMany ? .debug : .info)
         state = Locked(State(first: FirstDelivery(isTold: !tellsFirstDelivery)))
     }
 
@@ -39,8 +45,8 @@ package final class EventLog: ReportingObserver {
             let warning = ReceiverWarning.datedByHost
             if count("", of: "reminder: \(warning.label)", again: nil) != nil { log.write(.info, "\(warning)") }
         case .receiverWarning(let warning): remind(of: warning.label, "\(warning)")
-        case .privateModeBegan: log.write(.info, "the vehicle is private: nothing is told of where it is")
-        case .privateModeEnded: log.write(.info, "the vehicle is private no more")
+        case .privateModeBegan: log.write(ofOneVehicle, "the vehicle is private: nothing is told of where it is")
+        case .privateModeEnded: log.write(ofOneVehicle, "the vehicle is private no more")
         case .fix: tellAcceptance()
         case .refused(_, let refusal): tell(refusal)
         case .tooSoon(let fix):
@@ -70,7 +76,7 @@ package final class EventLog: ReportingObserver {
         case .waiting(let delay, _): log.write(.debug, "next attempt in \(delay)")
         case .quarantined(let stored, let reason):
             log.write(.error, "update \(stored.sequence) quarantined, Fleet Engine rejects it: \(reason)")
-        case .stateSent(let vehicleState, _): log.write(.info, "vehicle is \(vehicleState.rawValue)")
+        case .stateSent(let vehicleState, _): log.write(ofOneVehicle, "vehicle is \(vehicleState.rawValue)")
         case .withheld: log.write(.debug, "a fix is withheld: the vehicle is private, or was a moment ago")
         case .sky, .progress, .serverTime, .idle: break
         }

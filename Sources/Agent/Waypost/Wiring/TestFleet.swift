@@ -46,7 +46,7 @@ package struct TestFleet: Sendable {
         source: (Int) -> any FixSource
     ) {
         let observer = ReportingObservers(
-            [parts.monitor, EventLog(log: parts.log, clock: parts.clock)] + parts.observers)
+            [parts.monitor, EventLog(log: parts.log, clock: parts.clock, isOfMany: true)] + parts.observers)
         (self.names, authorization) = (names, parts.authorization)
         vehicles = names.enumerated().map { index, name in
             var configuration = configuration
