@@ -23,8 +23,12 @@ import WaypostTestSupport
     }
 
     /// An agent that owes its state, over `transport`; nothing of it runs.
-    private func agent(over transport: ScriptedTransport) async throws -> VehicleAgent {
-        let config = try ServiceSetup().write(in: folder)
+    private func agent(
+        over transport: ScriptedTransport, _ edit: (inout ServiceSetup) -> Void = { _ in }
+    ) async throws -> VehicleAgent {
+        var setup = ServiceSetup()
+        edit(&setup)
+        let config = try setup.write(in: folder)
         return try await VehicleAgent(
             try Configuration(file: config),
             VehicleAgent.Parts(
@@ -66,6 +70,28 @@ import WaypostTestSupport
         }
         await telling
         #expect(transport.requests.count == 1)
+        #expect(try !isOwed)
+        await agent.close()
+    }
+
+    /// Of a vehicle that may be in one of its private zones an update tells no state.
+    @Test func isToldBesideUpdatesWithoutAState() async throws {
+        let answers = Locked([503, 200])
+        let transport = ScriptedTransport { _ throws(HTTPTransportError) in
+            let status = answers.withLock { $0.removeFirst() }
+            return HTTPResponse(status: status, body: Array(#"{"name": "providers/p/vehicles/van-7"}"#.utf8))
+        }
+        let agent = try await agent(over: transport) {
+            $0.reporting = #""privateZones": [{"latitude": 48, "longitude": 11, "radiusMeters": 200}]"#
+        }
+        async let telling: Void = agent.tellOwedState(through: agent.uploader)
+        for await sleep in clock.sleeps.prefix(1) {
+            let stored = UploadBatch(last: ProgressWatches.stored, lastIsPending: true, past: [])
+            monitor.observe(.delivered(stored, traffic: HTTPTraffic(), took: .zero))
+            clock.advance(by: sleep)
+        }
+        await telling
+        #expect(transport.requests.count == 2)
         #expect(try !isOwed)
         await agent.close()
     }

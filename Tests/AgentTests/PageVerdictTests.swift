@@ -13,6 +13,8 @@ import WaypostTestSupport
     static let fix = ReportingEvent.fix(.sample(0))
     static let receiving = ReportingEvent.receiver(.receiving(source: "/dev/gnss"))
 
+    static let offline = ReportingEvent.stateSent(.offline, traffic: HTTPTraffic())
+
     static func failed(_ outcome: UploadOutcome) -> ReportingEvent { .failed(outcome, traffic: HTTPTraffic()) }
 
     static let cases: [([ReportingEvent], Int64, PageVerdict.Kind, String)] = [
@@ -31,6 +33,7 @@ import WaypostTestSupport
         ([receiving, fix, RecentHistories.noToken], 3, .trouble, "No token"),
         ([receiving, fix, failed(.unreachable(reason: "no route"))], 900, .trouble, "Fleet Engine cannot be reached"),
         ([receiving, fix, failed(.tokenRefused(reason: "401"))], 3, .trouble, "The token is rejected"),
+        ([receiving, fix, RecentHistories.noToken, .privateModeBegan, offline], 0, .well, "Private"),
         (
             [receiving, fix, failed(.intercepted(reason: "a captive portal"))], 3, .trouble,
             "Something else answers for Fleet Engine"

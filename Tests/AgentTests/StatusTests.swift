@@ -466,6 +466,18 @@ import WaypostTestSupport
         #expect(lines.all == ["<3>positions are sent from memory only: no space is left"])
     }
 
+    /// A private vehicle's state is all that is told of it.
+    @Test func tellsTheRecoveryByAState() {
+        let log = log()
+        log.observe(.noToken(AuthorizationError(.unavailable, "no connection")))
+        log.observe(.stateSent(.offline, traffic: HTTPTraffic()))
+        #expect(
+            lines.all == [
+                "<4>no token, updates are kept: no connection", "<6>there is a token again",
+                "<6>delivery works again", "<6>vehicle is OFFLINE",
+            ])
+    }
+
     @Test func tellsTheRecovery() {
         let log = log()
         log.observe(.failed(.retry(reason: "503", after: nil), traffic: HTTPTraffic()))

@@ -63,18 +63,28 @@ import WaypostTestSupport
         #expect(upload.dueIn == pause)
     }
 
+    /// It waits for the pace that the server has asked for, also where a heartbeat is overdue.
     @Test func tellItNoSoonerThanTheServerTakesAnything() {
         upload.take(.accepted(nil))
         upload.send(Self.waiting)
         upload.take(.answered(.throttled(reason: "", after: nil), traffic: HTTPTraffic()), jitter: 0)
-        upload.now += .seconds(5)
+        upload.now += .seconds(58)
+        upload.send(Self.waiting)
+        upload.take(.answered(.throttled(reason: "", after: nil), traffic: HTTPTraffic()), jitter: 0)
+        upload.goOn()
+        upload.send(Self.waiting)
+        upload.take(.answered(.unreachable(reason: ""), traffic: HTTPTraffic()))
+        upload.now += .seconds(1)
         upload.take(.timeReached)
         upload.take(.outboxRead(Self.waiting, newest: nil))
-        upload.take(.tokenReceived(UploadStateDriver.token))
-        upload.take(.answered(.throttled(reason: "", after: nil), traffic: HTTPTraffic()), jitter: 0)
-        upload.take(.privateModeBegan)
         #expect(upload.action == .wait)
-        #expect(upload.dueIn == .seconds(10))
+        upload.take(.privateModeBegan)
+        for _ in 0..<20 where upload.action == .wait {
+            #expect(upload.dueIn ?? .zero > .zero, "it would spin")
+            upload.now += upload.dueIn ?? .zero
+            upload.take(.timeReached)
+        }
+        #expect(upload.action == .tell(.offline))
     }
 
     /// What comes next after a failure waits no longer than after any success.
@@ -98,7 +108,7 @@ import WaypostTestSupport
     func tellItOnceToEachFleetEngine(endpoint: String, course: UploadStateDriver.Course) throws {
         upload.take(.privateModeBegan)
         upload.take(.stateTold(.delivered))
-        let successor = try UploadStateDriver(privacy: .unknown, endpoint: endpoint)
+        let successor = try UploadStateDriver(privacy: .asBefore, endpoint: endpoint)
         successor.succeed(upload)
         successor.take(.started)
         #expect(successor.course == course)
@@ -108,12 +118,36 @@ import WaypostTestSupport
     /// Private times that a successor hears of before it runs are newer than those of the one before.
     @Test func endAlsoForASuccessor() throws {
         upload.take(.privateModeBegan)
-        let successor = try UploadStateDriver(privacy: .unknown)
+        let successor = try UploadStateDriver(privacy: .asBefore)
         successor.take(.privateModeEnded)
         successor.succeed(upload)
         successor.take(.started)
         #expect(successor.course == .goOn)
         #expect(successor.state.vehicleState == .online)
+    }
+
+    /// An update that was under way to the outbox when the vehicle became private, and reaches a successor.
+    @Test func goOnForASuccessorThatHasAnUpdate() throws {
+        upload.take(.privateModeBegan)
+        let successor = try UploadStateDriver(privacy: .asBefore)
+        successor.take(.accepted(nil))
+        successor.succeed(upload)
+        successor.take(.started)
+        #expect(successor.action == .tell(.offline))
+        #expect(successor.state.vehicleState == .offline)
+    }
+
+    /// A reload with other zones.
+    @Test(
+        arguments: [
+            (.open, true, nil), (.over, true, nil), (.unknown, true, nil), (.unknown, false, .online),
+            (.open, false, .online),
+            (.inForce(owesOffline: true), false, .offline),
+        ] as [(UploadPrivacy, Bool, VehicleState?)])
+    func knowThatZonesChange(before: UploadPrivacy, areThere: Bool, state: VehicleState?) throws {
+        let upload = try UploadStateDriver(privacy: before)
+        upload.take(.privateZonesChanged(areThere: areThere))
+        #expect(upload.state.vehicleState == state)
     }
 
     /// After a start in a private zone, that the vehicle is in one is known with the first fix.
@@ -188,6 +222,19 @@ import WaypostTestSupport
         deliver(upload)
         upload.take(.outboxRead(nil, newest: nil))
         #expect(upload.action == .finish)
+    }
+
+    /// Whoever asks Fleet Engine again now and then asks with what is to be delivered: the newest alone would be a
+    /// repetition.
+    @Test func takeWhatWaitsAfterAHold() {
+        upload.take(.privateModeBegan)
+        upload.take(.stateTold(.delivered))
+        upload.take(.finishWhenEmpty)
+        upload.send(Self.repetition)
+        upload.take(.answered(.hold(reason: ""), traffic: HTTPTraffic()))
+        #expect(upload.nextLimit == 1)
+        upload.take(.privateModeEnded)
+        #expect(upload.nextLimit == 1)
     }
 
     /// An outbox in memory has no room for the next position before that; what an operator returns is no position.

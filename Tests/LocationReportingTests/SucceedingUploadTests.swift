@@ -11,7 +11,7 @@ import WaypostTestSupport
     private let successor: UploadStateDriver
 
     init() throws {
-        (former, successor) = (try UploadStateDriver(), try UploadStateDriver(privacy: .unknown))
+        (former, successor) = (try UploadStateDriver(), try UploadStateDriver(privacy: .asBefore))
         former.goOn()
     }
 

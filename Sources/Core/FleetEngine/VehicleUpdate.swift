@@ -5,8 +5,8 @@ import TimeAndChance
 /// One `UpdateVehicle` or `UpdateDeliveryVehicle` call: what changes of a vehicle.
 package struct VehicleUpdate: Sendable, Hashable {
     package var vehicle: VehicleName
-    /// Goes with every update of an on-demand vehicle, so that a lost change of state heals itself; scheduled vehicles
-    /// have none.
+    /// Goes with every update of an on-demand vehicle whose state is known, so that a lost change of state heals
+    /// itself; scheduled vehicles have none.
     package var state: VehicleState?
     package var lastLocation: VehicleLocation?
     /// Older positions that could not be reported, in order of time.

@@ -101,14 +101,13 @@ package struct ServiceCheck {
 
     private func switchTrouble(_ path: String) -> String? {
         if let blindness = blindness(at: path) {
-            return "\(path) \(blindness), so that it does not switch; use a path that it sees, as "
-                + "/var/lib/vehicle/private"
+            return
+                "\(path) \(blindness), so that it does not switch; use a path that it sees, as /var/lib/vehicle/private"
         }
         guard let folder = sandbox.passingFolder(of: path) else { return nil }
         return
             "\(path) is gone after each stop and restart of the service, for systemd removes \(folder) then, and the "
-            + "vehicle is not private any more; use a folder of its own, as "
-            + "/var/lib/vehicle/private"
+            + "vehicle is not private any more; use a folder of its own, as /var/lib/vehicle/private"
     }
 
     private func outboxTrouble(_ path: String) -> String? {

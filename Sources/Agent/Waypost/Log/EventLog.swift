@@ -27,14 +27,14 @@ package final class EventLog: ReportingObserver {
     private let state: Locked<State>
 
     /// What one vehicle does by itself.
-    private let ofOneVehicle: LogLevel
+    private let levelOfOneVehicle: LogLevel
 
     /// `tellsFirstDelivery`: as the service does, of which that is the success. `isOfMany`: of many vehicles, what one
     /// of them does is routine.
     package init(
         log: LogWriter, clock: MonotonicClock, tellsFirstDelivery: Bool = false, isOfMany: Bool = false
     ) {
-        (self.log, self.clock, ofOneVehicle) = (log, clock, isOfMany ? .debug : .info)
+        (self.log, self.clock, levelOfOneVehicle) = (log, clock, isOfMany ? .debug : .info)
         state = Locked(State(first: FirstDelivery(isTold: !tellsFirstDelivery)))
     }
 
@@ -45,8 +45,8 @@ package final class EventLog: ReportingObserver {
             let warning = ReceiverWarning.datedByHost
             if count("", of: "reminder: \(warning.label)", again: nil) != nil { log.write(.info, "\(warning)") }
         case .receiverWarning(let warning): remind(of: warning.label, "\(warning)")
-        case .privateModeBegan: log.write(ofOneVehicle, "the vehicle is private: nothing is told of where it is")
-        case .privateModeEnded: log.write(ofOneVehicle, "the vehicle is private no more")
+        case .privateModeBegan: log.write(levelOfOneVehicle, "the vehicle is private: nothing is told of where it is")
+        case .privateModeEnded: log.write(levelOfOneVehicle, "the vehicle is private no more")
         case .fix: tellAcceptance()
         case .refused(_, let refusal): tell(refusal)
         case .tooSoon(let fix):
@@ -76,7 +76,10 @@ package final class EventLog: ReportingObserver {
         case .waiting(let delay, _): log.write(.debug, "next attempt in \(delay)")
         case .quarantined(let stored, let reason):
             log.write(.error, "update \(stored.sequence) quarantined, Fleet Engine rejects it: \(reason)")
-        case .stateSent(let vehicleState, _): log.write(ofOneVehicle, "vehicle is \(vehicleState.rawValue)")
+        case .stateSent(let vehicleState, _):
+            if end("token") { log.write(.info, "there is a token again") }
+            tellDelivery(of: 0)
+            log.write(levelOfOneVehicle, "vehicle is \(vehicleState.rawValue)")
         case .withheld: log.write(.debug, "a fix is withheld: the vehicle is private, or was a moment ago")
         case .sky, .progress, .serverTime, .idle: break
         }
@@ -98,7 +101,7 @@ package final class EventLog: ReportingObserver {
         log.write(.info, isStored ? "the outbox accepts updates again" : "the outbox works again")
     }
 
-    /// A heartbeat delivers no update.
+    /// A heartbeat delivers no update, nor does a state.
     private func tellDelivery(of updates: Int) {
         guard end("trouble") else { return }
         let news = updates > 0 ? "; \(updates.counted("update")) delivered at once" : ""

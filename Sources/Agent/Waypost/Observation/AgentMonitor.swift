@@ -209,7 +209,10 @@ package final class AgentMonitor: ReportingObserver {
             case .accepted: state.memoryOnly = nil
             case .waiting(let delay, _): state.waitsUntil = now + delay
             case .refused(_, let refusal): state.lastRefusal = (refusal, now)
-            case .tooSoon, .quarantined, .stateSent, .idle: break
+            case .stateSent:
+                state.waitsUntil = nil
+                if state.trouble?.kind != .outbox { state.trouble = nil }
+            case .tooSoon, .quarantined, .idle: break
             }
         }
     }

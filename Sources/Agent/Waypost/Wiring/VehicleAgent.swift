@@ -133,7 +133,6 @@ package struct VehicleAgent: Sendable {
 
     /// Runs until the source has ended and everything is delivered, or until cancelled.
     package func run() async throws(AgentError) {
-        await intake.lookAtSwitch()  // what waits may be sent before the first fix looks
         let failure = await withDiscardingTaskGroup(returning: FixSourceError?.self) { group in
             group.addTask { await maintainOutbox() }
             if progress != nil { group.addTask { _ = await privateWatch.run { await watchPrivateSwitch($0) } } }
@@ -147,6 +146,7 @@ package struct VehicleAgent: Sendable {
 
     /// Runs `uploader`; beside it, in the service, tells the state that the last stop owes.
     private func deliver(by uploader: Uploader) async {
+        await intake.lookAtSwitch()  // what waits may go out before the first fix
         guard let progress else { return await uploader.run() }
         // What the one before it had begun is over.
         progress.rests(.upload)
@@ -261,7 +261,8 @@ package struct VehicleAgent: Sendable {
     func tellOwedState(through uploader: Uploader) async {
         guard vehicle.service == .onDemandTrips, await owedState.isOwed else { return }
         var (level, pause) = (LogLevel.warning, Duration.seconds(30))
-        while !Task.isCancelled, monitor.snapshot.lastDelivery == nil {
+        while !Task.isCancelled {
+            if monitor.snapshot.lastDelivery != nil, await uploader.tellsState { break }
             if await tell(farewellState, through: uploader, complainingAt: level) { break }
             level = .debug  // the updates' own trouble is reported beside it
             await clock.sleep(for: pause)

@@ -49,8 +49,9 @@ package actor LocationIntake {
 
     /// Is private in these `zones`, and as this switch says, from now on.
     package func keepPrivate(in zones: [PrivateZone], by privateSwitch: PrivateSwitch?) async {
-        privateMode.change(zones: zones)
+        let hasChanged = privateMode.change(zones: zones)
         self.privateSwitch = privateSwitch
+        if hasChanged { await uploader.privateZonesChanged(areThere: !zones.isEmpty) }
         await lookAtSwitch()
     }
 

@@ -38,8 +38,11 @@ package struct PrivateMode: Sendable {
 
     package var isPrivate: Bool { isSwitchedOn || isInZone }
 
-    /// Other zones from now on. Whether the vehicle is in one of them, the next fix says.
-    package mutating func change(zones: [PrivateZone]) { self.zones = zones }
+    /// Other zones from now on: whether the vehicle is in one of them, the next fix says. Gives whether they differ.
+    package mutating func change(zones: [PrivateZone]) -> Bool {
+        defer { self.zones = zones }
+        return self.zones != zones
+    }
 
     /// Takes how the switch stands.
     package mutating func observe(isSwitchedOn: Bool) {

@@ -16,7 +16,7 @@ enum OutboxContents: Sendable, Hashable {
         if batch == nil, let newest { self = .empty(newest: newest, readAt: now) } else { self = .unknown }
     }
 
-    /// Notes what was accepted; `nil`: something.
+    /// Notes what was accepted; `nil`: something was, which only the outbox knows.
     mutating func accept(_ batch: UploadBatch?) {
         // One that is not the newest is not the one that leads.
         if let batch, case .empty(let newest, let readAt) = self, newest.update.timeOfFix < batch.last.timeOfFix {

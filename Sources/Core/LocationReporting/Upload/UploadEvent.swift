@@ -20,6 +20,8 @@ enum UploadEvent: Sendable {
     /// Nothing is to be told of where the vehicle is, until the other comes.
     case privateModeBegan
     case privateModeEnded
+    /// The vehicle has other private zones, or none any more.
+    case privateZonesChanged(areThere: Bool)
     /// Perhaps `dueAt` is reached; perhaps too soon.
     case timeReached
     /// The task is cancelled, and with it whatever is in progress.

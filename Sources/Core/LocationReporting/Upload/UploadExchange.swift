@@ -29,8 +29,8 @@ struct UploadExchange: Sendable {
         abortedFor == nil ? [graceEndsAt, patienceEndsAt].compactMap(\.self).min() : nil
     }
 
-    /// What it fails of, if that is not the fault of its own network path: what failed after the network returned says
-    /// nothing about it, and is made again like what was aborted.
+    /// Why its failure says nothing of the network path, and it is made again at once: it was aborted, or the network
+    /// has changed beneath it.
     var excuse: AbortReason? { abortedFor ?? (graceEndsAt == nil ? nil : .networkChanged) }
 
     mutating func networkReturned(at now: Duration) {

@@ -5,7 +5,7 @@ package import HTTPMessages
 package struct UploadSettings: Sendable, Hashable {
     package var vehicle: VehicleName
     package var endpoint: HTTPURL
-    /// Sent with every update of an on-demand vehicle.
+    /// Sent with every update of an on-demand vehicle, but while it may be private and nobody knows.
     package var state: VehicleState?
     package var limits: HTTPLimits
     package var maximumPastLocations: Int

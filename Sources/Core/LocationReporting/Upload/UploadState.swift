@@ -110,7 +110,9 @@ struct UploadState: Sendable {
     mutating func succeed(_ former: Self) {
         selection.succeed(former.selection)
         taken = former.taken
-        privacy.succeed(former.privacy, isHeard: settings.state == nil || former.settings.endpoint == settings.endpoint)
+        privacy.succeed(
+            former.privacy, hasNewer: hasNewer,
+            isHeard: settings.state == nil || former.settings.endpoint == settings.endpoint)
     }
 
     /// Takes what has happened at `now`, and says what follows; `jitter` draws from 0...1, once for each answer, for a
@@ -141,6 +143,9 @@ struct UploadState: Sendable {
         case .privateModeEnded:
             privacy = .over
             return takeNews(isNewer: false)
+        case .privateZonesChanged(let areThere):
+            privacy.changeZones(areThere: areThere)
+            return takeNews(isNewer: false)
         case .requeued:
             contents = .unknown
             return takeNews(isNewer: false)
@@ -166,10 +171,11 @@ extension UploadState {
     private mutating func readOutbox(for token: AuthorizationToken? = nil) -> UploadStep {
         guard !isCancelled else { return finish() }
         (hasNews, hasNewer) = (false, false)
-        if privacy.owesOffline { return tellOffline() }
         selection.willRead(at: now)
+        if privacy.owesOffline { return tellOffline() }
         let isPaced = pace.timeToBacklog(at: now) > .zero
-        let limit = pace.holdsPast(at: now) ? 0 : batchSize.limit
+        // Behind what is not to be repeated alone, only past locations can deliver the rest.
+        let limit = pace.holdsPast(at: now) ? 0 : max(privacy == .open ? 0 : 1, batchSize.limit)
         phase = .reading(limit: limit, isPaced: isPaced, token: token)
         if let known = contents.answer(maximumPastLocations: limit, at: now) {
             return select(from: known.batch, newest: finishesWhenEmpty ? nil : known.newest)
@@ -259,9 +265,10 @@ extension UploadState {
     private mutating func stateTold(_ outcome: UploadOutcome, jitter: Double) -> UploadStep {
         guard !isCancelled, case .tellingState(let since) = phase else { return finish() }
         missingTokens = 0
+        if case .hold = outcome {} else { holds = 0 }
         switch outcome {
         case .delivered, .rejected:
-            if outcome == .delivered { (failures, holds) = (0, 0) }
+            if outcome == .delivered { failures = 0 }
             if privacy.owesOffline { privacy = .inForce(owesOffline: false) }
             return readOutbox()
         default: return backOff(after: outcome, took: now - since, jitter: jitter)

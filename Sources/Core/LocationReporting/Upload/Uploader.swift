@@ -39,10 +39,11 @@ package actor Uploader {
         state = UploadState(settings, privacy: mayBePrivate ? .unknown : .open, at: clock.now)
     }
 
-    /// Goes on where `former` ends, once this one runs; to be called before this one is told anything.
+    /// Goes on where `former`, which has the same clock, ends, once this one runs; to be called before this one is told
+    /// anything.
     func takePlace(of former: Uploader) {
         self.former = former
-        state = UploadState(settings, privacy: .unknown, at: clock.now)
+        state = UploadState(settings, privacy: .asBefore, at: clock.now)
     }
 
     /// Tells that the outbox has a new update; `batch`: with its shape points, where that is all that is new.
@@ -72,6 +73,12 @@ package actor Uploader {
     func privateModeBegan() { take(.privateModeBegan) }
 
     func privateModeEnded() { take(.privateModeEnded) }
+
+    /// Tells that the vehicle has other private zones, or none any more.
+    func privateZonesChanged(areThere: Bool) { take(.privateZonesChanged(areThere: areThere)) }
+
+    /// Whether updates say the vehicle's state: not while nobody knows whether it is private.
+    package var tellsState: Bool { state.vehicleState != nil }
 
     /// Lets `run` end once nothing is pending: a recorded log has come to its end.
     package func finishWhenEmpty() { take(.finishWhenEmpty) }

@@ -158,6 +158,8 @@ struct DeliveryAccount {
 
     mutating func trouble(until time: Duration) { lateness.trouble(until: time) }
 
+    mutating func privateTime(until end: Duration) { lateness.privateTime(until: end) }
+
     /// A law on time that will be broken before the next thing happens, at `next`.
     func overdue(before next: Duration) -> Breach? { lateness.overdue(before: next) }
 

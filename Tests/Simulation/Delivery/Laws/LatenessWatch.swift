@@ -45,8 +45,16 @@ struct LatenessWatch {
         backlog = max(backlog, pendingCount)
     }
 
+    /// Until `end` the vehicle is private: nothing is repeated, what is in memory alone is not sent, and nothing of now
+    /// is told until the next position is accepted.
+    mutating func privateTime(until end: Duration) {
+        hasPosition = false
+        awaited.removeAll { !$0.isStored }
+        trouble(until: end)
+    }
+
     mutating func accept(_ time: UTCTime, isStored: Bool, overrules: Bool, at now: Duration) {
-        hasPosition = true
+        if !hasPosition { (hasPosition, lastHeard) = (true, now) }
         if overrules { awaited = [] }
         if awaited.last.map({ $0.time < time }) ?? true {
             awaited.append(Awaited(time: time, acceptedAt: now, isStored: isStored))

@@ -34,6 +34,8 @@ enum Law: String, CaseIterable, Sendable {
     case quarantineIsRefused
     /// Evicted is only what does not fit.
     case evictionNeedsFullStore
+    /// Of a private vehicle nothing is accepted or repeated, and nothing is told but that it is offline.
+    case privateIsSilent
     /// What waits in memory is bounded: jobs, sleepers.
     case bounded
     /// Stopping is cancellation: it takes no time of its own.

@@ -33,10 +33,16 @@ final class FleetEngineDouble: @unchecked Sendable {
     /// The way to the network is back: what waited may come at once.
     func networkReturned() { attempts.give(6) }
 
+    /// An upload loop begins anew, and does not wait for what the one before waited for.
+    func reloaded() { attempts.give(3) }
+
     /// The client is about to send `request`, over whatever way there is.
     func willSend(_ request: HTTPRequest) {
         world.note(.request, Int64(request.body.count), 0, "request of \(request.body.count) bytes")
         world.require(.fewAttempts, attempts.take(at: world.now), "attempts come faster than one a second")
+        world.require(
+            .privateIsSilent, !world.isKnownPrivate || UpdateReader.state(of: request) != "ONLINE",
+            "a private vehicle is told to be online")
         issuer.willUse(Self.token(of: request), for: vehicle.vehicleID)
     }
 

@@ -16,6 +16,11 @@ enum UpdateReader {
         do throws(Problem) { return .success(try update(request, vehicle)) } catch { return .failure(error) }
     }
 
+    /// What `request` says of the vehicle's state.
+    static func state(of request: HTTPRequest) -> String? {
+        (try? JSONValue(parsing: request.body))?["vehicleState"]?.stringValue
+    }
+
     private static func update(_ request: HTTPRequest, _ vehicle: VehicleName) throws(Problem) -> Update {
         let parts = request.url.target.split(separator: "?", maxSplits: 1)
         try require(parts.first.map(String.init) == "/v1/\(vehicle)", "the address is \(request.url.target)")

@@ -15,6 +15,8 @@ enum PlantedBug: String, CaseIterable, Sendable {
     case retriesWithoutPause, ignoresTheNetwork, hasNoHeartbeat
     // Disk.
     case doesNotSync
+    // Private mode.
+    case seesNoSwitch
 
     func around(_ transport: any HTTPTransport, _ world: World) -> any HTTPTransport {
         FaultyTransport(base: transport, bug: self, world: world)

@@ -23,7 +23,10 @@ final class AgentProcess: @unchecked Sendable {
     private let world: World
     private let life: ProcessLife
     private let outbox: any Outbox
-    private let uploader: Uploader
+    private let pipeline: ReportingPipeline
+    private let intake: LocationIntake
+    /// Makes the first uploader, and its successors after a reload.
+    private let makeUploader: () -> Uploader
     private let authorization: any VehicleAuthorization
     private let sendsState: Bool
     private var task: Task<Void, Never>?
@@ -62,24 +65,30 @@ final class AgentProcess: @unchecked Sendable {
         let witness = Witness(world: world, life: life)
         var transport: any HTTPTransport = place.network
         if let bug { transport = bug.around(transport, world) }
-        uploader = Uploader(
-            settings: settings, outbox: outbox, authorization: authorization, transport: transport,
-            clock: MonotonicClock(world.clock), jitter: { jitter.draw() },
-            observer: witness)
+        // One for all: its times count from its making.
+        let clock = MonotonicClock(world.clock)
+        makeUploader = { [outbox, authorization, settings, transport] in
+            Uploader(
+                settings: settings, outbox: outbox, authorization: authorization, transport: transport,
+                clock: clock, jitter: { jitter.draw() },
+                observer: witness)
+        }
+        let uploader = makeUploader()
         sendsState = settings.state != nil
         let knowsPresent = dice.chance(0.7)
-        let intake = LocationIntake(
+        intake = LocationIntake(
             plausibility: Plausibility(
                 earliest: world.origin, expected: knowsPresent ? world.utc : world.origin.advanced(by: .seconds(-9e7)),
                 newest: newest),
             shape: ShapePoints(meters: 5), policy: ReportingPolicy(.interval(.seconds(10)), heartbeat: .seconds(60)),
-            spacing: .live, outbox: outbox,
-            uploader: uploader, clock: MonotonicClock(world.clock),
+            spacing: .live, privateSwitch: { bug != .seesNoSwitch && world.privateFor != nil }, outbox: outbox,
+            uploader: uploader, clock: clock,
             latestTime: { world.utc.advanced(by: .seconds(600)) }, observer: witness)
-        let pipeline = ReportingPipeline(source: place.receiver, intake: intake, uploader: uploader)
+        pipeline = ReportingPipeline(source: place.receiver, intake: intake, uploader: uploader)
         let companion = Companion(world: world, authorization: authorization, vehicleID: place.vehicle.vehicleID + "-b")
         world.note(.start, ledger.accepted, ledger.pending, "the service starts: \(ledger)")
-        task = Task {
+        task = Task { [intake, pipeline] in
+            await intake.lookAtSwitch()
             await withDiscardingTaskGroup { group in
                 group.addTask { await companion.run() }
                 do { try await pipeline.run() } catch { world.breach(.neverStuck, "the pipeline ended: \(error)") }
@@ -91,8 +100,14 @@ final class AgentProcess: @unchecked Sendable {
     /// A way to the network is announced.
     func networkReturned() async {
         guard life.isAlive, world.scenario.bug != .ignoresTheNetwork else { return }
-        await uploader.networkReturned()
+        await pipeline.uploader.networkReturned()
     }
+
+    /// The private switch has been turned.
+    func lookAtSwitch() async { if life.isAlive { await intake.lookAtSwitch() } }
+
+    /// SIGHUP, with another configuration of the delivery.
+    func reload() async { if life.isAlive { await pipeline.replace(uploader: makeUploader()) } }
 
     /// SIGTERM: cancelled, then the last state within three seconds, and the outbox closed.
     func terminate() async {
@@ -100,7 +115,7 @@ final class AgentProcess: @unchecked Sendable {
         await cancel()
         if sendsState {
             await withTaskGroup { group in
-                group.addTask { [uploader] in _ = try? await uploader.send(state: .offline) }
+                group.addTask { [pipeline] in _ = try? await pipeline.uploader.send(state: .offline) }
                 group.addTask { [world] in await world.clock.wait(for: .seconds(3)) }
                 await group.next()
                 group.cancelAll()

@@ -33,7 +33,7 @@ final class VehicleDay: @unchecked Sendable {
 
     /// Lives until the last fault has passed and everything has drained.
     func run() async {
-        let link = Task { await watchLink() }
+        let (link, people) = (Task { await watchLink() }, Task { await watchPeople() })
         while world.now < world.faultsEnd {
             await start()
             place.receiver.activity = .driving
@@ -41,8 +41,10 @@ final class VehicleDay: @unchecked Sendable {
             place.receiver.activity = dice.chance(0.7) ? .parked : .off
             await stop()
         }
-        link.cancel()
-        await link.value
+        for watch in [link, people] {
+            watch.cancel()
+            await watch.value
+        }
         await drain()
     }
 
@@ -103,6 +105,39 @@ final class VehicleDay: @unchecked Sendable {
             world.note(.networkBack, 0, 0, "the network is back")
             server.networkReturned()
             await process?.networkReturned()
+        }
+    }
+
+    /// Turns the private switch, and has the configuration read anew.
+    private func watchPeople() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.watchSwitch() }
+            group.addTask { await self.watchReloads() }
+        }
+    }
+
+    private func watchSwitch() async {
+        while !Task.isCancelled, let time = world.nextSpell(.privateTime) {
+            await world.clock.wait(for: max(.zero, time.lowerBound - world.now) + .milliseconds(1))
+            if Task.isCancelled { return }
+            world.note(.privateTime, 1, 0, "the vehicle is private")
+            world.account.privateTime(until: time.upperBound + .seconds(61))
+            await process?.lookAtSwitch()
+            await world.clock.wait(for: time.upperBound - world.now + .milliseconds(1))
+            world.note(.privateTime, 0, 0, "the vehicle is private no more")
+            await process?.lookAtSwitch()
+        }
+    }
+
+    private func watchReloads() async {
+        while !Task.isCancelled, let time = world.nextSpell(.reload) {
+            await world.clock.wait(for: max(.zero, time.lowerBound - world.now) + .milliseconds(1))
+            if Task.isCancelled { return }
+            guard world.holds(.reload) else { continue }
+            world.note(.reload, 0, 0, "the configuration is read anew")
+            server.reloaded()
+            await process?.reload()
+            await world.clock.wait(for: .seconds(1))
         }
     }
 

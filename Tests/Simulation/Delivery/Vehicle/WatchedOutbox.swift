@@ -26,6 +26,7 @@ struct WatchedOutbox: Outbox {
         _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool
     ) async throws(OutboxError) -> StoredUpdate {
         guard life.isAlive else { throw OutboxError(.closed, "the process is dead") }
+        world.require(.privateIsSilent, world.privateFor == nil, "an update of a private vehicle is accepted")
         world.account.begin(update, with: shapePoints, overrulingEarlier: overrulingEarlier)
         disk.prepare()
         do {

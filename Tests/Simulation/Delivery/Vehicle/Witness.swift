@@ -21,6 +21,9 @@ struct Witness: ReportingObserver {
             world.note(.accepted, stored.sequence, 0, "accepted \(stored.sequence) of \(stored.update.timeOfFix)")
         case .notStored(let error): world.note(.notStored, 0, 0, "not stored: \(error.code)")
         case .uploading(let batch):
+            world.require(
+                .privateIsSilent, batch.lastIsPending || !world.isKnownPrivate,
+                "the position of \(batch.last.timeOfFix) is repeated for a private vehicle")
             let sequence = batch.stored?.sequence ?? 0
             world.note(
                 .uploading, sequence, Int64(batch.past.count),

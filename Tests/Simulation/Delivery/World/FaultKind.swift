@@ -14,6 +14,8 @@ enum FaultKind: Int, CaseIterable, Sendable, Comparable {
     case fullDisk, diskError, smallStore
     // Scheduling
     case disorder
+    // What people do
+    case privateTime, reload
 
     /// As it is written after `--without`.
     var name: String { "\(self)" }
@@ -64,6 +66,8 @@ enum FaultKind: Int, CaseIterable, Sendable, Comparable {
         case .diskError: .strike(0.00005...0.005)
         case .smallStore: .trait
         case .disorder: .trait
+        case .privateTime: .spell(hoursBetween: 0.5...6, seconds: 2...7200)
+        case .reload: .spell(hoursBetween: 0.1...4, seconds: 1...1)
         }
     }
 }

@@ -6,6 +6,7 @@ struct Trace {
         case fix, refusedFix, accepted, notStored, uploading, delivered, failed, noToken, outboxFailed, waiting
         case quarantined, idle, stateSent, receiver
         case request, answer, token, networkBack, disk
+        case privateTime, reload
     }
 
     /// FNV-1a over all marks, times and figures.

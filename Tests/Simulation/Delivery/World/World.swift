@@ -46,6 +46,12 @@ final class World: @unchecked Sendable {
     func holds(_ kind: FaultKind) -> Bool { weather.spell(kind, at: now) != nil }
     func nextSpell(_ kind: FaultKind) -> Range<Duration>? { weather.nextSpell(kind, after: now) }
 
+    /// How long the vehicle has been private; `nil` while it is not.
+    var privateFor: Duration? { weather.spell(.privateTime, at: now).map { now - $0.lowerBound } }
+
+    /// Whether the loop has had the time to hear that the vehicle is private.
+    var isKnownPrivate: Bool { privateFor.map { $0 >= .seconds(1) } ?? false }
+
     /// A fault has been felt whose consequence may keep an update back for so long.
     func trouble(for duration: Duration) { account.trouble(until: now + duration) }
 
