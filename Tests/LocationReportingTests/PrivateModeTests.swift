@@ -61,9 +61,25 @@ import WaypostTestSupport
         _ = mode.tells(.sample(0))
         mode.observe(isSwitchedOn: false)
         #expect(mode.isPrivate)
-        #expect(!mode.change(zones: Self.zones) && mode.change(zones: []))
+        let (same, others) = (mode.change(zones: Self.zones), mode.change(zones: []))
+        #expect(!same && others)
         #expect(mode.isPrivate, "until a fix says where it is")
         let told = [mode.tells(.sample(1)), mode.tells(.sample(2))]
         #expect(told == [false, true])
+    }
+
+    /// Where it is, an accepted fix says.
+    @Test func mayBeInAZoneUntilAFixIsAccepted() {
+        var mode = PrivateMode(zones: Self.zones)
+        var may = [mode.mayBeInZone]
+        _ = mode.tells(.sample(0), isAccepted: false)
+        may.append(mode.mayBeInZone)
+        _ = mode.tells(.sample(0, north: 9000))
+        may.append(mode.mayBeInZone)
+        _ = mode.change(zones: Self.zones.reversed() + Self.zones)
+        may.append(mode.mayBeInZone)
+        _ = mode.change(zones: [])
+        may.append(mode.mayBeInZone)
+        #expect(may == [true, true, false, true, false])
     }
 }

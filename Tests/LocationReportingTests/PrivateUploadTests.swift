@@ -34,7 +34,7 @@ import WaypostTestSupport
         upload.take(.stateTold(.delivered))
         #expect(upload.course == .goOn)
         #expect(upload.state.vehicleState == .offline)
-        upload.take(.privateModeEnded)
+        upload.take(.privateModeEnded(mayBePrivate: false))
         #expect(upload.state.vehicleState == .online)
     }
 
@@ -119,7 +119,7 @@ import WaypostTestSupport
     @Test func endAlsoForASuccessor() throws {
         upload.take(.privateModeBegan)
         let successor = try UploadStateDriver(privacy: .asBefore)
-        successor.take(.privateModeEnded)
+        successor.take(.privateModeEnded(mayBePrivate: false))
         successor.succeed(upload)
         successor.take(.started)
         #expect(successor.course == .goOn)
@@ -232,9 +232,46 @@ import WaypostTestSupport
         upload.take(.finishWhenEmpty)
         upload.send(Self.repetition)
         upload.take(.answered(.hold(reason: ""), traffic: HTTPTraffic()))
-        #expect(upload.nextLimit == 1)
-        upload.take(.privateModeEnded)
-        #expect(upload.nextLimit == 1)
+        for _ in 0..<2 {
+            upload.goOn()
+            // The outbox gives the newest alone, and is asked once more.
+            upload.take(.outboxRead(UploadBatch(last: Self.newest, lastIsPending: false, past: []), newest: nil))
+            #expect(upload.action == .readOutbox(maximumPastLocations: 1, withBacklog: true, orNewest: false))
+            upload.take(.outboxRead(Self.repetition, newest: nil))
+            #expect(upload.action == .fetchToken)
+            upload.take(.tokenReceived(UploadStateDriver.token))
+            upload.take(.answered(.hold(reason: ""), traffic: HTTPTraffic()))
+        }
+    }
+
+    /// The newest goes alone in the end, so that each rejection finds an update.
+    @Test(arguments: [.unknown, .inForce(owesOffline: false)] as [UploadPrivacy])
+    func findTheUpdateThatIsRejected(privacy: UploadPrivacy) throws {
+        let upload = try UploadStateDriver(privacy: privacy)
+        var sent: [Int] = []
+        for _ in 0..<9 {
+            upload.goOn()
+            guard case .readOutbox(let limit, _, _)? = upload.action else { break }
+            let past = (0..<min(limit, 8)).map { StoredUpdate.sample(Int64($0)) }
+            upload.take(.outboxRead(UploadBatch(last: Self.newest, lastIsPending: true, past: past), newest: nil))
+            if upload.action == .fetchToken { upload.take(.tokenReceived(UploadStateDriver.token)) }
+            sent.append(past.count)
+            upload.take(.answered(.rejected(reason: ""), traffic: HTTPTraffic()))
+            if case .quarantine = upload.action { break }
+        }
+        #expect(sent == [8, 4, 2, 1, 0])
+        #expect(upload.action == .quarantine(Self.newest, reason: ""))
+    }
+
+    /// The switch is off, and the vehicle may be in a zone that a reload has brought.
+    @Test func goOnWhereTheVehicleMayBeInAZone() {
+        upload.take(.privateModeBegan)
+        upload.take(.stateTold(.delivered))
+        upload.take(.outboxRead(nil, newest: Self.newest))
+        upload.take(.privateModeEnded(mayBePrivate: true))
+        upload.take(.outboxRead(Self.repetition, newest: nil))
+        #expect(upload.action == .wait)
+        #expect(upload.state.vehicleState == nil)
     }
 
     /// An outbox in memory has no room for the next position before that; what an operator returns is no position.
@@ -242,7 +279,7 @@ import WaypostTestSupport
         upload.take(.privateModeBegan)
         upload.take(.stateTold(.delivered))
         upload.take(.outboxRead(Self.repetition, newest: nil))
-        upload.take(.privateModeEnded)
+        upload.take(.privateModeEnded(mayBePrivate: false))
         #expect(upload.send(Self.repetition) == Self.repetition)
         deliver(upload)
         for event in [.requeued, .timeReached] as [UploadEvent] {
@@ -259,7 +296,7 @@ import WaypostTestSupport
         upload.take(.privateModeBegan)
         upload.take(.stateTold(.delivered))
         upload.take(.outboxRead(nil, newest: nil))
-        upload.take(.privateModeEnded)
+        upload.take(.privateModeEnded(mayBePrivate: false))
         upload.now += .seconds(100)
         upload.take(.outboxRead(nil, newest: Self.newest))
         #expect(upload.action == .wait)

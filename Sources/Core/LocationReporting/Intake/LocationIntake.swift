@@ -120,7 +120,7 @@ package actor LocationIntake {
             await uploader.privateModeBegan()
         case (true, false):
             observer.observe(.privateModeEnded)
-            await uploader.privateModeEnded()
+            await uploader.privateModeEnded(mayBePrivate: privateMode.mayBeInZone)
         default: break
         }
         return answer

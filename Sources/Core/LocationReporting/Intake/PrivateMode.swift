@@ -31,17 +31,20 @@ package struct PrivateMode: Sendable {
     private var zones: [PrivateZone]
     private var isSwitchedOn = false
     private var isInZone = false
+    /// Whether no fix has said yet whether the vehicle is in one of its zones.
+    package private(set) var mayBeInZone: Bool
     /// Whether the next fix may be of before the switch was off.
     private var fixIsOfBefore = false
 
-    package init(zones: [PrivateZone]) { self.zones = zones }
+    package init(zones: [PrivateZone]) { (self.zones, mayBeInZone) = (zones, !zones.isEmpty) }
 
     package var isPrivate: Bool { isSwitchedOn || isInZone }
 
     /// Other zones from now on: whether the vehicle is in one of them, the next fix says. Gives whether they differ.
     package mutating func change(zones: [PrivateZone]) -> Bool {
-        defer { self.zones = zones }
-        return self.zones != zones
+        guard self.zones != zones else { return false }
+        (self.zones, mayBeInZone) = (zones, !zones.isEmpty)
+        return true
     }
 
     /// Takes how the switch stands.
@@ -56,7 +59,7 @@ package struct PrivateMode: Sendable {
         let stated = fix.horizontalAccuracyMeters ?? Self.usualMargin
         let margin = isInZone ? min(max(stated, Self.leastMargin), Self.longestMargin) : 0
         let isHeld = zones.contains { $0.holds(fix, margin: margin) }
-        if isAccepted { isInZone = isHeld }
+        if isAccepted { (isInZone, mayBeInZone) = (isHeld, false) }
         return !isHeld && !isPrivate && !fixIsOfBefore
     }
 }

@@ -19,7 +19,8 @@ enum UploadEvent: Sendable {
     case networkReturned
     /// Nothing is to be told of where the vehicle is, until the other comes.
     case privateModeBegan
-    case privateModeEnded
+    /// `mayBePrivate`: the vehicle may be in a private zone all the same, which its next fix says.
+    case privateModeEnded(mayBePrivate: Bool)
     /// The vehicle has other private zones, or none any more.
     case privateZonesChanged(areThere: Bool)
     /// Perhaps `dueAt` is reached; perhaps too soon.

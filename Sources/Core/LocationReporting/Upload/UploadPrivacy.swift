@@ -32,12 +32,14 @@ enum UploadPrivacy: Sendable, Hashable {
 
     /// Whether `batch` may go out; `isLast`: no position comes any more that could lead it.
     func allows(_ batch: UploadBatch, isLast: Bool) -> Bool {
-        switch self {
-        case .open: true
-        case .unknown, .asBefore, .inForce: batch.lastIsPending || isLast && !batch.pending.isEmpty
-        case .over: !batch.pending.isEmpty
-        }
+        self == .open || batch.lastIsPending || allowsBacklog(isLast: isLast) && !batch.pending.isEmpty
     }
+
+    /// Whether older updates may go out behind a repetition.
+    func allowsBacklog(isLast: Bool) -> Bool { self == .open || self == .over || isLast }
+
+    /// Notes that a private time is over; `mayBePrivate`: the vehicle may be in a private zone all the same.
+    mutating func end(mayBePrivate: Bool) { self = mayBePrivate ? .unknown : .over }
 
     /// Notes that a newer position is there.
     mutating func takeNewer() { if !isInForce, self != .asBefore { self = .open } }

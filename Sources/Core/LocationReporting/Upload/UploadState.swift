@@ -140,8 +140,8 @@ struct UploadState: Sendable {
         case .privateModeBegan:
             privacy = .inForce(owesOffline: settings.state != nil)
             return takeNews(isNewer: false)
-        case .privateModeEnded:
-            privacy = .over
+        case .privateModeEnded(let mayBePrivate):
+            privacy.end(mayBePrivate: mayBePrivate)
             return takeNews(isNewer: false)
         case .privateZonesChanged(let areThere):
             privacy.changeZones(areThere: areThere)
@@ -168,14 +168,14 @@ struct UploadState: Sendable {
 
 /// Waiting, reading the outbox, and what ends a wait.
 extension UploadState {
-    private mutating func readOutbox(for token: AuthorizationToken? = nil) -> UploadStep {
+    /// `least`: so many past locations, however few are sent otherwise.
+    private mutating func readOutbox(for token: AuthorizationToken? = nil, least: Int = 0) -> UploadStep {
         guard !isCancelled else { return finish() }
         (hasNews, hasNewer) = (false, false)
         selection.willRead(at: now)
         if privacy.owesOffline { return tellOffline() }
         let isPaced = pace.timeToBacklog(at: now) > .zero
-        // Behind what is not to be repeated alone, only past locations can deliver the rest.
-        let limit = pace.holdsPast(at: now) ? 0 : max(privacy == .open ? 0 : 1, batchSize.limit)
+        let limit = pace.holdsPast(at: now) ? 0 : max(least, batchSize.limit)
         phase = .reading(limit: limit, isPaced: isPaced, token: token)
         if let known = contents.answer(maximumPastLocations: limit, at: now) {
             return select(from: known.batch, newest: finishesWhenEmpty ? nil : known.newest)
@@ -190,6 +190,10 @@ extension UploadState {
         let selected = selection.batch(
             pending: pending, newest: batch?.stored ?? newest, maximumPastLocations: isPaced ? 0 : limit, at: now)
         if let selected, privacy.allows(selected, isLast: finishesWhenEmpty) { return attempt(selected, with: token) }
+        if limit == 0, batch != nil, privacy.allowsBacklog(isLast: finishesWhenEmpty), !pace.holdsPast(at: now) {
+            // What is not to be repeated alone may be in front of one that waits.
+            return readOutbox(for: token, least: 1)
+        }
         if isPaced, batch != nil { return awaitNews(for: pace.timeToBacklog(at: now)) }
         if hasNews { return readOutbox() }  // accepted while it was read
         let step = finishesWhenEmpty ? finish() : awaitNews(for: nil)
@@ -463,7 +467,9 @@ extension UploadState {
             return true
         }
         // One from memory leads, and may be what is not taken: it goes alone first.
-        guard !batch.pending.isEmpty, batch.stored == nil, batch.last != taken?.update else { return false }
+        guard privacy == .open, !batch.pending.isEmpty, batch.stored == nil, batch.last != taken?.update else {
+            return false
+        }
         batchSize.rejected(past: 1, least: 0)
         return true
     }

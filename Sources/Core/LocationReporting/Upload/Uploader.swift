@@ -72,10 +72,14 @@ package actor Uploader {
     /// Tells that nothing of where the vehicle is may go out from now on, but for what waits from before.
     func privateModeBegan() { take(.privateModeBegan) }
 
-    func privateModeEnded() { take(.privateModeEnded) }
+    /// `mayBePrivate`: the vehicle may be in a private zone all the same, which its next fix says.
+    func privateModeEnded(mayBePrivate: Bool) { take(.privateModeEnded(mayBePrivate: mayBePrivate)) }
 
     /// Tells that the vehicle has other private zones, or none any more.
-    func privateZonesChanged(areThere: Bool) { take(.privateZonesChanged(areThere: areThere)) }
+    func privateZonesChanged(areThere: Bool) async {
+        await former?.privateZonesChanged(areThere: areThere)
+        take(.privateZonesChanged(areThere: areThere))
+    }
 
     /// Whether updates say the vehicle's state: not while nobody knows whether it is private.
     package var tellsState: Bool { state.vehicleState != nil }
