@@ -41,13 +41,18 @@ import WaypostTestSupport
         get throws { try FileSystem.entry(at: folder.path("outbox.sqlite.owed-state")) != nil }
     }
 
-    @Test func isToldUntilItIsTaken() async throws {
-        let answers = Locked([503, 200])
-        let transport = ScriptedTransport { _ throws(HTTPTransportError) in
+    /// Answers with these, one after another.
+    private func answering(_ statuses: [Int]) -> ScriptedTransport {
+        let answers = Locked(statuses)
+        return ScriptedTransport { _ throws(HTTPTransportError) in
             let status = answers.withLock { $0.removeFirst() }
             let name = #"{"name": "providers/p/vehicles/van-7"}"#
             return HTTPResponse(status: status, body: status == 200 ? Array(name.utf8) : [])
         }
+    }
+
+    @Test func isToldUntilItIsTaken() async throws {
+        let transport = answering([503, 200])
         let agent = try await agent(over: transport)
         async let telling: Void = agent.tellOwedState(through: agent.uploader)
         for await sleep in clock.sleeps.prefix(1) { clock.advance(by: sleep) }
@@ -57,10 +62,12 @@ import WaypostTestSupport
         await agent.close()
     }
 
-    /// An update tells the running vehicle's state; the old one must not follow it, whatever the update was.
-    @Test func isOverWithAnyDelivery() async throws {
-        let transport = ScriptedTransport { _ throws(HTTPTransportError) in HTTPResponse(status: 503) }
-        let agent = try await agent(over: transport)
+    /// An update tells the running vehicle's state; the old one must not follow it, whatever the update was. But of a
+    /// vehicle that may be in one of its private zones an update tells no state.
+    @Test(arguments: [("", 1), (#""privateZones": [{"latitude": 48, "longitude": 11, "radiusMeters": 200}]"#, 2)])
+    func isOverWithAnyDeliveryThatTellsAState(reporting: String, requests: Int) async throws {
+        let transport = answering([503, 200])
+        let agent = try await agent(over: transport) { if !reporting.isEmpty { $0.reporting = reporting } }
         async let telling: Void = agent.tellOwedState(through: agent.uploader)
         for await sleep in clock.sleeps.prefix(1) {
             // A heartbeat or a position from memory: nothing of the outbox is delivered by it.
@@ -69,29 +76,7 @@ import WaypostTestSupport
             clock.advance(by: sleep)
         }
         await telling
-        #expect(transport.requests.count == 1)
-        #expect(try !isOwed)
-        await agent.close()
-    }
-
-    /// Of a vehicle that may be in one of its private zones an update tells no state.
-    @Test func isToldBesideUpdatesWithoutAState() async throws {
-        let answers = Locked([503, 200])
-        let transport = ScriptedTransport { _ throws(HTTPTransportError) in
-            let status = answers.withLock { $0.removeFirst() }
-            return HTTPResponse(status: status, body: Array(#"{"name": "providers/p/vehicles/van-7"}"#.utf8))
-        }
-        let agent = try await agent(over: transport) {
-            $0.reporting = #""privateZones": [{"latitude": 48, "longitude": 11, "radiusMeters": 200}]"#
-        }
-        async let telling: Void = agent.tellOwedState(through: agent.uploader)
-        for await sleep in clock.sleeps.prefix(1) {
-            let stored = UploadBatch(last: ProgressWatches.stored, lastIsPending: true, past: [])
-            monitor.observe(.delivered(stored, traffic: HTTPTraffic(), took: .zero))
-            clock.advance(by: sleep)
-        }
-        await telling
-        #expect(transport.requests.count == 2)
+        #expect(transport.requests.count == requests)
         #expect(try !isOwed)
         await agent.close()
     }
