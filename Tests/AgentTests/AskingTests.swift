@@ -156,7 +156,8 @@ import WaypostTestSupport
     /// Somebody else's connections, more than the service keeps and the kernel queues.
     @Test func isAnsweredThoughOthersHoldEveryConnection() async throws {
         let bench = try ServiceBench()
-        let port = try LoopbackSocket.freePort()
+        let reservation = try LoopbackSocket.reservation()
+        let port = reservation.port
         let service = try bench.start { $0.status = "127.0.0.1:\(port)" }
         try #require(await service.errors.line(saying: "status at") != nil)
         let held = try (0..<300).map { _ in try LoopbackSocket(.stream, connectedTo: port) }

@@ -140,10 +140,10 @@ struct WrongTokenAnswers {
             of: "http://\(silent.authority)")
         let plain = try RawServer(answering: ["HTTP/1.1 400 Bad Request\r\n\r\n"])
         try await expect(": no secure connection: …", of: "https://\(plain.authority)")
-        let closed = try LoopbackSocket.freePort()
+        let closed = try LoopbackSocket.reservation()
         try await expect(
             ": no connection: Connection refused; check authorization.url, and that the backend runs",
-            of: "http://127.0.0.1:\(closed)")
+            of: "http://127.0.0.1:\(closed.port)")
     }
 
     /// Runs `waypost token` against `origin`.

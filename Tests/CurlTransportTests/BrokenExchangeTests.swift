@@ -79,8 +79,8 @@ import WaypostTestSupport
     }
 
     @Test func toAClosedPortFails() async throws {
-        let port = try LoopbackSocket.freePort()
-        let error = try await failure("http://127.0.0.1:\(port)", HTTPLimits())
+        let closed = try LoopbackSocket.reservation()
+        let error = try await failure("http://127.0.0.1:\(closed.port)", HTTPLimits())
         #expect(error.code == .connectionFailed)
     }
 

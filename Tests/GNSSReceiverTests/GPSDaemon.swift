@@ -12,12 +12,13 @@ final class GPSDaemon {
         return places.first { path in unsafe access(path, X_OK) == 0 }
     }
 
-    let port: Int
+    var port: Int { reservation.port }
+    private let reservation: LoopbackSocket
     private let folder: TemporaryFolder
     private var process: RunningProgram?
 
     init() throws {
-        port = try LoopbackSocket.freePort()
+        reservation = try LoopbackSocket.reservation()
         folder = try TemporaryFolder()
         try start()
     }

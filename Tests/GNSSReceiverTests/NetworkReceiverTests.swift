@@ -10,19 +10,19 @@ import WaypostTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct NetworkReceivers {
     @Test func survivesATCPServerThatGoesAndComesBack() async throws {
-        var server: LoopbackSocket? = try LoopbackSocket(.stream)
-        let port = try #require(server?.port)
+        let reservation = try LoopbackSocket.reservation()
+        let port = reservation.port
         try await observe(LiveReceiver.tcp(host: "localhost", port: port)) { observer in
             for second in 1...2 {
-                if server == nil { server = try LoopbackSocket(.stream, port: port) }
+                let server = try LoopbackSocket(.stream, port: port)
                 await observer.state(saying: "tcp localhost:\(port): connected")
-                let connection = try #require(try server?.accept())
+                let connection = try server.accept()
                 try connection.send(epoch(second: second))
                 #expect(await observer.fix() != nil)
-                server = nil
-                withExtendedLifetime(connection) {}
+                withExtendedLifetime((server, connection)) {}
             }
         }
+        withExtendedLifetime(reservation) {}
     }
 
     @Test func doesNotJoinHalvesOfASentenceAcrossConnections() async throws {
@@ -144,8 +144,8 @@ import WaypostTestSupport
     }
 
     @Test func saysThatNobodyListens() async throws {
-        let port = try LoopbackSocket.freePort()
-        let ending = await observe(LiveReceiver.tcp(host: "127.0.0.1", port: port)) { observer in
+        let closed = try LoopbackSocket.reservation()
+        let ending = await observe(LiveReceiver.tcp(host: "127.0.0.1", port: closed.port)) { observer in
             let state = await observer.state(saying: "cannot connect: Connection refused; check host and port")
             #expect(state != nil)
         }

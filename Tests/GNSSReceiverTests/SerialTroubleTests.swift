@@ -73,9 +73,9 @@ import WaypostTestSupport
 
     @Test(.enabled(if: GPSDaemon.program != nil, "gpsd is not installed"))
     func aDaemonThatReadsTheLineIsNamedWithItsRemedy() async throws {
-        let port = try LoopbackSocket.freePort()
+        let reservation = try LoopbackSocket.reservation()
         let daemon = try RunningProgram([
-            GPSDaemon.program ?? "gpsd", "-b", "-N", "-n", "-S", "\(port)", terminal.path,
+            GPSDaemon.program ?? "gpsd", "-b", "-N", "-n", "-S", "\(reservation.port)", terminal.path,
         ])
         await yieldTurns { !HoldingProcess.others(withDevice: terminal.path).isEmpty }
         let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600, patience: .milliseconds(40))

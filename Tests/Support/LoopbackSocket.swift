@@ -11,7 +11,12 @@ package final class LoopbackSocket: Sendable {
     package let port: Int
 
     /// Listens; the system chooses the port unless one is given.
-    package init(_ kind: Kind, port: Int = 0) throws(SystemError) {
+    package convenience init(_ kind: Kind, port: Int = 0) throws(SystemError) {
+        try self.init(boundAs: kind, port: port)
+        if kind == .stream { try valueOrSystemError("listen") { listen(descriptor.raw, 8) } }
+    }
+
+    private init(boundAs kind: Kind, port: Int) throws(SystemError) {
         let descriptor = try Self.make(kind)
         if kind == .stream {
             var reuse: CInt = 1  // the same port again, right after it was closed
@@ -20,7 +25,6 @@ package final class LoopbackSocket: Sendable {
             }
         }
         try unsafe Self.call("bind", bind, descriptor.raw, port)
-        if kind == .stream { try valueOrSystemError("listen") { listen(descriptor.raw, 8) } }
         self.port = try Self.port(of: descriptor.raw)
         self.descriptor = descriptor
     }
@@ -37,8 +41,11 @@ package final class LoopbackSocket: Sendable {
         port = try Self.port(of: connection)
     }
 
-    /// A port on which nobody listens: it was free a moment ago.
-    package static func freePort() throws(SystemError) -> Int { try LoopbackSocket(.stream).port }
+    /// Has a port on which nobody listens, and which the system gives to nobody else while this value lives. A server
+    /// that is told of it may listen there, with SO_REUSEADDR as servers do.
+    package static func reservation() throws(SystemError) -> LoopbackSocket {
+        try LoopbackSocket(boundAs: .stream, port: 0)
+    }
 
     /// The next connection to this server.
     package func accept() throws(SystemError) -> LoopbackSocket {

@@ -14,6 +14,7 @@ package final class NginxServer: Sendable {
     package let briefPort: UInt16
     /// Where only clients with a certificate of the same authority are served.
     package let mutualPort: UInt16
+    private let reservations: [LoopbackSocket]
     private let folder: TemporaryFolder
     private let program: RunningProgram
 
@@ -30,9 +31,9 @@ package final class NginxServer: Sendable {
 
     /// Starts it; where a token is asked for it answers with `token`, where nothing else is, with `answer`.
     package init(token: String = "", answer: String = "ok") async throws {
-        func freePort() throws -> UInt16 { UInt16(try LoopbackSocket.freePort()) }
-        (port, expiredPort, foreignPort) = (try freePort(), try freePort(), try freePort())
-        (briefPort, mutualPort) = (try freePort(), try freePort())
+        reservations = try (0..<5).map { _ in try LoopbackSocket.reservation() }
+        let ports = reservations.map { UInt16($0.port) }
+        (port, expiredPort, foreignPort, briefPort, mutualPort) = (ports[0], ports[1], ports[2], ports[3], ports[4])
         folder = try TemporaryFolder()
         try await TestCertificates.make(in: folder)
         let servers = [
@@ -79,9 +80,8 @@ package final class NginxServer: Sendable {
         try folder.write(configuration.utf8, to: "nginx.conf")
         program = try RunningProgram(
             ["/usr/sbin/nginx", "-p", folder.url.path, "-c", "nginx.conf", "-e", "stderr"])
-        // The program is another's: there is nothing to wait on but its ports. One that a passing connection has taken
-        // it tries again, when the others listen already.
-        var awaited = [port, expiredPort, foreignPort, briefPort, mutualPort]
+        // The program is another's: there is nothing to wait on but its ports.
+        var awaited = ports
         for _ in 0..<1000 {
             awaited.removeAll { (try? LoopbackSocket(.stream, connectedTo: Int($0))) != nil }
             if awaited.isEmpty { return }
