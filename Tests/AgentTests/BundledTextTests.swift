@@ -43,9 +43,14 @@ import Testing
             #"{"body":"…","pasword":"…","type":{"x":"…"}}"#
         ),
         (
-            #"{"interval":5,"follow":true,"x":null,"y":[1,"s3cret"]}"#,
-            #"{"follow":true,"interval":5,"x":null,"y":[1,"…"]}"#
+            #"{"intervalSeconds":5,"follow":true,"x":null,"y":[1,"s3cret"]}"#,
+            #"{"follow":true,"intervalSeconds":5,"x":null,"y":["…","…"]}"#
         ),
+        (
+            #"{"privateZones":[{"latitude":48.1}],"privateZone":[{"latitude":48.1,"lon":11.5,"radiusMeters":9},[48,11.5]]}"#,
+            #"{"privateZone":[{"latitude":"…","lon":"…","radiusMeters":"…"},["…","…"]],"privateZones":"…"}"#
+        ),
+        (#"{"policy":"accuracy","trackMeters":"off"}"#, #"{"policy":"accuracy","trackMeters":"off"}"#),
     ])
     func strikeSecretsOutOfAConfiguration(text: String, shown: String) throws {
         let value = BundledText(keepsPositions: false).configuration(try JSONValue(parsing: Array(text.utf8)))

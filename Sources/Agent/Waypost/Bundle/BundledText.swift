@@ -66,10 +66,12 @@ struct BundledText {
     private static let plainKeys: Set = [
         "caFile", "clientCertificateFile", "clientKeyFile", "credential", "device", "durability", "environment",
         "expirationFormat", "expirationKey", "file", "format", "host", "level", "listen", "method", "path",
-        "privateWhen",
-        "providerId", "scheme", "service", "stateOnStop", "stateWhileRunning", "tokenKey", "tokenShape", "type",
-        "vehicleId",
+        "policy", "privateWhen", "providerId", "scheme", "service", "stateOnStop", "stateWhileRunning", "tokenKey",
+        "tokenShape",
+        "trackMeters", "type", "vehicleId",
     ]
+    /// Whose numbers are shown; one of a misspelt key may say where a private zone is.
+    private static let numbered = Set(ConfigurationKey.all.filter(\.isNumber).map(\.name))
     /// Of these an address shows its host and path alone.
     private static let addresses: Set = ["endpoint", "url"]
 
@@ -94,7 +96,8 @@ struct BundledText {
                     uniqueKeysWithValues: members.map { member in
                         (member.key, configuration(member.value, under: named ? "" : member.key))
                     }))
-        case .null, .bool, .integer, .number: return value
+        case .integer, .number: return Self.numbered.contains(key) ? value : .string(Self.struck)
+        case .null, .bool: return value
         }
     }
 }

@@ -60,6 +60,14 @@ package struct ConfigurationKey: Sendable, Hashable {
     /// The last word of its path.
     package var name: String { path.split(separator: ".").last.map(String.init) ?? path }
 
+    /// Whether a number may stand there.
+    var isNumber: Bool {
+        switch form {
+        case .integer, .number, .seconds: true
+        case .section, .text, .choice, .flag, .texts, .circles, .secret, .secrets: false
+        }
+    }
+
     /// What may stand there, in words: `5 to 60`, `full, economy`.
     package var range: String {
         switch form {
