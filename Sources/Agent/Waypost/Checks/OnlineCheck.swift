@@ -69,7 +69,7 @@ package enum OnlineCheck {
             heard?.isHeard == true
             ? await onThread(named: "check") { otherReaders(configuration, beside: isOurs ? service : nil) } : nil
         func tell(_ line: CheckLine?) throws {
-            for line in [line, heard?.privacy, others].compactMap(\.self) { try found(line) }
+            for line in [line, others].compactMap(\.self) { try found(line) }
         }
         if heard?.unjudged == nil { try tell(heard?.line) }
         waits("token and Fleet Engine: waiting for their answers")
@@ -262,7 +262,7 @@ extension OnlineCheck {
             let isRecorded = configuration.readsRecording
             let line = verdict(on: fix, present: isRecorded ? nil : present, detail: detail)
             return ReceiverFinding(
-                line: line, isHeard: true, privacy: privacy(at: fix, configuration),
+                line: line, isHeard: true,
                 unjudged: isRecorded || present != nil ? nil : (fix, UTCTime.system, detail))
         }
     }
@@ -272,8 +272,6 @@ extension OnlineCheck {
         let line: CheckLine
         /// Whether sentences come; where they do not, the line names whoever else has it open.
         let isHeard: Bool
-        /// That the vehicle is in a private zone.
-        var privacy: CheckLine?
         /// A fix with this host's time when it came, where nothing keeps that right.
         var unjudged: (fix: Fix, at: UTCTime, detail: String)?
 
@@ -315,15 +313,6 @@ extension OnlineCheck {
             .note, "receiver",
             "\(words); its time is \(difference.spoken) \(side) \(witness.rawValue)"
                 + (isZone(difference) ? ": it may state local time; set it to UTC" : witness.remedy))
-    }
-
-    /// Of a vehicle that stands where nothing is told of it.
-    private static func privacy(at fix: Fix, _ configuration: Configuration) -> CheckLine? {
-        var mode = PrivateMode(zones: configuration.reporting.privateZones)
-        guard !mode.tells(fix) else { return nil }
-        return CheckLine(
-            .note, "vehicle",
-            "it is in one of reporting.privateZones now, so that nothing is sent of where it is until it leaves")
     }
 
     /// Whether `difference` is that of a time zone, to a minute: they are quarters of an hour apart, up to 14 hours.

@@ -41,7 +41,7 @@ extension Configuration {
             if case .reference(.file(let path)) = setting.source { (key: setting.path, path: path) } else { nil }
         }
         func add(_ key: String, _ path: String?) {
-            if let path { files.append((key, expanded(path))) }
+            if let path { files.append((key, path)) }
         }
         switch receiver.source {
         case .serial(let device, _): add("receiver.device", device)
@@ -56,8 +56,8 @@ extension Configuration {
                 add("\(key).caFile", trust.caFile)
                 add("\(key).clientCertificateFile", trust.clientCertificateFile)
                 add("\(key).clientKeyFile", trust.clientKeyFile)
-            case .command(let arguments, _, _, _): add("\(key).command", arguments.first)
-            case .file(let path, _): add("\(key).path", path)
+            case .command(let arguments, _, _, _): add("\(key).command", arguments.first.map(expanded))
+            case .file(let path, _): add("\(key).path", expanded(path))
             case nil: break
             }
         }
