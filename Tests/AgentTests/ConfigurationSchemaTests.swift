@@ -73,7 +73,7 @@ import WaypostTestSupport
 
     /// What is more than the shape of one value.
     private static let unseen = [
-        ", which ", "has the placeholder", "without its other one", "is shorter than", "is no name of a header",
+        ", which ", "has the placeholder", "without its other one", ", shorter than ", "is no name of a header",
         "is for Waypost to set", "a multicast group",
         "has a line break", "is not sent with the method", "does nothing with the policy",
     ]

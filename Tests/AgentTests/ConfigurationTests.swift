@@ -310,15 +310,27 @@ import WaypostTestSupport
         ),
         (
             "}}", "}, \"reporting\": {\"intervalSeconds\": 30, \"heartbeatSeconds\": 20}}",
-            "\"reporting.heartbeatSeconds\" is shorter than \"intervalSeconds\"; make it at least as long"
+            "\"reporting.heartbeatSeconds\" is 20, shorter than \"intervalSeconds\", which is 30; make it at least as long"
         ),
         (
             "}}", "}, \"reporting\": {\"policy\": \"accuracy\", \"intervalSeconds\": 10}}",
-            "\"reporting.intervalSeconds\" does nothing with the policy \"accuracy\"; remove it, or choose the other policy"
+            "\"reporting.intervalSeconds\" is 10; it does nothing with the policy \"accuracy\": remove it, or choose the other policy"
         ),
         (
             "}}", "}, \"reporting\": {\"liveMeters\": 50}}",
-            "\"reporting.liveMeters\" does nothing with the policy \"interval\"; remove it, or choose the other policy"
+            "\"reporting.liveMeters\" is 50; it does nothing with the policy \"interval\": remove it, or choose the other policy"
+        ),
+        (
+            "}}", "}, \"reporting\": {\"policy\": \"acuracy\", \"liveMeters\": 3, \"heartbeatSeconds\": 5}}",
+            "\"reporting.policy\" is \"acuracy\"; use \"interval\" or \"accuracy\"; did you mean \"accuracy\"?"
+        ),
+        (
+            "}}", "}, \"reporting\": {\"privateWhen\": \"/var/lib/vehicle/private\"}}",
+            "\"reporting.privateWhen\" is not a key of Waypost; did you mean \"vehicle.privateWhen\"?"
+        ),
+        (
+            "\"v\"", "\"v\", \"privateZones\": []",
+            "\"vehicle.privateZones\" is not a key of Waypost; did you mean \"reporting.privateZones\"?"
         ),
         (
             "}}", "}, \"reporting\": {\"policy\": \"accuracy\", \"liveMeters\": 5}}",
@@ -327,7 +339,7 @@ import WaypostTestSupport
         (
             "}}",
             "}, \"reporting\": {\"policy\": \"accuracy\", \"longestIntervalSeconds\": 40, \"heartbeatSeconds\": 30}}",
-            "\"reporting.heartbeatSeconds\" is shorter than \"longestIntervalSeconds\"; make it at least as long"
+            "\"reporting.heartbeatSeconds\" is 30, shorter than \"longestIntervalSeconds\", which is 40; make it at least as long"
         ),
         (
             "}}", "}, \"upload\": {\"endpoint\": \"fleetengine.googleapis.com\"}}",
@@ -339,7 +351,7 @@ import WaypostTestSupport
         ),
         (
             "}}", "}, \"upload\": {\"retry\": {\"initialDelaySeconds\": 9, \"maximumDelaySeconds\": 2}}}",
-            "\"upload.retry.maximumDelaySeconds\" is shorter than \"initialDelaySeconds\"; make it at least as long"
+            "\"upload.retry.maximumDelaySeconds\" is 2, shorter than \"initialDelaySeconds\", which is 9; make it at least as long"
         ),
         ("}}", "}, \"outbox\": []}", "\"outbox\" is an array; use an object in braces"),
         (

@@ -263,9 +263,8 @@ package struct UploadConfiguration: Sendable, Hashable {
             maximumDelay: retry.seconds(
                 "maximumDelaySeconds", in: 0.05...600, default: 60,
                 "where the doubling ends; not below initialDelaySeconds"))
-        if self.retry.maximumDelay < self.retry.initialDelay {
-            retry.report("maximumDelaySeconds", "is shorter than \"initialDelaySeconds\"; make it at least as long")
-        }
+        retry.require(
+            "maximumDelaySeconds", self.retry.maximumDelay, notBelow: "initialDelaySeconds", self.retry.initialDelay)
         retry.finish()
         section.finish()
         guard let endpoint else { return nil }

@@ -265,6 +265,13 @@ struct ConfigurationSection {
     /// Whether something is wrong with what is under `key` itself: what follows from it is then not told.
     func isRejected(_ key: String) -> Bool { reading.hasProblem(at: keyPath(key)) }
 
+    /// Notes that the time under `key` is shorter than that under `other`, where both can be used.
+    func require(_ key: String, _ time: Duration, notBelow other: String, _ least: Duration) {
+        guard time < least, !isRejected(key), !isRejected(other) else { return }
+        let (seconds, fewest) = (Self.plain(time / .seconds(1)), Self.plain(least / .seconds(1)))
+        report(key, "is \(seconds), shorter than \"\(other)\", which is \(fewest); make it at least as long")
+    }
+
     /// Notes every key that was not read, with the one of `meant` or the nearest that exists and is not there; that one
     /// is then not told to be missing, too.
     func finish(meant: [String: String] = [:]) {
@@ -274,11 +281,11 @@ struct ConfigurationSection {
             owner = "\"type\": \"\(ReportedText(type, limit: 60))\""
         }
         for key in (members ?? [:]).keys.sorted() where !known.contains(key) {
-            // A whole path as one key, or at the top a key of a section, is nobody's misspelling.
-            let isWhole =
+            // A whole path as one key, or a key of another section, is nobody's misspelling.
+            let isElsewhere =
                 key.contains(".")
-                || path.isEmpty && ConfigurationKey.meant(by: key).contains { $0.path.contains(".") }
-            let absent = isWhole ? [] : known.filter { !has($0) }.sorted()
+                || ConfigurationKey.meant(by: key).contains { path.isEmpty ? $0.path.contains(".") : $0.name == key }
+            let absent = isElsewhere ? [] : known.filter { !has($0) }.sorted()
             let guess =
                 meant[key.lowercased()].flatMap { absent.contains($0) ? $0 : nil }
                 ?? Spelling.nearest(to: key, among: absent)
@@ -429,7 +436,8 @@ struct ConfigurationSection {
         reading.add(keyPath(key), "is \(value.kind); \(advice)")
     }
 
-    private func wrong(_ key: String, _ value: JSONValue, _ advice: String) {
+    /// Notes that `value` cannot be used, and what to do.
+    func wrong(_ key: String, _ value: JSONValue, _ advice: String) {
         let shown: String =
             switch value {
             case .integer(let number): "\(number)"

@@ -33,15 +33,17 @@ package struct ReportingConfiguration: Sendable, Hashable {
                     longest, in: 5...60, default: 30, "with accuracy: most time between two updates of a moving vehicle"
                 ))
         }
-        for key in foreign where section.member(key) != nil {
-            section.report(
-                key, "does nothing with the policy \"\(word.rawValue)\"; remove it, or choose the other policy")
+        for key in foreign {
+            guard let value = section.member(key), !section.isRejected("policy") else { continue }
+            section.wrong(
+                key, value,
+                "it does nothing with the policy \"\(word.rawValue)\": remove it, or choose the other policy")
         }
         heartbeat = section.seconds(
             "heartbeatSeconds", in: 5...60, default: 60,
             "between two updates of a parked vehicle; not below the longest of a moving one")
-        if heartbeat < policy.longestInterval, !section.isRejected(longest), !section.isRejected("heartbeatSeconds") {
-            section.report("heartbeatSeconds", "is shorter than \"\(longest)\"; make it at least as long")
+        if !section.isRejected("policy") {
+            section.require("heartbeatSeconds", heartbeat, notBelow: longest, policy.longestInterval)
         }
         trackMeters = section.integer(
             "trackMeters", in: 1...1000, default: 5, or: "off",
