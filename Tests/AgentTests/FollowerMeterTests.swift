@@ -59,6 +59,24 @@ import WaypostTestSupport
         #expect(errors.live.count == 40, "not the first after the gap, and not yet the last")
     }
 
+    /// Of a private time nothing is told, nor of what waited when it began.
+    @Test func judgeNothingOverAPrivateTime() {
+        let meter = FollowerMeter()
+        func drive(_ seconds: ClosedRange<Int>, updates: [Int]) {
+            for second in seconds {
+                meter.observe(.fix(Self.corner[second]))
+                guard updates.contains(second) else { continue }
+                let update = LocationUpdate(Self.corner[second])
+                meter.observe(.accepted(StoredUpdate(sequence: Int64(second), update: update)))
+            }
+        }
+        drive(0...58, updates: [0, 40])
+        meter.observe(.privateModeBegan)
+        drive(64...120, updates: [64, 74, 120])
+        #expect(meter.errors.track.most < 0.1 && meter.errors.track.count == 40 + 56)
+        #expect(meter.errors.live.most < 0.1 && meter.errors.live.count == 58 + 56)
+    }
+
     @Test func meetTheDateLine() {
         var drive = Self.corner
         for index in drive.indices {

@@ -3,6 +3,7 @@ import GNSSReceiver
 import LinuxPlatform
 import ReportedText
 import Testing
+import Waypost
 import WaypostTestSupport
 
 @testable import WaypostCommand
@@ -68,6 +69,35 @@ import WaypostTestSupport
             progress: ReplayProgress(
                 reached: .seconds(100), of: .seconds(100), elapsed: .seconds(10), speed: .times(60)),
             fixes: 258, accepted: 29, delivered: 0, elapsed: .seconds(10), trouble: ReportedText(reason))
+        #expect(line.text(width: width) == text)
+    }
+
+    /// How requests fare is what a load test is watched for: it stands whole in 80 columns.
+    @Test(
+        arguments: [
+            (
+                200, nil,
+                "town.nmea  20 %  10,000 vehicles  7 pending  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503  2 min left"
+            ),
+            (
+                100, nil,
+                "20 %  10,000 vehicles  7 pending  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503  2 min left"
+            ),
+            (80, nil, "20 %  7 pending  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503  2 min left"),
+            (78, nil, "20 %  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503  2 min left"),
+            (40, nil, "20 %  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503  2 min left"),
+            (80, "http://h:1: 503 UNAVAILABLE", "town.nmea  20 %  7 pending  12 x 503  (503 UNAVAILABLE)"),
+            (34, "http://h:1: 503 UNAVAILABLE", "20 %  7 pending  12 x 503  (50…LE)"),
+        ] as [(Int, String?, String)])
+    func ofManyVehiclesSayHowRequestsFare(width: Int, reason: String?, text: String) {
+        var figures = RequestFigures()
+        for _ in 0..<988 { figures.answered(200, after: .milliseconds(2)) }
+        for _ in 0..<12 { figures.answered(503, after: .milliseconds(7)) }
+        let line = ProgressLine(
+            name: "town.nmea",
+            progress: ReplayProgress(fixes: 200, of: 1000, elapsed: .seconds(30), planned: .seconds(150)),
+            fixes: 300_000, accepted: 29_557, delivered: 29_550, elapsed: .seconds(30),
+            trouble: reason.map { ReportedText($0) }, fleet: (10_000, 29_550, figures))
         #expect(line.text(width: width) == text)
     }
 

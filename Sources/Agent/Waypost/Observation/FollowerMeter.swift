@@ -15,6 +15,7 @@ package final class FollowerMeter: ReportingObserver {
         switch event {
         case .fix(let fix): state.withLock { $0.see(fix) }
         case .accepted(let stored): state.withLock { $0.hear(stored.update) }
+        case .privateModeBegan: state.withLock { $0.breakOff() }
         default: break
         }
     }
@@ -22,7 +23,8 @@ package final class FollowerMeter: ReportingObserver {
 
 /// How far a follower is off who hears of each update at once: live, and afterwards along the told track. Pure.
 ///
-/// The first fix after a gap or a jump, and the told track across one, are not judged: nothing is promised there.
+/// The first fix after a gap or a jump, and the told track across one, are not judged: nothing is promised there. Nor
+/// is the track from the last update before a private time to the first after it.
 package struct FollowerErrors: Sendable {
     /// So many fixes wait for the update that tells the way to them; without one they are not judged.
     private static let longestWait = 4096
@@ -60,6 +62,9 @@ package struct FollowerErrors: Sendable {
         if waiting.count == Self.longestWait { waiting.removeAll(keepingCapacity: true) }
         waiting.append(moment)
     }
+
+    /// Takes note that nothing is told from now on: the vehicle is private.
+    package mutating func breakOff() { (told, latest, waiting, continuity) = (nil, nil, [], TrackContinuity()) }
 
     /// Takes the next position that is told, live or a shape point.
     package mutating func hear(_ update: LocationUpdate) {

@@ -40,7 +40,7 @@ enum CommandCatalog {
                 .value("--vehicles", "N", "play the log for N vehicles at once, with their updates in memory"),
                 .value("--vehicle-id", "PATTERN", "their names, as van-%05d (default the vehicle's id and -%d)"),
                 .value("--first-vehicle", "N", "number of the first one (default 1)"),
-                .value("--spread-seconds", "N", "let them start over this time (default reporting.intervalSeconds)"),
+                .value("--spread-seconds", "N", "let them start over this time (default one interval of updates)"),
                 .value("--spread-meters", "N", "move each one's drive by up to so much, by its number (default 0)"),
                 .value("--outbox", "FILE", "continue this outbox, or begin it there; the log is played again"),
                 .flag("--yes", "to a Fleet Engine on another machine: the vehicle is there for tests"),

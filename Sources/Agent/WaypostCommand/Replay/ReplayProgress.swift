@@ -44,20 +44,32 @@ struct ProgressLine {
     /// Of many vehicles: how many they are, and how their requests fare.
     var fleet: (vehicles: Int, requests: Int, figures: RequestFigures)?
 
-    /// As `town.nmea  43 %  258 fixes  26 sent  3 pending  1.2/s  34 s left`.
+    /// As `town.nmea  43 %  258 fixes  26 sent  3 pending  1.2/s  34 s left`; many vehicles leave no room for fixes and
+    /// updates, as `town.nmea  43 %  300 vehicles  3 pending  29.8 requests/s  p50 2 ms  p99 9 ms  4 x 503  34 s left`.
     ///
-    /// Behind it comes what is in the way of delivery, for which the rest makes room in `width` characters: first its
-    /// addresses are cut, then figures and name are left out, then its remedy, and its middle is cut last.
+    /// Where that is more than `width` characters, name and counts are left out. Behind it comes what is in the way of
+    /// delivery, for which the rest makes room: first its addresses are cut, then figures and name are left out, then
+    /// its remedy, and its middle is cut last.
     func text(width: Int) -> String {
         let seconds = max(elapsed / .seconds(1), 0.001)
-        let share = progress.map { ["\(Int($0.share * 100)) %"] } ?? []
-        let (name, pending) = ([FileSystem.name(of: name)], ["\(max(0, accepted - delivered)) pending"])
-        var parts = name + share + [fixes.counted("fix", "fixes"), "\(delivered) sent"] + pending
-        parts.append("\(FigureText.decimal(Double(delivered) / seconds, 1))/s")
-        if let fleet { parts += Self.words(of: fleet, seconds) }
-        if let left { parts.append("\(FigureText.duration(left)) left") }
-        guard let trouble = trouble?.description else { return parts.joined(separator: "  ") }
-        let (brief, least) = (Self.withoutAddresses(trouble), share + pending)
+        let (name, share) = ([FileSystem.name(of: name)], progress.map { ["\(Int($0.share * 100)) %"] } ?? [])
+        let pending = ["\(max(0, accepted - delivered)) pending"]
+        let (counts, figures, failures): ([String], [String], [String])
+        if let fleet {
+            (counts, figures) = ([fleet.vehicles.counted("vehicle")] + pending, Self.words(of: fleet, seconds))
+            failures = [fleet.figures.failuresInWords].compactMap(\.self)
+        } else {
+            counts = [fixes.counted("fix", "fixes"), "\(delivered) sent"] + pending
+            (figures, failures) = (["\(FigureText.decimal(Double(delivered) / seconds, 1))/s"], [])
+        }
+        let rest = figures + failures + (left.map { ["\(FigureText.duration($0)) left"] } ?? [])
+        let parts = name + share + counts + rest
+        guard let trouble = trouble?.description else {
+            let least = (share + rest).joined(separator: "  ")
+            let forms = [parts, share + counts + rest, share + pending + rest].map { $0.joined(separator: "  ") }
+            return forms.first { $0.count <= width } ?? least
+        }
+        let (brief, least) = (Self.withoutAddresses(trouble), share + pending + failures)
         let cause = brief.firstRange(of: "; ").map { String(brief[..<$0.lowerBound]) } ?? brief
         let forms = [(parts, trouble), (parts, brief), (name + least, brief), (least, brief), (least, cause)]
         for (parts, reason) in forms {
@@ -85,12 +97,10 @@ struct ProgressLine {
     private static func words(
         of fleet: (vehicles: Int, requests: Int, figures: RequestFigures), _ seconds: Double
     ) -> [String] {
-        let rate = FigureText.decimal(Double(fleet.requests) / seconds, 1)
-        var words = [fleet.vehicles.counted("vehicle"), "\(rate) requests/s"]
-        for (name, share) in [("p50", 0.5), ("p99", 0.99)] {
-            if let time = fleet.figures.time(of: share) { words.append("\(name) \(time.inMilliseconds)") }
+        let times = [("p50", 0.5), ("p99", 0.99)].compactMap { name, share in
+            fleet.figures.time(of: share).map { "\(name) \($0.inMilliseconds)" }
         }
-        return words + [fleet.figures.failuresInWords].compactMap(\.self)
+        return ["\(FigureText.decimal(Double(fleet.requests) / seconds, 1)) requests/s"] + times
     }
 
     /// What the plan leaves; without one, what all updates take that are to be expected, at the rate so far.
