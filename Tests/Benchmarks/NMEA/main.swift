@@ -63,7 +63,7 @@ for input in cases {
     try decode.print()
     try csv.print()
     if unsafe minmea == nil {
-        let reason = "MINMEA names no checkout of minmea; git clone https://github.com/kosma/minmea makes one"
+        let reason = "minmea cannot be fetched from github.com/kosma/minmea, and MINMEA names no checkout of it"
         try BenchmarkCase(parse.name, unit: "MB/s", skipped: reason).print()
     } else {
         try parse.print()
