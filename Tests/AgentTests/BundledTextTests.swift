@@ -50,7 +50,10 @@ import Testing
             #"{"privateZones":[{"latitude":48.1}],"privateZone":[{"latitude":48.1,"lon":11.5,"radiusMeters":9},[48,11.5]]}"#,
             #"{"privateZone":[{"latitude":"…","lon":"…","radiusMeters":"…"},["…","…"]],"privateZones":"…"}"#
         ),
-        (#"{"policy":"accuracy","trackMeters":"off"}"#, #"{"policy":"accuracy","trackMeters":"off"}"#),
+        (
+            #"{"policy":"accuracy","trackMeters":"off","baudRate":"automatic","vehicleId":7}"#,
+            #"{"policy":"accuracy","trackMeters":"off","baudRate":"automatic","vehicleId":7}"#
+        ),
     ])
     func strikeSecretsOutOfAConfiguration(text: String, shown: String) throws {
         let value = BundledText(keepsPositions: false).configuration(try JSONValue(parsing: Array(text.utf8)))

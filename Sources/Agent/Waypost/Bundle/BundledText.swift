@@ -62,16 +62,14 @@ struct BundledText {
         }
     }
 
-    /// Whose texts are shown as they are; any other may be a secret, a misspelt key's as well.
-    private static let plainKeys: Set = [
+    /// Whose values are shown as they are; any other may be a secret or the place of a private zone, a misspelt key's
+    /// as well.
+    private static let plainKeys = Set(ConfigurationKey.all.filter(\.isNumber).map(\.name)).union([
         "caFile", "clientCertificateFile", "clientKeyFile", "credential", "device", "durability", "environment",
-        "expirationFormat", "expirationKey", "file", "format", "host", "level", "listen", "method", "path",
-        "policy", "privateWhen", "providerId", "scheme", "service", "stateOnStop", "stateWhileRunning", "tokenKey",
-        "tokenShape",
-        "trackMeters", "type", "vehicleId",
-    ]
-    /// Whose numbers are shown; one of a misspelt key may say where a private zone is.
-    private static let numbered = Set(ConfigurationKey.all.filter(\.isNumber).map(\.name))
+        "expirationFormat", "expirationKey", "file", "format", "host", "level", "listen", "method", "path", "policy",
+        "privateWhen", "providerId", "scheme", "service", "stateOnStop", "stateWhileRunning", "tokenKey", "tokenShape",
+        "type", "vehicleId",
+    ])
     /// Of these an address shows its host and path alone.
     private static let addresses: Set = ["endpoint", "url"]
 
@@ -96,7 +94,7 @@ struct BundledText {
                     uniqueKeysWithValues: members.map { member in
                         (member.key, configuration(member.value, under: named ? "" : member.key))
                     }))
-        case .integer, .number: return Self.numbered.contains(key) ? value : .string(Self.struck)
+        case .integer, .number: return Self.plainKeys.contains(key) ? value : .string(Self.struck)
         case .null, .bool: return value
         }
     }
