@@ -54,6 +54,12 @@ struct CheckCommand {
             part: "FOLDER/o/outbox.sqlite", with: "FOLDER/o/outbox.sqlite ",
             line: "outbox: outbox.path is \"FOLDER/o/outbox.sqlite \", with a space at its beginning or end; leave it"),
         Case(
+            part: "FOLDER/token", with: "FOLDER/<van>/token",
+            line: "authorization: authorization.path is \"FOLDER/<van>/token\", with a placeholder that nothing has"),
+        Case(
+            part: #""upload""#, with: #""status": {"listen": "unix:FOLDER/{vehicleId}"}, "upload""#,
+            line: "status: status.listen is \"FOLDER/{vehicleId}\", with a placeholder that nothing has filled in"),
+        Case(
             part: #""van-7""#, with: #""van-7", "privateWhen": "/var/lib/vehicle/{vehicleId}""#,
             line:
                 "vehicle: vehicle.privateWhen is \"/var/lib/vehicle/{vehicleId}\", with a placeholder that nothing has"

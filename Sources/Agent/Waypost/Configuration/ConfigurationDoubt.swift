@@ -2,6 +2,7 @@ import BackendAuthorization
 import FleetEngine
 import GNSSReceiver
 import HTTPMessages
+import LinuxPlatform
 import ReportedText
 import SQLiteOutbox
 
@@ -105,16 +106,25 @@ extension Configuration {
         }
     }
 
+    /// `{van}`, `{{ van }}` or `<van>`.
+    private static func hasWordInBraces(_ text: String) -> Bool {
+        zip(text.utf8, text.utf8.dropFirst()).contains { sign, next in
+            "{<".utf8.contains(sign) && (next.isAlphanumeric && !next.isDigit || "{ _".utf8.contains(next))
+        }
+    }
+
     private static let underscore = UInt8(ascii: "_")
 
     private var pathDoubts: [ConfigurationDoubt] {
-        (filesRead + [(key: "outbox.path", path: outbox.path)]).compactMap { key, path in
+        var paths = filesRead + [(key: "outbox.path", path: outbox.path)]
+        if case .unix(let socket) = statusAddress { paths.append((key: "status.listen", path: socket)) }
+        return paths.compactMap { key, path in
             // A whole line for a shell is told where its program is looked for.
             if key.hasSuffix(".command"), let blank = path.firstIndex(of: " "), !path[..<blank].contains("/") {
                 return nil
             }
-            // Placeholders of Waypost are filled in where a token comes from, and nowhere else.
-            if key.contains("uthorization.") ? Self.hasVariable(path) : Self.isPlaceholder(path) {
+            // Waypost's own are filled in here, but for the trip's.
+            if Self.hasVariable(path) || Self.hasWordInBraces(path.replacing("{tripId}", with: "")) {
                 return ConfigurationDoubt(
                     key, "is \"\(path)\", with a placeholder that nothing has filled in; write the path")
             }
