@@ -325,6 +325,13 @@ import WaypostTestSupport
             "\"reporting.policy\" is \"acuracy\"; use \"interval\" or \"accuracy\"; did you mean \"accuracy\"?"
         ),
         (
+            "}}", "}, \"reporting\": {\"polcy\": \"accuracy\", \"liveMeters\": 50}}",
+            "\"reporting.polcy\" is not a key of Waypost; did you mean \"policy\"?"
+        ),
+        (
+            "\"vehicleId\"", "\"vehicle\"", "\"vehicle.vehicle\" is not a key of Waypost; did you mean \"vehicleId\"?"
+        ),
+        (
             "}}", "}, \"reporting\": {\"privateWhen\": \"/var/lib/vehicle/private\"}}",
             "\"reporting.privateWhen\" is not a key of Waypost; did you mean \"vehicle.privateWhen\"?"
         ),

@@ -8,6 +8,7 @@ final class ConfigurationReading {
     /// Of this process, for values that come from there.
     let environment: [String: String]
     private var problems: [(path: String, says: String, isAbsence: Bool)] = []
+    private var misnamed: Set<String> = []
     private(set) var keys: [ConfigurationKey] = []
     private(set) var settings: [ConfigurationSetting] = []
 
@@ -22,10 +23,13 @@ final class ConfigurationReading {
     /// `isAbsence`: there is nothing at `path`.
     func add(_ path: String, _ says: String, isAbsence: Bool = false) { problems.append((path, says, isAbsence)) }
 
-    func hasProblem(at path: String) -> Bool { problems.contains { $0.path == path } }
+    func hasProblem(at path: String) -> Bool { misnamed.contains(path) || problems.contains { $0.path == path } }
 
     /// What is said to be missing at `path` is there, under a wrong name.
-    func excuse(_ path: String) { problems.removeAll { $0.isAbsence && $0.path == path } }
+    func excuse(_ path: String) {
+        misnamed.insert(path)
+        problems.removeAll { $0.isAbsence && $0.path == path }
+    }
 
     func declare(_ key: ConfigurationKey) { keys.append(key) }
 

@@ -284,7 +284,9 @@ struct ConfigurationSection {
             // A whole path as one key, or a key of another section, is nobody's misspelling.
             let isElsewhere =
                 key.contains(".")
-                || ConfigurationKey.meant(by: key).contains { path.isEmpty ? $0.path.contains(".") : $0.name == key }
+                || ConfigurationKey.meant(by: key).contains {
+                    path.isEmpty ? $0.path.contains(".") : $0.name == key && $0.path != path
+                }
             let absent = isElsewhere ? [] : known.filter { !has($0) }.sorted()
             let guess =
                 meant[key.lowercased()].flatMap { absent.contains($0) ? $0 : nil }

@@ -33,18 +33,10 @@ package struct ReportingConfiguration: Sendable, Hashable {
                     longest, in: 5...60, default: 30, "with accuracy: most time between two updates of a moving vehicle"
                 ))
         }
-        for key in foreign {
-            guard let value = section.member(key), !section.isRejected("policy") else { continue }
-            section.wrong(
-                key, value,
-                "it does nothing with the policy \"\(word.rawValue)\": remove it, or choose the other policy")
-        }
+        let others = foreign.compactMap { key in section.member(key).map { (key: key, value: $0) } }
         heartbeat = section.seconds(
             "heartbeatSeconds", in: 5...60, default: 60,
             "between two updates of a parked vehicle; not below the longest of a moving one")
-        if !section.isRejected("policy") {
-            section.require("heartbeatSeconds", heartbeat, notBelow: longest, policy.longestInterval)
-        }
         trackMeters = section.integer(
             "trackMeters", in: 1...1000, default: 5, or: "off",
             "how far the track told by an update and its shape points may be from any fix"
@@ -53,6 +45,13 @@ package struct ReportingConfiguration: Sendable, Hashable {
             "privateZones", atMost: 50, "where nothing is kept, sent or shown of where the vehicle is"
         ).map { PrivateZone(latitude: $0.latitude, longitude: $0.longitude, radiusMeters: $0.radiusMeters) }
         section.finish()
+        guard !section.isRejected("policy") else { return }  // nothing follows from a misspelt one
+        for (key, value) in others {
+            section.wrong(
+                key, value,
+                "it does nothing with the policy \"\(word.rawValue)\": remove it, or choose the other policy")
+        }
+        section.require("heartbeatSeconds", heartbeat, notBelow: longest, policy.longestInterval)
     }
 }
 
