@@ -72,27 +72,33 @@ import WaypostTestSupport
         #expect(line.text(width: width) == text)
     }
 
-    /// How requests fare is what a load test is watched for: it stands whole in 80 columns.
+    /// How requests fare is what a load test is watched for: it stands in 80 columns, of several failures the most
+    /// frequent.
     @Test(
         arguments: [
             (
-                200, nil,
+                200, [], nil,
                 "town.nmea  20 %  10,000 vehicles  7 pending  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503  2 min left"
             ),
             (
-                100, nil,
+                100, [], nil,
                 "20 %  10,000 vehicles  7 pending  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503  2 min left"
             ),
-            (80, nil, "20 %  7 pending  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503  2 min left"),
-            (78, nil, "20 %  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503  2 min left"),
-            (40, nil, "20 %  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503  2 min left"),
-            (80, "http://h:1: 503 UNAVAILABLE", "town.nmea  20 %  7 pending  12 x 503  (503 UNAVAILABLE)"),
-            (34, "http://h:1: 503 UNAVAILABLE", "20 %  7 pending  12 x 503  (50…LE)"),
-        ] as [(Int, String?, String)])
-    func ofManyVehiclesSayHowRequestsFare(width: Int, reason: String?, text: String) {
+            (80, [], nil, "20 %  7 pending  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503  2 min left"),
+            (78, [], nil, "20 %  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503  2 min left"),
+            (80, [429, 502], nil, "20 %  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503, …  2 min left"),
+            (40, [], nil, "20 %  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503  2 min left"),
+            (80, [], "http://h:1: 503 UNAVAILABLE", "town.nmea  20 %  7 pending  12 x 503  (503 UNAVAILABLE)"),
+            (60, [429, 502], "http://h:1: 503 UNAVAILABLE", "20 %  7 pending  12 x 503, …  (503 UNAVAILABLE)"),
+            (34, [429, 502], "http://h:1: 503 UNAVAILABLE", "20 %  7 pending  (503 UNAVAILABLE)"),
+            (28, [], "http://h:1: 503 UNAVAILABLE", "20 %  7 pending  (503 …ABLE)"),
+        ] as [(Int, [Int], String?, String)])
+    func ofManyVehiclesSayHowRequestsFare(width: Int, others: [Int], reason: String?, text: String) {
         var figures = RequestFigures()
-        for _ in 0..<988 { figures.answered(200, after: .milliseconds(2)) }
+        for _ in 0..<9880 { figures.answered(200, after: .milliseconds(2)) }
         for _ in 0..<12 { figures.answered(503, after: .milliseconds(7)) }
+        for _ in 0..<100 { figures.answered(200, after: .milliseconds(7)) }
+        for status in others { figures.answered(status, after: .milliseconds(7)) }
         let line = ProgressLine(
             name: "town.nmea",
             progress: ReplayProgress(fixes: 200, of: 1000, elapsed: .seconds(30), planned: .seconds(150)),

@@ -15,7 +15,7 @@ package final class FollowerMeter: ReportingObserver {
         switch event {
         case .fix(let fix): state.withLock { $0.see(fix) }
         case .accepted(let stored): state.withLock { $0.hear(stored.update) }
-        case .privateModeBegan: state.withLock { $0.breakOff() }
+        case .privateModeBegan, .privateModeEnded: state.withLock { $0.breakOff() }
         default: break
         }
     }

@@ -54,30 +54,40 @@ struct ProgressLine {
         let seconds = max(elapsed / .seconds(1), 0.001)
         let (name, share) = ([FileSystem.name(of: name)], progress.map { ["\(Int($0.share * 100)) %"] } ?? [])
         let pending = ["\(max(0, accepted - delivered)) pending"]
-        let (counts, figures, failures): ([String], [String], [String])
+        let (counts, figures, failures): ([String], [String], String?)
         if let fleet {
             (counts, figures) = ([fleet.vehicles.counted("vehicle")] + pending, Self.words(of: fleet, seconds))
-            failures = [fleet.figures.failuresInWords].compactMap(\.self)
+            failures = fleet.figures.failuresInWords
         } else {
             counts = [fixes.counted("fix", "fixes"), "\(delivered) sent"] + pending
-            (figures, failures) = (["\(FigureText.decimal(Double(delivered) / seconds, 1))/s"], [])
+            (figures, failures) = (["\(FigureText.decimal(Double(delivered) / seconds, 1))/s"], nil)
         }
-        let rest = figures + failures + (left.map { ["\(FigureText.duration($0)) left"] } ?? [])
-        let parts = name + share + counts + rest
+        let end = left.map { ["\(FigureText.duration($0)) left"] } ?? []
+        let (all, most) = ([failures].compactMap(\.self), [failures.map(Self.mostFrequent)].compactMap(\.self))
+        let parts = name + share + counts + figures + all + end
         guard let trouble = trouble?.description else {
-            let least = (share + rest).joined(separator: "  ")
-            let forms = [parts, share + counts + rest, share + pending + rest].map { $0.joined(separator: "  ") }
-            return forms.first { $0.count <= width } ?? least
+            let forms = [
+                parts, share + counts + figures + all + end, share + pending + figures + all + end,
+                share + figures + all + end, share + figures + most + end,
+            ].map { $0.joined(separator: "  ") }
+            return forms.first { $0.count <= width } ?? forms[forms.endIndex - 1]
         }
-        let (brief, least) = (Self.withoutAddresses(trouble), share + pending + failures)
+        let (brief, least) = (Self.withoutAddresses(trouble), share + pending)
         let cause = brief.firstRange(of: "; ").map { String(brief[..<$0.lowerBound]) } ?? brief
-        let forms = [(parts, trouble), (parts, brief), (name + least, brief), (least, brief), (least, cause)]
+        let forms = [
+            (parts, trouble), (parts, brief), (name + least + all, brief), (least + all, brief), (least + most, brief),
+            (least + most, cause), (least, cause),
+        ]
         for (parts, reason) in forms {
             let line = (parts + ["(\(reason))"]).joined(separator: "  ")
             if line.count <= width { return line }
         }
         let room = width - (least + ["()"]).joined(separator: "  ").count
         return (least + ["(\(Self.withoutMiddle(cause, room)))"]).joined(separator: "  ")
+    }
+
+    private static func mostFrequent(of failures: String) -> String {
+        failures.firstRange(of: ", ").map { "\(failures[..<$0.lowerBound]), …" } ?? failures
     }
 
     private static func withoutAddresses(_ reason: String) -> String {
