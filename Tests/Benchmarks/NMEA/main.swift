@@ -7,7 +7,7 @@ let megabytes = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 2
 let runs = 7
 var cases = [BenchmarkInput.generatedDrive(megabytes: megabytes)]
 if let recorded = BenchmarkInput.recordedMix(megabytes: megabytes) { cases.append(recorded) }
-// Where MINMEA named a checkout, scripts/bench has built this.
+// Where there is a checkout of minmea, scripts/bench has built this.
 let minmea = unsafe cbyteloop_minmea(ProcessInfo.processInfo.environment["MINMEA_LOOP"] ?? "none")
 
 for input in cases {
@@ -63,7 +63,7 @@ for input in cases {
     try decode.print()
     try csv.print()
     if unsafe minmea == nil {
-        let reason = "minmea cannot be fetched from github.com/kosma/minmea, and MINMEA names no checkout of it"
+        let reason = "MINMEA names no checkout of minmea, and github.com/kosma/minmea cannot be fetched"
         try BenchmarkCase(parse.name, unit: "MB/s", skipped: reason).print()
     } else {
         try parse.print()
