@@ -99,9 +99,9 @@ struct ConfigurationReload {
         inForce.withLock { $0 = configuration }
         parts.monitor.note(loadedAt: .system)
         parts.recorder.note(.reloaded(parts: successor.plan.parts.map(\.rawValue).sorted()))
+        parts.log.change(to: configuration.log)  // whoever reads that it is reloaded finds all of it in force
         parts.log.write(.info, "configuration reloaded; \(successor.plan.words)")
         for doubt in configuration.doubts { parts.log.write(.warning, "\(doubt)") }
-        parts.log.change(to: configuration.log)
     }
 
     private func reject(_ rejection: ReloadRejection) {
