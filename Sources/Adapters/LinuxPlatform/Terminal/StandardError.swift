@@ -13,23 +13,29 @@ package enum StandardError {
     private static let clearing = Array("\r\u{1B}[2K".utf8)
 
     /// Writes `bytes` soon; `notice` words it when earlier writes were dropped.
-    package static func write(
-        _ bytes: [UInt8],
-        notice: @escaping BackgroundOutput.Notice = {
-            Array("waypost: \($0.counted("message")) dropped, nothing read standard error\n".utf8)
-        }
-    ) {
-        let isInTheWay = hasDrawn.withLock { exchange(&$0, with: false) }
-        let bytes = isInTheWay ? clearing + bytes : bytes
-        if let output { output.write(bytes, notice: notice) } else { writeAll(bytes) }
+    package static func write(_ bytes: [UInt8], notice: @escaping BackgroundOutput.Notice = notice(ofDropped:)) {
+        put(bytes, notice: notice, isDrawn: false)
     }
 
     /// Draws a line, without its end, where a person may be looking: whatever is written next takes its place. Of an
     /// empty one nothing is left.
     package static func draw(_ bytes: [UInt8]) {
         guard isTerminal else { return }
-        writeNow(bytes)
-        hasDrawn.withLock { $0 = !bytes.isEmpty }
+        put(bytes, notice: notice(ofDropped:), isDrawn: !bytes.isEmpty)
+        flush(within: .seconds(1))
+    }
+
+    /// One after the other, or a line that comes beside a drawn one would stand behind it.
+    private static func put(_ bytes: [UInt8], notice: @escaping BackgroundOutput.Notice, isDrawn: Bool) {
+        hasDrawn.withLock { hasDrawn in
+            let bytes = exchange(&hasDrawn, with: isDrawn) ? clearing + bytes : bytes
+            if let output { output.write(bytes, notice: notice) } else { writeAll(bytes) }
+        }
+    }
+
+    /// The line in place of so many writes that were dropped.
+    package static func notice(ofDropped count: Int) -> [UInt8] {
+        Array("waypost: \(count.counted("message")) dropped, nothing read standard error\n".utf8)
     }
 
     /// Writes `bytes` before anything that standard output is given next; but for a reader who hangs.
