@@ -61,6 +61,7 @@ package final class NginxServer: Sendable {
             daemon off;
             master_process off;
             pid nginx.pid;
+            error_log stderr notice;
             events { worker_connections 512; }
             http {
                 access_log off;
@@ -80,14 +81,10 @@ package final class NginxServer: Sendable {
         try folder.write(configuration.utf8, to: "nginx.conf")
         program = try RunningProgram(
             ["/usr/sbin/nginx", "-p", folder.url.path, "-c", "nginx.conf", "-e", "stderr"])
-        // The program is another's: there is nothing to wait on but its ports.
-        var awaited = ports
-        for _ in 0..<1000 {
-            awaited.removeAll { (try? LoopbackSocket(.stream, connectedTo: Int($0))) != nil }
-            if awaited.isEmpty { return }
-            try await Task.sleep(for: .milliseconds(5))
+        // It says so once it listens everywhere; what connects then waits until it is served.
+        guard await program.errors.line(saying: #"using the "epoll" event method"#) != nil else {
+            throw SystemError(call: "start nginx, which says \(program.errors.text),", number: ECONNREFUSED)
         }
-        throw SystemError(call: "connect to nginx, which says \(program.errors.text),", number: ECONNREFUSED)
     }
 }
 
