@@ -37,7 +37,7 @@ import WaypostTestSupport
 
     @Test func passesOnWhatTheReceiverWarnsOf() async throws {
         let notices =
-            sentence("GPTXT,01,01,01,ANTSTATUS=OPEN") + epoch(second: 1) + sentence("GPDTM,999,,0,N,0,E,0,W84")
+            sentence("GPTXT,01,01,01,ANTSTATUS=OPEN") + epoch(second: 1) + sentence("GPDTM,999,,0.1,N,0,E,0,W84")
         let path = try folder.write(notices.utf8, to: "1.nmea")
         await observe(LogReceiver(paths: [path])) { observer in
             await observer.state(saying: "end of log")

@@ -4,6 +4,10 @@ import TimeAndChance
 import WaypostTestSupport
 
 @Suite struct Calendar {
+    private static func void(_ time: String, _ date: String) -> String {
+        sentence("GNRMC,\(time),V,,,,,,,\(date),,,N")
+    }
+
     static func minimum(_ time: String, _ date: String, minute: String = "31.5") -> String {
         sentence("GPRMC,\(time),A,52\(minute),N,01324.25,E,,,\(date),,,A")
     }
@@ -22,10 +26,13 @@ import WaypostTestSupport
             ["2024-02-28T23:59:59.000Z", "2024-02-29T00:00:00.000Z", "2024-02-29T00:00:01.000Z"]
         ),
         // The last second of a day is told after the first one of the next.
-        (minimum("000000.00", "010326") + data("235959.90"), ["2026-03-01T00:00:00.000Z", "2026-02-28T23:59:59.900Z"]),
+        (
+            minimum("000000.00", "010326", minute: "31.6") + data("235959.90"),
+            ["2026-03-01T00:00:00.000Z", "2026-02-28T23:59:59.900Z"]
+        ),
         // Twice past midnight counts twice, no more.
         (
-            minimum("230000.00", "010126") + data("080000.00") + data("190000.00") + data("060000.00"),
+            minimum("230000.00", "010126", minute: "31.6") + data("080000.00") + data("190000.00") + data("060000.00"),
             [
                 "2026-01-01T23:00:00.000Z", "2026-01-02T08:00:00.000Z", "2026-01-02T19:00:00.000Z",
                 "2026-01-03T06:00:00.000Z",
@@ -66,7 +73,36 @@ import WaypostTestSupport
         ),
         (minimum("101530.00", "310226") + minimum("101531.00", "001326"), []),
         // Recorded logs keep what they state.
-        (minimum("101530.00", "060180"), ["1980-01-06T10:15:30.000Z"]),
+        (minimum("101530.00", "140180"), ["1980-01-14T10:15:30.000Z"]),
+        // A receiver that doesn't know the time yet counts from the beginning of GPS time.
+        (minimum("101530.00", "060180"), []),
+        (
+            minimum("101530.00", "060180") + minimum("101531.00", "050126"),
+            ["2026-01-05T10:15:30.000Z", "2026-01-05T10:15:31.000Z"]
+        ),
+        // The date changes late, or early, by a second.
+        (
+            minimum("235959.00", "311225") + minimum("000000.00", "311225") + minimum("000001.00", "010126"),
+            ["2025-12-31T23:59:59.000Z", "2026-01-01T00:00:00.000Z", "2026-01-01T00:00:01.000Z"]
+        ),
+        (
+            minimum("235958.00", "311225") + minimum("235959.00", "010126") + minimum("000000.00", "010126"),
+            ["2025-12-31T23:59:58.000Z", "2025-12-31T23:59:59.000Z", "2026-01-01T00:00:00.000Z"]
+        ),
+        // The same day again, from its beginning: another drive.
+        (
+            minimum("120000.00", "050126") + minimum("000000.00", "050126"),
+            ["2026-01-05T12:00:00.000Z", "2026-01-05T00:00:00.000Z"]
+        ),
+        // The date of a sentence without position dates what nothing else does.
+        (void("101529.00", "050126") + data("101530.00"), ["2026-01-05T10:15:30.000Z"]),
+        (void("235959.00", "050126") + data("000000.00"), ["2026-01-06T00:00:00.000Z"]),
+        (void("101529.00", "060180") + data("101530.00"), []),
+        (void("101529.00", "010125") + Decoding.date("101530.00") + data("101530.00"), ["2026-01-05T10:15:30.000Z"]),
+        (
+            minimum("101528.00", "050126") + void("101529.00", "010125") + data("101530.00"),
+            ["2026-01-05T10:15:28.000Z", "2026-01-05T10:15:30.000Z"]
+        ),
         (minimum("101530.00", "220899"), ["1999-08-22T10:15:30.000Z"]),
         (
             minimum("101530.12", "050126") + minimum("101530.987654", "050126"),
@@ -206,7 +242,8 @@ import WaypostTestSupport
             let second = tick % 60 < 10 ? "0\(tick % 60)" : "\(tick % 60)"
             return Self.data("10\(10 + tick / 60)\(second)")
         }
-        let outcome = Decoding.outcome(of: Array((text.joined() + Self.minimum("110000.00", "050126")).utf8))
+        let outcome = Decoding.outcome(
+            of: Array((text.joined() + Self.minimum("110000.00", "050126", minute: "31.6")).utf8))
         #expect(outcome.fixes.count == 257)
         #expect(outcome.statistics.undatedFixes == 44)
         #expect(outcome.fixes.last?.timeOfFix.description == "2026-01-05T11:00:00.000Z")

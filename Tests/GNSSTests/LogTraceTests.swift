@@ -99,7 +99,9 @@ struct LogTraces {
     }
 
     @Test func countLines() {
-        for (text, lines) in [("", 0), ("a", 1), ("a\n", 1), ("a\nb", 2), ("\n\n", 2)] {
+        for (text, lines) in [
+            ("", 0), ("a", 1), ("a\n", 1), ("a\nb", 2), ("\n\n", 2), ("a\rb\r", 2), ("a\rb", 2), ("a\r\nb\r\n", 2),
+        ] {
             var trace = LogTrace(lines: 1...1)
             trace.take(Array(text.utf8).span)
             trace.finish()

@@ -4,7 +4,8 @@ import WaypostTestSupport
 
 @Suite struct Statistics {
     static let warnings: [(String, ReceiverWarning)] = [
-        ("GPDTM,P90,,0.0,N,0.0,E,0.0,W84", .foreignDatum), ("GPDTM,999,,0.1,N,0.0,E,0.0,W84", .foreignDatum),
+        ("GPDTM,P90,,0.001,N,0.0,E,0.0,W84", .foreignDatum), ("GPDTM,P90,,,,,,,W84", .foreignDatum),
+        ("GPDTM,999,,0.1,N,0.0,E,0.0,W84", .foreignDatum),
         ("GNTXT,01,01,01,ANTSTATUS=OPEN", .antennaOpen), ("GPTXT,01,01,02,antenna short", .antennaShort),
         ("GNTXT,01,01,01,txbuf alloc", .transmitBufferFull),
         ("GPGGA,101530.00,5231.2,N,01324.2,E,8,08,1.0,,,,,,", .simulatedOrManual),

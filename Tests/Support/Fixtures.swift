@@ -20,6 +20,12 @@ package enum Fixtures {
         return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
     }
 
+    /// Small inputs rebuilt from public bug reports, which lie beside the checkout on some machines; `nil` on others.
+    package static var fieldCases: URL? {
+        let folder = checkout.deletingLastPathComponent().appending(path: "shared/data/field")
+        return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
+    }
+
     /// The fixes of a generated drive, as `town`.
     package static func fixes(of drive: String) throws -> [Fix] { try fixes(in: url("nmea/\(drive).nmea")) }
 

@@ -53,6 +53,10 @@ struct PositionSource: OptionSet {
     @inline(__always)
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// The place of a single source among the four.
+    @inline(__always)
+    var index: Int { rawValue.trailingZeroBitCount }
+
     @inline(__always)
     init(_ type: SentenceType) {
         switch type {
@@ -75,9 +79,9 @@ enum SolutionStatus: Hashable {
 }
 
 extension SolutionStatus {
-    /// The meaning of GGA field 6.
+    /// The meaning of GGA field 6; `nil` for a character that the standard doesn't have there.
     @inline(__always)
-    static func ofQuality(_ letter: UInt8) -> (SolutionStatus, FixQuality?) {
+    static func ofQuality(_ letter: UInt8) -> (SolutionStatus, FixQuality?)? {
         switch letter {
         case UInt8(ascii: "1"): (.valid, .gps)
         case UInt8(ascii: "2"): (.valid, .dgps)
@@ -87,7 +91,8 @@ extension SolutionStatus {
         case UInt8(ascii: "6"): (.valid, .estimated)
         case UInt8(ascii: "7"): (.excluded, .manual)
         case UInt8(ascii: "8"): (.excluded, .simulated)
-        default: (.void, nil)
+        case UInt8(ascii: "0"), 0: (.void, nil)
+        default: nil
         }
     }
 

@@ -20,8 +20,10 @@ struct ReceiverReading {
 
     /// Decimetres by which mean sea level lies above the ellipsoid where the drives take place.
     static let geoidSeparation: Int64 = 396
-    /// Metres of range error that a reader is to take HDOP times.
+    /// Metres of range error by which a reader must multiply HDOP.
     private static let rangeErrorMeters = 4.5
+    /// The minimum radius that a reader must state.
+    private static let minimumRadiusMeters = 4.0
 
     /// The fix that a faithful reader of the sentences arrives at.
     var truth: Fix? {
@@ -34,7 +36,7 @@ struct ReceiverReading {
         fix.speedMetersPerSecond = Double(speed) / 1000 * 1852 / 3600
         fix.headingDegrees = course.map { Double($0) / 100 }
         fix.hdop = Double(hdop) / 100
-        fix.horizontalAccuracyMeters = Double(hdop) / 100 * Self.rangeErrorMeters
+        fix.horizontalAccuracyMeters = max(Self.minimumRadiusMeters, Double(hdop) / 100 * Self.rangeErrorMeters)
         fix.satellitesUsed = Int(satellitesUsed)
         fix.mode = .threeDimensional
         return fix

@@ -57,6 +57,10 @@ struct SentenceDecoder: LineDecoder {
     private var decoder: NMEADecoder
     /// Sentences so far.
     private var sentences = 0
+    /// What had come when the last position came.
+    private var atLastFix = DecoderStatistics.PositionCounts()
+    private var hasWarnedOfRejections = false
+    private var owesWarningOfRejections = false
     /// Who it is that sends no sentences, as its first bytes tell.
     private var speaker: ForeignSpeaker?
     private var hasBegun = false
@@ -70,15 +74,31 @@ struct SentenceDecoder: LineDecoder {
             speaker = ForeignSpeaker(bytes)
         }
         if sentences == 0 { text.take(bytes) }
-        decoder.decode(bytes, receivedAt: now, emit)
+        var hasFix = false
+        decoder.decode(bytes, receivedAt: now) { fix in
+            hasFix = true
+            emit(fix)
+        }
         let before = sentences
-        sentences = decoder.statistics.sentences
+        let statistics = decoder.statistics
+        sentences = statistics.sentences
+        if hasFix {
+            atLastFix = statistics.positionCounts
+            hasWarnedOfRejections = false
+        } else if !hasWarnedOfRejections, statistics.rejection(since: atLastFix) != nil {
+            hasWarnedOfRejections = true
+            owesWarningOfRejections = true
+        }
         return sentences - before
     }
 
     mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) { decoder.lineIsIdle(at: now, emit) }
     mutating func finish(_ emit: (Fix) -> Void) { decoder.finish(emit) }
-    mutating func takeWarning() -> ReceiverWarning? { decoder.takeWarning() }
+    mutating func takeWarning() -> ReceiverWarning? {
+        guard owesWarningOfRejections else { return decoder.takeWarning() }
+        owesWarningOfRejections = false
+        return .positionsRejected
+    }
     mutating func takeSky(at now: Duration) -> Sky? { decoder.takeSky(at: now) }
 
     var statistics: DecoderStatistics? { decoder.statistics }
@@ -114,6 +134,9 @@ struct SentenceDecoder: LineDecoder {
 
     var lackOfPositions: String? {
         let statistics = decoder.statistics
+        if let rejection = statistics.rejection(since: atLastFix) {
+            return "\(rejection); record a minute of it, and see waypost fixes --explain"
+        }
         guard statistics.sentences > 0, !statistics.hasPositionSentences else { return nil }
         guard !statistics.lostManyToChecksums else {
             return
@@ -215,6 +238,42 @@ extension DecoderStatistics {
         return mismatches > 2 && mismatches * 10 > sentences + mismatches
     }
 
+    /// Sentences with a position, and how many of them were rejected for a field.
+    struct PositionCounts: Sendable, Hashable {
+        var stated = 0
+        var rejected = 0
+    }
+
+    var positionCounts: PositionCounts { PositionCounts(stated: positionSentences, rejected: rejectedPositions) }
+
+    /// Why most sentences with a position that came after `counts` were rejected; `nil` if they weren't. Cut sentences
+    /// whose checksum agrees by chance are too few.
+    func rejection(since counts: PositionCounts = PositionCounts()) -> PositionRejection? {
+        let rejected = rejectedPositions - counts.rejected
+        guard rejected > 2, let most = mostFrequentRejection else { return nil }
+        let stated = positionSentences - counts.stated
+        guard rejected * 2 > stated else { return nil }
+        return PositionRejection(rejected: rejected, stated: stated, most: most)
+    }
+
+    /// The rejection that keeps a log from having fixes.
+    var rejection: PositionRejection? { fixes == 0 ? rejection() : nil }
+
     /// What to do about a live line on which checksums do not agree.
     static let lineAdvice = "check the cable, and what changes the sentences on their way"
+}
+
+/// Why sentences with a position lead to none: a field that their receiver writes in a way of its own.
+struct PositionRejection: CustomStringConvertible {
+    let rejected: Int
+    let stated: Int
+    let most: FieldFaultCount
+
+    /// The line of the first such sentence.
+    var firstLine: Int { most.found.firstLine }
+
+    var description: String {
+        "\(rejected.grouped) of \(stated.counted("sentence")) with a position rejected: \(most) in "
+            + most.found.count.grouped
+    }
 }

@@ -104,8 +104,14 @@ package struct LogOutcome: Sendable {
         }
         let again = isRecorded ? ", and record again" : ""
         let (epochs, undated) = (sum(\.epochs), sum(\.undatedFixes))
+        let rejected = outcomes.first { $0.statistics.rejection != nil }
         let (what, remedy) =
-            if undated > 0 {
+            if let rejected, let rejection = rejected.statistics.rejection {
+                (
+                    rejection.description,
+                    "waypost fixes \(rejected.name) --explain \(rejection.firstLine) shows the first; set the receiver to NMEA 0183\(again)"
+                )
+            } else if undated > 0 {
                 (
                     "\(undated.counted("fix", "fixes")), but no RMC or ZDA sentence that dates them",
                     "have the receiver send RMC or ZDA too\(again)"
@@ -124,7 +130,7 @@ package struct LogOutcome: Sendable {
                     isRecorded ? "record again where the antenna sees the sky" : "check the antenna's view of the sky"
                 )
             }
-        let front = "no fix \(undated > 0 ? "with a date " : "")in \(names)"
+        let front = "no fix \(undated > 0 && rejected == nil ? "with a date " : "")in \(names)"
         let altered = outcomes.map(\.statistics).filter(\.lostManyToChecksums)
         guard !altered.isEmpty else { return "\(front): \(what); \(remedy)" }
         let mismatches = altered.reduce(0) { $0 + $1.refusals(.checksumMismatch).count }
@@ -157,6 +163,8 @@ enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
         "frames of a CAN bus (NMEA 2000), which has no sentences; let the gateway give NMEA 0183, and record that"
     case hexadecimal = "a dump in hexadecimal; use the log itself (xxd -r makes it of what xxd printed)"
     case database = "an SQLite database, perhaps an outbox; name a receiver's log"
+    case modem =
+        "a modem's answers to AT commands, not NMEA; record the modem's NMEA port, which may need a start command (AT+CGPS=1, AT+QGPS=1)"
     case token = "a token, not a log; name a receiver's log"
     case zeros = "nothing but zeros, as a file is after a power cut; record again"
     case withoutDollar = "sentences without the $ that begins each; use the log as it was recorded"
@@ -178,6 +186,8 @@ enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
             self = .database
         } else if content.prefix(64).contains(where: { $0 < 0x20 && !(9...13 ~= $0) }) {
             return nil  // what follows is told of text alone
+        } else if has("+cgpsinfo") || has("+cgnsinf") || has("+qgpsloc") {
+            self = .modem
         } else if begins("<<<<<<<") {
             self = .conflict
         } else if begins("<") {

@@ -38,6 +38,7 @@ struct FixesSummary {
         lines.add("sentences", wrapped: account.size)
         lines.add("", inColumns: account.sentences)
         lines.add("refused", aligned(account.refusals))
+        lines.add("left out", aligned(account.omissions))
         lines.add("fixes", wrapped: account.fixes)
         for (index, warning) in account.warnings.enumerated() {
             lines.add(index == 0 ? "warnings" : "", wrapped: warning)

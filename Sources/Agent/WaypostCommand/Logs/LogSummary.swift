@@ -43,6 +43,8 @@ struct LogAccount {
     let sentences: [String]
     /// Why sentences are not used, the most frequent reason first.
     let refusals: [(count: Int, text: String)]
+    /// Fields that can't be read, and were left out of sentences in use, the most frequent first.
+    let omissions: [(count: Int, text: String)]
     /// As `208 of 300 epochs; 92 without a position`.
     let fixes: String
     /// Each with the line where it came first.
@@ -60,19 +62,34 @@ struct LogAccount {
         }
         self.size = size
         sentences = addresses.map { "\($0.address) \($0.count.grouped)" }
-        refusals = SentenceRefusal.allCases.map { ($0, statistics.refusals($0)) }.filter { $0.1.count > 0 }
-            .sorted { $0.1.count > $1.1.count }
-            .map { reason, found in
-                let remedy = reason == .missingChecksum ? " (--accept-missing-checksum takes them)" : ""
-                return (found.count, "\(reason), \(found.count > 1 ? "first " : "")in line \(found.firstLine)\(remedy)")
-            }
+        refusals = Self.refusals(statistics).sorted { $0.count > $1.count }
+        omissions = statistics.omissions.sorted { $0.found.count > $1.found.count }.map(Self.row)
         fixes = Self.fixes(statistics)
         warnings = ReceiverWarning.allCases.map { ($0, statistics.warnings($0)) }.filter { $0.1.count > 0 }
             .sorted { $0.1.firstLine < $1.1.firstLine }
             .map { warning, found in
-                "\(warning) (\(found.count > 1 ? "\(found.count.grouped) times, first " : "")"
-                    + "in line \(found.firstLine))"
+                "\(warning) (\(found.count > 1 ? "\(found.count.grouped) times, " : "")\(Self.place(found)))"
             }
+    }
+
+    private static func refusals(_ statistics: DecoderStatistics) -> [(count: Int, text: String)] {
+        // Those of a field are named by it.
+        let byFrame = SentenceRefusal.allCases.filter { $0 != .malformedField && $0 != .outOfRange }
+            .map { ($0, statistics.refusals($0)) }.filter { $0.1.count > 0 }
+        return byFrame.map { reason, found in
+            let remedy =
+                reason == .missingChecksum && !statistics.hasPositionSentences
+                ? " (--accept-missing-checksum accepts them)" : ""
+            return (found.count, "\(reason), \(place(found))\(remedy)")
+        } + statistics.rejections.map(row)
+    }
+
+    private static func row(_ fault: FieldFaultCount) -> (count: Int, text: String) {
+        (fault.found.count, "\(fault), \(place(fault.found))")
+    }
+
+    private static func place(_ found: DecoderStatistics.Occurrences) -> String {
+        "\(found.count > 1 ? "first " : "")in line \(found.firstLine)"
     }
 
     private static func receiver(_ statistics: DecoderStatistics) -> [String] {

@@ -27,6 +27,13 @@ struct Epoch {
 
     private var valid: PositionSource = []
     private(set) var void: PositionSource = []
+    /// Who stated positions, and who said for each source of `void` that there is none.
+    private var positionTalkers: TalkerGroup = []
+    private var voidTalkers = InlineArray<4, TalkerGroup>(repeating: [])
+    /// Another time of the same burst, which a sentence stated by another clock.
+    private(set) var otherTime: TimeOfDay?
+    /// The last HDOP that was stated before the epoch, if that was a moment ago.
+    var earlierHDOP: Double?
     /// Positions that another sentence must bear out.
     private var unstated: PositionSource = []
     /// Whether a sentence says that its position is simulated or typed in.
@@ -63,21 +70,26 @@ struct Epoch {
 
     /// Takes a position; of several by one type (one a constellation) the first valid one stays.
     @inline(__always)
-    mutating func take(_ sentence: PositionSentence, _ type: SentenceType) {
+    mutating func take(_ sentence: PositionSentence, _ type: SentenceType, _ talker: TalkerGroup) {
         let source = PositionSource(type)
         switch sentence.status {
         case .void, .excluded:
             if sentence.status == .excluded { isExcluded = true }
-            if !valid.contains(source), void.insert(source).inserted { hasGained = true }
+            guard !valid.contains(source), void.insert(source).inserted else { return }
+            voidTalkers[source.index] = talker
+            if positionTalkers.isEmpty || positionTalkers.contains(talker) { hasGained = true }
             return
         case .valid:
             valid.formUnion(source)
+            positionTalkers.formUnion(talker)
             if void.remove(source) != nil { hasGained = true }
             if let date = sentence.date, let timeOfDay = sentence.timeOfDay {
                 if dated == nil { hasGained = true }
                 dated = DateSentence(timeOfDay: timeOfDay, date: date)
             }
-        case .unstated: unstated.formUnion(source)
+        case .unstated:
+            unstated.formUnion(source)
+            positionTalkers.formUnion(talker)
         }
         let rank = source.rawValue
         if latitude.offer(sentence.latitude, rank: rank) { hasGained = true }
@@ -145,15 +157,25 @@ struct Epoch {
         return true
     }
 
+    /// Whether a flag says that there is no position, in a sentence of those who state one or while nobody does.
+    private var isVoid: Bool {
+        if void.isEmpty { return false }
+        if positionTalkers.isEmpty { return true }
+        for index in voidTalkers.indices where void.contains(PositionSource(rawValue: 1 << UInt8(index))) {
+            if !positionTalkers.isDisjoint(with: voidTalkers[index]) { return true }
+        }
+        return false
+    }
+
     /// Whether a position has been stated that no flag speaks against.
     var hasPosition: Bool {
-        guard timeOfDay != nil, void.isEmpty else { return false }
+        guard timeOfDay != nil, !isVoid else { return false }
         return !valid.isEmpty || !unstated.isEmpty && mode != nil
     }
 
     /// What the epoch comes to, each part from the best sentence that has it.
     func verdict() -> Verdict {
-        if !void.isEmpty { return .void }
+        if isVoid { return .void }
         guard hasPosition, let timeOfDay, let latitude = latitude.value, let longitude = longitude.value else {
             return .nothing
         }
@@ -166,22 +188,58 @@ struct Epoch {
         fix.geoidSeparationMeters = geoidSeparationMeters
         fix.speedMetersPerSecond = speed.value
         fix.headingDegrees = course.value
-        fix.hdop = hdop.value
+        fix.hdop = hdop.value ?? (quality == .estimated ? nil : earlierHDOP)
         fix.satellitesUsed = satellitesUsed
         fix.mode = mode ?? makersMode
-        fix.horizontalAccuracyMeters = accuracy.value ?? fix.hdop.map { $0 * Self.rangeErrorMeters(quality) }
+        fix.horizontalAccuracyMeters = accuracy.value ?? fix.hdop.map { Self.radius(hdop: $0, quality) }
         return .fix(fix)
     }
 
-    /// Range error that HDOP multiplies to a 68 % radius; engineering values.
-    private static func rangeErrorMeters(_ quality: FixQuality) -> Double {
+    /// Radius of the 68 % circle in metres by the HDOP: range error times HDOP, but no less than what reflections leave
+    /// in a town whatever the geometry; docs/nmea.md says what was measured.
+    private static func radius(hdop: Double, _ quality: FixQuality) -> Double {
         switch quality {
-        case .gps, .manual, .simulated: 4.5
-        case .dgps, .pps: 2.25
-        case .rtkFloat: 0.5
-        case .rtkFixed: 0.03
-        case .estimated: 10
+        case .gps, .manual, .simulated: max(4, hdop * 4.5)
+        case .dgps, .pps: max(3, hdop * 2.25)
+        case .rtkFloat: max(0.5, hdop * 0.5)
+        case .rtkFixed: 0.5
+        case .estimated: hdop * 10
         }
+    }
+}
+
+/// Sentences of one burst that state times by two clocks.
+extension Epoch {
+    /// Whether `sentence`, which states another time, may belong to the burst of this epoch: it is the first of its
+    /// type there, and its position differs by no more than `degrees`.
+    func isSameBurst(_ sentence: PositionSentence, _ type: SentenceType, within degrees: Double) -> Bool {
+        guard sentence.status == .valid || sentence.status == .unstated,
+            counts >> (UInt64(type.rawValue) * 4) & 15 == 0, hasPosition,
+            let latitude = latitude.value, let longitude = longitude.value,
+            let otherLatitude = sentence.latitude, let otherLongitude = sentence.longitude
+        else { return false }
+        return abs(latitude - otherLatitude) <= degrees && abs(longitude - otherLongitude) <= degrees
+    }
+
+    /// Keeps `time` beside the epoch's own, or takes it for the epoch's own.
+    mutating func add(otherTime time: TimeOfDay, isBetter: Bool) {
+        otherTime = isBetter ? timeOfDay : time
+        if isBetter { timeOfDay = time }
+    }
+
+    /// Whether `time` is the epoch's, by either clock.
+    @inline(__always)
+    func isTime(_ time: TimeOfDay) -> Bool {
+        if let timeOfDay, timeOfDay.isSameEpoch(as: time) { return true }
+        guard let otherTime else { return false }
+        return otherTime.isSameEpoch(as: time)
+    }
+
+    /// How far the best clock of the epoch so far is to be trusted about the hour: RMC states a date, too.
+    var clockRank: UInt8 {
+        if dated != nil { return 3 }
+        let positions = valid.union(unstated)
+        return positions.contains(.data) ? 2 : positions == .bare ? 0 : 1
     }
 }
 

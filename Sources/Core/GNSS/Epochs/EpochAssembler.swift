@@ -18,6 +18,8 @@ struct EpochAssembler {
     private(set) var calendar: FixCalendar
     /// The heading stated last, until a fix takes it: a compass goes at its own pace, beside the epochs.
     private(set) var bodyHeadingDegrees: Double?
+    /// The HDOP stated last, before the current epoch: many receivers don't state it in each.
+    private var lastHDOP: (value: Double, at: TimeOfDay)?
     /// When the sentence to come was sent, while an epoch is incomplete.
     private var nextTransmission: UTCTime?
     /// Fixes from before the first date.
@@ -37,6 +39,14 @@ struct EpochAssembler {
     private var warnings: UInt64 = 0
     /// Fixes that went out of memory before a date came.
     private(set) var undatedDropped = 0
+
+    /// No receiver sends a sentence so late.
+    private static let maximumDelayMilliseconds: Int32 = 1000
+    /// Sentences that state one position with more or fewer decimals differ by less, in degrees: a unit in the fourth
+    /// decimal of a minute.
+    private static let rounding = 2e-6
+    /// For how long an HDOP holds; the constellation changes slowly, obstacles beside the road don't.
+    private static let hdopLifeMilliseconds: Int32 = 10_000
 
     /// Fixes kept until the first date comes; the oldest go first.
     private static let undatedCapacity = 256
@@ -65,16 +75,21 @@ struct EpochAssembler {
     var isWaiting: Bool { completion == nil && epoch.hasPosition }
 
     @inline(__always)
-    mutating func take(_ sentence: PositionSentence, _ type: SentenceType, _ emit: (Fix) -> Void) {
+    mutating func take(
+        _ sentence: PositionSentence, _ type: SentenceType, _ talker: TalkerGroup, _ emit: (Fix) -> Void
+    ) {
         if let time = sentence.timeOfDay {
-            enter(time, emit)
+            if !epoch.isTime(time), !joins(sentence, type, at: time) { enter(time, emit) }
         } else if sentence.status == .valid || sentence.status == .unstated {
             if isClosed { return }
         } else if !epoch.lacksTime {
             begin(emit)
             epoch.lacksTime = true
         }
-        epoch.take(sentence, type)
+        epoch.take(sentence, type, talker)
+        if sentence.status == .void, let date = sentence.date, let time = sentence.timeOfDay {
+            calendar.considerVoid(DateSentence(timeOfDay: time, date: date))
+        }
         advance(type, emit)
     }
 
@@ -94,10 +109,12 @@ struct EpochAssembler {
 
     mutating func take(_ sentence: AccuracySentence, _ type: SentenceType, _ emit: (Fix) -> Void) {
         if let time = sentence.timeOfDay {
-            if let current = epoch.timeOfDay, !current.isSameEpoch(as: time), time.milliseconds(since: current) < 0 {
-                return  // about an epoch that is over
+            if !epoch.isTime(time) {
+                if let current = epoch.timeOfDay, time.milliseconds(since: current) < 0 {
+                    return  // about an epoch that is over
+                }
+                enter(time, emit)
             }
-            enter(time, emit)
         } else {
             guard enterUntimed(emit) else { return }
         }
@@ -137,16 +154,35 @@ struct EpochAssembler {
         undated.removeAll(keepingCapacity: true)
     }
 
-    /// Goes to the epoch of `time`.
+    /// Goes to the epoch of `time`, which is not the current one.
     @inline(__always)
     private mutating func enter(_ time: TimeOfDay, _ emit: (Fix) -> Void) {
-        if let current = epoch.timeOfDay {
-            if current.isSameEpoch(as: time) { return }
-            begin(emit)
-        } else if epoch.lacksTime {
-            begin(emit)
-        }
+        if epoch.timeOfDay != nil || epoch.lacksTime { begin(emit) }
         epoch.timeOfDay = time
+    }
+
+    /// Whether `sentence` belongs to the current epoch although it states another time: a sentence stamped with its
+    /// time of sending, or in local time.
+    ///
+    /// Of two times within one interval the earlier is the solution's. Of two time zones that of the dated sentence
+    /// counts, or else that of GGA.
+    @inline(never)
+    private mutating func joins(_ sentence: PositionSentence, _ type: SentenceType, at time: TimeOfDay) -> Bool {
+        guard let current = epoch.timeOfDay else { return false }
+        let difference = time.milliseconds(since: current)
+        if abs(difference) < min(intervalMilliseconds, Self.maximumDelayMilliseconds) - TimeOfDay.tolerance {
+            // The next solution of a parked receiver may be as near as its last digit.
+            guard epoch.isSameBurst(sentence, type, within: 0) else { return false }
+            epoch.add(otherTime: time, isBetter: difference < 0)
+            return true
+        }
+        guard TimeOfDay.isZoneOffset(difference), epoch.isSameBurst(sentence, type, within: Self.rounding) else {
+            return false
+        }
+        warn(.localTime)
+        let rank: UInt8 = sentence.date != nil && sentence.status == .valid ? 3 : type == .gga || type == .gns ? 2 : 0
+        epoch.add(otherTime: time, isBetter: rank > epoch.clockRank)
+        return true
     }
 
     /// Whether a sentence without a time is of use: the rest of an epoch that a pause has cut short is not, and must
@@ -172,6 +208,8 @@ struct EpochAssembler {
         if epoch.timeOfDay != nil, let place = epoch.lastPlace, epoch.hasPosition {
             cycle.epochEnded(with: place, byPause: isClosed)
         }
+        let hdop = epoch.hdop.value
+        if let hdop, let time = epoch.timeOfDay { lastHDOP = (hdop, time) }
         epoch = Epoch()
         (previousCompletion, completion, isClosed) = (completion, nil, false)
         serial += 1
@@ -183,6 +221,9 @@ struct EpochAssembler {
     private mutating func complete(_ emit: (Fix) -> Void) {
         guard completion == nil, let time = epoch.timeOfDay else { return }
         epochs += 1
+        if let lastHDOP, abs(time.milliseconds(since: lastHDOP.at)) <= Self.hdopLifeMilliseconds {
+            epoch.earlierHDOP = lastHDOP.value
+        }
         switch epoch.verdict() {
         case .nothing: completion = .nothing
         case .void:

@@ -16,12 +16,16 @@ struct FixCalendar {
         case dateSentence
         /// The date before it.
         case lastDate
+        /// A sentence that states a date and no position.
+        case voidSentence
         case tagBlock
         case hostClock
     }
 
     /// A date stated outside the position sentences; trusted once a fix stands beside it.
     private(set) var offer: DateSentence?
+    /// The date of a sentence that says that there is no position: it counts while nothing better states one.
+    private(set) var voidDate: DateSentence?
     /// The last dated instant.
     private var last: UTCTime?
     /// When a sentence was sent, as the last tag block says.
@@ -40,6 +44,9 @@ struct FixCalendar {
     /// How long a receiver may take to state a date: many do only every few seconds.
     private static let patienceMilliseconds: Int32 = 5000
 
+    /// Within so much of midnight a date may be that of the day before or after: some receivers change it late.
+    private static let midnightMilliseconds: Int64 = 10_000
+
     init(dates: NMEADecoderOptions.Dates) { self.dates = dates }
 
     /// What the last date was found guilty of.
@@ -50,6 +57,11 @@ struct FixCalendar {
 
     /// Keeps a date that no flag vouches for.
     mutating func consider(_ sentence: DateSentence) { offer = sentence }
+
+    /// Keeps the date of a sentence without a position, unless its receiver can't know it yet.
+    mutating func considerVoid(_ sentence: DateSentence) {
+        if dates.instant(meantBy: sentence.instant).instant != nil { voidDate = sentence }
+    }
 
     /// Keeps a time of transmission. A live receiver's must not lie before the earliest either; roll-overs are not a
     /// sender's trouble, so that nothing is repaired.
@@ -62,16 +74,19 @@ struct FixCalendar {
     mutating func instant(of timeOfDay: TimeOfDay, dated: DateSentence?) -> UTCTime? {
         lacksDate = false
         if let dated, let stated = trusted(dated) {
-            last = Self.nearest(to: stated, timeOfDay)
+            last = onceAtMidnight(Self.nearest(to: stated, timeOfDay))
             basis = .ownEpoch
         } else if let offer, abs(offer.timeOfDay.milliseconds(since: timeOfDay)) <= Self.offerToleranceMilliseconds,
             let stated = trusted(offer)
         {
-            last = Self.nearest(to: stated, timeOfDay)
+            last = onceAtMidnight(Self.nearest(to: stated, timeOfDay))
             basis = .dateSentence
         } else if let last {
             self.last = Self.nearest(to: last, timeOfDay)
             basis = .lastDate
+        } else if let voidDate, let stated = trusted(voidDate) {
+            last = Self.nearest(to: stated, timeOfDay)
+            basis = .voidSentence
         } else if let transmitted {
             basis = .tagBlock
             return Self.nearest(to: transmitted, timeOfDay)
@@ -108,10 +123,22 @@ struct FixCalendar {
         return hostTime()
     }
 
+    /// The instant that follows the last one, where `stated` is a day off it at midnight.
+    private func onceAtMidnight(_ stated: UTCTime) -> UTCTime {
+        guard let last else { return stated }
+        let day = UTCTime.millisecondsPerDay
+        let sinceMidnight = Int64(stated.millisecondOfDay)
+        guard min(sinceMidnight, day - sinceMidnight) <= Self.midnightMilliseconds else { return stated }
+        for following in [stated.millisecondsSince1970 + day, stated.millisecondsSince1970 - day] {
+            let step = following - last.millisecondsSince1970
+            if step > 0, step <= Self.midnightMilliseconds { return UTCTime(millisecondsSince1970: following) }
+        }
+        return stated
+    }
+
     /// The stated instant, repaired where that is wanted; `nil` when it cannot be right.
     private mutating func trusted(_ dated: DateSentence) -> UTCTime? {
-        let stated = Int64(dated.date) * UTCTime.millisecondsPerDay + dated.timeOfDay.posixMilliseconds
-        let meant = dates.instant(meantBy: UTCTime(millisecondsSince1970: stated))
+        let meant = dates.instant(meantBy: dated.instant)
         if let found = meant.warning { warning = found }
         // A receiver whose date is wrong may be wrong about the time of day as well: the host does not complete that.
         if meant.instant == nil { (undatedSince, hasWaited) = (nil, false) }

@@ -64,6 +64,7 @@ struct EpochExplanation {
         case .ownEpoch?: "from \(source)"
         case .dateSentence?: "from \(source), beside the fix"
         case .lastDate?: "from \(source), the last one before it"
+        case .voidSentence?: "from \(source), which has no position: no other sentence states a date"
         case .hostClock?: "from this machine's clock: no sentence states a date"
         case .tagBlock?: "from \(source), when it was sent: no sentence before states a date"
         case nil: nil

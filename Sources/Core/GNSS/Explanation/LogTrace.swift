@@ -17,6 +17,9 @@ package struct LogTrace {
     private var buffer: [UInt8] = []
     private var index = 0
     private var line = 1
+    /// Whether a line feed has come: only in a log without any do lines end with carriage returns.
+    private var hasLineFeed = false
+    private var isAfterReturn = false
     private var isAtLineStart = true
     private var ordinal = 0
     private var prefix: [UInt8] = []
@@ -66,16 +69,20 @@ package struct LogTrace {
         let (bytes, start) = (buffer, index)
         let mark = decoder.isInComment ? 0 : bytes[start]
         let isSentence = mark == UInt8(ascii: "$") || mark == UInt8(ascii: "!")
-        let before = isSentence ? (assembler: decoder.assembler, refusals: refusalCounts) : nil
+        let before =
+            isSentence
+            ? (assembler: decoder.assembler, refusals: refusalCounts, sentences: decoder.account.sentences) : nil
         var emitted: [Fix] = []
         index = unsafe bytes.withUnsafeBufferPointer { bytes in
             unsafe decoder.scan(bytes, from: start, until: start + 1, isFinal: isFinal) { emitted.append($0) }
         }
         let found = bytes[start..<index]
         guard !found.isEmpty else { return false }
-        // A start byte alone is part of what stands before the sentence.
-        if let before, found.count > 1 {
-            let refusal = SentenceRefusal.allCases.first { refusalCounts[$0.rawValue] > before.refusals[$0.rawValue] }
+        let refusal = before.flatMap { before in
+            SentenceRefusal.allCases.first { refusalCounts[$0.rawValue] > before.refusals[$0.rawValue] }
+        }
+        // A start byte in text is part of what stands before the sentence.
+        if let before, refusal != nil || decoder.account.sentences > before.sentences {
             note(found, of: bytes, refusal: refusal, before: before.assembler, emitted)
         } else {
             if mark == TagBlock.mark, found.count > 1 {
@@ -121,10 +128,16 @@ package struct LogTrace {
                 if decoder.isInComment { hasComment = true }
                 if byte != UInt8(ascii: "\n"), text.count < Self.keptBytes { text.append(byte) }
             }
-            isAtLineStart = byte == UInt8(ascii: "\n")
+            let isLineFeed = byte == UInt8(ascii: "\n")
+            let isReturn = byte == UInt8(ascii: "\r")
+            let hasEnded = isLineFeed && isAfterReturn && !hasLineFeed  // by the carriage return in front of it
+            isAtLineStart = isLineFeed || isReturn && !hasLineFeed
+            isAfterReturn = isReturn
+            hasLineFeed = hasLineFeed || isLineFeed
             guard isAtLineStart else { continue }
-            line += 1
-            (ordinal, prefix) = (0, [])
+            if !hasEnded { line += 1 }
+            ordinal = 0
+            prefix = []
         }
     }
 }

@@ -9,7 +9,7 @@ struct SentenceExplanation {
 
     /// A line that judges the sentence by itself, then one for each thing that is known of its epoch.
     var lines: [String] {
-        [opening] + prefixLines + (sentence.refusal == nil ? fateLines : [])
+        [opening] + prefixLines + omissionLines + (sentence.refusal == nil ? fateLines : [])
     }
 
     private var reading: SentenceReading { SentenceReading(of: sentence.bytes) }
@@ -46,6 +46,13 @@ struct SentenceExplanation {
             let name = SentenceType.named(in: sentence.bytes).type.fieldName(number).map { " (\($0))" } ?? ""
             return "\(refusal): field \(number)\(name) is \"\(text)\""
         }
+    }
+
+    /// The field that a sentence in use was read without.
+    private var omissionLines: [String] {
+        guard sentence.refusal == nil, let (number, text) = reading.faultyField else { return [] }
+        let name = SentenceType.named(in: sentence.bytes).type.fieldName(number).map { " (\($0))" } ?? ""
+        return ["field \(number)\(name) is \"\(text)\", which can't be read: left out"]
     }
 
     private var prefixLines: [String] {

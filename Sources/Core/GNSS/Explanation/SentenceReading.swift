@@ -22,18 +22,14 @@ struct SentenceReading {
         let readable = sentence + [UInt8(ascii: "\r")]
         unsafe readable.withUnsafeBufferPointer { bytes in
             guard let base = bytes.baseAddress else { return }
-            var fields = unsafe FieldCursor(
-                SentenceText(fields: base + start, end: base + end, limit: base + bytes.count))
+            let text = unsafe SentenceText(fields: base + start, end: base + end, limit: base + bytes.count)
+            var fields = FieldCursor(text)
             if type == .pubx00 || type == .pubx04 { fields.skip() }
             read(type, &fields)
-            guard words == nil, fields.fault == .malformed || fields.fault == .outOfRange else { return }
-            let offset = unsafe fields.faultOffset(from: base + start)
-            let before = sentence[start..<min(start + offset, end)]
-            let isClosed = before.last == UInt8(ascii: ",")
-            var number = before.count { $0 == UInt8(ascii: ",") } + (isClosed ? 0 : 1)
-            // A coordinate is judged when its letter has been read, which has no range of its own.
-            if fields.fault == .outOfRange, type.fieldName(number)?.contains(" or ") ?? false { number -= 1 }
-            faultyField = (number, SentenceType.field(number, in: sentence))
+            guard fields.hasFault else { return }
+            let fault = FieldFault(fields, of: type, text)
+            guard fault.number > 0 else { return }
+            faultyField = (Int(fault.number), SentenceType.field(Int(fault.number), in: sentence))
         }
     }
 
@@ -81,8 +77,7 @@ struct SentenceReading {
         if sentence.timeOfDay == nil { words = words.map { "\($0); it states no time" } }
     }
 
-    private mutating func take(_ sentence: MotionSentence?) {
-        guard let sentence else { return }
+    private mutating func take(_ sentence: MotionSentence) {
         if sentence.status == .void || sentence.status == .excluded {
             words = "its mode says that speed and course are not valid"
             return
@@ -92,8 +87,7 @@ struct SentenceReading {
         words = parts.isEmpty ? "neither speed nor course" : "speed and course, for a fix that has none from RMC"
     }
 
-    private mutating func take(_ sentence: SatellitesSentence?) {
-        guard let sentence else { return }
+    private mutating func take(_ sentence: SatellitesSentence) {
         note(.mode, sentence.mode)
         note(.hdop, sentence.hdop)
         words = sentence.mode == nil ? "says that there is no fix, which alone voids none" : "solution mode and HDOP"

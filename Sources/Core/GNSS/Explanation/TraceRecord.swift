@@ -11,6 +11,8 @@ struct TraceRecord {
     private var lastDate: SentencePlace?
     /// Where the date beside the sentences was stated.
     private var offer: SentencePlace?
+    /// Where a sentence without position stated a date.
+    private var voidDate: SentencePlace?
     /// The last tag block, and the one whose time of transmission counts.
     private var tagBlock: SentencePlace?
     private var transmission: SentencePlace?
@@ -41,6 +43,7 @@ struct TraceRecord {
     ) {
         var earlier = before.epoch
         if after.calendar.offer != before.calendar.offer { offer = place }
+        if after.calendar.voidDate != before.calendar.voidDate { voidDate = place }
         if after.serial != before.serial {
             if before.completion == nil {
                 complete(after.previousCompletion, by: place.map { .next($0) } ?? .endOfLog, after, emitted)
@@ -122,6 +125,7 @@ struct TraceRecord {
         case .ownEpoch: epoch.dateSource = epoch.sources[.date] ?? lastDate
         case .dateSentence: epoch.dateSource = offer
         case .lastDate: epoch.dateSource = lastDate
+        case .voidSentence: epoch.dateSource = voidDate
         case .tagBlock: epoch.dateSource = transmission
         case .hostClock: break
         }

@@ -5,7 +5,7 @@ package struct DecoderStatistics: Sendable {
     /// How often something came, and where it came first.
     package struct Occurrences: Sendable, Hashable {
         package fileprivate(set) var count = 0
-        /// Counts line feeds from 1; 0 while `count` is 0.
+        /// Counted from 1; 0 while `count` is 0.
         package fileprivate(set) var firstLine = 0
 
         fileprivate mutating func add(line: Int) {
@@ -15,8 +15,11 @@ package struct DecoderStatistics: Sendable {
     }
 
     package internal(set) var bytes = 0
-    /// Line feeds so far.
-    package internal(set) var lines = 0
+    /// Lines that have ended. A log without line feeds has lines that end with carriage returns.
+    package var lines: Int { lineFeeds > 0 ? lineFeeds : returns }
+    var lineFeeds = 0
+    /// Carriage returns that were looked at one by one: not those in front of a line feed after a sentence.
+    var returns = 0
     /// Bytes in UBX and RTCM 3 frames.
     package internal(set) var binaryBytes = 0
     /// Distinct times of day that gave or could have given a fix.
@@ -29,10 +32,13 @@ package struct DecoderStatistics: Sendable {
     /// Fixes that wait for a first date, or waited in vain.
     package internal(set) var undatedFixes = 0
 
+    private var fieldFaults: [(fault: FieldFault, found: Occurrences)] = []
+    /// More kinds than a receiver has; further ones count for `refusals` alone.
+    private static let maximumFieldFaults = 32
     var addresses = AddressCounts()
     var receiverBanners = ReceiverBanners()
     private var refused = InlineArray<7, Occurrences>(repeating: Occurrences())
-    private var warned = InlineArray<10, Occurrences>(repeating: Occurrences())
+    private var warned = InlineArray<12, Occurrences>(repeating: Occurrences())
 
     init() {}
 
@@ -41,19 +47,71 @@ package struct DecoderStatistics: Sendable {
     /// Sentences with a right checksum.
     package var sentences: Int { addresses.total }
     /// Whether a sentence with a right checksum has come that states a position when its receiver has one.
-    package var hasPositionSentences: Bool {
-        addresses.hasAny { SentenceType(address: $0, length: $1).statesPosition }
-    }
+    package var hasPositionSentences: Bool { positionSentences > 0 }
     /// What the receiver said of its make and firmware, if it did: the first few texts.
     package var banners: [ReportedText] { receiverBanners.all }
     package func refusals(_ reason: SentenceRefusal) -> Occurrences { refused[reason.rawValue] }
     package func warnings(_ warning: ReceiverWarning) -> Occurrences { warned[warning.rawValue] }
+
+    /// Counts a field that could not be read, on the line that is not complete yet.
+    mutating func add(_ fault: FieldFault) {
+        if let index = fieldFaults.firstIndex(where: { $0.fault == fault }) {
+            fieldFaults[index].found.add(line: lines + 1)
+        } else if fieldFaults.count < Self.maximumFieldFaults {
+            fieldFaults.append((fault, Occurrences()))
+            fieldFaults[fieldFaults.count - 1].found.add(line: lines + 1)
+        }
+    }
+
+    /// Fields for which sentences were rejected, in the order in which they came.
+    package var rejections: [FieldFaultCount] { counts { $0.isRejection } }
+
+    /// The field for which most sentences with a position were rejected; `nil` if none were.
+    package var mostFrequentRejection: FieldFaultCount? {
+        counts { $0.isRejection && $0.statesPosition }.max { $0.found.count < $1.found.count }
+    }
+
+    /// Sentences of the types that state a position that were rejected for a field.
+    package var rejectedPositions: Int {
+        fieldFaults.reduce(0) { $0 + ($1.fault.isRejection && $1.fault.statesPosition ? $1.found.count : 0) }
+    }
+
+    /// Fields that were left out of sentences whose other fields were used, in the order in which they came.
+    package var omissions: [FieldFaultCount] { counts { !$0.isRejection } }
+
+    /// Field faults, those of one field in several sentence types together.
+    private func counts(where isWanted: (FieldFault) -> Bool) -> [FieldFaultCount] {
+        var counts: [FieldFaultCount] = []
+        for (fault, found) in fieldFaults where isWanted(fault) {
+            let name = fault.name
+            if let index = counts.firstIndex(where: { $0.name == name && $0.isOutOfRange == fault.isOutOfRange }) {
+                counts[index].found.count += found.count
+            } else {
+                counts.append(FieldFaultCount(name: name, isOutOfRange: fault.isOutOfRange, found: found))
+            }
+        }
+        return counts
+    }
+
+    /// Sentences that state a position when their receiver has one.
+    package var positionSentences: Int { addresses.total { SentenceType(address: $0, length: $1).statesPosition } }
 
     /// Counts a refusal on the line that is not complete yet.
     mutating func add(_ reason: SentenceRefusal) { refused[reason.rawValue].add(line: lines + 1) }
 
     /// Counts a warning on the line that is not complete yet.
     mutating func add(_ warning: ReceiverWarning) { warned[warning.rawValue].add(line: lines + 1) }
+}
+
+/// How often fields of one name could not be read, and where first.
+package struct FieldFaultCount: Sendable, Hashable, CustomStringConvertible {
+    /// The field's name, such as `longitude`.
+    package let name: String
+    package let isOutOfRange: Bool
+    package fileprivate(set) var found: DecoderStatistics.Occurrences
+
+    /// Such as `longitude out of range`.
+    package var description: String { "\(name) \(isOutOfRange ? "out of range" : "can't be read")" }
 }
 
 /// Sentences counted by address (talker and type), in a table of fixed size.
@@ -116,13 +174,14 @@ struct AddressCounts: Sendable {
         return used.sorted { $0.address < $1.address }
     }
 
-    /// Whether one of the addresses is as `isWanted` says, which is given its bytes and how many they are.
-    func hasAny(_ isWanted: (_ address: UInt64, _ length: Int) -> Bool) -> Bool {
+    /// Sentences of the addresses for which `isWanted`, given the address's bytes and their number, returns `true`.
+    func total(where isWanted: (_ address: UInt64, _ length: Int) -> Bool) -> Int {
+        var total = 0
         for place in counts.indices where counts[place] > 0 {
             let address = entries[place].address
-            if isWanted(address, 8 - address.leadingZeroBitCount / 8) { return true }
+            if isWanted(address, 8 - address.leadingZeroBitCount / 8) { total += counts[place] }
         }
-        return false
+        return total
     }
 
     private static func text(_ address: UInt64) -> String {

@@ -196,7 +196,7 @@ extension NMEADecoder {
                     unsafe bytes[next + 1] == UInt8(ascii: "\n")
                 {
                     isAtLineStart = true
-                    account.lines += 1
+                    account.lineFeeds += 1
                     index = next + 2
                 }
             case BinaryFrame.ubxStart, BinaryFrame.rtcmStart:
@@ -207,7 +207,7 @@ extension NMEADecoder {
                 isAtLineStart = false
                 switch outcome {
                 case .frame(let length):
-                    unsafe account.lines += Self.lineFeeds(in: bytes, from: index, to: index + length)
+                    unsafe account.lineFeeds += Self.lineFeeds(in: bytes, from: index, to: index + length)
                     account.binaryBytes += length
                     index += length
                 case .notAFrame: index += 1
@@ -219,10 +219,11 @@ extension NMEADecoder {
                     index += 1
                 }
             case UInt8(ascii: "\n"):
-                account.lines += 1
+                account.lineFeeds += 1
                 isAtLineStart = true
                 index += 1
             case UInt8(ascii: "\r"):
+                account.returns += 1
                 isAtLineStart = true
                 index += 1
             case TagBlock.mark:
@@ -296,8 +297,7 @@ extension NMEADecoder {
         }
         let text = unsafe SentenceText(fields: base + first, end: base + end, limit: base + bytes.count)
         if sky != nil, length == 5 { noteSky(address, text) }
-        let fault = read(type, text, emit)
-        if fault != .none { account.add(fault == .outOfRange ? .outOfRange : .malformedField) }
+        read(type, text, TalkerGroup(address: address), emit)
         if assembler.hasWarning { noteWarnings() }
     }
 
@@ -326,106 +326,110 @@ extension NMEADecoder {
         while let warning = assembler.takeWarning() { warn(warning) }
     }
 
-    /// Gives the sentence to the assembler; tells what is wrong with a field.
+    /// Counts a sentence that was rejected for `fields`, or a field that was left out of one.
+    @inline(never)
+    private mutating func noteFault(in fields: FieldCursor, of type: SentenceType, _ text: SentenceText) {
+        let fault = FieldFault(fields, of: type, text)
+        account.add(fault)
+        if fault.isRejection { account.add(fault.isOutOfRange ? .outOfRange : .malformedField) }
+    }
+
+    /// Gives the sentence to the assembler, and counts a field at fault.
     ///
     /// The types that make up nearly all of what receivers send have a function each: one function for all is too large
     /// for the optimizer to keep what they read out of memory.
     @inline(__always)
-    private mutating func read(_ type: SentenceType, _ text: SentenceText, _ emit: (Fix) -> Void) -> FieldCursor.Fault {
+    private mutating func read(
+        _ type: SentenceType, _ text: SentenceText, _ talker: TalkerGroup, _ emit: (Fix) -> Void
+    ) {
         switch type {
-        case .rmc: readRMC(text, emit)
-        case .gga: readGGA(text, emit)
-        case .gll: readGLL(text, emit)
+        case .rmc: readRMC(text, talker, emit)
+        case .gga: readGGA(text, talker, emit)
+        case .gll: readGLL(text, talker, emit)
         case .vtg: readVTG(text, emit)
         case .gsa: readGSA(text, emit)
-        case .other: .none
-        default: readRare(type, text, emit)
+        case .other: break
+        default: readRare(type, text, talker, emit)
         }
     }
 
     @inline(never)
-    private mutating func readRMC(_ text: SentenceText, _ emit: (Fix) -> Void) -> FieldCursor.Fault {
+    private mutating func readRMC(_ text: SentenceText, _ talker: TalkerGroup, _ emit: (Fix) -> Void) {
         var fields = FieldCursor(text)
-        guard let sentence = PositionSentence(rmc: &fields, &recent) else { return fields.fault }
-        assembler.take(sentence, .rmc, emit)
-        return .none
+        if let sentence = PositionSentence(rmc: &fields, &recent) { assembler.take(sentence, .rmc, talker, emit) }
+        if fields.hasFault { noteFault(in: fields, of: .rmc, text) }
     }
 
     @inline(never)
-    private mutating func readGGA(_ text: SentenceText, _ emit: (Fix) -> Void) -> FieldCursor.Fault {
+    private mutating func readGGA(_ text: SentenceText, _ talker: TalkerGroup, _ emit: (Fix) -> Void) {
         var fields = FieldCursor(text)
-        guard let sentence = PositionSentence(gga: &fields, &recent) else { return fields.fault }
-        assembler.take(sentence, .gga, emit)
-        return .none
+        if let sentence = PositionSentence(gga: &fields, &recent) { assembler.take(sentence, .gga, talker, emit) }
+        if fields.hasFault { noteFault(in: fields, of: .gga, text) }
     }
 
     @inline(never)
-    private mutating func readGLL(_ text: SentenceText, _ emit: (Fix) -> Void) -> FieldCursor.Fault {
+    private mutating func readGLL(_ text: SentenceText, _ talker: TalkerGroup, _ emit: (Fix) -> Void) {
         var fields = FieldCursor(text)
-        guard let sentence = PositionSentence(gll: &fields, &recent) else { return fields.fault }
-        assembler.take(sentence, .gll, emit)
-        return .none
+        if let sentence = PositionSentence(gll: &fields, &recent) { assembler.take(sentence, .gll, talker, emit) }
+        if fields.hasFault { noteFault(in: fields, of: .gll, text) }
     }
 
     @inline(never)
-    private mutating func readVTG(_ text: SentenceText, _ emit: (Fix) -> Void) -> FieldCursor.Fault {
+    private mutating func readVTG(_ text: SentenceText, _ emit: (Fix) -> Void) {
         var fields = FieldCursor(text)
-        guard let sentence = MotionSentence(vtg: &fields) else { return fields.fault }
-        assembler.take(sentence, emit)
-        return .none
+        assembler.take(MotionSentence(vtg: &fields), emit)
+        if fields.hasFault { noteFault(in: fields, of: .vtg, text) }
     }
 
     @inline(never)
-    private mutating func readGSA(_ text: SentenceText, _ emit: (Fix) -> Void) -> FieldCursor.Fault {
+    private mutating func readGSA(_ text: SentenceText, _ emit: (Fix) -> Void) {
         var fields = FieldCursor(text)
-        guard let sentence = SatellitesSentence(gsa: &fields) else { return fields.fault }
-        assembler.take(sentence, emit)
-        return .none
+        assembler.take(SatellitesSentence(gsa: &fields), emit)
+        if fields.hasFault { noteFault(in: fields, of: .gsa, text) }
     }
 
     @inline(never)
     private mutating func readRare(
-        _ type: SentenceType, _ text: SentenceText, _ emit: (Fix) -> Void
-    ) -> FieldCursor.Fault {
+        _ type: SentenceType, _ text: SentenceText, _ talker: TalkerGroup, _ emit: (Fix) -> Void
+    ) {
         var fields = FieldCursor(text)
+        var type = type
         switch type {
         case .gns:
-            guard let sentence = PositionSentence(gns: &fields, &recent) else { return fields.fault }
-            assembler.take(sentence, type, emit)
+            if let sentence = PositionSentence(gns: &fields, &recent) { assembler.take(sentence, type, talker, emit) }
         case .gst, .gbs, .pgrme, .pqtmepe, .psrfepe:
-            guard let sentence = AccuracySentence(type, &fields) else { return fields.fault }
-            assembler.take(sentence, type, emit)
+            if let sentence = AccuracySentence(type, &fields) { assembler.take(sentence, type, emit) }
         case .zda:
-            guard let sentence = DateSentence(zda: &fields) else { return fields.fault }
-            assembler.take(sentence, emit)
+            if let sentence = DateSentence(zda: &fields) { assembler.take(sentence, emit) }
         case .hdt:
-            guard let sentence = HeadingSentence(hdt: &fields) else { return fields.fault }
-            assembler.take(sentence)
+            if let sentence = HeadingSentence(hdt: &fields) { assembler.take(sentence) }
         case .ths:
-            guard let sentence = HeadingSentence(ths: &fields) else { return fields.fault }
-            assembler.take(sentence)
-        case .pubx00, .pubx04: return readMakersPosition(&fields, emit)
+            if let sentence = HeadingSentence(ths: &fields) { assembler.take(sentence) }
+        case .pubx00, .pubx04: type = readMakersPosition(&fields, talker, emit)
         case .dtm:
             if let warning = ReceiverNotice.warning(dtm: &fields) { warn(warning) }
+            return
         case .txt:
             if let warning = ReceiverNotice.warning(txt: &fields) { warn(warning) }
-        case .rmc, .gga, .gll, .vtg, .gsa, .other: break
+            return
+        case .rmc, .gga, .gll, .vtg, .gsa, .other: return
         }
-        return .none
+        if fields.hasFault { noteFault(in: fields, of: type, text) }
     }
 
-    /// PUBX: the first field tells which of u-blox's own sentences it is.
-    private mutating func readMakersPosition(_ fields: inout FieldCursor, _ emit: (Fix) -> Void) -> FieldCursor.Fault {
+    /// PUBX: the first field says which of u-blox's own sentences it is. Returns its type.
+    private mutating func readMakersPosition(
+        _ fields: inout FieldCursor, _ talker: TalkerGroup, _ emit: (Fix) -> Void
+    ) -> SentenceType {
         switch fields.decimal()?.whole {
         case 0:
-            guard let sentence = PositionSentence(pubx00: &fields) else { return fields.fault }
-            assembler.take(sentence, .pubx00, emit)
+            if let sentence = PositionSentence(pubx00: &fields) { assembler.take(sentence, .pubx00, talker, emit) }
+            return .pubx00
         case 4:
-            guard let sentence = DateSentence(pubx04: &fields) else { return fields.fault }
-            assembler.take(sentence, emit)
-        default: break
+            if let sentence = DateSentence(pubx04: &fields) { assembler.take(sentence, emit) }
+            return .pubx04
+        default: return .other
         }
-        return .none
     }
 
     /// The address at `start`: its first eight bytes, first byte lowest, and its length.

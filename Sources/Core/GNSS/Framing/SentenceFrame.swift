@@ -7,7 +7,7 @@
         case sentence
         /// No sentence; scanning continues at `next`.
         case refused(SentenceRefusal)
-        /// A start byte without an address: one of several in a row, or in noise. Nothing was to be had from it.
+        /// A start byte without an address, as in text or noise.
         case startAlone
         /// More bytes are needed to decide.
         case incomplete
@@ -99,6 +99,10 @@
     private init(
         closelyIn bytes: UnsafeBufferPointer<UInt8>, start: Int, end: Int, sum: UInt8, _ acceptsMissingChecksum: Bool
     ) {
+        guard unsafe Self.isAddress(bytes, from: start + 1, to: end) else {
+            self.init(.startAlone, end: end, next: end)
+            return
+        }
         switch unsafe bytes[end] {
         case UInt8(ascii: "*"):
             guard end + 2 < bytes.count else {
@@ -122,9 +126,17 @@
             self.init(
                 acceptsMissingChecksum ? .sentence : .refused(.missingChecksum), end: end, next: end)
         default:
-            self.init(end == start + 1 ? .startAlone : .refused(.interrupted), end: end, next: end)
+            self.init(.refused(.interrupted), end: end, next: end)
         }
     }
+
+    /// Whether the bytes after a start byte begin like an address; in text such as `READY!` or `5$ more` they don't.
+    private static func isAddress(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> Bool {
+        guard end - start >= 2 else { return false }
+        return unsafe isCapital(bytes[start]) && isCapital(bytes[start + 1])
+    }
+
+    private static func isCapital(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }
 
     /// Whether `sum` stands at `place` as receivers write it, with letters in capitals. Its two digits are made and
     /// compared together: whether a digit is a letter is nothing that a branch could foresee.

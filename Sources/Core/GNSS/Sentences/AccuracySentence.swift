@@ -38,13 +38,13 @@ struct SatellitesSentence {
     var hdop: Double?
 
     @inline(__always)
-    init?(gsa fields: inout FieldCursor) {
+    init(gsa fields: inout FieldCursor) {
         fields.skip()
         switch fields.letter() {
         case UInt8(ascii: "2"): mode = .twoDimensional
         case UInt8(ascii: "3"): mode = .threeDimensional
         case 0, UInt8(ascii: "1"): break
-        default: fields.note(.malformed)
+        default: fields.noteOmission(.malformed)
         }
         // Twelve satellites; one receiver sends twice as many. PDOP, HDOP, VDOP and perhaps a system id follow.
         fields.skipMany(12)
@@ -55,11 +55,7 @@ struct SatellitesSentence {
         if !fields.isAtEnd {
             longForm.skip(13)
             hdop = longForm.dilution()
-            guard longForm.fault == .none else {
-                fields = longForm
-                return nil
-            }
+            fields = longForm
         }
-        guard fields.fault == .none else { return nil }
     }
 }

@@ -1,8 +1,15 @@
+import TimeAndChance
+
 /// ZDA and PUBX,04: a time of day with its date, valid or not; whether there is a fix others say.
 struct DateSentence: Hashable {
     let timeOfDay: TimeOfDay
     /// Days since 1970-01-01.
     let date: Int32
+
+    /// The moment that it states.
+    var instant: UTCTime {
+        UTCTime(millisecondsSince1970: Int64(date) * UTCTime.millisecondsPerDay + timeOfDay.posixMilliseconds)
+    }
 
     /// A date that stands beside a time in another sentence.
     init(timeOfDay: TimeOfDay, date: Int32) { (self.timeOfDay, self.date) = (timeOfDay, date) }
@@ -13,7 +20,10 @@ struct DateSentence: Hashable {
             let day = fields.number(in: 1...31), let month = fields.number(in: 1...12),
             let year = fields.number(in: 1980...2999),
             let date = FieldCursor.days(year: Int(year), month: Int(month), day: Int(day))
-        else { return nil }
+        else {
+            fields.requireEveryField()
+            return nil
+        }
         (self.timeOfDay, self.date) = (timeOfDay, date)
     }
 
@@ -32,7 +42,10 @@ struct TimeOfDay: Sendable, Hashable {
 
     static let millisecondsPerDay: Int32 = 86_400_000
     /// Sentences of one epoch differ by up to 5 ms on some receivers; epochs are 50 ms apart at least.
-    private static let tolerance: Int32 = 10
+    static let tolerance: Int32 = 10
+    private static let quarterOfAnHour: Int32 = 900_000
+    /// A local clock is set to the second at best.
+    private static let zoneTolerance: Int32 = 2000
 
     var isLeapSecond: Bool { milliseconds >= Self.millisecondsPerDay }
 
@@ -45,6 +58,13 @@ struct TimeOfDay: Sendable, Hashable {
         let difference = abs(milliseconds - other.milliseconds)
         if difference <= Self.tolerance { return true }
         return difference >= Self.millisecondsPerDay - Self.tolerance && !isLeapSecond && !other.isLeapSecond
+    }
+
+    /// Whether clocks that differ by so many milliseconds may both be right, in two time zones: by quarters of an hour.
+    static func isZoneOffset(_ milliseconds: Int32) -> Bool {
+        let remainder = abs(milliseconds) % quarterOfAnHour
+        return abs(milliseconds) >= quarterOfAnHour - zoneTolerance
+            && (remainder <= zoneTolerance || remainder >= quarterOfAnHour - zoneTolerance)
     }
 
     /// Signed time from `other` to this, the short way round the day.

@@ -24,9 +24,14 @@ import TimeAndChance
 
     private let text: SentenceText
     private var position: UnsafePointer<UInt8>
+    /// The first fault in a field that the sentence can't do without.
     var fault = Fault.none
-    /// Behind the field at fault, its comma included; serves explanations alone.
-    private var faultEnd: UnsafePointer<UInt8>
+    /// The first fault in a field that the sentence can do without; that field counts as empty.
+    private(set) var omission = Fault.none
+    /// Whether the flag that says whether the position is valid can't be read: the sentence then says nothing about it.
+    private(set) var hasUnreadableFlag = false
+    /// The end of the field at fault, its comma included.
+    private(set) var faultEnd: UnsafePointer<UInt8>
 
     @inline(__always)
     init(_ text: SentenceText) {
@@ -55,8 +60,36 @@ import TimeAndChance
         unsafe faultEnd = position
     }
 
-    /// How many bytes behind `start`, the first field, the field at fault ends, its comma included.
-    func faultOffset(from start: UnsafePointer<UInt8>) -> Int { unsafe faultEnd - start }
+    /// Notes that the flag just read is none that its sentence type has.
+    mutating func noteUnreadableFlag() {
+        fault = .malformed
+        hasUnreadableFlag = true
+        unsafe faultEnd = position
+    }
+
+    /// Notes a fault in a field that the sentence can do without.
+    @inline(__always)
+    mutating func noteOmission(_ fault: Fault) {
+        guard omission == .none else { return }
+        omission = fault
+        if self.fault == .none { unsafe faultEnd = position }
+    }
+
+    /// Whether a fault was noted in any field.
+    @inline(__always)
+    var hasFault: Bool { fault != .none || omission != .none }
+
+    /// Forgets all faults: the numbers of a void sentence don't matter.
+    @inline(__always)
+    mutating func forgiveFaults() {
+        fault = .none
+        omission = .none
+    }
+
+    /// Makes a fault in any field a fault of the sentence, which is no use without all of them.
+    mutating func requireEveryField() {
+        if fault == .none { fault = omission }
+    }
 
     /// Steps over `count` fields.
     @inline(__always)
@@ -108,6 +141,17 @@ import TimeAndChance
         return byte
     }
 
+    /// The byte of a flag, 0 when the field is empty; a longer field can't be read, which is noted.
+    @inline(__always)
+    mutating func flag() -> UInt8 {
+        let isLong =
+            unsafe position != end && position.pointee != UInt8(ascii: ",") && position + 1 != end
+            && position[1] != UInt8(ascii: ",")
+        let flag = letter()
+        if isLong { noteUnreadableFlag() }
+        return flag
+    }
+
     /// The bytes of a field of up to eight, first byte lowest; longer fields are cut.
     mutating func word() -> UInt64 {
         var (word, shift) = (UInt64(0), UInt64(0))
@@ -140,9 +184,14 @@ import TimeAndChance
     @inline(__always)
     mutating func decimal() -> Decimal? { unsafe take(text.decimal(at: position)) }
 
-    /// A number in `range`; `nil` when the field is empty or at fault, which is noted.
+    /// A number in `range`, which the sentence can do without; `nil` when the field is empty or at fault.
     @inline(__always)
-    mutating func number(in range: ClosedRange<Double>) -> Double? { unsafe take(text.number(at: position, in: range)) }
+    mutating func number(in range: ClosedRange<Double>) -> Double? {
+        let reading = unsafe text.number(at: position, in: range)
+        unsafe position = reading.next
+        if reading.fault != .none { noteOmission(reading.fault) }
+        return reading.value
+    }
 
     /// A number of base sixty; `nil` when the field is empty, or malformed, which is noted.
     @inline(__always)

@@ -6,7 +6,7 @@ struct MotionSentence {
     var status = SolutionStatus.unstated
 
     @inline(__always)
-    init?(vtg fields: inout FieldCursor) {
+    init(vtg fields: inout FieldCursor) {
         courseDegrees = fields.course()
         let mark = fields.letter()
         if mark == 0 || mark == UInt8(ascii: "T") {
@@ -23,8 +23,7 @@ struct MotionSentence {
             let kilometersPerHour = fields.speedInKilometersPerHour()
             speedMetersPerSecond = speedMetersPerSecond ?? kilometersPerHour
         }
-        guard status != .void, status != .excluded else { return }
-        guard fields.fault == .none else { return nil }
+        if status == .void || status == .excluded { fields.forgiveFaults() }
     }
 }
 
@@ -38,6 +37,7 @@ struct HeadingSentence {
         headingDegrees = fields.course()
         let mark = fields.letter()
         if mark != 0, mark != UInt8(ascii: "T") { fields.note(.malformed) }
+        fields.requireEveryField()
         guard fields.fault == .none else { return nil }
     }
 
@@ -49,6 +49,7 @@ struct HeadingSentence {
         case UInt8(ascii: "V"), UInt8(ascii: "M"), UInt8(ascii: "S"), UInt8(ascii: "N"), 0: headingDegrees = nil
         default: fields.note(.malformed)
         }
+        fields.requireEveryField()
         guard fields.fault == .none else { return nil }
     }
 }

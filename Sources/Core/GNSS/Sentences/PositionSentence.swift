@@ -19,10 +19,14 @@ struct PositionSentence {
     /// Days since 1970-01-01.
     var date: Int32?
 
-    /// Whether the fields are fit for use; a void sentence's numbers do not matter, only its time does.
+    /// Whether the sentence is of use. The numbers of a void sentence don't matter, only its time does.
     @inline(__always)
     mutating func conclude(_ fields: inout FieldCursor) -> Bool {
-        guard status == .valid || status == .unstated else { return true }
+        guard !fields.hasUnreadableFlag else { return false }
+        guard status == .valid || status == .unstated else {
+            fields.forgiveFaults()
+            return true
+        }
         if (latitude == nil) != (longitude == nil) { fields.note(.halfPosition) }
         return fields.fault == .none
     }
@@ -35,7 +39,7 @@ extension PositionSentence {
     init?(rmc fields: inout FieldCursor, _ recent: inout RecentPosition) {
         timeOfDay = fields.timeOfDay(&recent)
         guard fields.fault == .none else { return nil }
-        let letter = fields.letter()
+        let letter = fields.statusFlag()
         (latitude, longitude) = fields.place(&recent)
         speedMetersPerSecond = fields.speedInKnots()
         courseDegrees = fields.course()
@@ -52,7 +56,12 @@ extension PositionSentence {
         timeOfDay = fields.timeOfDay(&recent)
         guard fields.fault == .none else { return nil }
         (latitude, longitude) = fields.place(&recent)
-        (status, quality) = SolutionStatus.ofQuality(fields.letter())
+        if let solution = SolutionStatus.ofQuality(fields.flag()) {
+            status = solution.0
+            quality = solution.1
+        } else {
+            fields.noteUnreadableFlag()
+        }
         readSolution(&fields, unitFollows: true)
         if let satellitesUsed, satellitesUsed < 3, status == .valid, quality != .estimated { status = .unstated }
         guard conclude(&fields) else { return nil }
@@ -64,7 +73,12 @@ extension PositionSentence {
         timeOfDay = fields.timeOfDay(&recent)
         guard fields.fault == .none else { return nil }
         (latitude, longitude) = fields.place(&recent)
-        (status, quality) = Self.best(ofModes: fields.word())
+        if let solution = Self.best(ofModes: fields.word()) {
+            status = solution.0
+            quality = solution.1
+        } else {
+            fields.noteUnreadableFlag()
+        }
         readSolution(&fields, unitFollows: false)
         guard conclude(&fields) else { return nil }
     }
@@ -78,7 +92,7 @@ extension PositionSentence {
         timeOfDay = fields.timeOfDay(&recent)
         guard fields.fault == .none else { return nil }
         fields.fault = faultOfPosition
-        let letter = fields.letter()
+        let letter = fields.statusFlag()
         if letter != 0 { (status, quality) = SolutionStatus.of(status: letter, mode: fields.letter()) }
         guard conclude(&fields) else { return nil }
     }
@@ -90,8 +104,13 @@ extension PositionSentence {
         latitude = fields.latitude()
         longitude = fields.longitude()
         ellipsoidalAltitudeMeters = fields.number(in: -10_000...100_000)
-        let flag = fields.word()
-        (status, quality, mode) = Self.meaning(ofUbloxStatus: flag)
+        if let solution = Self.meaning(ofUbloxStatus: fields.word()) {
+            status = solution.0
+            quality = solution.1
+            mode = solution.2
+        } else {
+            fields.noteUnreadableFlag()
+        }
         horizontalAccuracyMeters = fields.errorInMeters()
         fields.skip()
         speedMetersPerSecond = fields.speedInKilometersPerHour()
@@ -113,16 +132,19 @@ extension PositionSentence {
         geoidSeparationMeters = fields.number(in: -500...500)
     }
 
-    private static func best(ofModes letters: UInt64) -> (SolutionStatus, FixQuality?) {
+    /// The best of a mode letter for each constellation; `nil` when none of them is a mode letter.
+    private static func best(ofModes letters: UInt64) -> (SolutionStatus, FixQuality?)? {
         var best: (SolutionStatus, FixQuality?) = (.void, nil)
+        var isReadable = letters == 0
         var rest = letters
         while rest != 0 {
             let (status, quality) = SolutionStatus.ofMode(UInt8(truncatingIfNeeded: rest))
             if status == .excluded { return (status, quality) }
+            isReadable = isReadable || status != .unstated
             if status == .valid, best.0 == .void || rank(quality) > rank(best.1) { best = (status, quality) }
             rest >>= 8
         }
-        return best
+        return isReadable ? best : nil
     }
 
     private static func rank(_ quality: FixQuality?) -> Int {
@@ -136,7 +158,8 @@ extension PositionSentence {
         }
     }
 
-    private static func meaning(ofUbloxStatus word: UInt64) -> (SolutionStatus, FixQuality?, FixMode?) {
+    /// The meaning of PUBX,00 field 8; `nil` for a word that u-blox doesn't document.
+    private static func meaning(ofUbloxStatus word: UInt64) -> (SolutionStatus, FixQuality?, FixMode?)? {
         switch (UInt8(truncatingIfNeeded: word), UInt8(truncatingIfNeeded: word >> 8)) {
         case (UInt8(ascii: "G"), UInt8(ascii: "2")): (.valid, .gps, .twoDimensional)
         case (UInt8(ascii: "G"), UInt8(ascii: "3")): (.valid, .gps, .threeDimensional)
@@ -144,7 +167,18 @@ extension PositionSentence {
         case (UInt8(ascii: "D"), UInt8(ascii: "3")): (.valid, .dgps, .threeDimensional)
         case (UInt8(ascii: "D"), UInt8(ascii: "R")): (.valid, .estimated, nil)
         case (UInt8(ascii: "R"), UInt8(ascii: "K")): (.valid, .gps, nil)
-        default: (.void, nil, nil)
+        case (0, 0), (UInt8(ascii: "N"), UInt8(ascii: "F")), (UInt8(ascii: "T"), UInt8(ascii: "T")): (.void, nil, nil)
+        default: nil
         }
+    }
+}
+
+extension FieldCursor {
+    /// The status letter of RMC and GLL, 0 when the field is empty. Notes anything but `A` and `V`.
+    @inline(__always)
+    fileprivate mutating func statusFlag() -> UInt8 {
+        let letter = flag()
+        if letter != UInt8(ascii: "A"), letter != UInt8(ascii: "V"), letter != 0 { noteUnreadableFlag() }
+        return letter
     }
 }

@@ -2,11 +2,22 @@ import ReportedText
 
 /// DTM and TXT: what a receiver says about itself.
 enum ReceiverNotice {
-    /// DTM: a datum that shifts positions. `W84` is WGS 84; the field may also be empty.
+    /// Below this a datum shifts positions by less than a receiver errs, as P90 (PZ-90.11) by 4 cm.
+    private static let tolerableShiftMeters = 1.0
+    private static let metersPerMinute = 1852.0
+
+    /// DTM: a datum that shifts positions. `W84` is WGS 84; the field may also be empty. Any other datum is judged by
+    /// its offsets from WGS 84 in minutes, a missing one counts as large.
     static func warning(dtm fields: inout FieldCursor) -> ReceiverWarning? {
         let datum = fields.word()
-        let wgs84: UInt64 = 0x34_38_57  // "W84", first byte lowest
-        return datum == 0 || datum == wgs84 ? nil : .foreignDatum
+        guard datum != 0, datum != SentenceType.code("W84") else { return nil }
+        fields.skip()
+        let north = fields.number(in: 0...60)
+        fields.skip()
+        let east = fields.number(in: 0...60)
+        guard let north, let east else { return .foreignDatum }
+        let isSmall = max(north, east) * metersPerMinute < tolerableShiftMeters
+        return isSmall ? nil : .foreignDatum
     }
 
     /// TXT: antenna supervisor and output buffer; the words are those of u-blox, MTK and Unicore.
@@ -55,12 +66,18 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStrin
     case nullIsland
     /// The bytes are UTF-16 text: a log saved by an editor.
     case utf16Text
+    /// Sentences of one burst state the time in two time zones.
+    case localTime
+    /// Most sentences with a position have a field that can't be read.
+    case positionsRejected
 
     /// Whether what it is about gives no fix.
     package var preventsFix: Bool {
         switch self {
-        case .dateTooEarly, .simulatedOrManual, .nullIsland, .utf16Text: true
-        case .foreignDatum, .antennaOpen, .antennaShort, .transmitBufferFull, .weekRolloverRepaired, .datedByHost: false
+        case .dateTooEarly, .simulatedOrManual, .nullIsland, .utf16Text, .positionsRejected: true
+        case .foreignDatum, .antennaOpen, .antennaShort, .transmitBufferFull, .weekRolloverRepaired, .datedByHost,
+            .localTime:
+            false
         }
     }
 
@@ -77,6 +94,8 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStrin
         case .simulatedOrManual: "simulated_or_manual"
         case .nullIsland: "zero_position"
         case .utf16Text: "utf16_text"
+        case .localTime: "local_time"
+        case .positionsRejected: "positions_rejected"
         }
     }
 
@@ -94,6 +113,10 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStrin
         case .simulatedOrManual:
             "the receiver sends simulated or manually entered positions: not used; switch that off in it"
         case .nullIsland: "the receiver states the position 0, 0: not used; check what it has its position from"
+        case .localTime:
+            "some sentences state local time: the time of RMC or GGA is used; set the device that writes them to UTC"
+        case .positionsRejected:
+            "sentences with a position are rejected: a field can't be read; record a minute and see waypost fixes --explain"
         case .utf16Text: "the input is UTF-16 text: convert it to plain text, as with iconv -f UTF-16 -t ASCII"
         }
     }

@@ -1,0 +1,37 @@
+/// A field that could not be read, with the sentence type that it is in.
+package struct FieldFault: Sendable, Hashable {
+    private let type: SentenceType
+    /// Counted from 1 after the address; 0 if it is a latitude without a longitude, or the reverse.
+    let number: UInt8
+    /// Whether the field is a number outside its range, not something else than a number.
+    package let isOutOfRange: Bool
+    /// Whether the sentence was rejected for it. Otherwise the field counts as empty.
+    package let isRejection: Bool
+
+    /// Whether the sentence is of a type that states a position.
+    var statesPosition: Bool { type.statesPosition }
+
+    /// The fault that `fields`, read from the start of `text`, have noted.
+    init(_ fields: FieldCursor, of type: SentenceType, _ text: SentenceText) {
+        self.type = type
+        isRejection = fields.fault != .none
+        let fault = isRejection ? fields.fault : fields.omission
+        isOutOfRange = fault == .outOfRange
+        number =
+            fault == .halfPosition ? 0 : unsafe Self.number(type, fields.faultEnd, text, isOutOfRange: isOutOfRange)
+    }
+
+    private static func number(
+        _ type: SentenceType, _ end: UnsafePointer<UInt8>, _ text: SentenceText, isOutOfRange: Bool
+    ) -> UInt8 {
+        let read = unsafe UnsafeBufferPointer(start: text.fields, count: end - text.fields)
+        let isClosed = unsafe read.last == UInt8(ascii: ",")
+        let number = unsafe read.count { $0 == UInt8(ascii: ",") } + (isClosed ? 0 : 1)
+        // A coordinate is judged when its letter has been read, which has no range of its own.
+        let isLetter = isOutOfRange && type.fieldName(number)?.contains(" or ") ?? false
+        return UInt8(clamping: isLetter ? number - 1 : number)
+    }
+
+    /// The field's name, such as `longitude`; `position` if one half of it is missing.
+    package var name: String { number == 0 ? "position" : type.fieldName(Int(number)) ?? "field \(number)" }
+}

@@ -1,0 +1,31 @@
+/// Who states a solution, by the talker of a sentence.
+///
+/// A sentence that says that there is no position speaks for its own group alone.
+struct TalkerGroup: OptionSet {
+    let rawValue: UInt8
+
+    /// The constellations' talkers and makers' own sentences: one receiver uses several of them in one epoch.
+    static let receiver = Self(rawValue: 1)
+    static let transponder = Self(rawValue: 2)
+    static let navigationSystem = Self(rawValue: 4)
+    static let others = Self(rawValue: 8)
+
+    @inline(__always)
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The group of an address whose first byte is the lowest.
+    @inline(__always)
+    init(address: UInt64) {
+        let first = UInt8(truncatingIfNeeded: address)
+        self = first == UInt8(ascii: "G") || first == UInt8(ascii: "P") ? .receiver : Self(otherAddress: address)
+    }
+
+    private init(otherAddress: UInt64) {
+        switch otherAddress & 0xFFFF {
+        case SentenceType.code("BD"), SentenceType.code("QZ"): self = .receiver
+        case SentenceType.code("AI"): self = .transponder
+        case SentenceType.code("II"), SentenceType.code("IN"): self = .navigationSystem
+        default: self = .others
+        }
+    }
+}

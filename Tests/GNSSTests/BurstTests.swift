@@ -1,0 +1,100 @@
+import GNSS
+import Testing
+import TimeAndChance
+import WaypostTestSupport
+
+/// Sentences of one burst that do not agree about who speaks, or what time it is.
+@Suite struct Bursts {
+    private static let place = "5231.50000,N,01324.25000,E"
+
+    private static func gga(_ time: String, _ place: String = place, talker: String = "GP") -> String {
+        sentence("\(talker)GGA,\(time),\(place),1,08,0.9,34.5,M,46.9,M,,")
+    }
+    private static func rmc(_ time: String, _ place: String = place, status: String = "A", talker: String = "GP")
+        -> String
+    {
+        sentence("\(talker)RMC,\(time),\(status),\(place),10.0,90.0,050126,,,\(status == "A" ? "A" : "N")")
+    }
+    private static func gll(_ time: String, _ place: String = place, status: String = "A", talker: String = "GP")
+        -> String
+    {
+        sentence("\(talker)GLL,\(place),\(time),\(status)")
+    }
+    private static func time(_ text: String) -> String { "2026-01-05T\(text)Z" }
+    private static func times(_ text: String) -> [String] { Decoding.fixes(text).map(\.timeOfFix.description) }
+
+    /// The talkers of a position and of a sentence that says that there is none, and whether there is a fix.
+    @Test(arguments: [
+        ("GP", "AI", true), ("GN", "II", true), ("II", "AI", true), ("AI", "GP", true), ("GP", "GP", false),
+        ("GN", "GP", false), ("GL", "GN", false), ("BD", "GP", false), ("II", "II", false), ("II", "IN", false),
+    ])
+    func areVoidByTheirOwnTalkers(position: String, void: String, hasFix: Bool) {
+        let speakers = [
+            Self.rmc("101530", talker: position),
+            sentence("\(void)GLL,,,,,101530,V"), sentence("\(void)GGA,101530,,,,,0,00,99.9,,,,,,"),
+        ]
+        #expect(Decoding.fixes(speakers.joined()).count == (hasFix ? 1 : 0))
+        #expect(Decoding.fixes(speakers.reversed().joined()).count == (hasFix ? 1 : 0))
+    }
+
+    /// Bursts with GLL in local time, in the orders that converters use; RMC has the date, GGA the better clock than GLL.
+    @Test(arguments: [
+        [gga("101530"), gll("121530.020"), rmc("101530")], [gll("121530.020"), gga("101530"), rmc("101530")],
+        [rmc("101530"), gll("121530"), gga("101530")], [rmc("101530"), gga("101530"), gll("121530")],
+        [rmc("101530"), gll("154530")], [gll("061530"), rmc("101530")],
+        [Decoding.date(), gga("101530"), gll("121530")], [Decoding.date(), gll("121530"), gga("101530")],
+    ])
+    func takeTheTimeOfTheDatedSentence(burst: [String]) {
+        let outcome = Decoding.outcome(of: Array(burst.joined().utf8))
+        #expect(outcome.fixes.map(\.timeOfFix.description) == [Self.time("10:15:30.000")])
+        #expect(outcome.statistics.warnings(.localTime).count == 1)
+    }
+
+    /// RMC is stamped with its time of sending: the solution is of the earlier time.
+    @Test(arguments: [0.3, 0.6, 0.8, 0.96])
+    func takeTheEarlierTimeWithinOneInterval(delay: Double) {
+        let milliseconds = Int(delay * 100)
+        let text = (30..<40).map { second in
+            let place = "5231.500\(second),N,01324.25000,E"
+            return Self.gga("1015\(second).00", place) + Epochs.sentence("GSA", tick: 0, milliseconds: 1000)
+                + Self.rmc("1015\(second).\(milliseconds)", place)
+        }
+        let outcome = Decoding.outcome(of: Array(text.joined().utf8))
+        #expect(outcome.fixes.map(\.timeOfFix.description) == (30..<40).map { Self.time("10:15:\($0).000") })
+        #expect(outcome.fixes.allSatisfy { $0.speedMetersPerSecond != nil && $0.hdop != nil })
+        #expect(outcome.statistics.warnings(.localTime).count == 0)
+    }
+
+    /// What is not one burst: another place, a type that has come already, a receiver of 5 Hz, half of an hour's zone.
+    @Test(arguments: [
+        ([gga("101530"), rmc("101530.30", "5231.50010,N,01324.25000,E")], 2), ([rmc("101530"), rmc("121530")], 2),
+        ([rmc("101530"), rmc("101530.20"), rmc("101530.40"), gga("101530.60")], 4),
+        ([rmc("101530"), gga("101531")], 2), ([rmc("101530"), gll("102330")], 2),
+    ])
+    func areToldFromEpochs(sentences: [String], count: Int) {
+        #expect(Self.times(sentences.joined()).count == count)
+    }
+}
+
+/// An HDOP holds for a while: many receivers state it in every fourth second only.
+@Suite struct EarlierDilutions {
+    private static func rmc(_ second: Int, quality: String = "A") -> String {
+        sentence("GPRMC,1015\(second),A,5231.5,N,01324.25,E,10.0,90.0,050126,,,\(quality)")
+    }
+    private static let gsa = sentence("GPGSA,A,3,04,17,13,23,,,,,,,,,1.5,1.1,1.1")
+
+    @Test func holdForTenSeconds() {
+        let text = Self.rmc(10) + Self.gsa + [14, 20, 21].map { Self.rmc($0) }.joined()
+        #expect(Decoding.fixes(text).map(\.hdop) == [1.1, 1.1, 1.1, nil])
+    }
+
+    @Test func areNotOfPositionsByDeadReckoning() {
+        #expect(Decoding.fixes(Self.rmc(10) + Self.gsa + Self.rmc(11, quality: "E")).map(\.hdop) == [1.1, nil])
+    }
+
+    @Test func comeBetweenTheEpochsToo() {
+        // The epoch ends with RMC, as has been learned: GSA is of the next.
+        let text = (10..<40).map { Self.gsa + Self.rmc($0) }.joined()
+        #expect(Decoding.fixes(text).allSatisfy { $0.hdop == 1.1 && $0.horizontalAccuracyMeters != nil })
+    }
+}

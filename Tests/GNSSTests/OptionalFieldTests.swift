@@ -1,0 +1,98 @@
+import GNSS
+import Testing
+import WaypostTestSupport
+
+/// A field that a sentence can do without costs that field alone, and is counted.
+@Suite struct OptionalFields {
+    private static let rmc = "GPRMC,101530.00,A,5231.5,N,01324.25,E"
+    private static let gga = "GPGGA,101530.00,5231.5,N,01324.25,E,1"
+
+    /// Bodies of sentences, the field at fault, and whether it is out of its range.
+    static let faulty: [(String, String, Bool)] = [
+        ("\(rmc),1.0,  5.0,050126", "course", false), ("\(rmc),-1.0,90.0,050126", "speed", true),
+        ("\(rmc),1001,90.0,050126", "speed", true), ("\(rmc),fast,90.0,050126", "speed", false),
+        ("\(rmc),1.0,360.1,050126", "course", true), ("\(rmc),1.0,-90,050126", "course", true),
+        ("\(gga),256,0.9,34.5,M,46.9,M,,", "satellites used", true), ("\(gga),08,-0.9,34.5,M,46.9,M,,", "HDOP", true),
+        ("\(gga),08,0.9,100001,M,46.9,M,,", "altitude", true), ("\(gga),08,0.9,nan,M,46.9,M,,", "altitude", false),
+        ("\(gga),08,0.9,34.5,M,501,M,,", "geoid separation", true),
+        ("\(gga),08,0.9,34.5,M,4 6.9,M,,", "geoid separation", false),
+    ]
+
+    @Test(arguments: faulty)
+    func costTheFieldAlone(body: String, field: String, isOutOfRange: Bool) throws {
+        let outcome = Decoding.outcome(of: Array((Decoding.date() + sentence(body)).utf8))
+        #expect(outcome.fixes.map(\.latitude) == [52.525])
+        #expect(SentenceRefusal.allCases.allSatisfy { outcome.statistics.refusals($0).count == 0 })
+        #expect(outcome.statistics.mostFrequentRejection == nil)
+        let omission = try #require(outcome.statistics.omissions.first)
+        #expect(omission.name == field && omission.isOutOfRange == isOutOfRange)
+        #expect(omission.found.count == 1 && omission.found.firstLine == 2)
+    }
+
+    @Test func leaveTheOthers() throws {
+        let fix = try #require(Decoding.fixes(sentence("\(Self.rmc),10.0,  5.0,050126")).first)
+        #expect(fix.speedMetersPerSecond != nil && fix.headingDegrees == nil)
+        let described = try #require(
+            Decoding.fixes(Decoding.date() + sentence("\(Self.gga),08,0.9,nan,M,46.9,M,,")).first)
+        #expect(described.altitudeMeters == nil && described.geoidSeparationMeters == 46.9 && described.hdop == 0.9)
+    }
+
+    /// Sentences beside an RMC, and the fields that are left out of them.
+    @Test(arguments: [
+        ("GPVTG,361,T,,M,5.5,N,10.2,K,A", "course"), ("GPVTG,54.7,T,,M,fast,N,10.2,K,A", "speed in knots"),
+        ("GPGSA,A,4,01,02,03,04,,,,,,,,,1.7,1.0,1.3", "solution mode"),
+        ("GPGSA,A,3,01,02,03,04,,,,,,,,,1.7,x,1.3", "HDOP"), ("GPGST,101530.00,1,1,1,1,-1,1,1", "latitude error"),
+    ])
+    func areLeftOutOfSentencesWithoutPosition(body: String, field: String) {
+        let text = sentence("\(Self.rmc),,,050126") + sentence(body)
+        let outcome = Decoding.outcome(of: Array(text.utf8))
+        #expect(outcome.fixes.count == 1)
+        #expect(outcome.statistics.omissions.map(\.name) == [field])
+    }
+
+    @Test func ofVoidSentencesDoNotMatter() {
+        let outcome = Decoding.outcome(of: Array(sentence("GPRMC,101530.00,V,nan,N,nan,E,nan,nan,050126").utf8))
+        #expect(outcome.statistics.omissions.isEmpty && outcome.statistics.mostFrequentRejection == nil)
+        #expect(outcome.statistics.voidEpochs == 1)
+    }
+}
+
+/// Sentences that are rejected for a field are counted by it, whichever type they have.
+@Suite struct RejectedFields {
+    @Test func areCountedByName() throws {
+        let epoch = [
+            "GPGGA,101530.00,3403.000,N,-11814.580,E,1,12,1.0,0.0,M,0.0,M,,",
+            "GPRMC,101530.00,A,3403.000,N,-11814.580,E,19.4,90.0,201126", "GPGLL,34x3.000,N,11814.580,E,101530.00,A",
+        ].map { sentence($0) }.joined()
+        let outcome = Decoding.outcome(of: Array((epoch + epoch).utf8))
+        #expect(outcome.fixes.isEmpty)
+        #expect(outcome.statistics.positionSentences == 6 && outcome.statistics.rejectedPositions == 6)
+        let most = try #require(outcome.statistics.mostFrequentRejection)
+        #expect(most.description == "longitude out of range")
+        #expect(most.found.count == 4 && most.found.firstLine == 1)
+    }
+
+    @Test func areNamedEvenIfTheyAreFlags() throws {
+        let text = sentence("GPGGA,101530.00,5231.5,N,01324.25,E,DGNSS fix,08,0.9,34.5,M,46.9,M,,")
+        let most = try #require(Decoding.outcome(of: Array(text.utf8)).statistics.mostFrequentRejection)
+        #expect(most.description == "quality can't be read")
+    }
+}
+
+/// A flag that can't be read says nothing about validity.
+@Suite struct UnreadableFlags {
+    @Test(arguments: ["M", "00000", "DGNSS fix", "x"])
+    func leaveTheFixToTheOtherSentences(quality: String) {
+        let gga = sentence("GPGGA,101530.00,5231.5,N,01324.25,E,\(quality),08,0.9,34.5,M,46.9,M,,")
+        let rmc = sentence("GPRMC,101530.00,A,5231.5,N,01324.25,E,1.0,90.0,050126,,,A")
+        #expect(Decoding.fixes(gga + rmc).count == 1)
+        #expect(Decoding.fixes(rmc + gga).count == 1)
+        #expect(Decoding.outcome(of: Array((gga + rmc).utf8)).statistics.voidEpochs == 0)
+    }
+
+    @Test func areNotEmptyOnes() {
+        let gga = sentence("GPGGA,101530.00,5231.5,N,01324.25,E,,08,0.9,34.5,M,46.9,M,,")
+        let rmc = sentence("GPRMC,101530.00,A,5231.5,N,01324.25,E,1.0,90.0,050126,,,A")
+        #expect(Decoding.fixes(gga + rmc).isEmpty)
+    }
+}
