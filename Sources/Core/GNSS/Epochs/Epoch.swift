@@ -27,13 +27,12 @@ struct Epoch {
 
     private var valid: PositionSource = []
     private(set) var void: PositionSource = []
-    /// Who stated positions, and who said for each source of `void` that there is none.
+    /// Who stated positions.
     private var positionTalkers: TalkerGroup = []
-    private var voidTalkers = InlineArray<4, TalkerGroup>(repeating: [])
+    /// Who said that there is none.
+    private var voidTalkers = VoidTalkers()
     /// Another time of the same burst, which a sentence stated by another clock.
     private(set) var otherTime: TimeOfDay?
-    /// The last HDOP that was stated before the epoch, if that was a moment ago.
-    var earlierHDOP: Double?
     /// Positions that another sentence must bear out.
     private var unstated: PositionSource = []
     /// Whether a sentence says that its position is simulated or typed in.
@@ -76,13 +75,16 @@ struct Epoch {
         case .void, .excluded:
             if sentence.status == .excluded { isExcluded = true }
             guard !valid.contains(source), void.insert(source).inserted else { return }
-            voidTalkers[source.index] = talker
+            voidTalkers.set(talker, of: source)
             if positionTalkers.isEmpty || positionTalkers.contains(talker) { hasGained = true }
             return
         case .valid:
             valid.formUnion(source)
             positionTalkers.formUnion(talker)
-            if void.remove(source) != nil { hasGained = true }
+            if void.remove(source) != nil {
+                voidTalkers.set([], of: source)
+                hasGained = true
+            }
             if let date = sentence.date, let timeOfDay = sentence.timeOfDay {
                 if dated == nil { hasGained = true }
                 dated = DateSentence(timeOfDay: timeOfDay, date: date)
@@ -158,13 +160,9 @@ struct Epoch {
     }
 
     /// Whether a flag says that there is no position, in a sentence of those who state one or while nobody does.
+    @inline(__always)
     private var isVoid: Bool {
-        if void.isEmpty { return false }
-        if positionTalkers.isEmpty { return true }
-        for index in voidTalkers.indices where void.contains(PositionSource(rawValue: 1 << UInt8(index))) {
-            if !positionTalkers.isDisjoint(with: voidTalkers[index]) { return true }
-        }
-        return false
+        !void.isEmpty && (positionTalkers.isEmpty || !positionTalkers.isDisjoint(with: voidTalkers.all))
     }
 
     /// Whether a position has been stated that no flag speaks against.
@@ -173,8 +171,9 @@ struct Epoch {
         return !valid.isEmpty || !unstated.isEmpty && mode != nil
     }
 
-    /// What the epoch comes to, each part from the best sentence that has it.
-    func verdict() -> Verdict {
+    /// What the epoch comes to, each part from the best sentence that has it. `earlierHDOP` is the last that was stated
+    /// before the epoch, 0 if none holds.
+    func verdict(earlierHDOP: Double) -> Verdict {
         if isVoid { return .void }
         guard hasPosition, let timeOfDay, let latitude = latitude.value, let longitude = longitude.value else {
             return .nothing
@@ -188,7 +187,7 @@ struct Epoch {
         fix.geoidSeparationMeters = geoidSeparationMeters
         fix.speedMetersPerSecond = speed.value
         fix.headingDegrees = course.value
-        fix.hdop = hdop.value ?? (quality == .estimated ? nil : earlierHDOP)
+        fix.hdop = hdop.value ?? (quality == .estimated || earlierHDOP == 0 ? nil : earlierHDOP)
         fix.satellitesUsed = satellitesUsed
         fix.mode = mode ?? makersMode
         fix.horizontalAccuracyMeters = accuracy.value ?? fix.hdop.map { Self.radius(hdop: $0, quality) }
@@ -210,11 +209,14 @@ struct Epoch {
 
 /// Sentences of one burst that state times by two clocks.
 extension Epoch {
-    /// Whether `sentence`, which states another time, may belong to the burst of this epoch: it is the first of its
-    /// type there, and its position differs by no more than `degrees`.
-    func isSameBurst(_ sentence: PositionSentence, _ type: SentenceType, within degrees: Double) -> Bool {
-        guard sentence.status == .valid || sentence.status == .unstated,
-            counts >> (UInt64(type.rawValue) * 4) & 15 == 0, hasPosition,
+    /// Whether a sentence of that type has come.
+    @inline(__always)
+    func has(_ type: SentenceType) -> Bool { counts >> (UInt64(type.rawValue) * 4) & 15 != 0 }
+
+    /// Whether `sentence`, the first of its type, may belong to the burst of this epoch although it states another time:
+    /// its position differs by no more than `degrees`.
+    func isSameBurst(_ sentence: PositionSentence, within degrees: Double) -> Bool {
+        guard sentence.status == .valid || sentence.status == .unstated, hasPosition,
             let latitude = latitude.value, let longitude = longitude.value,
             let otherLatitude = sentence.latitude, let otherLongitude = sentence.longitude
         else { return false }

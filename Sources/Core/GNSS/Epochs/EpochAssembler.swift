@@ -18,8 +18,9 @@ struct EpochAssembler {
     private(set) var calendar: FixCalendar
     /// The heading stated last, until a fix takes it: a compass goes at its own pace, beside the epochs.
     private(set) var bodyHeadingDegrees: Double?
-    /// The HDOP stated last, before the current epoch: many receivers don't state it in each.
-    private var lastHDOP: (value: Double, at: TimeOfDay)?
+    /// The HDOP stated last before the current epoch, 0 for none, and its time: many receivers don't state it in each.
+    private var lastHDOP = 0.0
+    private var lastHDOPTime = TimeOfDay(milliseconds: 0)
     /// When the sentence to come was sent, while an epoch is incomplete.
     private var nextTransmission: UTCTime?
     /// Fixes from before the first date.
@@ -79,7 +80,7 @@ struct EpochAssembler {
         _ sentence: PositionSentence, _ type: SentenceType, _ talker: TalkerGroup, _ emit: (Fix) -> Void
     ) {
         if let time = sentence.timeOfDay {
-            if !epoch.isTime(time), !joins(sentence, type, at: time) { enter(time, emit) }
+            if !epoch.isTime(time), epoch.has(type) || !joins(sentence, type, at: time) { enter(time, emit) }
         } else if sentence.status == .valid || sentence.status == .unstated {
             if isClosed { return }
         } else if !epoch.lacksTime {
@@ -172,11 +173,11 @@ struct EpochAssembler {
         let difference = time.milliseconds(since: current)
         if abs(difference) < min(intervalMilliseconds, Self.maximumDelayMilliseconds) - TimeOfDay.tolerance {
             // The next solution of a parked receiver may be as near as its last digit.
-            guard epoch.isSameBurst(sentence, type, within: 0) else { return false }
+            guard epoch.isSameBurst(sentence, within: 0) else { return false }
             epoch.add(otherTime: time, isBetter: difference < 0)
             return true
         }
-        guard TimeOfDay.isZoneOffset(difference), epoch.isSameBurst(sentence, type, within: Self.rounding) else {
+        guard TimeOfDay.isZoneOffset(difference), epoch.isSameBurst(sentence, within: Self.rounding) else {
             return false
         }
         warn(.localTime)
@@ -208,8 +209,10 @@ struct EpochAssembler {
         if epoch.timeOfDay != nil, let place = epoch.lastPlace, epoch.hasPosition {
             cycle.epochEnded(with: place, byPause: isClosed)
         }
-        let hdop = epoch.hdop.value
-        if let hdop, let time = epoch.timeOfDay { lastHDOP = (hdop, time) }
+        if let hdop = epoch.hdop.value, let time = epoch.timeOfDay {
+            lastHDOP = hdop
+            lastHDOPTime = time
+        }
         epoch = Epoch()
         (previousCompletion, completion, isClosed) = (completion, nil, false)
         serial += 1
@@ -221,10 +224,9 @@ struct EpochAssembler {
     private mutating func complete(_ emit: (Fix) -> Void) {
         guard completion == nil, let time = epoch.timeOfDay else { return }
         epochs += 1
-        if let lastHDOP, abs(time.milliseconds(since: lastHDOP.at)) <= Self.hdopLifeMilliseconds {
-            epoch.earlierHDOP = lastHDOP.value
-        }
-        switch epoch.verdict() {
+        var earlierHDOP = 0.0
+        if abs(time.milliseconds(since: lastHDOPTime)) <= Self.hdopLifeMilliseconds { earlierHDOP = lastHDOP }
+        switch epoch.verdict(earlierHDOP: earlierHDOP) {
         case .nothing: completion = .nothing
         case .void:
             voidEpochs += 1

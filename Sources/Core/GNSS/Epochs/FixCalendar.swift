@@ -127,6 +127,8 @@ struct FixCalendar {
     private func onceAtMidnight(_ stated: UTCTime) -> UTCTime {
         guard let last else { return stated }
         let day = UTCTime.millisecondsPerDay
+        let onward = stated.millisecondsSince1970 - last.millisecondsSince1970
+        if onward >= 0, onward < day / 2 { return stated }
         let sinceMidnight = Int64(stated.millisecondOfDay)
         guard min(sinceMidnight, day - sinceMidnight) <= Self.midnightMilliseconds else { return stated }
         for following in [stated.millisecondsSince1970 + day, stated.millisecondsSince1970 - day] {

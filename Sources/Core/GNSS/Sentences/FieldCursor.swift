@@ -11,6 +11,8 @@ import TimeAndChance
         case none, malformed, outOfRange
         /// A latitude without a longitude, or the reverse.
         case halfPosition
+        /// The flag that says whether the position is valid: the sentence then says nothing about it.
+        case unreadableFlag
     }
 
     /// What one field comes to.
@@ -28,8 +30,6 @@ import TimeAndChance
     var fault = Fault.none
     /// The first fault in a field that the sentence can do without; that field counts as empty.
     private(set) var omission = Fault.none
-    /// Whether the flag that says whether the position is valid can't be read: the sentence then says nothing about it.
-    private(set) var hasUnreadableFlag = false
     /// The end of the field at fault, its comma included.
     private(set) var faultEnd: UnsafePointer<UInt8>
 
@@ -61,9 +61,9 @@ import TimeAndChance
     }
 
     /// Notes that the flag just read is none that its sentence type has.
+    @inline(__always)
     mutating func noteUnreadableFlag() {
-        fault = .malformed
-        hasUnreadableFlag = true
+        fault = .unreadableFlag
         unsafe faultEnd = position
     }
 
@@ -144,11 +144,12 @@ import TimeAndChance
     /// The byte of a flag, 0 when the field is empty; a longer field can't be read, which is noted.
     @inline(__always)
     mutating func flag() -> UInt8 {
-        let isLong =
-            unsafe position != end && position.pointee != UInt8(ascii: ",") && position + 1 != end
-            && position[1] != UInt8(ascii: ",")
+        let start = unsafe position
         let flag = letter()
-        if isLong { noteUnreadableFlag() }
+        // A flag and its comma, or the comma alone.
+        if unsafe position - start > 2 || position - start == 2 && position[-1] != UInt8(ascii: ",") {
+            noteUnreadableFlag()
+        }
         return flag
     }
 

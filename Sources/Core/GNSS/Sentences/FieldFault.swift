@@ -1,3 +1,5 @@
+import ReportedText
+
 /// A field that could not be read, with the sentence type that it is in.
 package struct FieldFault: Sendable, Hashable {
     private let type: SentenceType

@@ -22,7 +22,7 @@ struct PositionSentence {
     /// Whether the sentence is of use. The numbers of a void sentence don't matter, only its time does.
     @inline(__always)
     mutating func conclude(_ fields: inout FieldCursor) -> Bool {
-        guard !fields.hasUnreadableFlag else { return false }
+        guard fields.fault != .unreadableFlag else { return false }
         guard status == .valid || status == .unstated else {
             fields.forgiveFaults()
             return true

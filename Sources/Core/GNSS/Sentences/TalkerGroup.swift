@@ -29,3 +29,17 @@ struct TalkerGroup: OptionSet {
         }
     }
 }
+
+/// Who said for each source of positions that there is none.
+struct VoidTalkers {
+    /// Eight bits for each source.
+    private var bySource: UInt32 = 0
+    private(set) var all: TalkerGroup = []
+
+    mutating func set(_ talker: TalkerGroup, of source: PositionSource) {
+        let shift = UInt32(source.index * 8)
+        bySource = bySource & ~(0xFF << shift) | UInt32(talker.rawValue) << shift
+        let half = bySource | bySource >> 16
+        all = TalkerGroup(rawValue: UInt8(truncatingIfNeeded: half | half >> 8))
+    }
+}
