@@ -37,6 +37,7 @@ import WaypostTestSupport
             (#"{"time":"2026-11-23T12:00:00Z","latitude":52.5}"#, .json), (#"{"type":"FeatureCollection"}"#, .json),
             ("time,lat,lon\n2026,52,13\n", .table), ("\u{FEFF}Time;Latitude;Longitude\n", .table),
             ("     3.03           OBSERVATION DATA    M                   RINEX VERSION / TYPE\n", .rinex),
+            ("AT+CGPSINFO\r\n+CGPSINFO: 4830.0,N,00906.0,E,201126,090000.0,420.1,19.4,90.0\r\n", .modem),
             ("SQLite format 3\0", .database), ("eyJhbGciOiJSUzI1NiJ9.e30.AA", .token), ("\0\0\0\0", .zeros),
             ("GPRMC,101500,A,5231.1234,N,01323.1234,E,1,9,231126,,,A*00\n", .withoutDollar),
             ("(1436509052.249713) can0 09F8010F#B05A8B1D2B4F3C07\n", .canFrames),
@@ -168,6 +169,26 @@ import WaypostTestSupport
             let told = LogOutcome.absence(of: [try outcome(text)], isRecorded: false)
             #expect(told.hasSuffix(words), "\(told)")
         }
+    }
+
+    @Test(arguments: [
+        (
+            true,
+            "no fix in drive.log: 3 of 4 sentences with a position rejected: longitude out of range in 3; waypost fixes "
+                + "drive.log --explain 2 shows the first; set the receiver to NMEA 0183, and record again"
+        ),
+        (
+            false,
+            "no fix in drive.log: 3 of 4 sentences with a position rejected: longitude out of range in 3; record a minute "
+                + "of it, and see waypost fixes --explain"
+        ),
+    ])
+    func nameTheFieldForWhichSentencesWereRejected(isRecorded: Bool, words: String) throws {
+        let bodies =
+            ["GPGGA,101500,,,,,0,00,,,M,,M,,"]
+            + (1...3).map { "GPRMC,10150\($0),A,3403.0,N,-11814.5,E,19.4,90.0,050126" }
+        let outcome = try outcome(bodies.map { sentence($0) }.joined())
+        #expect(LogOutcome.absence(of: [outcome], isRecorded: isRecorded) == words)
     }
 
     /// No setting makes a receiver of positions out of it.

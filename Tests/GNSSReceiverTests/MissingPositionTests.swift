@@ -83,6 +83,41 @@ import WaypostTestSupport
         }
     }
 
+    /// Longitudes with a sign and a letter: every sentence is rejected, and the sky has nothing to do with it.
+    private static let signed = (1...3).map { second in
+        sentence("GPRMC,10150\(second),A,3403.0,N,-11814.5,E,19.4,90.0,050126,,,A")
+    }.joined()
+
+    @Test func isBlamedOnTheFieldForWhichSentencesAreRejected() async throws {
+        try await observe(source) { observer in
+            await observer.state(saying: "open at")
+            try terminal.send(Self.signed)
+            let words =
+                "3 of 3 sentences with a position rejected: longitude out of range in 3; record a minute of it, and see "
+                + "waypost fixes --explain"
+            #expect(await observer.state(saying: words)?.kind == .waiting)
+            for second in 10...12 { try terminal.send(epoch(second: second)) }
+            #expect(await observer.fix() != nil)
+        }
+    }
+
+    @Test func isWarnedOfOnceForEachSpellOfRejections() {
+        var decoder = SentenceDecoder()
+        func warnings(after text: String) -> [ReceiverWarning] {
+            _ = decoder.take(Array(text.utf8).span, at: .zero) { _ in }
+            var warnings: [ReceiverWarning] = []
+            while let warning = decoder.takeWarning() { warnings.append(warning) }
+            return warnings
+        }
+        #expect(warnings(after: Self.signed) == [.positionsRejected])
+        #expect(warnings(after: Self.signed) == [])
+        #expect(warnings(after: (10...12).map { epoch(second: $0) }.joined()) == [])
+        // One that the line has damaged, and whose checksum agrees by chance.
+        #expect(warnings(after: String(Self.signed.prefix(while: { $0 != "\r\n" })) + "\r\n") == [])
+        #expect(warnings(after: (13...14).map { epoch(second: $0) }.joined() + Self.signed) == [])
+        #expect(warnings(after: Self.signed + Self.signed) == [.positionsRejected])
+    }
+
     @Test func isToldOnceUntilThereIsOneAndAgainWhenItIsLost() async throws {
         try await observe(source) { observer in
             await observer.state(saying: "open at")

@@ -135,7 +135,7 @@ struct SentenceDecoder: LineDecoder {
     var lackOfPositions: String? {
         let statistics = decoder.statistics
         if let rejection = statistics.rejection(since: atLastFix) {
-            return "\(rejection); record a minute of it, and see waypost fixes --explain"
+            return "\(rejection); \(PositionRejection.liveAdvice)"
         }
         guard statistics.sentences > 0, !statistics.hasPositionSentences else { return nil }
         guard !statistics.lostManyToChecksums else {
@@ -268,6 +268,9 @@ struct PositionRejection: CustomStringConvertible {
     let rejected: Int
     let stated: Int
     let most: FieldFaultCount
+
+    /// What to do about a live line.
+    static let liveAdvice = "record a minute of it, and see waypost fixes --explain"
 
     /// The line of the first such sentence.
     var firstLine: Int { most.found.firstLine }

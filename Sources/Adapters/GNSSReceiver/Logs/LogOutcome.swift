@@ -109,7 +109,9 @@ package struct LogOutcome: Sendable {
             if let rejected, let rejection = rejected.statistics.rejection {
                 (
                     rejection.description,
-                    "waypost fixes \(rejected.name) --explain \(rejection.firstLine) shows the first; set the receiver to NMEA 0183\(again)"
+                    isRecorded
+                        ? "waypost fixes \(rejected.name) --explain \(rejection.firstLine) shows the first; set the receiver "
+                            + "to NMEA 0183, and record again" : PositionRejection.liveAdvice
                 )
             } else if undated > 0 {
                 (
