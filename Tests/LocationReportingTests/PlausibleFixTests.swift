@@ -1,8 +1,9 @@
 import GNSS
-import LocationReporting
 import Testing
 import TimeAndChance
 import WaypostTestSupport
+
+@testable import LocationReporting
 
 @Suite struct PlausibleFixes {
     static let floor = UTCTime(year: 2026, month: 1, day: 1)
@@ -169,6 +170,28 @@ import WaypostTestSupport
             }
             #expect(rejected <= (stated == 1 ? 0 : 2), "\(String(describing: stated))")
         }
+    }
+
+    /// A receiver that states no radius, or no speed either: its track shows both.
+    @Test(arguments: [12.0, nil], [60.0, 200])
+    func noOutlierThatTheTrackContradicts(speed: Double?, meters: Double) {
+        let fixes = (0..<60).map { second in
+            let outlier = second % 10 == 9 ? meters : 0
+            return Fix.sample(
+                Double(second), north: Double(second) * 12 + outlier, speed: speed, heading: speed.map { _ in 0 },
+                accuracy: nil)
+        }
+        let intake = ReplayedIntake(fixes)
+        #expect(intake.rejected.map(\.fix) == fixes.enumerated().filter { $0.offset % 10 == 9 }.map(\.element))
+    }
+
+    @Test func aStartOfAVehicleWhoseSpeedIsNotStated() {
+        // Half a g from standstill, which the track shows later.
+        let fixes = (0..<60).map { second in
+            let moving = Double(max(0, second - 30))
+            return Fix.sample(Double(second), north: min(moving, 8) * min(moving, 8) * 2.5 + max(0, moving - 8) * 40)
+        }
+        #expect(ReplayedIntake(fixes).rejected.isEmpty)
     }
 
     @Test func noMotionThatNoVehicleHas() {

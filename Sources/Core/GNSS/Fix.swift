@@ -69,6 +69,9 @@ extension Fix {
             east: east * Self.metersPerDegree, north: (other.latitude - latitude) * Self.metersPerDegree)
     }
 
+    /// The speed that counts: if the track shows one, the receiver states none or a wrong one.
+    package var knownSpeedMetersPerSecond: Double? { derivedSpeedMetersPerSecond ?? speedMetersPerSecond }
+
     /// Where the vehicle is at `time` if it drives on with its speed and heading, for a minute at most; at the same
     /// place where either is absent.
     package func drivenOn(to time: UTCTime) -> Fix {
@@ -142,6 +145,19 @@ extension Fix {
             east: second.east / after - first.east / before, north: second.north / after - first.north / before)
         let slack = Self.stepError / min(before, after)
         return Self.canChange(by: change.meters - slack, in: min(after, Self.longestChange))
+    }
+
+    /// This fix with the highest speed that it can have after `measured`, and with the same radius, if it states none or
+    /// if its receiver states wrong speeds.
+    package func completed(after measured: Fix) -> Fix {
+        var fix = self
+        fix.horizontalAccuracyMeters = horizontalAccuracyMeters ?? measured.horizontalAccuracyMeters
+        if fix.speedMetersPerSecond == nil || measured.derivedSpeedMetersPerSecond != nil {
+            fix.speedMetersPerSecond = measured.knownSpeedMetersPerSecond.map {
+                $0 + measured.seconds(to: fix) * Self.hardestAcceleration
+            }
+        }
+        return fix
     }
 
     /// The acceleration since `previous` in metres per second squared, where it is one that no vehicle has.

@@ -32,7 +32,7 @@ package struct DecoderStatistics: Sendable {
     var addresses = AddressCounts()
     var receiverBanners = ReceiverBanners()
     private var refused = InlineArray<7, Occurrences>(repeating: Occurrences())
-    private var warned = InlineArray<10, Occurrences>(repeating: Occurrences())
+    private var warned = InlineArray<16, Occurrences>(repeating: Occurrences())
 
     init() {}
 

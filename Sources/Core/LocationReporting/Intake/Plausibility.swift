@@ -36,8 +36,12 @@ package struct Plausibility: Sendable {
         self.newest = newest.map(Fix.init)
     }
 
-    /// Judges the next fix; `latest` is the latest time that can be true, when anything trustworthy knows the present.
-    package mutating func judge(_ fix: Fix, latest: UTCTime?) -> FixVerdict {
+    /// Judges the next fix.
+    ///
+    /// - Parameters:
+    ///   - latest: the latest time that can be true; `nil` if nothing trustworthy knows the present.
+    ///   - measured: the last accepted fix with the speed and the radius that its track shows.
+    package mutating func judge(_ fix: Fix, latest: UTCTime?, after measured: Fix? = nil) -> FixVerdict {
         guard (-90...90).contains(fix.latitude), (-180...180).contains(fix.longitude) else {
             return .refused(.positionOutOfRange)
         }
@@ -45,7 +49,7 @@ package struct Plausibility: Sendable {
         if let earliest, fix.timeOfFix < earliest { return .refused(.before(earliest)) }
         if let latest, fix.timeOfFix > latest { return .refused(.after(latest)) }
 
-        guard let refusal = objection(to: fix) else {
+        guard let refusal = objection(to: fix, after: measured) else {
             accept(fix, after: lastAccepted)
             return .accepted(overrulesEarlier: false)
         }
@@ -57,9 +61,14 @@ package struct Plausibility: Sendable {
     }
 
     /// What speaks against `fix` as long as it stands alone.
-    private func objection(to fix: Fix) -> FixRefusal? {
+    private func objection(to fix: Fix, after measured: Fix?) -> FixRefusal? {
         if let lastAccepted {
-            let contradiction = Self.contradiction(between: lastAccepted, and: fix)
+            var (previous, next) = (lastAccepted, fix)
+            if let measured, measured.timeOfFix == lastAccepted.timeOfFix {
+                (previous, next) = (measured, fix.completed(after: measured))
+                previous.speedMetersPerSecond = measured.knownSpeedMetersPerSecond
+            }
+            let contradiction = Self.contradiction(between: previous, and: next)
             guard case .jump = contradiction, let earlier, fix.continues(from: earlier, by: lastAccepted) else {
                 return contradiction
             }
