@@ -107,7 +107,7 @@ import WaypostTestSupport
     @Test(arguments: [(20.0, true), (1.4, false), (0, false)]) func addsACourseToASpeedOfMotion(
         speed: Double, isDerived: Bool
     ) {
-        let fixes = (0..<20).map { Fix.sample(Double($0), north: Double($0) * 20, speed: speed) }
+        let fixes = (0..<6).map { Fix.sample(Double($0), north: Double($0) * 20, speed: speed) }
         let last = Self.derived(fixes).last
         #expect(last?.derivedSpeedMetersPerSecond == nil)
         #expect((last?.derivedHeadingDegrees != nil) == isDerived)

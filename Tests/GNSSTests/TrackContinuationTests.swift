@@ -29,7 +29,8 @@ enum Track {
         ([0, 1, 2, 3], 3, []), ([0, 1, 11], 1, []), ([0, 1, 11.1], 1, [.gap]), ([0, 30, 60, 90], 1, [.gap]),
         ([0, 30, 60, 300], 1, [.gap, .gap]), ([0, 1, 1, 2], 1, [.backward]), ([0, 5, 2, 3], 1, [.backward]),
         ([0, 1, 2], 10_000, [.jump, .jump]), ([0, 1, 100], 9_000, [.jump, .gap]), ([0, 1, 2], 70, []),
-        ([0, 1, 2], 100, [.jump, .jump]),
+        // Three fixes that agree show how fast the vehicle is.
+        ([0, 1, 2, 3], 100, [.jump]), ([0, 1, 2, 3], 600, [.jump, .jump, .jump]),
     ]
 
     @Test(arguments: rows)

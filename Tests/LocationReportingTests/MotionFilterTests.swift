@@ -67,6 +67,40 @@ import WaypostTestSupport
         #expect(filtered.dropFirst(61).allSatisfy { $0.speedMetersPerSecond == 0 && $0.headingDegrees == nil })
     }
 
+    /// A vehicle that has stood for some time goes ten metres on: at these speeds, with stated speeds or without.
+    @Test(arguments: [1.0, 1.5, 2], [true, false])
+    func followsAParkedVehicleThatIsShunted(metersPerSecond: Double, statesSpeed: Bool) {
+        for seconds in stride(from: 64.0, to: 124, by: 6) {
+            var ride = SimulatedRide()
+            ride.drive(20, at: 10)
+            ride.stand(seconds)
+            ride.drive(10 / metersPerSecond, at: metersPerSecond, acceleration: 2)
+            ride.stand(150)
+            let exact = ride.fixes(wander: 0, speedNoise: 0)
+            let fixes = ride.fixes(wander: 0.3, memory: 20, speedNoise: 0.05, statesSpeed: statesSpeed)
+            let worst = ReplayedIntake(fixes).worstTrackError(exact)
+            #expect(worst <= 6, "after \(seconds) s")
+        }
+    }
+
+    /// In town a parked receiver's positions wander by many metres in a minute.
+    @Test(arguments: 1...3 as ClosedRange<UInt64>)
+    func keepsAVehicleThatDriftsAndStatesNoSpeedInItsPlace(seed: UInt64) {
+        var ride = SimulatedRide()
+        ride.stand(1800)
+        let fixes = ride.fixes(wander: 3, memory: 150, statesSpeed: false, accuracy: 10, seed: seed)
+        let intake = ReplayedIntake(fixes)
+        #expect(intake.places(from: fixes[0].timeOfFix) <= 12)
+    }
+
+    @Test func reportsNoStatedMotionThatItsTrackContradicts() {
+        let fixes = (0..<60).map { Fix.sample(Double($0), north: Double($0) * 12, speed: 0, heading: 90) }
+        var filter = MotionFilter()
+        let filtered = fixes.map { filter.filtered($0) }.dropFirst(12)
+        #expect(filter.contradictsStated)
+        #expect(filtered.allSatisfy { abs(($0.speedMetersPerSecond ?? 0) - 12) < 0.1 && $0.headingDegrees == 0 })
+    }
+
     @Test func reportsTheTracksMotionWhereNoneIsStated() {
         let fixes = (0..<30).map { Fix.sample(Double($0), north: Double($0) * -12) }
         let filtered = Self.filtered(fixes)

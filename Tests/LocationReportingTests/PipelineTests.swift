@@ -62,7 +62,7 @@ import WaypostTestSupport
             outbox: outbox, uploader: uploader, clock: MonotonicClock(clock), latestTime: { nil }, observer: observer)
     }
 
-    static let drive = (0..<100).map { Fix.sample(Double($0), north: Double($0) * 10, speed: 10) }
+    static let drive = (0..<100).map { Fix.sample(Double($0), north: Double($0) * 10, speed: 10, heading: 0) }
 
     @Test func deliversAWholeRecordingAndEnds() async throws {
         let (pipeline, _) = try pipeline(Recording(fixes: Self.drive))
@@ -108,6 +108,13 @@ import WaypostTestSupport
         let refused = observer.events.filter { if case .refused = $0 { true } else { false } }
         #expect(refused.count == 1)
         #expect(transport.requests.allSatisfy { !String(decoding: $0.body, as: UTF8.self).contains("-50") })
+    }
+
+    @Test func warnsOfAMotionThatTheTrackContradicts() async throws {
+        let (pipeline, _) = try pipeline(
+            Recording(fixes: (0..<30).map { .sample(Double($0), north: Double($0) * 12, speed: 0) }))
+        try await pipeline.run()
+        #expect(observer.events.contains(.receiverWarning(.motionContradicted)))
     }
 
     /// What waits goes out by the new uploader alone, and the exchange of the old one is over.

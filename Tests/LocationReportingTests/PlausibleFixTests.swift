@@ -1,8 +1,9 @@
 import GNSS
-import LocationReporting
 import Testing
 import TimeAndChance
 import WaypostTestSupport
+
+@testable import LocationReporting
 
 @Suite struct PlausibleFixes {
     static let floor = UTCTime(year: 2026, month: 1, day: 1)
@@ -135,8 +136,69 @@ import WaypostTestSupport
     @Test(arguments: restarts)
     func noTimeBeforeTheOutboxsNewestUntilThreeAgree(seconds: [Double], verdicts: [FixVerdict]) {
         let plausibility = Box(
-            Plausibility(earliest: nil, expected: Fix.sample(0).timeOfFix, newest: Fix.sample(10).timeOfFix))
+            Plausibility(earliest: nil, expected: Fix.sample(0).timeOfFix, newest: LocationUpdate(.sample(10))))
         #expect(seconds.map { plausibility.verdict(on: .sample($0)) } == verdicts)
+    }
+
+    /// Four seconds after the newest update in the outbox, and after a night.
+    @Test(arguments: [(4.0, 111_000.0, FixRefusal.jump(meters: 111_000)), (4, 300, nil), (50_000, 111_000, nil)])
+    func noFirstFixFarFromTheOutboxsNewest(second: Double, north: Double, refusal: FixRefusal?) {
+        let plausibility = Box(
+            Plausibility(
+                earliest: nil, expected: Fix.sample(second).timeOfFix, newest: LocationUpdate(.sample(0))))
+        #expect(plausibility.judge(.sample(second, north: north), latest: nil) == refusal)
+        let next = plausibility.judge(.sample(second + 1, north: refusal == nil ? north : 0), latest: nil)
+        #expect(next == nil)
+    }
+
+    @Test func aFirstPlaceFarFromAWrongNewestWhenThreeAgree() {
+        let plausibility = Box(Plausibility(earliest: nil, newest: LocationUpdate(.sample(0, north: 111_000))))
+        let verdicts = (0..<4).map { plausibility.judge(.sample(4 + Double($0)), latest: nil) }
+        #expect(verdicts == [.jump(meters: 111_000), .jump(meters: 111_000), nil, nil])
+    }
+
+    /// Speeds and spacings of fixes, also faster than any vehicle on a road; `stated` is a part of the true speed.
+    @Test(arguments: [(89.0, 2.0), (100, 1), (250, 1), (250, 0.2), (89, 15), (30, 2)])
+    func anySpeedOnWhichThreeAgree(speed: Double, spacing: Double) {
+        for stated in [nil, 0, 1] as [Double?] {
+            let plausibility = Box(Plausibility(earliest: nil))
+            let rejected = (0..<60).count { step in
+                let second = Double(step) * spacing
+                let error = Double(step * 7 % 5) / 2 - 1
+                let fix = Fix.sample(second, north: second * speed + error, speed: stated.map { $0 * speed })
+                return plausibility.judge(fix, latest: nil) != nil
+            }
+            #expect(rejected <= (stated == 1 ? 0 : 2), "\(String(describing: stated))")
+        }
+    }
+
+    /// A receiver that states no radius, or no speed either: its track shows both.
+    @Test(arguments: [12.0, nil], [60.0, 200])
+    func noOutlierThatTheTrackContradicts(speed: Double?, meters: Double) {
+        let fixes = (0..<60).map { second in
+            let outlier = second % 10 == 9 ? meters : 0
+            return Fix.sample(
+                Double(second), north: Double(second) * 12 + outlier, speed: speed, heading: speed.map { _ in 0 },
+                accuracy: nil)
+        }
+        let intake = ReplayedIntake(fixes)
+        #expect(intake.rejected.map(\.fix) == fixes.enumerated().filter { $0.offset % 10 == 9 }.map(\.element))
+    }
+
+    @Test func aStartOfAVehicleWhoseSpeedIsNotStated() {
+        // Half a g from standstill, which the track shows later.
+        let fixes = (0..<60).map { second in
+            let moving = Double(max(0, second - 30))
+            return Fix.sample(Double(second), north: min(moving, 8) * min(moving, 8) * 2.5 + max(0, moving - 8) * 40)
+        }
+        #expect(ReplayedIntake(fixes).rejected.isEmpty)
+    }
+
+    @Test func noMotionThatNoVehicleHas() {
+        let plausibility = Box(Plausibility(earliest: nil))
+        let north = [0.0, 10, 20, 2020, 4500, -900, 700, 80]
+        let verdicts = north.enumerated().map { plausibility.judge(.sample(Double($0), north: $1), latest: nil) }
+        #expect(verdicts.map { $0 == nil } == [true, true, true, false, false, false, false, true])
     }
 
     @Test func aNightInTheGarageAfterThreeFixes() {

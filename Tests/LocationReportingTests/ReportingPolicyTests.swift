@@ -1,5 +1,6 @@
 import GNSS
 import Testing
+import TimeAndChance
 import WaypostTestSupport
 
 @testable import LocationReporting
@@ -17,7 +18,7 @@ import WaypostTestSupport
             let second = Double(step) * spacing
             let metersPerSecond = speed(second)
             north += (metersPerSecond ?? 0) * spacing
-            if policy.isDue(.sample(second, north: north, speed: metersPerSecond)) { result.append(second) }
+            if policy.isDue(.sample(second, north: north, speed: metersPerSecond, heading: 0)) { result.append(second) }
         }
         return result
     }
@@ -70,7 +71,7 @@ import WaypostTestSupport
         let times = (0..<60).filter { second in
             if second == 23 { policy.change(to: .interval(.seconds(15)), heartbeat: .seconds(30)) }
             if second == 47 { policy.change(to: .interval(.seconds(5)), heartbeat: .seconds(30)) }
-            return policy.isDue(.sample(Double(second), north: Double(second) * 15, speed: 15))
+            return policy.isDue(.sample(Double(second), north: Double(second) * 15, speed: 15, heading: 0))
         }
         #expect(times == [0, 10, 20, 35, 47, 52, 57])
     }
@@ -81,7 +82,8 @@ import WaypostTestSupport
         for second in 0..<200 where policy.isDue(.sample(Double(second), north: Double(second) * 15)) {
             times.append(second)
         }
-        #expect(times == Array(stride(from: 0, to: 200, by: 10)))
+        // The first one doesn't say how the vehicle moves; the track does so from the third fix on.
+        #expect(times == [0] + Array(stride(from: 5, to: 200, by: 10)))
     }
 
     @Test func afterASilenceReportsAtOnce() {
@@ -89,6 +91,46 @@ import WaypostTestSupport
         #expect(policy.isDue(.sample(0, speed: 10)))
         #expect(!policy.isDue(.sample(1, speed: 10)))
         #expect(policy.isDue(.sample(500, north: 4000, speed: 10)))
+    }
+
+    /// Updates that are known to be wrong soon, and how far off a follower is at most: a parked van pulls forward and
+    /// is reported as moving, a parked receiver's speed is wild for a second, a start without motion.
+    @Test(
+        arguments: [.interval(.seconds(10)), .interval(.seconds(30)), .accuracy(liveMeters: 100, longestInterval: .seconds(60))]
+            as [ReportingPolicy.Kind])
+    func ofAWrongUpdateDoesNotWait(kind: ReportingPolicy.Kind) {
+        let parked = (0..<200).map { Fix.sample(Double($0), speed: 0, accuracy: 5) }
+        for second in 65..<125 {
+            var (nudge, spike) = (parked, parked)
+            for step in 0..<3 { nudge[second + step].speedMetersPerSecond = 2 }
+            for index in second..<200 { nudge[index].latitude += min(4, Double(index - second + 1) * 1.5) / 111_195 }
+            spike[second].speedMetersPerSecond = 9
+            for index in second..<(second + 3) { nudge[index].headingDegrees = 0 }
+            spike[second].headingDegrees = 0
+            #expect(ReplayedIntake(nudge, kind).liveErrors(nudge).allSatisfy { $0.meters <= 15 }, "\(second)")
+            // Another update may follow after five seconds.
+            #expect(ReplayedIntake(spike, kind).liveErrors(spike).allSatisfy { $0.meters <= 9 * 5 }, "\(second)")
+        }
+    }
+
+    @Test func ofAStartWithoutMotionDoesNotWait() {
+        let fixes = (0..<40).map { Fix.sample(Double($0), north: Double($0) * 20) }
+        let intake = ReplayedIntake(fixes, .interval(.seconds(30)))
+        let times = intake.reports.map { fixes[0].timeOfFix.duration(to: $0.update.timeOfFix) / .seconds(1) }
+        #expect(times == [0, 5, 35])
+    }
+
+    /// Without a motion there is nothing better to report.
+    @Test func ofAVehicleWhoseMotionIsNeverKnownWaits() {
+        var policy = ReportingPolicy(.interval(.seconds(30)), heartbeat: .seconds(60))
+        let times = (0..<100).filter { second in
+            let fix = Fix.sample(Double(second), north: Double(second) * 20)
+            policy.observe(fix, nil)
+            guard policy.isDue(fix) else { return false }
+            policy.didReport(fix)
+            return true
+        }
+        #expect(times == [0, 30, 60, 90])
     }
 
     /// Seconds at which a ride is told by a bound of 50 m and 30 s.

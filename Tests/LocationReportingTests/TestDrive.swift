@@ -79,9 +79,13 @@ struct TestDrive: Sendable, CustomStringConvertible {
 }
 
 extension Fixtures {
-    /// The recorded drives that lie beside the recorded receivers; `nil` where they do not.
-    static var recordedDrives: URL? {
-        guard let folder = recordedReceivers?.appending(path: "../drives").standardizedFileURL else { return nil }
+    /// The recorded drives next to the recorded receivers; `nil` if there are none.
+    static var recordedDrives: URL? { folder("drives") }
+    /// The field cases next to the recorded receivers; `nil` if there are none.
+    static var fieldCases: URL? { folder("field") }
+
+    private static func folder(_ name: String) -> URL? {
+        guard let folder = recordedReceivers?.appending(path: "../\(name)").standardizedFileURL else { return nil }
         return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
     }
 }

@@ -69,6 +69,9 @@ extension Fix {
             east: east * Self.metersPerDegree, north: (other.latitude - latitude) * Self.metersPerDegree)
     }
 
+    /// The speed that counts: if the track shows one, the receiver states none or a wrong one.
+    package var knownSpeedMetersPerSecond: Double? { derivedSpeedMetersPerSecond ?? speedMetersPerSecond }
+
     /// Where the vehicle is at `time` if it drives on with its speed and heading, for a minute at most; at the same
     /// place where either is absent.
     package func drivenOn(to time: UTCTime) -> Fix {
@@ -101,8 +104,15 @@ extension Fix {
 }
 
 extension Fix {
-    /// No vehicle is faster, in metres per second (252 km/h).
+    /// No vehicle is faster unless it states so or three fixes agree on it, in metres per second (252 km/h).
     private static let fastestSpeed = 70.0
+    /// No receiver on sale works at a higher speed (1,000 knots).
+    private static let receiverLimit = 515.0
+    /// Seconds over which two fixes still show how fast a vehicle goes, and over which it speeds up or brakes at most.
+    private static let longestStep = 60.0
+    private static let longestChange = 3.0
+    /// Metres by which the errors of two fixes in a row differ.
+    private static let stepError = 10.0
     /// No vehicle brakes or accelerates harder, in metres per second squared.
     private static let hardestAcceleration = 10.0
     /// What a stated speed may be off, in metres per second.
@@ -119,10 +129,35 @@ extension Fix {
             (previous.horizontalAccuracyMeters ?? Self.usualError) + (horizontalAccuracyMeters ?? Self.usualError)
         var reach = seconds * Self.fastestSpeed
         if let before = previous.speedMetersPerSecond, let after = speedMetersPerSecond {
-            let fastest = max(before, after) + Self.speedError + seconds * Self.hardestAcceleration / 2
-            reach = min(reach, seconds * fastest)
+            let stated = max(before, after) + Self.speedError
+            reach = seconds * min(stated + seconds * Self.hardestAcceleration / 2, max(stated, Self.fastestSpeed))
         }
         return previous.distance(to: self) <= reach + max(Self.leastError, error * 2)
+    }
+
+    /// Whether a vehicle that went from `earlier` to `previous` can have gone on to here, however fast it is.
+    package func continues(from earlier: Fix, by previous: Fix) -> Bool {
+        let (before, after) = (earlier.seconds(to: previous), previous.seconds(to: self))
+        guard before > 0, after > 0, max(before, after) <= Self.longestStep else { return false }
+        let (first, second) = (earlier.displacement(to: previous), previous.displacement(to: self))
+        guard max(first.meters / before, second.meters / after) <= Self.receiverLimit else { return false }
+        let change = Displacement(
+            east: second.east / after - first.east / before, north: second.north / after - first.north / before)
+        let slack = Self.stepError / min(before, after)
+        return Self.canChange(by: change.meters - slack, in: min(after, Self.longestChange))
+    }
+
+    /// This fix with the highest speed that it can have after `measured`, and with the same radius, if it states none or
+    /// if its receiver states wrong speeds.
+    package func completed(after measured: Fix) -> Fix {
+        var fix = self
+        fix.horizontalAccuracyMeters = horizontalAccuracyMeters ?? measured.horizontalAccuracyMeters
+        if fix.speedMetersPerSecond == nil || measured.derivedSpeedMetersPerSecond != nil {
+            fix.speedMetersPerSecond = measured.knownSpeedMetersPerSecond.map {
+                $0 + measured.seconds(to: fix) * Self.hardestAcceleration
+            }
+        }
+        return fix
     }
 
     /// The acceleration since `previous` in metres per second squared, where it is one that no vehicle has.

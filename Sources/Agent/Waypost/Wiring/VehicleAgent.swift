@@ -94,8 +94,8 @@ package struct VehicleAgent: Sendable {
         }
         owedState = OwedState(of: configuration.vehicle, besideOutbox: configuration.outbox.path)
         // An outbox that fails here says so at its first use.
-        let newest = try? await outbox.newest()?.update.timeOfFix
-        if let newest { parts.present?.note(lastGood: newest) }
+        let newest = try? await outbox.newest()?.update
+        if let newest { parts.present?.note(lastGood: newest.timeOfFix) }
         let observer = ReportingObservers(
             [monitor, EventLog(log: log, clock: parts.clock, tellsFirstDelivery: parts.progress != nil)]
                 + parts.observers
@@ -109,9 +109,9 @@ package struct VehicleAgent: Sendable {
         privateWatch = Succession(configuration.privateWhen != nil)
     }
 
-    /// The way of a fix over `outbox`, whose newest update was true at `newest`, to Fleet Engine.
+    /// The intake and the uploader over `outbox`, which holds `newest`.
     static func wire(
-        _ configuration: Configuration, _ parts: Parts, outbox: any Outbox, newest: UTCTime?,
+        _ configuration: Configuration, _ parts: Parts, outbox: any Outbox, newest: LocationUpdate?,
         observer: any ReportingObserver
     ) -> (LocationIntake, Uploader) {
         let uploader = Uploader(

@@ -38,7 +38,7 @@ package struct DecoderStatistics: Sendable {
     var addresses = AddressCounts()
     var receiverBanners = ReceiverBanners()
     private var refused = InlineArray<7, Occurrences>(repeating: Occurrences())
-    private var warned = InlineArray<12, Occurrences>(repeating: Occurrences())
+    private var warned = InlineArray<13, Occurrences>(repeating: Occurrences())
 
     init() {}
 

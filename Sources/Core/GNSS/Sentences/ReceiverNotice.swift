@@ -60,6 +60,8 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStrin
     case dateTooEarly
     /// No date for a while: the host's clock gives it, which is kept right.
     case datedByHost
+    /// The track contradicts the speeds or courses that the receiver states (`DerivedMotion`).
+    case motionContradicted
     /// Positions of a simulator or typed in by hand; they give no fix.
     case simulatedOrManual
     /// Position 0, 0: a gateway without data; gives no fix.
@@ -76,7 +78,7 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStrin
         switch self {
         case .dateTooEarly, .simulatedOrManual, .nullIsland, .utf16Text, .positionsRejected: true
         case .foreignDatum, .antennaOpen, .antennaShort, .transmitBufferFull, .weekRolloverRepaired, .datedByHost,
-            .localTime:
+            .localTime, .motionContradicted:
             false
         }
     }
@@ -91,6 +93,7 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStrin
         case .weekRolloverRepaired: "week_rollover_repaired"
         case .dateTooEarly: "date_too_early"
         case .datedByHost: "dated_by_host"
+        case .motionContradicted: "motion_contradicted"
         case .simulatedOrManual: "simulated_or_manual"
         case .nullIsland: "zero_position"
         case .utf16Text: "utf16_text"
@@ -110,6 +113,9 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStrin
         case .dateTooEarly: "the receiver states dates in the past: its fixes wait for a correct date"
         case .datedByHost:
             "the receiver states no date: its fixes are dated by this machine's clock, which is synchronized"
+        case .motionContradicted:
+            "the receiver states speeds or courses that its positions contradict: those of the track are reported; "
+                + "check its settings and its firmware"
         case .simulatedOrManual:
             "the receiver sends simulated or manually entered positions: not used; switch that off in it"
         case .nullIsland: "the receiver states the position 0, 0: not used; check what it has its position from"

@@ -26,6 +26,7 @@ package struct DerivedMotion: Sendable {
 
     /// The fixes before, oldest first.
     private var track: [Fix] = []
+    private var stated = StatedMotion()
     private var continuity = TrackContinuity()
 
     package init() {}
@@ -43,44 +44,54 @@ package struct DerivedMotion: Sendable {
         // A receiver that states a speed below that of motion leaves the course out because there is none.
         let needsHeading =
             fix.headingDegrees == nil && fix.speedMetersPerSecond.map { $0 >= Motion.movingSpeed } ?? true
-        guard fix.speedMetersPerSecond == nil || needsHeading else { return fix }
-        let motion = motion(to: fix)
+        guard fix.speedMetersPerSecond == nil || needsHeading || stated.doubts(fix, after: track) else { return fix }
+        let wander = Self.wander(of: track + [fix]) ?? 0
+        let motion = motion(to: fix, wander: wander)
+        let recent = track.filter { $0.seconds(to: fix) <= Self.longestTime / .seconds(1) } + [fix]
+        stated.compare(
+            recent, errors: Self.radius(recent[0], wander) + Self.radius(fix, wander), wander: wander,
+            course: motion?.heading)
         var fix = fix
-        if fix.speedMetersPerSecond == nil { fix.derivedSpeedMetersPerSecond = motion?.speed }
-        if needsHeading { fix.derivedHeadingDegrees = motion?.heading }
+        if fix.speedMetersPerSecond == nil || stated.isWrong { fix.derivedSpeedMetersPerSecond = motion?.speed }
+        if needsHeading || stated.isWrong { fix.derivedHeadingDegrees = motion?.heading }
         return fix
     }
+
+    /// Whether the track contradicts the speeds and courses that the receiver states, so that they mean nothing.
+    package var contradictsStated: Bool { stated.isWrong }
 
     /// Whether no vehicle changes its way so suddenly: small jumps of a position look like speed.
     private func isJump(to fix: Fix) -> Bool {
         guard let last = track.lastIndex(where: { $0.timeOfFix.duration(to: fix.timeOfFix) >= Self.spacing }), last > 0
         else { return false }
         let seconds = track[last].seconds(to: fix)
-        let change = bend(track[last - 1], track[last], fix).meters / seconds
+        let change = Self.bend(track[last - 1], track[last], fix).meters / seconds
         return !Fix.canChange(by: change, in: seconds)
     }
 
     /// What `fix` is off the line on which the two before it lie, had their speed lasted.
-    private func bend(_ first: Fix, _ second: Fix, _ fix: Fix) -> Displacement {
+    private static func bend(_ first: Fix, _ second: Fix, _ fix: Fix) -> Displacement {
         let (before, after) = (first.displacement(to: second), second.displacement(to: fix))
         let ratio = second.seconds(to: fix) / first.seconds(to: second)
         return Displacement(east: after.east - before.east * ratio, north: after.north - before.north * ratio)
     }
 
+    /// A receiver may wander more than it says.
+    private static func radius(_ fix: Fix, _ wander: Double) -> Double {
+        max(fix.horizontalAccuracyMeters ?? usualRadius, wander, leastRadius)
+    }
+
     /// Speed in metres a second and course in degrees to `fix`; `nil` where the track does not tell.
-    private func motion(to fix: Fix) -> (speed: Double, heading: Double?)? {
+    private func motion(to fix: Fix, wander: Double) -> (speed: Double, heading: Double?)? {
         guard track.count >= Self.fewest else { return nil }
-        let wander = wander(to: fix)
-        func radius(_ fix: Fix) -> Double {
-            max(fix.horizontalAccuracyMeters ?? Self.usualRadius, wander, Self.leastRadius)
-        }
         var standing: Double?
         for index in track.indices.reversed() {
             let start = track[index]
             let seconds = start.seconds(to: fix)
             guard seconds >= Self.shortestTime / .seconds(1) else { continue }
             guard seconds <= Self.longestTime / .seconds(1) else { break }
-            let (way, errors) = (start.displacement(to: fix), radius(start) + radius(fix))
+            let way = start.displacement(to: fix)
+            let errors = Self.radius(start, wander) + Self.radius(fix, wander)
             if way.meters >= errors * Self.spread {
                 return isSteady(way, from: index, to: fix)
                     ? (way.meters / seconds, way.degrees) : standing.map { ($0, nil) }
@@ -103,10 +114,12 @@ package struct DerivedMotion: Sendable {
         return along / track[middle].seconds(to: fix) >= Self.steadiness * way.meters / (half * 2)
     }
 
+    /// The 68 % radius that the last positions show by themselves; `nil` if there are too few.
+    package var shownRadius: Double? { Self.wander(of: track).map { max($0, Self.leastRadius) } }
+
     /// The 68 % radius that the positions show by themselves: a receiver may wander more than it says.
-    private func wander(to fix: Fix) -> Double {
-        guard track.count >= 4 else { return 0 }
-        let fixes = track + [fix]
+    private static func wander(of fixes: [Fix]) -> Double? {
+        guard fixes.count >= 5 else { return nil }
         let bends = fixes.indices.dropFirst(2).map { bend(fixes[$0 - 2], fixes[$0 - 1], fixes[$0]).meters }.sorted()
         return bends[bends.count / 2] / 2  // of independent errors the median is about twice their radius
     }

@@ -51,16 +51,30 @@ package struct MotionClassifier: Sendable {
     /// Metres within which the fixes of one stand lie; parked receivers wander up to 20.
     private static let standRadius = 25.0
 
+    /// Metres that a parked vehicle has crept, and not drifted, if it went them within `creepTime`: by its positions
+    /// alone, and if its stated speeds agree.
+    private static let leastCreep = 4.5
+    private static let leastStatedCreep = 2.5
+    private static let creepTime = Duration.seconds(7)
+    /// Of the fixes that are compared, at whatever rate they come.
+    private static let creepSpacing = Duration.milliseconds(900)
+    /// The radius of a fix that states none, of a receiver that states no speed either.
+    private static let usualRadius = 10.0
+
     /// One time of standing in one place.
     private struct Stand: Sendable {
         let origin: Fix
+        /// Shorter for one that was parked and has crept since.
+        var parksAfter = Motion.parkingTime
         var place: Fix?
         /// Since when each fix has been too far from `place` to be there, and near enough to be drift.
         var awaySince: UTCTime?
         /// Since when it seems to move.
         var interruptedAt: UTCTime?
+        /// The fixes of the last `creepTime` whose speed doesn't say that it stands, oldest first.
+        var unsettled: [Fix] = []
 
-        func isParked(at time: UTCTime) -> Bool { origin.timeOfFix.duration(to: time) >= Motion.parkingTime }
+        func isParked(at time: UTCTime) -> Bool { origin.timeOfFix.duration(to: time) >= parksAfter }
 
         /// Takes a fix of the parked vehicle. Drift comes back: a place from which every fix stays away was wrong.
         mutating func see(_ fix: Fix) {
@@ -68,11 +82,33 @@ package struct MotionClassifier: Sendable {
                 (self.place, awaySince) = (fix, nil)
                 return
             }
-            let isAway = place.distance(to: fix) > MotionClassifier.samePlace
+            let reach =
+                fix.speedMetersPerSecond == nil ? fix.horizontalAccuracyMeters ?? MotionClassifier.usualRadius : 0
+            let isAway = place.distance(to: fix) > max(MotionClassifier.samePlace, reach)
             awaySince = isAway ? awaySince ?? fix.timeOfFix : nil
             if let awaySince, awaySince.duration(to: fix.timeOfFix) > Motion.longestInterruption {
                 (self.place, self.awaySince) = (fix, nil)
             }
+        }
+
+        /// Whether the way of the last seconds is too long for drift: not that to one wild fix.
+        mutating func hasCrept(to fix: Fix) -> Bool {
+            guard fix.speedMetersPerSecond.map({ $0 >= Motion.standingSpeed }) ?? true else {
+                unsettled.removeAll(keepingCapacity: true)
+                return false
+            }
+            unsettled.removeAll {
+                !(Duration.zero...MotionClassifier.creepTime).contains($0.timeOfFix.duration(to: fix.timeOfFix))
+            }
+            let last = unsettled.last
+            if last.map({ $0.timeOfFix.duration(to: fix.timeOfFix) >= MotionClassifier.creepSpacing }) ?? true {
+                unsettled.append(fix)
+            }
+            guard let last, unsettled.count > 3 else { return false }
+            let least =
+                fix.speedMetersPerSecond == nil
+                ? MotionClassifier.leastCreep : MotionClassifier.leastStatedCreep
+            return unsettled.prefix(2).allSatisfy { min($0.distance(to: last), $0.distance(to: fix)) >= least }
         }
     }
 
@@ -87,7 +123,10 @@ package struct MotionClassifier: Sendable {
     /// What the vehicle does at the next fix; `nil` when neither its speed nor its place tells.
     package mutating func motion(at fix: Fix) -> Motion? {
         if let stand, Self.hasLeft(stand, fix) { self.stand = nil }
-        guard let speed = fix.speedMetersPerSecond else { return motionWithoutSpeed(at: fix) }
+        if stand?.hasCrept(to: fix) ?? false, stand?.isParked(at: fix.timeOfFix) ?? false {
+            stand = fix.speedMetersPerSecond == nil ? Stand(origin: fix, parksAfter: Motion.longestInterruption) : nil
+        }
+        guard let speed = fix.knownSpeedMetersPerSecond else { return motionWithoutSpeed(at: fix) }
         judge(speed, fix)
         if let standing = standing(at: fix) { return standing }
         isMoving = speed >= (isMoving ? Motion.creepingSpeed : Motion.movingSpeed)
@@ -123,14 +162,15 @@ package struct MotionClassifier: Sendable {
         return Motion(kind: .parked, place: stand.place)
     }
 
-    /// A receiver that states no speed, whose track does not tell one either: it may be parked.
+    /// A receiver that states no speed, whose track does not show one either: it may be parked.
     private mutating func motionWithoutSpeed(at fix: Fix) -> Motion? {
         isMoving = false
-        let known = stand ?? Stand(origin: fix)
+        var known = stand ?? Stand(origin: fix)
+        known.interruptedAt = nil
+        let isParked = known.isParked(at: fix.timeOfFix)
+        if isParked { known.see(fix) }
         stand = known
-        stand?.place = nil
-        stand?.interruptedAt = nil
-        return known.isParked(at: fix.timeOfFix) ? Motion(kind: .parked, place: nil) : nil
+        return isParked ? Motion(kind: .parked, place: known.place) : nil
     }
 
     /// Whatever its speed says, outside this circle it has moved; so it has when its clock was set back.

@@ -18,6 +18,8 @@ package struct TrackContinuity: Sendable {
     private static let rememberedIntervals = 8
 
     private var previous: Fix?
+    /// The fix before `previous`.
+    private var earlier: Fix?
     /// The latest intervals in milliseconds, in no order.
     private var intervals = InlineArray<8, Int64>(repeating: .max)
     private var nextInterval = 0
@@ -26,7 +28,10 @@ package struct TrackContinuity: Sendable {
 
     /// Judges the next fix.
     package mutating func step(to fix: Fix) -> Step {
-        defer { previous = fix }
+        defer {
+            earlier = previous
+            previous = fix
+        }
         guard let previous else { return .first }
         let milliseconds = fix.timeOfFix.millisecondsSince1970 - previous.timeOfFix.millisecondsSince1970
         guard milliseconds > 0 else { return .broken(TrackBreak(.backward, from: previous, to: fix)) }
@@ -34,7 +39,9 @@ package struct TrackContinuity: Sendable {
         intervals[nextInterval] = milliseconds
         nextInterval = (nextInterval + 1) % Self.rememberedIntervals
         if isGap { return .broken(TrackBreak(.gap, from: previous, to: fix)) }
-        guard fix.isWithinReach(of: previous) else { return .broken(TrackBreak(.jump, from: previous, to: fix)) }
+        guard fix.isWithinReach(of: previous) || earlier.map({ fix.continues(from: $0, by: previous) }) ?? false else {
+            return .broken(TrackBreak(.jump, from: previous, to: fix))
+        }
         return .onward(meters: previous.distance(to: fix))
     }
 

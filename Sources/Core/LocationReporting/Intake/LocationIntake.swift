@@ -74,7 +74,7 @@ package actor LocationIntake {
 
     private func take(_ fix: Fix) async {
         if privateSwitch != nil { await lookAtSwitch() }
-        let verdict = plausibility.judge(fix, latest: latestTime())
+        let verdict = plausibility.judge(fix, latest: latestTime(), after: motion.measured)
         if case .accepted(overrulesEarlier: true) = verdict {
             owesOverruling = true
             shape.forget()
@@ -85,6 +85,7 @@ package actor LocationIntake {
         if case .refused(let refusal) = verdict { return observer.observe(.refused(fix, refusal)) }
         observer.observe(.fix(fix))
         let filtered = motion.filtered(fix)
+        if motion.contradictsStated { observer.observe(.receiverWarning(.motionContradicted)) }
         policy.observe(filtered, motion.motion)
         shape.add(filtered, seenAt: fix)
         guard policy.isDue(filtered) || shape.isFull && policy.mayReport(filtered), await isFarEnough(filtered)

@@ -56,5 +56,6 @@ extension Fix {
         self.init(timeOfFix: update.timeOfFix, latitude: update.latitude, longitude: update.longitude)
         speedMetersPerSecond = update.speedMetersPerSecond
         headingDegrees = update.headingDegrees.map(Double.init)
+        horizontalAccuracyMeters = update.horizontalAccuracyMeters
     }
 }

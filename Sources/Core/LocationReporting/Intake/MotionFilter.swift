@@ -7,19 +7,35 @@ struct MotionFilter: Sendable {
     private var deadReckoning = DeadReckoningAccuracy()
     private var classifier = MotionClassifier()
     private var heading = HeadingHold()
+    /// The radius in metres of a fix that states none, for the next one to be judged by.
+    private static let usualRadius = 25.0
     /// What the vehicle does at the last fix; `nil` when nothing tells.
     private(set) var motion: Motion?
 
+    /// The last fix with the speed and the radius that its track shows, for the next one to be judged by.
+    private(set) var measured: Fix?
+
+    /// Whether the receiver states speeds or courses that its track contradicts; they aren't reported.
+    var contradictsStated: Bool { track.contradictsStated }
+
     /// `fix` with the accuracy, place and motion that it is reported with; its time never changes.
     mutating func filtered(_ fix: Fix) -> Fix {
-        var fix = track.completed(fix)
-        fix.speedMetersPerSecond = fix.speedMetersPerSecond ?? fix.derivedSpeedMetersPerSecond
-        fix.headingDegrees = fix.headingDegrees ?? fix.derivedHeadingDegrees
-        (fix.derivedSpeedMetersPerSecond, fix.derivedHeadingDegrees) = (nil, nil)
-        fix = deadReckoning.widened(fix)
-        motion = classifier.motion(at: fix)
-        guard let motion else { return fix }
-        return heading.steadied(motion.place.map { Self.repetition(of: $0, for: fix) } ?? fix, motion.kind)
+        var measured = deadReckoning.widened(track.completed(fix))
+        if track.contradictsStated {
+            measured.speedMetersPerSecond = nil
+            measured.headingDegrees = nil
+        }
+        self.measured = measured
+        self.measured?.horizontalAccuracyMeters =
+            measured.horizontalAccuracyMeters ?? track.shownRadius ?? Self.usualRadius
+        motion = classifier.motion(at: measured)
+        var reported = motion?.place.map { Self.repetition(of: $0, for: measured) } ?? measured
+        reported.speedMetersPerSecond = reported.knownSpeedMetersPerSecond
+        reported.headingDegrees = reported.derivedHeadingDegrees ?? reported.headingDegrees
+        reported.derivedSpeedMetersPerSecond = nil
+        reported.derivedHeadingDegrees = nil
+        guard let motion else { return reported }
+        return heading.steadied(reported, motion.kind)
     }
 
     /// The place of a parked vehicle at the time of `fix`: its fixes wander and would draw a star on a map.
@@ -28,6 +44,7 @@ struct MotionFilter: Sendable {
         var held = place
         held.timeOfFix = fix.timeOfFix
         held.speedMetersPerSecond = 0
+        held.derivedSpeedMetersPerSecond = nil
         held.bodyHeadingDegrees = fix.bodyHeadingDegrees
         held.quality = fix.quality
         return held

@@ -3,8 +3,8 @@ package import TimeAndChance
 
 /// Decides whether a fix can be true: position, time, and the way from the last one.
 ///
-/// Nothing is locked out for good: when three fixes in a row agree with each other, they are right and the earlier one
-/// was wrong.
+/// Nothing is locked out for good: if three fixes in a row agree with each other, at whatever speed, they are right and
+/// the earlier one was wrong.
 package struct Plausibility: Sendable {
     /// How many fixes must agree to overrule an earlier one.
     private static let quorum = 3
@@ -15,23 +15,33 @@ package struct Plausibility: Sendable {
 
     private let earliest: UTCTime?
     private let expected: UTCTime?
-    private let newest: UTCTime?
+    private let newest: Fix?
     private var lastAccepted: Fix?
+    /// The fix before `lastAccepted` that agrees with it.
+    private var earlier: Fix?
     private var candidate: Fix?
+    /// The rejected fix before `candidate`.
+    private var earlierCandidate: Fix?
     private var candidateCount = 0
 
     /// - Parameters:
     ///   - earliest: the build date for a live receiver; `nil` for recorded logs, which keep their dates.
     ///   - expected: about the present, if only by a clock that may be wrong; a first fix near it is accepted at once,
     ///     any other when three agree. `nil` accepts any first fix.
-    ///   - newest: the newest time of fix that an earlier run accepted; a first fix that is not after it is accepted
-    ///     when three agree, and then the earlier run was wrong. `nil` for recorded logs, which may be older.
-    package init(earliest: UTCTime?, expected: UTCTime? = nil, newest: UTCTime? = nil) {
-        (self.earliest, self.expected, self.newest) = (earliest, expected, newest)
+    ///   - newest: the newest update that an earlier run accepted; a first fix that can't follow it is accepted when
+    ///     three agree. `nil` for recorded logs, which may be older.
+    package init(earliest: UTCTime?, expected: UTCTime? = nil, newest: LocationUpdate? = nil) {
+        self.earliest = earliest
+        self.expected = expected
+        self.newest = newest.map(Fix.init)
     }
 
-    /// Judges the next fix; `latest` is the latest time that can be true, when anything trustworthy knows the present.
-    package mutating func judge(_ fix: Fix, latest: UTCTime?) -> FixVerdict {
+    /// Judges the next fix.
+    ///
+    /// - Parameters:
+    ///   - latest: the latest time that can be true; `nil` if nothing trustworthy knows the present.
+    ///   - measured: the last accepted fix with the speed and the radius that its track shows.
+    package mutating func judge(_ fix: Fix, latest: UTCTime?, after measured: Fix? = nil) -> FixVerdict {
         guard (-90...90).contains(fix.latitude), (-180...180).contains(fix.longitude) else {
             return .refused(.positionOutOfRange)
         }
@@ -39,30 +49,59 @@ package struct Plausibility: Sendable {
         if let earliest, fix.timeOfFix < earliest { return .refused(.before(earliest)) }
         if let latest, fix.timeOfFix > latest { return .refused(.after(latest)) }
 
-        guard let refusal = objection(to: fix) else {
-            accept(fix)
+        guard let refusal = objection(to: fix, after: measured) else {
+            accept(fix, after: lastAccepted)
             return .accepted(overrulesEarlier: false)
         }
-        let agrees = candidate.map { Self.contradiction(between: $0, and: fix) == nil } ?? false
-        candidateCount = agrees ? candidateCount + 1 : 1
-        candidate = fix
+        count(fix)
         guard candidateCount >= Self.quorum else { return .refused(refusal) }
-        let overrules = (lastAccepted?.timeOfFix ?? newest).map { $0 >= fix.timeOfFix } ?? false
-        accept(fix)
+        let overrules = (lastAccepted ?? newest).map { $0.timeOfFix >= fix.timeOfFix } ?? false
+        accept(fix, after: earlierCandidate)
         return .accepted(overrulesEarlier: overrules)
     }
 
     /// What speaks against `fix` as long as it stands alone.
-    private func objection(to fix: Fix) -> FixRefusal? {
-        if let lastAccepted { return Self.contradiction(between: lastAccepted, and: fix) }
-        if let newest, fix.timeOfFix <= newest { return .notAdvancing }
+    private func objection(to fix: Fix, after measured: Fix?) -> FixRefusal? {
+        if let lastAccepted {
+            var (previous, next) = (lastAccepted, fix)
+            if let measured, measured.timeOfFix == lastAccepted.timeOfFix {
+                (previous, next) = (measured, fix.completed(after: measured))
+                previous.speedMetersPerSecond = measured.knownSpeedMetersPerSecond
+            }
+            let contradiction = Self.contradiction(between: previous, and: next)
+            guard case .jump = contradiction, let earlier, fix.continues(from: earlier, by: lastAccepted) else {
+                return contradiction
+            }
+            return nil
+        }
+        if let newest {
+            if fix.timeOfFix <= newest.timeOfFix { return .notAdvancing }
+            if newest.timeOfFix.duration(to: fix.timeOfFix) <= Self.longestSilence {
+                return Self.contradiction(between: newest, and: fix)
+            }
+        }
         guard let expected else { return nil }
         let distance = expected.duration(to: fix.timeOfFix)
         return distance > Self.longestSilence || distance < .zero - Self.longestSilence ? .unconfirmedTime : nil
     }
 
-    private mutating func accept(_ fix: Fix) {
-        (lastAccepted, candidate, candidateCount) = (fix, nil, 0)
+    /// Counts how many rejected fixes in a row agree, `fix` being the last.
+    private mutating func count(_ fix: Fix) {
+        let agrees = candidate.map { Self.contradiction(between: $0, and: fix) == nil } ?? false
+        candidateCount = agrees ? candidateCount + 1 : 1
+        if let earlierCandidate, let candidate, fix.continues(from: earlierCandidate, by: candidate) {
+            candidateCount = Self.quorum
+        }
+        earlierCandidate = candidate
+        candidate = fix
+    }
+
+    private mutating func accept(_ fix: Fix, after previous: Fix?) {
+        earlier = previous
+        lastAccepted = fix
+        candidate = nil
+        earlierCandidate = nil
+        candidateCount = 0
     }
 
     /// Why `next` cannot follow `previous`; `nil` when it can.

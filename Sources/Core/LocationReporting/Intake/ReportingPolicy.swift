@@ -33,6 +33,13 @@ package struct ReportingPolicy: Sendable {
     /// What is told in a manoeuvre is wrong again a moment later: the bound is by so much wider until its end.
     private static let manoeuvreSlack = 1.18
 
+    /// Metres that a usual manoeuvre takes a vehicle off, for each second of an interval, and a start before its motion
+    /// is known.
+    private static let manoeuvreMeters = 7.0
+    private static let startMeters = 20.0
+    /// The radius in metres of a position that states none.
+    private static let usualRadius = 10.0
+
     private var kind: Kind
     private var heartbeat: Duration
     private var manoeuvre = Manoeuvre()
@@ -69,6 +76,17 @@ package struct ReportingPolicy: Sendable {
     /// Takes note that `fix` has become an update.
     package mutating func didReport(_ fix: Fix) { (lastTold, hasDeparted) = (Fix(LocationUpdate(fix)), false) }
 
+    /// Whether `told`, driven on as a follower does, is known to be wrong by `fix`: farther off than the errors of both
+    /// and the usual manoeuvres of an interval explain.
+    private func isWrong(_ told: Fix, by fix: Fix) -> Bool {
+        let off = told.drivenOn(to: fix.timeOfFix).distance(to: fix)
+        let errors = [told, fix].reduce(0) { $0 + ($1.horizontalAccuracyMeters ?? Self.usualRadius) }
+        if isParked { return off > errors }
+        guard case .interval(let interval) = kind else { return false }
+        if !told.statesMotion { return fix.statesMotion && off > errors + Self.startMeters }
+        return off > errors + interval / .seconds(1) * Self.manoeuvreMeters
+    }
+
     /// Whether `fix` may be reported even if it is not due.
     func mayReport(_ fix: Fix) -> Bool {
         lastTold.map { $0.timeOfFix.duration(to: fix.timeOfFix) >= Self.leastSpacing } ?? true
@@ -80,6 +98,7 @@ package struct ReportingPolicy: Sendable {
         let elapsed = lastTold.timeOfFix.duration(to: fix.timeOfFix)
         if elapsed < .zero { return true }  // the receiver's clock was set back, and Plausibility accepted it
         if elapsed < Self.leastSpacing { return false }
+        if isWrong(lastTold, by: fix) { return true }
         if isParked {
             return elapsed + max(.zero, min(spacing, .seconds(5))) > heartbeat
         }
@@ -92,6 +111,13 @@ package struct ReportingPolicy: Sendable {
             let bound = Double(meters) * (manoeuvre.isUnderWay ? Self.manoeuvreSlack : 1)
             return elapsed + tolerance >= longest || lastTold.drivenOn(to: fix.timeOfFix).distance(to: fix) > bound
         }
+    }
+}
+
+extension Fix {
+    /// Whether it says how the vehicle moves on.
+    fileprivate var statesMotion: Bool {
+        speedMetersPerSecond.map { $0 < Motion.movingSpeed || headingDegrees != nil } ?? false
     }
 }
 

@@ -47,7 +47,7 @@ final class AgentProcess: @unchecked Sendable {
         var opened: any Outbox = store
         if let bug { opened = bug.around(opened, world) }
         let ledger = try await opened.ledger()
-        let newest = try await opened.newest()?.update.timeOfFix
+        let newest = try await opened.newest()?.update
         if let breach = world.account.open(ledger, at: world.now) { world.breach(breach.law, breach.detail) }
         outbox = WatchedOutbox(opened, world, life, place.disk)
 

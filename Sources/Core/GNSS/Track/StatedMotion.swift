@@ -1,0 +1,88 @@
+import TimeAndChance
+
+/// Decides whether the speeds and courses that a receiver states are those of its track: several fixes in a row must
+/// contradict it, and many agree with it again.
+struct StatedMotion: Sendable {
+    /// Seconds over which a first look at the way finds what is worth a comparison.
+    private static let glance = 3.0
+    /// What a stated speed may be off, in metres a second, and as a part of it.
+    private static let speedError = 1.0
+    private static let relativeError = 0.2
+    /// A course that differs by more degrees is wrong, from that speed in metres a second on; so it's right again.
+    private static let wrongTurn = 60.0
+    private static let courseSpeed = 5.0
+    /// The mean square of the step between two fixes of one place, in squares of their radius.
+    private static let wanderedStep = 1.4
+    /// A longer step may have cut a corner.
+    private static let longestStep = 3.0
+    /// How many fixes in a row contradict the track, and over how long at least.
+    private static let quorum = 5
+    private static let contradictionTime = Duration.seconds(5)
+    /// How long they agree with it until they are trusted again.
+    private static let agreementTime = Duration.seconds(30)
+
+    private(set) var isWrong = false
+    /// The comparisons in a row that speak against `isWrong`, and when they began.
+    private var opposed = 0
+    private var opposedSince: UTCTime?
+
+    /// Whether the way to `fix` isn't the one that it states, so that it's worth a comparison.
+    mutating func doubts(_ fix: Fix, after track: [Fix]) -> Bool {
+        guard !isWrong else { return true }
+        guard let speed = fix.speedMetersPerSecond, let start = track.last(where: { $0.seconds(to: fix) >= Self.glance })
+        else { return false }
+        let seconds = start.seconds(to: fix)
+        let way = start.displacement(to: fix)
+        let isFar = abs(way.meters - speed * seconds) > seconds * (Self.speedError + speed * Self.relativeError)
+        let isTurned = way.meters > seconds * Self.courseSpeed && isWrong(fix.headingDegrees, on: way.degrees)
+        if !isFar && !isTurned { opposed = 0 }
+        return isFar || isTurned
+    }
+
+    /// Compares what the fixes of a few seconds state with the way that they make.
+    ///
+    /// - Parameters:
+    ///   - errors: how far the first and the last fix may be from their places, together, in metres.
+    ///   - wander: the 68 % radius that the fixes show by themselves, in metres.
+    ///   - course: the course of the last part of the way, in degrees, if it shows one.
+    mutating func compare(_ fixes: [Fix], errors: Double, wander: Double, course: Double?) {
+        guard let first = fixes.first, let last = fixes.last, first.seconds(to: last) >= Self.glance else { return }
+        var (way, statedWay) = (0.0, 0.0)
+        for (one, next) in zip(fixes, fixes.dropFirst()) {
+            let seconds = one.seconds(to: next)
+            guard seconds <= Self.longestStep, let before = one.speedMetersPerSecond,
+                let after = next.speedMetersPerSecond
+            else { return }
+            let step = one.distance(to: next)
+            way += max(0, step * step - Self.wanderedStep * wander * wander).squareRoot()
+            statedWay += (before + after) / 2 * seconds
+        }
+        let seconds = first.seconds(to: last)
+        let slack = errors + seconds * Self.speedError + statedWay * Self.relativeError
+        let isFast = way >= seconds * Self.courseSpeed
+        let isTurned = isFast && isWrong(fixes[fixes.count / 2].headingDegrees, on: course)
+        let contradicts = isTurned || abs(way - statedWay) > slack
+        let agrees = isFast && !isTurned && abs(way - statedWay) < slack / 2
+        note(isWrong ? agrees : contradicts, at: last.timeOfFix)
+    }
+
+    private func isWrong(_ stated: Double?, on course: Double?) -> Bool {
+        guard let stated, let course else { return false }
+        let turn = abs(stated - course)
+        return min(turn, 360 - turn) > Self.wrongTurn
+    }
+
+    private mutating func note(_ isOpposed: Bool, at time: UTCTime) {
+        guard isOpposed else {
+            opposed = 0
+            return
+        }
+        if opposed == 0 { opposedSince = time }
+        opposed += 1
+        guard opposed >= Self.quorum, let opposedSince,
+            opposedSince.duration(to: time) >= (isWrong ? Self.agreementTime : Self.contradictionTime)
+        else { return }
+        isWrong.toggle()
+        opposed = 0
+    }
+}

@@ -1,0 +1,90 @@
+import GNSS
+import Testing
+import TimeAndChance
+import WaypostTestSupport
+
+/// Receivers whose stated speed or course isn't that of their track.
+@Suite struct StatedMotions {
+    /// A minute north, a minute east, a stop of half a minute, and again; a fix per second with errors of a metre.
+    private static func drive(
+        _ metersPerSecond: Double, minutes: Int = 6,
+        states: (_ speed: Double, _ course: Double?) -> (speed: Double?, course: Double?)
+    ) -> [Fix] {
+        var (chance, east, north) = (SplitMix64(seed: 11), 0.0, 0.0)
+        return (0..<(minutes * 60)).map { second in
+            let phase = second % 150
+            let course = phase < 60 ? 0.0 : phase < 120 ? 90 : nil
+            let speed = course == nil ? 0 : metersPerSecond
+            if course == 0 { north += speed } else { east += speed }
+            var fix = Fix.sample(Double(second), north: north + chance.uniform(-0.7...0.7), accuracy: 4.5)
+            fix.longitude += (east + chance.uniform(-0.7...0.7)) / 71_474
+            let stated = states(speed, course)
+            fix.speedMetersPerSecond = stated.speed
+            fix.headingDegrees = stated.course
+            return fix
+        }
+    }
+
+    private static func wrong(_ fixes: [Fix]) -> [Bool] {
+        var motion = DerivedMotion()
+        return fixes.map { fix in
+            _ = motion.completed(fix)
+            return motion.contradictsStated
+        }
+    }
+
+    /// Metres a second of a drive, what its receiver makes of speeds, and the second from which on that is known.
+    @Test(
+        arguments: [
+            ("always 0", 12.0, 0.0, 0.0, 12), ("always 0, in town", 6, 0, 0, 15), ("km/h as knots", 12, 1.852, 0, 20),
+            ("km/h as knots, slowly", 6, 1.852, 0, 30), ("m/s as knots", 12, 0.514, 0, 20), ("stuck", 12, 0, 25, 20),
+        ] as [(String, Double, Double, Double, Int)])
+    func areNotUsedIfTheTrackContradictsThem(
+        name: String, metersPerSecond: Double, factor: Double, offset: Double, second: Int
+    ) {
+        let fixes = Self.drive(metersPerSecond) { ($0 * factor + offset, $1) }
+        #expect(Self.wrong(fixes).dropFirst(second).allSatisfy { $0 }, "\(name)")
+    }
+
+    @Test func areNotUsedIfTheCourseIsAlwaysZero() {
+        let wrong = Self.wrong(Self.drive(12) { speed, _ in (speed, 0) })
+        #expect(!wrong[..<60].contains(true) && wrong[75..<150].allSatisfy { $0 })
+    }
+
+    /// What is derived is in fields of its own; what the receiver states stays as it is.
+    @Test func areMarkedAsDerived() {
+        var motion = DerivedMotion()
+        let fixes = Self.drive(12) { _, _ in (0, 0) }
+        let completed = fixes.map { motion.completed($0) }
+        #expect(completed.map(\.speedMetersPerSecond) == fixes.map(\.speedMetersPerSecond))
+        #expect(completed[20..<60].allSatisfy { abs(($0.derivedSpeedMetersPerSecond ?? 0) - 12) < 1 })
+        #expect(completed[20..<60].allSatisfy { min($0.derivedHeadingDegrees ?? 180, 360 - ($0.derivedHeadingDegrees ?? 180)) < 5 })
+    }
+
+    @Test(arguments: [1.5, 6, 12, 35]) func areUsedIfTheyAgree(metersPerSecond: Double) {
+        #expect(!Self.wrong(Self.drive(metersPerSecond) { ($0, $1) }).contains(true))
+    }
+
+    @Test func areUsedAgainWhenTheyHaveAgreedForAWhile() {
+        let fixes = Self.drive(12, minutes: 10) { ($0, $1) }
+        let broken = fixes.enumerated().map { second, fix in
+            var fix = fix
+            if second < 100 { fix.speedMetersPerSecond = 0 }
+            return fix
+        }
+        let wrong = Self.wrong(broken)
+        #expect(wrong[12..<100].allSatisfy { $0 })
+        #expect(wrong[100..<125].allSatisfy { $0 })
+        #expect(!wrong[240...].contains(true))
+    }
+
+    /// One wild speed, and a vehicle that brakes hard and turns, say nothing about the receiver.
+    @Test func areUsedAfterAWildSpeed() {
+        let fixes = Self.drive(12) { ($0, $1) }.enumerated().map { second, fix in
+            var fix = fix
+            if second % 40 == 20 { fix.speedMetersPerSecond = 60 }
+            return fix
+        }
+        #expect(!Self.wrong(fixes).contains(true))
+    }
+}
