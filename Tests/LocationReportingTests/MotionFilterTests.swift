@@ -160,11 +160,28 @@ import WaypostTestSupport
         #expect(Self.filtered([fix]) == [fix])
     }
 
+    /// The radii with which fixes go out, in millimetres' precision.
+    private static func radii(_ fixes: [Fix]) -> [Double?] {
+        filtered(fixes).map { $0.horizontalAccuracyMeters.map { ($0 * 1000).rounded() / 1000 } }
+    }
+
     @Test func widensTheAccuracyOfDeadReckoning() {
         var fixes = (0..<5).map { Fix.sample(Double($0 * 30), north: Double($0) * 300, speed: 10, accuracy: 4) }
         for index in 1..<4 { fixes[index].quality = .estimated }
         fixes[3].horizontalAccuracyMeters = 500
-        #expect(Self.filtered(fixes).map(\.horizontalAccuracyMeters) == [4, 34, 64, 500, 4])
+        #expect(Self.radii(fixes) == [4, 34, 64, 500, 4])
+    }
+
+    /// An odometer that errs by 10 %: the position is as far off as the radius says.
+    @Test func widensDeadReckoningWithTheDistance() throws {
+        let fixes = (0...115).map { second in
+            var fix = Fix.sample(Double(second), north: Double(second) * 25, speed: 25, accuracy: 10)
+            if second > 0 { fix.quality = .estimated }
+            return fix
+        }
+        let radii = Self.filtered(fixes).compactMap(\.horizontalAccuracyMeters)
+        #expect(radii.count == fixes.count && radii.first == 10)
+        #expect(abs(try #require(radii.last) - 297.5) < 1)
     }
 
     @Test func widensDeadReckoningThatNeverSawASatellite() {
@@ -173,6 +190,6 @@ import WaypostTestSupport
             fix.quality = .estimated
             return fix
         }
-        #expect(Self.filtered(fixes).map(\.horizontalAccuracyMeters) == [10, 11, 12])
+        #expect(Self.radii(fixes) == [10, 11, 12])
     }
 }

@@ -49,6 +49,17 @@ import WaypostTestSupport
         #expect(plausibility.judge(.sample(11), latest: nil) == nil)
     }
 
+    /// A receiver begins with its last known place, 185 km off, and says that it is an estimate.
+    @Test func noEstimateBeforeAMeasuredPosition() {
+        let plausibility = Box(Plausibility(earliest: nil))
+        for second in 0..<30 {
+            #expect(plausibility.judge(.estimate(Double(second)), latest: nil) == .estimatedBeforeMeasured)
+        }
+        #expect(plausibility.judge(.sample(30, north: 185_000), latest: nil) == nil)
+        #expect(plausibility.judge(.estimate(31, north: 185_010), latest: nil) == nil)
+        #expect(plausibility.judge(.estimate(32), latest: nil) == .jump(meters: 185_010))
+    }
+
     @Test func noJumpUntilThreeAgree() {
         let plausibility = Box(Plausibility(earliest: nil))
         #expect(plausibility.judge(.sample(0), latest: nil) == nil)
@@ -242,4 +253,12 @@ extension Box where Value == Plausibility {
     }
 
     func verdict(on fix: Fix, latest: UTCTime? = nil) -> FixVerdict { apply { $0.judge(fix, latest: latest) } }
+}
+
+extension Fix {
+    fileprivate static func estimate(_ second: Double, north: Double = 0) -> Fix {
+        var fix = sample(second, north: north)
+        fix.quality = .estimated
+        return fix
+    }
 }

@@ -29,7 +29,8 @@ struct StatedMotion: Sendable {
     /// Whether the way to `fix` isn't the one that it states, so that it's worth a comparison.
     mutating func doubts(_ fix: Fix, after track: [Fix]) -> Bool {
         guard !isWrong else { return true }
-        guard let speed = fix.speedMetersPerSecond, let start = track.last(where: { $0.seconds(to: fix) >= Self.glance })
+        guard let speed = fix.speedMetersPerSecond,
+            let start = track.last(where: { $0.seconds(to: fix) >= Self.glance })
         else { return false }
         let seconds = start.seconds(to: fix)
         let way = start.displacement(to: fix)

@@ -79,29 +79,39 @@ struct HeadingHold: Sendable {
     }
 }
 
-/// Widens the accuracy of positions that a receiver only reckons (quality `estimated`), the longer it has not seen a
-/// satellite: what it states then is often the accuracy from before the tunnel.
+/// Widens the accuracy of positions that a receiver only reckons (quality `estimated`), with the time and the distance
+/// since it saw a satellite: what it states then is often the accuracy from before the tunnel.
 struct DeadReckoningAccuracy: Sendable {
-    /// Metres a second by which the radius grows: some per cent of the way at the speed of traffic.
-    private static let growth = 1.0
+    /// Metres by which the radius grows for each second: a receiver that reckons without an odometer may be moving.
+    private static let growthPerSecond = 1.0
+    /// Metres by which the radius grows for each metre of the reckoned track: the error of odometers and gyroscopes.
+    private static let growthPerMeter = 0.1
     /// Radius in metres from which it grows when none was stated.
     private static let usualRadius = 10.0
 
     /// When satellites gave the position last, or, before they ever did, when reckoning was met first.
     private var since: UTCTime?
     private var radius = usualRadius
+    /// Metres along the reckoned track since then.
+    private var distance = 0.0
+    private var previous: Fix?
 
     /// `fix` with the radius that it deserves; a fix from satellites stays as it is.
     mutating func widened(_ fix: Fix) -> Fix {
+        defer { previous = fix }
         guard fix.quality == .estimated else {
-            (since, radius) = (fix.timeOfFix, fix.horizontalAccuracyMeters ?? Self.usualRadius)
+            since = fix.timeOfFix
+            radius = fix.horizontalAccuracyMeters ?? Self.usualRadius
+            distance = 0
             return fix
         }
+        if let previous { distance += previous.distance(to: fix) }
         let start = min(since ?? fix.timeOfFix, fix.timeOfFix)
         since = start
         let seconds = start.duration(to: fix.timeOfFix) / .seconds(1)
-        var fix = fix
-        fix.horizontalAccuracyMeters = max(fix.horizontalAccuracyMeters ?? 0, radius + seconds * Self.growth)
-        return fix
+        let growth = max(seconds * Self.growthPerSecond, distance * Self.growthPerMeter)
+        var widened = fix
+        widened.horizontalAccuracyMeters = max(fix.horizontalAccuracyMeters ?? 0, radius + growth)
+        return widened
     }
 }

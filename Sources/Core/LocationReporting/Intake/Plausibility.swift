@@ -17,6 +17,8 @@ package struct Plausibility: Sendable {
     private let expected: UTCTime?
     private let newest: Fix?
     private var lastAccepted: Fix?
+    /// Whether a position that was measured, not estimated, has been accepted.
+    private var hasMeasured = false
     /// The fix before `lastAccepted` that agrees with it.
     private var earlier: Fix?
     private var candidate: Fix?
@@ -48,6 +50,8 @@ package struct Plausibility: Sendable {
         guard fix.latitude != 0 || fix.longitude != 0 else { return .refused(.nullIsland) }
         if let earliest, fix.timeOfFix < earliest { return .refused(.before(earliest)) }
         if let latest, fix.timeOfFix > latest { return .refused(.after(latest)) }
+
+        guard fix.quality != .estimated || hasMeasured else { return .refused(.estimatedBeforeMeasured) }
 
         guard let refusal = objection(to: fix, after: measured) else {
             accept(fix, after: lastAccepted)
@@ -99,6 +103,7 @@ package struct Plausibility: Sendable {
     private mutating func accept(_ fix: Fix, after previous: Fix?) {
         earlier = previous
         lastAccepted = fix
+        hasMeasured = hasMeasured || fix.quality != .estimated
         candidate = nil
         earlierCandidate = nil
         candidateCount = 0
@@ -130,6 +135,8 @@ package enum FixRefusal: Sendable, Hashable, CustomStringConvertible {
     case before(UTCTime)
     case after(UTCTime)
     case notAdvancing
+    /// Dead reckoning from a place that no satellite has confirmed: often the last known place, before the first fix.
+    case estimatedBeforeMeasured
     /// Far from every time known so far; accepted once others confirm it.
     case unconfirmedTime
     case jump(meters: Int)
@@ -141,6 +148,7 @@ package enum FixRefusal: Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .positionOutOfRange: "position_out_of_range"
         case .nullIsland: "zero_position"
+        case .estimatedBeforeMeasured: "estimated_before_measured"
         case .before: "before_build"
         case .after: "in_the_future"
         case .notAdvancing: "not_advancing"
@@ -154,6 +162,8 @@ package enum FixRefusal: Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .positionOutOfRange: "its position is outside -90...90 or -180...180 degrees"
         case .nullIsland: "its position is exactly 0, 0, which receivers send when they have none"
+        case .estimatedBeforeMeasured:
+            "its position is an estimate (dead reckoning), and the receiver has measured none since the start"
         case .before(let floor): "its time is before \(floor), when this release was built"
         case .after(let limit): "its time is after \(limit), which is in the future"
         case .notAdvancing: "its time is not after that of the last fix"
