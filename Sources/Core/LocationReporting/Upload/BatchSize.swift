@@ -4,6 +4,9 @@
 /// It begins small, grows while full batches are answered sooner, and shrinks with slow ones: the live position waits
 /// behind a batch no longer than that. What is rejected, or gets no answer, halves it; after a rejection it grows half
 /// of the way to what was rejected, so that an unpublished limit is found and not run into again and again.
+///
+/// If the newest position alone takes as long, a smaller batch wouldn't be faster: it is the server that takes its time,
+/// and the batch grows instead.
 struct BatchSize: Sendable, Hashable {
     /// What the first upload carries, and the first after a failure: with token and header about 3 kB, which leave at
     /// once on a new connection (RFC 6928) and take a second at 25 kbit/s.
@@ -23,7 +26,11 @@ struct BatchSize: Sendable, Hashable {
     /// What it becomes after an upload that carries the newest position alone.
     private var resumed: Int
     private var smallestRejected: Int?
-    /// Full batches since then.
+    /// The size of the smallest batch that was aborted for a newer position.
+    private var smallestAborted: Int?
+    /// How long the newest position alone took last, on this network path.
+    private var timeAlone: Duration?
+    /// Full batches since a batch was rejected or aborted.
     private var takenSince = 0
 
     init(maximum: Int) {
@@ -34,17 +41,29 @@ struct BatchSize: Sendable, Hashable {
 
     /// A batch with `past` locations has arrived and took so long.
     mutating func delivered(past: Int, took: Duration) {
+        if past == 0 { timeAlone = took }
         if limit == 0 {
             limit = resumed
+        } else if let timeAlone, timeAlone > Self.longest, past > 0, took <= timeAlone * 1.25 {
+            smallestAborted = nil
+            if past >= limit { grow(by: 4) }  // each step costs another slow answer
         } else if took > Self.longest {
             if past > Self.light { limit = max(Self.light, min(limit, Int(Double(past) * (Self.longest / took)))) }
         } else if past >= limit {
-            takenSince += 1
-            if takenSince > Self.memory { smallestRejected = nil }
-            let reach = smallestRejected.map { max(limit, (limit + $0) / 2) } ?? maximum
-            let factor = max(1, min(2, Self.aim * (Self.longest / took)))
-            limit = min(Int(Double(limit) * factor), reach, maximum)
+            grow(by: max(1, min(2, Self.aim * (Self.longest / took))))
         }
+    }
+
+    /// A full batch has arrived.
+    private mutating func grow(by factor: Double) {
+        takenSince += 1
+        if takenSince > Self.memory {
+            smallestRejected = nil
+            smallestAborted = nil
+        }
+        let tooLarge = [smallestRejected, smallestAborted].compactMap(\.self).min()
+        let reach = tooLarge.map { max(limit, (limit + $0) / 2) } ?? maximum
+        limit = min(Int(Double(limit) * factor), reach, maximum)
     }
 
     /// The server takes no batch with `past` locations; `least` are needed to deliver anything.
@@ -57,6 +76,7 @@ struct BatchSize: Sendable, Hashable {
     /// It was one update that the server did not take, whatever the size of its batch.
     mutating func foundRejectedUpdate() {
         smallestRejected = nil
+        smallestAborted = nil
         limit = max(1, limit)  // behind a repeated newest, only past locations can deliver the rest
         resumed = limit
     }
@@ -72,6 +92,7 @@ struct BatchSize: Sendable, Hashable {
 
     /// The network path may be another one when it works again.
     mutating func startAgain() {
+        timeAlone = nil
         if limit > 0 { resumed = min(Self.first, limit) }
         limit = min(limit, resumed)
     }
@@ -84,7 +105,9 @@ struct BatchSize: Sendable, Hashable {
 
     /// A batch with `past` locations was aborted for a newer position, which goes alone.
     mutating func aborted(past: Int) {
-        (smallestRejected, takenSince) = (past, 0)
+        guard past > Self.light else { return held() }
+        smallestAborted = past
+        takenSince = 0
         resumed = min(maximum, max(Self.light, past / 4))
         limit = 0
     }

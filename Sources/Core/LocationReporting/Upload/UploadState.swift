@@ -47,6 +47,7 @@ struct UploadState: Sendable {
     private var phase = Phase.stopped
     private var selection: UploadSelection
     private var batchSize: BatchSize
+    private var patience: UploadPatience
     private var pace: UploadPace
     private var contents = OutboxContents.unknown
     /// Whether there may be something to send that was not there when the outbox was read last.
@@ -81,6 +82,7 @@ struct UploadState: Sendable {
         (self.settings, self.privacy, self.now) = (settings, privacy, now)
         selection = UploadSelection(heartbeat: settings.heartbeat, at: now)
         batchSize = BatchSize(maximum: settings.maximumPastLocations)
+        patience = UploadPatience(limits: settings.limits)
         pace = UploadPace(backlogUpdatesPerSecond: settings.backlogUpdatesPerSecond)
     }
 
@@ -282,6 +284,7 @@ extension UploadState {
     /// What failed before says nothing about the network that has come back.
     private mutating func networkReturned() -> UploadStep {
         (failures, missingTokens) = (0, 0)
+        patience.startAgain()
         switch phase {
         case .exchanging(var exchange):
             exchange.networkReturned(at: now)
@@ -329,7 +332,7 @@ extension UploadState {
         let secondsSinceFirstSent = selection.secondsSinceFirstSent(batch.last, at: now)
         selection.willSend(batch, at: now)
         pace.willSend(past: batch.past.count, at: now)
-        var exchange = UploadExchange(batch, with: token, at: now)
+        var exchange = UploadExchange(batch, with: token, at: now, patience: patience)
         if hasNewer { exchange.newerPositionWaits(at: now) }
         phase = .exchanging(exchange)
         return UploadStep(
@@ -354,9 +357,12 @@ extension UploadState {
         }
         switch reason {
         case .networkChanged: batchSize.startAgain()
-        case .newerPosition: batchSize.aborted(past: exchange.batch.past.count)
+        case .newerPosition:
+            patience.aborted()
+            batchSize.aborted(past: exchange.batch.past.count)
         }
-        let words: ReportedText = "\(settings.endpoint.origin): \(reason.rawValue)"
+        var words: ReportedText = "\(settings.endpoint.origin): \(reason.rawValue)"
+        if let route = error.route { words = "\(words) (\(route))" }
         return goOn(after: now - exchange.startedAt, because: words)
             .after(.failed(.unreachable(reason: words), traffic: error.traffic))
     }
@@ -390,6 +396,7 @@ extension UploadState {
             (failures, outboxFailures, rejections, hasRenewedToken) = (0, 0, 0, false)
             if taken?.update != batch.last { taken = (batch.last, exchange.startedAt) }
             batchSize.delivered(past: batch.past.count, took: took)
+            patience.delivered(after: took)
             pace.delivered()
             selection.didDeliver(batch, at: now)
             contents.deliver(batch)
