@@ -41,9 +41,11 @@ import WaypostTestSupport
     }
 
     /// A proxy may compress answers although nobody asks for it.
-    @Test(arguments: [("gzip", nil), ("GZIP", nil), ("aws-chunked", .unknownContentEncoding)] as [(
-        String, HTTPTransportError.Code?
-    )])
+    @Test(
+        arguments: [("gzip", nil), ("GZIP", nil), ("aws-chunked", .unknownContentEncoding)]
+            as [(
+                String, HTTPTransportError.Code?
+            )])
     func decodesAnAnswerThatIsCompressedUnasked(coding: String, failure: HTTPTransportError.Code?) async throws {
         let compressed: [UInt8] = [
             31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 171, 86, 202, 75, 204, 77, 85, 178, 82, 42, 40, 202, 47, 203, 76, 73, 45,

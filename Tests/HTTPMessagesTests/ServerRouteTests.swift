@@ -24,20 +24,21 @@ import Testing
     enum Event: Sendable { case failed(Family), answered(Int), couldNotConnect(Bool), networkChanged }
 
     /// What happened, and the only family that the next connection may use after each.
-    @Test(arguments: [
-        ([.failed(.ipv6), .answered(200), .answered(503)], [.ipv4, .ipv4, .ipv4]),
-        ([.failed(.ipv4), .failed(.ipv6), .failed(.ipv4)], [.ipv6, nil, .ipv6]),
-        ([.failed(.ipv6), .networkChanged], [.ipv4, nil]), ([.couldNotConnect(false)], [nil]),
-        // A server that restarts doesn't make a family that has worked a bad one.
-        (
-            [.failed(.ipv6), .answered(200), .couldNotConnect(false), .failed(.ipv4), .failed(.ipv6)],
-            [.ipv4, .ipv4, .ipv4, nil, .ipv4]
-        ),
-        (
-            [.failed(.ipv4), .couldNotConnect(true)] + [Event](repeating: .failed(.ipv4), count: 9),
-            [.ipv6, nil, nil, nil, nil, nil, nil, nil, nil, nil, .ipv6]
-        ),
-    ] as [([Event], [Family?])])
+    @Test(
+        arguments: [
+            ([.failed(.ipv6), .answered(200), .answered(503)], [.ipv4, .ipv4, .ipv4]),
+            ([.failed(.ipv4), .failed(.ipv6), .failed(.ipv4)], [.ipv6, nil, .ipv6]),
+            ([.failed(.ipv6), .networkChanged], [.ipv4, nil]), ([.couldNotConnect(false)], [nil]),
+            // A server that restarts doesn't make a family that has worked a bad one.
+            (
+                [.failed(.ipv6), .answered(200), .couldNotConnect(false), .failed(.ipv4), .failed(.ipv6)],
+                [.ipv4, .ipv4, .ipv4, nil, .ipv4]
+            ),
+            (
+                [.failed(.ipv4), .couldNotConnect(true)] + [Event](repeating: .failed(.ipv4), count: 9),
+                [.ipv6, nil, nil, nil, nil, nil, nil, nil, nil, nil, .ipv6]
+            ),
+        ] as [([Event], [Family?])])
     func tryTheOtherFamilyAfterAFailure(events: [Event], families: [Family?]) {
         var route = ServerRoute()
         let seen = events.map { event -> Family? in

@@ -62,9 +62,13 @@ import TimeAndChance
         return value
     }
 
-    /// A text that libcurl has; `nil` when it has none.
-    func text(_ information: CURLINFO) -> String? {
-        unsafe ccurl_get_string(handle, information).map { unsafe String(cString: $0) }
+    /// The address family of the server's end of the connection; `nil` if there has been none.
+    var remoteFamily: ServerRoute.AddressFamily? {
+        switch unsafe ccurl_remote_family(handle) {
+        case AF_INET: .ipv4
+        case AF_INET6: .ipv6
+        default: nil
+        }
     }
 
     /// A byte count that libcurl measured; zero when it has none.
@@ -167,7 +171,9 @@ extension CurlEasy {
             append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
         }
         // What libcurl would add by itself: bytes that are not read, or a wait before the body.
-        for name in ["Accept", "Accept-Encoding", "Content-Type", "Expect"] where headers[name] == nil { append("\(name):") }
+        for name in ["Accept", "Accept-Encoding", "Content-Type", "Expect"] where headers[name] == nil {
+            append("\(name):")
+        }
     }
 
     deinit { unsafe curl_slist_free_all(head) }

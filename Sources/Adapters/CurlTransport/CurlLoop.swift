@@ -114,7 +114,9 @@ struct CurlLoop {
     /// libcurl is done with the transfer.
     private mutating func ended(_ transfer: CurlTransfer, _ code: CURLcode) {
         let origin = transfer.exchange.request.url.origin
-        if code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_CONNECT, routes[origin]?.couldNotConnect() == true {
+        if code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_CONNECT,
+            routes[origin]?.couldNotConnect() == true
+        {
             remove(transfer)
             return waiting.append(transfer.exchange)
         }

@@ -39,7 +39,9 @@ import ReportedText
         guard var easy = CurlEasy() else { throw HTTPTransportError(.transportFailed, "\(origin): no memory") }
         easy.applySafety(options)
         easy.apply(request)
-        if let family = route.family { easy.set(CURLOPT_IPRESOLVE, family == .ipv4 ? ccurl_ipv4_only : ccurl_ipv6_only) }
+        if let family = route.family {
+            easy.set(CURLOPT_IPRESOLVE, family == .ipv4 ? ccurl_ipv4_only : ccurl_ipv6_only)
+        }
         unsafe easy.note(ccurl_set_list(easy.handle, CURLOPT_HTTPHEADER, headerLines.head))
         unsafe easy.note(ccurl_set_pointer(easy.handle, CURLOPT_SHARE, multi.share))
         self.exchange = exchange
@@ -135,10 +137,7 @@ import ReportedText
     /// connections over both families were begun and none stood, or if its host is an address.
     var newConnectionFamily: ServerRoute.AddressFamily? {
         guard !openedFamilies.isEmpty, !exchange.request.url.isHostAddress else { return nil }
-        if let address = easy.text(CURLINFO_PRIMARY_IP), !address.isEmpty {
-            return address.contains(":") ? .ipv6 : .ipv4
-        }
-        return openedFamilies.count == 1 ? openedFamilies.first : nil
+        return easy.remoteFamily ?? (openedFamilies.count == 1 ? openedFamilies.first : nil)
     }
 
     private func connectCallbacks() {

@@ -159,8 +159,8 @@ extension UploadOutcome {
         case 500..<600 where response.status != Self.networkAuthenticationRequired:
             self = .retry(reason: words, after: after)
         case _ where error != nil: self = .retry(reason: words, after: after)
-        // What Fleet Engine would not say: a redirect, HTML, an empty 200, a 400, 401, 403 or 404 without its error body.
-        // It is no verdict on the update or the token.
+        // What Fleet Engine would not say: a redirect, HTML, an empty 200, a 400, 401, 403 or 404 without its error
+        // body. It is no verdict on the update or the token.
         default:
             self = .intercepted(
                 reason: "\(words); a captive portal or a proxy seems to be in the way; if not, correct upload.endpoint")

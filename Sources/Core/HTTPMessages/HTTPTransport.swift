@@ -60,13 +60,16 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
         traffic: HTTPTraffic = HTTPTraffic(), route: ReportedText? = nil
     ) {
         self.code = code
-        self.detail = if let route, code != .cancelled { "\(detail) (\(route))" } else { detail }
         self.certificateFault = certificateFault
         self.traffic = traffic
         self.route = route
+        self.detail = if let route, code != .cancelled { "\(detail) (\(route))" } else { detail }
     }
 
     package var description: String { detail.description }
+
+    /// The route as it follows other words; empty if there is none.
+    package var routeInBrackets: ReportedText { route.map { " (\($0))" } ?? "" }
 }
 
 /// Bytes of one exchange as libcurl counts them: request and answer with their headers, without TLS and TCP framing.

@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/socket.h>
 
 // Swift cannot call variadic functions; one function per argument type also restores type checking.
@@ -89,9 +90,11 @@ static inline uint64_t ccurl_bytes_received(curl_socket_t socket) {
 static inline CURLcode ccurl_get_long(CURL *_Nonnull easy, CURLINFO information, long *_Nonnull value) {
     return curl_easy_getinfo(easy, information, value);
 }
-static inline const char *_Nullable ccurl_get_string(CURL *_Nonnull easy, CURLINFO information) {
-    const char *value = NULL;
-    return curl_easy_getinfo(easy, information, &value) == CURLE_OK ? value : NULL;
+// The address family of the server's end of the connection, AF_INET or AF_INET6; zero if there has been none.
+static inline int ccurl_remote_family(CURL *_Nonnull easy) {
+    const char *address = NULL;
+    if (curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &address) != CURLE_OK || !address || !*address) return 0;
+    return strchr(address, ':') ? AF_INET6 : AF_INET;
 }
 static inline CURLcode ccurl_get_size(CURL *_Nonnull easy, CURLINFO information, curl_off_t *_Nonnull value) {
     return curl_easy_getinfo(easy, information, value);

@@ -5,8 +5,8 @@
 /// behind a batch no longer than that. What is rejected, or gets no answer, halves it; after a rejection it grows half
 /// of the way to what was rejected, so that an unpublished limit is found and not run into again and again.
 ///
-/// If the newest position alone takes as long, a smaller batch wouldn't be faster: it is the server that takes its time,
-/// and the batch grows instead.
+/// If a much smaller batch took as long, size isn't the reason: it is the server that takes its time, and the batch
+/// grows instead.
 struct BatchSize: Sendable, Hashable {
     /// What the first upload carries, and the first after a failure: with token and header about 3 kB, which leave at
     /// once on a new connection (RFC 6928) and take a second at 25 kbit/s.
@@ -20,6 +20,19 @@ struct BatchSize: Sendable, Hashable {
     /// After so many full batches a rejected size is tried again: the server may have changed.
     static let memory = 100
 
+    private struct Delivery: Hashable {
+        let past: Int
+        let took: Duration
+
+        /// Whether this one and an `earlier` one of another size took equally long; `before`, if their sizes are alike.
+        func showsSlowServer(after earlier: Self, _ before: Bool) -> Bool {
+            let smaller = min(past, earlier.past)
+            let larger = max(past, earlier.past)
+            guard larger >= smaller + 3, larger + 1 >= (smaller + 1) * 3 / 2 else { return before }
+            return max(took, earlier.took) <= min(took, earlier.took) * 1.1
+        }
+    }
+
     private let maximum: Int
     /// How many past locations the next upload may carry.
     private(set) var limit: Int
@@ -28,8 +41,10 @@ struct BatchSize: Sendable, Hashable {
     private var smallestRejected: Int?
     /// The size of the smallest batch that was aborted for a newer position.
     private var smallestAborted: Int?
-    /// How long the newest position alone took last, on this network path.
-    private var timeAlone: Duration?
+    /// The last batch that was delivered on this network path.
+    private var previous: Delivery?
+    /// Whether that took as long as one of another size.
+    private var isServerSlow = false
     /// Full batches since a batch was rejected or aborted.
     private var takenSince = 0
 
@@ -41,10 +56,14 @@ struct BatchSize: Sendable, Hashable {
 
     /// A batch with `past` locations has arrived and took so long.
     mutating func delivered(past: Int, took: Duration) {
-        if past == 0 { timeAlone = took }
+        let delivery = Delivery(past: past, took: took)
+        if let previous {
+            isServerSlow = took > Self.longest && delivery.showsSlowServer(after: previous, isServerSlow)
+        }
+        previous = delivery
         if limit == 0 {
             limit = resumed
-        } else if let timeAlone, timeAlone > Self.longest, past > 0, took <= timeAlone * 1.25 {
+        } else if isServerSlow {
             smallestAborted = nil
             if past >= limit { grow(by: 4) }  // each step costs another slow answer
         } else if took > Self.longest {
@@ -92,7 +111,8 @@ struct BatchSize: Sendable, Hashable {
 
     /// The network path may be another one when it works again.
     mutating func startAgain() {
-        timeAlone = nil
+        previous = nil
+        isServerSlow = false
         if limit > 0 { resumed = min(Self.first, limit) }
         limit = min(limit, resumed)
     }

@@ -5,9 +5,8 @@ import VehicleAuthorization
 
 /// All that the upload loop knows, and every decision of it: an event goes in, one action comes out. Pure.
 ///
-/// One thing is in progress at a time: the outbox is read, a token fetched, a batch sent, the outbox or the token cache
-/// told what came of that; or the loop waits, for something to send or for a time. `dueAt` is the time at which
-/// `.timeReached` is due.
+/// One thing is in progress at a time: the outbox is read, a token fetched, a batch sent, its result passed to outbox
+/// or token cache; or the loop waits for something to send, or until `dueAt`, when `.timeReached` is due.
 struct UploadState: Sendable {
     private enum Phase {
         case stopped
@@ -117,8 +116,7 @@ struct UploadState: Sendable {
             isHeard: settings.state == nil || former.settings.endpoint == settings.endpoint)
     }
 
-    /// Takes what has happened at `now`, and says what follows; `jitter` draws from 0...1, once for each answer, for a
-    /// token that does not come, and for an outbox that fails.
+    /// Takes what has happened at `now`, and returns what follows; `jitter` draws from 0...1 when a wait may begin.
     mutating func handle(
         _ event: UploadEvent, at now: Duration, jitter: @autoclosure () -> Double
     ) -> UploadStep {
@@ -361,8 +359,7 @@ extension UploadState {
             patience.aborted()
             batchSize.aborted(past: exchange.batch.past.count)
         }
-        var words: ReportedText = "\(settings.endpoint.origin): \(reason.rawValue)"
-        if let route = error.route { words = "\(words) (\(route))" }
+        let words: ReportedText = "\(settings.endpoint.origin): \(reason.rawValue)\(error.routeInBrackets)"
         return goOn(after: now - exchange.startedAt, because: words)
             .after(.failed(.unreachable(reason: words), traffic: error.traffic))
     }

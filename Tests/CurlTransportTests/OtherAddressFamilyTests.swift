@@ -57,7 +57,11 @@ struct OtherAddressFamily {
             if isCancelled {
                 await onThread(named: "listener") {
                     func isReady(_ socket: CInt) -> Bool {
-                        if case .ready = try? poll(socket, within: .milliseconds(50), unless: unused) { true } else { false }
+                        if case .ready = try? poll(socket, within: .milliseconds(50), unless: unused) {
+                            true
+                        } else {
+                            false
+                        }
                     }
                     while !isReady(raw[0]), !isReady(raw[1]) {}
                 }
