@@ -117,7 +117,7 @@ import WaypostTestSupport
             Issue.record("the type is http")
             return
         }
-        #expect(settings.limits.total == .seconds(60) && settings.limits.stall == .seconds(60))
+        #expect(settings.limits.total == .seconds(60))
     }
 
     @Test func theDefaultsAreThoseOfTheDesign() throws {

@@ -109,9 +109,8 @@ struct WrongTokenAnswers {
             "a token as bare text that is not a JSON Web Token: it has 2 parts instead of three; "
                 + "let the issuer give a signed one: header, payload and signature"),
         Case(
-            name: "gzip", answer: answer("200 OK", ["Content-Encoding: gzip"], [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]),
-            says: " gave an answer compressed as gzip (Content-Encoding), which was not asked for; switch that off in "
-                + "the backend or what stands before it"),
+            name: "compressed", answer: answer("200 OK", ["Content-Encoding: aws-chunked"], [0x1F, 0x8B, 8, 0, 3]),
+            says: ": the answer is compressed (Content-Encoding), which was not asked for, and cannot be decoded: …"),
         Case(
             name: "UTF-16", answer: answer("200 OK", [], "{\"a\":1}".utf16.flatMap { [UInt8($0), 0] }),
             says: " gave text in UTF-16; \(expected); let the issuer write UTF-8"),

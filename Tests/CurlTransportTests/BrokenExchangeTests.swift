@@ -8,9 +8,9 @@ import WaypostTestSupport
 @Suite(.timeLimit(.minutes(1))) struct BrokenExchange {
     /// Every limit far away, so that a loaded machine meets none, but the one a test is about.
     private let wide = HTTPLimits(
-        connect: .seconds(60), total: .seconds(60), stall: .seconds(60), responseBytes: 1000)
+        connect: .seconds(60), total: .seconds(60), responseBytes: 1000)
 
-    /// What the server does, how long the caller bears silence (ms), what it gets.
+    /// What the server does, how long the caller waits (ms), what it gets.
     @Test(
         arguments: [
             (ServedResponse.Delivery.reset(afterBytes: 0), 60_000, HTTPTransportError.Code.connectionLost),
@@ -19,10 +19,10 @@ import WaypostTestSupport
             (.stall(afterBytes: 80), 100, .timedOut),
         ])
     func failsWithItsKind(
-        delivery: ServedResponse.Delivery, stall: Int, code: HTTPTransportError.Code
+        delivery: ServedResponse.Delivery, limit: Int, code: HTTPTransportError.Code
     ) async throws {
         var limits = wide
-        limits.stall = .milliseconds(stall)
+        limits.total = .milliseconds(limit)
         try await Loopback.serve { _ in
             var response = ServedResponse(status: 200, contentType: "text/plain", String(repeating: "x", count: 500))
             response.delivery = delivery
@@ -112,7 +112,7 @@ import WaypostTestSupport
         let transport = try Loopback.transport()
         let url = try HTTPURL("\(scheme)://\(server.authority)")
         var limits = wide
-        limits.stall = .milliseconds(300)
+        limits.total = .milliseconds(300)
         let sending = Task { [limits] in try await transport.send(HTTPRequest(.get, url, limits: limits)) }
         for await _ in server.requests { break }
         transport.networkChanged()

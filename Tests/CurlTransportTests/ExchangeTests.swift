@@ -40,6 +40,33 @@ import WaypostTestSupport
         }
     }
 
+    /// A proxy may compress answers although nobody asks for it.
+    @Test(
+        arguments: [("gzip", nil), ("GZIP", nil), ("aws-chunked", .unknownContentEncoding)]
+            as [(
+                String, HTTPTransportError.Code?
+            )])
+    func decodesAnAnswerThatIsCompressedUnasked(coding: String, failure: HTTPTransportError.Code?) async throws {
+        let compressed: [UInt8] = [
+            31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 171, 86, 202, 75, 204, 77, 85, 178, 82, 42, 40, 202, 47, 203, 76, 73, 45,
+            42, 214, 47, 208, 47, 75, 205, 200, 76, 206, 73, 45, 214, 47, 83, 170, 5, 0, 194, 220, 226, 66, 33, 0, 0, 0,
+        ]
+        try await Loopback.serve { _ in
+            ServedResponse(
+                HTTPResponse(status: 200, headers: HTTPHeaders(["Content-Encoding": coding]), body: compressed))
+        } during: { url in
+            do {
+                let response = try await Loopback.transport().send(HTTPRequest(.get, try HTTPURL(url)))
+                #expect(failure == nil)
+                #expect(String(decoding: response.body, as: UTF8.self) == #"{"name":"providers/p/vehicles/v"}"#)
+                #expect(response.headers["Content-Encoding"] == nil)
+            } catch let error as HTTPTransportError {
+                #expect(error.code == failure, "\(error)")
+                #expect(error.description.contains("compressed (Content-Encoding)"), "\(error)")
+            }
+        }
+    }
+
     @Test func ofHeadHasNoBody() async throws {
         try await Loopback.serve { _ in
             ServedResponse(status: 200, contentType: "text/plain", "")

@@ -17,7 +17,7 @@ import Testing
             (CURLE_SSL_ISSUER_ERROR, .certificateNotTrusted), (CURLE_SSL_INVALIDCERTSTATUS, .certificateNotTrusted),
             (CURLE_SSL_CONNECT_ERROR, .tlsFailed), (CURLE_SSL_CIPHER, .tlsFailed), (CURLE_SSL_CLIENTCERT, .tlsFailed),
             (CURLE_FILESIZE_EXCEEDED, .responseTooLarge), (CURLE_UNSUPPORTED_PROTOCOL, .malformedResponse),
-            (CURLE_WEIRD_SERVER_REPLY, .malformedResponse), (CURLE_BAD_CONTENT_ENCODING, .malformedResponse),
+            (CURLE_WEIRD_SERVER_REPLY, .malformedResponse), (CURLE_BAD_CONTENT_ENCODING, .unknownContentEncoding),
             (CURLE_SSL_CACERT_BADFILE, .transportFailed), (CURLE_SSL_CERTPROBLEM, .transportFailed),
             (CURLE_OUT_OF_MEMORY, .malformedResponse), (CURLE_FAILED_INIT, .transportFailed),
             (CURLE_URL_MALFORMAT, .transportFailed), (CURLE_WRITE_ERROR, .transportFailed),

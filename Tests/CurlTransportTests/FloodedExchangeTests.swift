@@ -7,8 +7,7 @@ import WaypostTestSupport
 @Suite(.enabled(if: FloodServer.isAvailable, "python3 and openssl are needed"), .timeLimit(.minutes(1)), .serialized)
 struct FloodedExchange {
     /// Every time limit far away: what ends the exchange is how much has come.
-    private let wide = HTTPLimits(
-        connect: .seconds(600), total: .seconds(600), stall: .seconds(600), responseBytes: 1000)
+    private let wide = HTTPLimits(connect: .seconds(600), total: .seconds(600), responseBytes: 1000)
 
     @Test(arguments: ["window-update", "goaway", "priority", "unknown", "empty-data", "padding"])
     func endsWithoutItsTimeLimit(kind: String) async throws {

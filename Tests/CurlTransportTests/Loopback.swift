@@ -6,6 +6,8 @@ import Testing
 
 /// Servers on loopback for the tests of this folder.
 enum Loopback {
+    static let hasIPv6 = (try? ListeningSocket(on: .loopback(host: "::1", port: 0))) != nil
+
     static func transport(caFile: String? = nil) throws -> CurlTransport {
         try CurlTransport(options: CurlTransportOptions(userAgent: "waypost/test", caFile: caFile))
     }

@@ -42,6 +42,8 @@ import WaypostTestSupport
         Row(status: 400, body: "<html>Bad Request</html>", kind: .intercepted),
         Row(status: 401, body: error(401, "UNAUTHENTICATED"), kind: .tokenRefused),
         Row(status: 401, body: "", kind: .tokenRefused),
+        Row(status: 401, body: "<html>log in to the proxy</html>", kind: .intercepted),
+        Row(status: 401, body: "Unauthorized", kind: .intercepted),
         Row(status: 403, body: error(403, "PERMISSION_DENIED"), kind: .tokenRefused),
         Row(status: 403, body: "<html>blocked by proxy</html>", kind: .intercepted),
         Row(status: 404, body: error(404, "NOT_FOUND"), kind: .hold),
@@ -183,7 +185,7 @@ import WaypostTestSupport
         let outcome = UploadOutcome(of: HTTPTransportError(code, "words"))
         let expected: Kind =
             switch code {
-            case .transportFailed: .hold
+            case .transportFailed, .unknownContentEncoding: .hold
             case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .tlsFailed: .unreachable
             case .certificateNotTrusted, .malformedResponse: .intercepted
             case .cancelled, .responseTooLarge: .retry

@@ -20,19 +20,18 @@ import WaypostTestSupport
         let kind: Kind
         /// Within which time the failure must be noticed, in seconds; far above what it takes, for a loaded machine.
         let noticed: ClosedRange<Double>
-        /// The longest silence that is borne, in seconds.
-        let stall: Int
 
         init(
-            _ name: String, _ kind: Kind, _ noticed: ClosedRange<Double>, stall: Int = 1,
-            _ change: (inout LinkFaults) -> Void
+            _ name: String, _ kind: Kind, _ noticed: ClosedRange<Double>, _ change: (inout LinkFaults) -> Void
         ) {
-            (testDescription, self.kind, self.noticed, self.stall) = (name, kind, noticed, stall)
+            testDescription = name
+            self.kind = kind
+            self.noticed = noticed
             link = LinkFaults(change)
         }
     }
 
-    static let limits = HTTPLimits(connect: .seconds(1), total: .seconds(2), stall: .seconds(1))
+    static let limits = HTTPLimits(connect: .seconds(1), total: .seconds(2))
 
     static let faults: [Fault] = [
         Fault("delay of 100 to 300 ms", .delivered, 0.2...3) {
@@ -41,13 +40,13 @@ import WaypostTestSupport
         },
         Fault("2000 bytes a second", .delivered, 0.1...3) { $0.toServer.bytesPerSecond = 2000 },
         Fault("refused", .unreachable, 0...1) { $0.reception = .refusing },
-        Fault("half open from the beginning", .unreachable, 0.9...3) { $0.reception = .swallowing },
+        Fault("half open from the beginning", .unreachable, 1.9...4) { $0.reception = .swallowing },
         Fault("reset within the request", .unreachable, 0...1) { $0.toServer.end = (100, .reset) },
         Fault("reset before the answer", .unreachable, 0...1) { $0.toClient.end = (0, .reset) },
         Fault("reset within the answer", .unreachable, 0...1) { $0.toClient.end = (60, .reset) },
         Fault("closed within the answer", .unreachable, 0...1) { $0.toClient.end = (110, .close) },
-        Fault("stall within the answer", .unreachable, 0.9...3) { $0.toClient.end = (60, .stall) },
-        Fault("drip of a byte each 20 ms", .unreachable, 1.9...4, stall: 30) {
+        Fault("stall within the answer", .unreachable, 1.9...4) { $0.toClient.end = (60, .stall) },
+        Fault("drip of a byte each 20 ms", .unreachable, 1.9...4) {
             ($0.toClient.largestPiece, $0.toClient.pause) = (1, .milliseconds(20))
         },
     ]
@@ -56,8 +55,6 @@ import WaypostTestSupport
         try await Self.withProxy { proxy, request in
             let transport = try Self.transport()
             await proxy.set(fault.link)
-            var request = request
-            request.limits.stall = .seconds(fault.stall)
             let (kind, took, _) = await Self.measure(transport, request)
             #expect(kind == fault.kind)
             #expect(fault.noticed.contains(took), "\(took) s")
@@ -70,19 +67,26 @@ import WaypostTestSupport
         }
     }
 
-    /// A connection that was good and has died without a word gets half the patience; a new one works at once.
-    @Test func thatDiedInItsSleepIsNoticedSooner() async throws {
-        try await Self.withProxy { proxy, request in
-            let transport = try Self.transport()
-            #expect(await Self.measure(transport, request).kind == .delivered)
-            await proxy.set(LinkFaults { $0.reception = .swallowing })
-            let (kind, _, reason) = await Self.measure(transport, request)
-            #expect(kind == .unreachable)
-            #expect(reason.contains("neither a header line nor a byte of a body for 0.5 s"))
-            await proxy.set(LinkFaults())
-            #expect(await Self.measure(transport, request).kind == .delivered)
-            #expect(proxy.counts.connections == 2)
+    /// A backend that is being drained answers errors as long as its connections are kept.
+    @Test func isLeftAfterThreeServerErrors() async throws {
+        let connections = Locked<@Sendable () -> Int>({ 0 })
+        let server = try StandInFleetEngine { _, _ in
+            connections.withLock { $0() } < 2 ? StandInFleetEngine.refusal(503, "UNAVAILABLE") : nil
         }
+        let proxy = try FaultProxy(to: server.address)
+        connections.withLock { $0 = { proxy.counts.connections } }
+        let bench = LinkBench()
+        try await bench.accept(1...3)
+        let seen = try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await server.service.run() }
+            let seen = try await bench.drain(bench.uploader(to: "http://\(proxy.address)"), waits: 6)
+            group.cancelAll()
+            return seen
+        }
+        connections.withLock { $0 = { 0 } }
+        #expect(seen.waits == [1, 2, 4].map { .seconds($0) })
+        #expect(seen.ledger == Ledger(accepted: 3, delivered: 3))
+        #expect(proxy.counts.connections == 2)
     }
 
     /// A portal's certificate, and one whose time is over: both are somebody in between, or a wrong clock.

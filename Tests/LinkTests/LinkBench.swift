@@ -23,7 +23,7 @@ struct LinkBench {
     let authorization = ScriptedAuthorization()
 
     /// Limits far away, so that a loaded machine meets none but the one that a test is about.
-    static let wide = HTTPLimits(connect: .seconds(50), total: .seconds(50), stall: .seconds(50))
+    static let wide = HTTPLimits(connect: .seconds(50), total: .seconds(50))
 
     func uploader(
         to endpoint: String, limits: HTTPLimits = wide, caFile: String? = nil

@@ -15,14 +15,17 @@ final class LinkSimulation {
     private let start: ManualClock.Instant
     private var running: Task<Void, Never>?
 
-    init(maximumPastLocations: Int = 50, backlogUpdatesPerSecond: Double? = nil, seed: UInt64 = 1) throws {
+    init(
+        maximumPastLocations: Int = 50, backlogUpdatesPerSecond: Double? = nil, seed: UInt64 = 1,
+        limits: HTTPLimits = HTTPLimits()
+    ) throws {
         start = clock.now
         link = SimulatedLink(clock: clock)
         let chance = Locked(SplitMix64(seed: seed))
         let settings = UploadSettings(
             vehicle: try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v"),
-            endpoint: try HTTPURL("http://127.0.0.1:1"), state: .online, maximumPastLocations: maximumPastLocations,
-            backlogUpdatesPerSecond: backlogUpdatesPerSecond)
+            endpoint: try HTTPURL("http://127.0.0.1:1"), state: .online, limits: limits,
+            maximumPastLocations: maximumPastLocations, backlogUpdatesPerSecond: backlogUpdatesPerSecond)
         uploader = Uploader(
             settings: settings, outbox: outbox, authorization: ScriptedAuthorization(), transport: link,
             clock: MonotonicClock(clock), jitter: { chance.withLock { $0.unit() } }, observer: RecordingObserver())

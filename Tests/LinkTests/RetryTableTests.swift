@@ -109,6 +109,7 @@ import WaypostTestSupport
             ("a truncated body", strange(200, #"{"name":"providers/p/vehi"#)),
             ("another program's JSON", strange(200, #"{"status":"login required"}"#)),
             ("204", strange(204, "")), ("511", strange(511, "<html>log in</html>")),
+            ("401 with HTML", strange(401, "<html>proxy authentication</html>")),
             ("403 with HTML", strange(403, "<html>blocked</html>")),
             ("404 with HTML", strange(404, "<html>gone</html>")),
             ("400 with HTML", strange(400, "<html>Bad Request</html>")), ("407", strange(407, "")),

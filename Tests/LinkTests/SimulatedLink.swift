@@ -23,6 +23,10 @@ final class SimulatedLink: HTTPTransport {
         var outages = 0
         var roundTrip = Duration.milliseconds(200)
         var bytesPerSecond: Double?
+        /// How long the server takes with its answer.
+        var answerDelay = Duration.zero
+        /// The next attempt gets no answer, and neither does any on its connection.
+        var isDead = false
         /// Requests with more past locations than this vanish.
         var largestBatch: Int?
         var attempts: [Attempt] = []
@@ -31,7 +35,6 @@ final class SimulatedLink: HTTPTransport {
     /// What a new connection takes beyond the exchange: TCP and TLS.
     static let roundTripsToConnect = 3
     static let connectLimit = Duration.seconds(10)
-    static let stallLimit = Duration.seconds(10)
 
     let state = Locked(State())
     private let isConnected = Locked(false)
@@ -78,6 +81,12 @@ final class SimulatedLink: HTTPTransport {
             throw fail(.timedOut)
         case nil: break
         }
+        if before.isDead {
+            // A middlebox acknowledges what is sent on the connection that it has forgotten.
+            defer { state.withLock { $0.isDead = false } }
+            try await sleep(request.limits.total)
+            throw fail(.timedOut)
+        }
         let isNew = isConnected.withLock { !$0 }
         let body = before.bytesPerSecond.map { Duration.seconds(Double(request.body.count + 900) / $0) } ?? .zero
         try await sleep(before.roundTrip * (isNew ? Self.roundTripsToConnect + 1 : 1) + body)
@@ -88,9 +97,10 @@ final class SimulatedLink: HTTPTransport {
             return isLost
         }
         if isLost {
-            try await sleep(Self.stallLimit)
+            try await sleep(request.limits.total)
             throw fail(.timedOut)
         }
+        try await sleep(before.answerDelay)
         isConnected.withLock { $0 = true }
         return HTTPResponse(status: 200, body: Array(#"{"name":"providers/p/vehicles/v"}"#.utf8))
     }
@@ -109,6 +119,7 @@ final class SimulatedLink: HTTPTransport {
     }
 
     private func sleep(_ duration: Duration) async throws(HTTPTransportError) {
+        guard duration > .zero else { return }
         do { try await clock.sleep(for: duration) } catch { throw fail(.cancelled) }
     }
 

@@ -1,3 +1,4 @@
+import HTTPMessages
 import LinuxPlatform
 import LocationReporting
 import Testing
@@ -40,6 +41,66 @@ import Testing
         // A position that came as a batch was under way waits 3 s, and its own exchange on a new connection.
         Self.expectFresh(result, within: .seconds(3 + 4 * 0.2 + 0.1))
         #expect(result.attempts.contains { !$0.hasArrived })
+    }
+
+    /// How long answers take, upload.timeoutSeconds, and when everything has been delivered; after 240 s no positions
+    /// come. A few exchanges are aborted until the patience is found, and none afterwards: each update arrives once.
+    @Test(arguments: [(12, 60, 265), (12, 15, 265), (30, 60, 300), (50, 60, 350)])
+    func waitsForASlowServer(answerSeconds: Int, limit: Int, drained: Int) async throws {
+        let result = try await onThread(named: "simulation") {
+            Swift.Result { try Self.slowServer(.seconds(answerSeconds), limits: HTTPLimits(total: .seconds(limit))) }
+        }.get()
+        #expect(result.ledger.pending == 0 && result.ledger.balances)
+        let unanswered = result.attempts.filter { attempt in
+            attempt.endedAt.map { $0 - attempt.begunAt < .seconds(answerSeconds) } ?? true
+        }
+        #expect(unanswered.count <= 5, "\(unanswered.count)")
+        #expect(unanswered.allSatisfy { $0.begunAt < .seconds(3 * limit) })
+        let end = try #require(result.isDrainedAt)
+        #expect(end <= .seconds(drained), "\(end)")
+        print("link: answers after \(answerSeconds) s: drained after \(end), \(unanswered.count) aborted")
+    }
+
+    /// A new position every five seconds, for four minutes.
+    private static func slowServer(_ delay: Duration, limits: HTTPLimits) throws -> Result {
+        let simulation = try LinkSimulation(limits: limits)
+        simulation.link.state.withLock { $0.answerDelay = delay }
+        simulation.begin()
+        defer { simulation.end() }
+        var drainedAt: Duration?
+        for second in 0..<1200 {
+            simulation.advance(to: .seconds(second))
+            if second < 240, second.isMultiple(of: 5) { simulation.append(second: second) }
+            if drainedAt == nil, simulation.ledger().pending == 0, second > 60 { drainedAt = simulation.now }
+        }
+        return Result(
+            attempts: simulation.link.state.withLock { $0.attempts }, ledger: simulation.ledger(),
+            isDrainedAt: drainedAt)
+    }
+
+    /// The connection is acknowledged by somebody and leads nowhere: with the longest timeout, too, a new position gets
+    /// through within seconds.
+    @Test func leavesADeadConnectionWithinSeconds() async throws {
+        let result = try await onThread(named: "simulation") {
+            Swift.Result {
+                let simulation = try LinkSimulation(limits: HTTPLimits(total: .seconds(120)))
+                simulation.begin()
+                defer { simulation.end() }
+                for second in stride(from: 0, through: 60, by: 5) {
+                    simulation.advance(to: .seconds(second))
+                    if second == 30 { simulation.link.state.withLock { $0.isDead = true } }
+                    simulation.append(second: second)
+                }
+                simulation.advance(to: .seconds(70))
+                return Result(
+                    attempts: simulation.link.state.withLock { $0.attempts }, ledger: simulation.ledger(),
+                    isDrainedAt: nil)
+            }
+        }.get()
+        #expect(result.ledger == Ledger(accepted: 13, delivered: 13))
+        // Position 30 hangs, 35 comes, and goes out three seconds later, on a new connection.
+        let first = result.attempts.first { $0.last == 35 }
+        #expect(first?.begunAt == .seconds(38) && first?.hasArrived == true)
     }
 
     @Test(arguments: [(50.0, 10.5...13), (500, 0.75...2)])

@@ -6,12 +6,30 @@ import Testing
     /// How long full batches take, in milliseconds, and the limit after each.
     @Test(arguments: [
         ([100, 100, 100, 100], [16, 32, 50, 50]), ([800, 999, 1000], [8, 8, 8]), ([1001], [7]),
-        ([2000], [5]), ([9000, 9000], [5, 5]), ([100, 100, 4000, 100, 500, 640], [16, 32, 8, 16, 25, 31]),
+        ([2000], [5]), ([9000, 7000], [5, 5]), ([100, 100, 4000, 100, 500, 640], [16, 32, 8, 16, 25, 31]),
     ])
     func followTheTimeThatTheyTake(milliseconds: [Int], limits: [Int]) {
         var size = BatchSize(maximum: 50)
         let seen = milliseconds.map { took in
             size.delivered(past: size.limit, took: .milliseconds(took))
+            return size.limit
+        }
+        #expect(seen == limits)
+    }
+
+    /// A server that takes its time for whatever comes gets full batches, after an abort too; each delivery's past
+    /// locations and time in milliseconds, and the limit after it.
+    @Test(
+        arguments: [
+            ([(8, 12_000), (5, 12_010), (20, 11_800), (50, 12_000)], [5, 20, 50, 50]),
+            ([(0, 12_000), (8, 12_100), (32, 12_000)], [8, 32, 50]),
+            // As a slow link does, and a server that is quick again.
+            ([(0, 900), (8, 2300), (5, 1700)], [8, 5, 5]), ([(8, 12_000), (5, 12_000), (20, 400)], [5, 20, 40]),
+        ] as [([(Int, Int)], [Int])])
+    func growWhenOnlyTheServerIsSlow(deliveries: [(Int, Int)], limits: [Int]) {
+        var size = BatchSize(maximum: 50)
+        let seen = deliveries.map { past, milliseconds in
+            size.delivered(past: past, took: .milliseconds(milliseconds))
             return size.limit
         }
         #expect(seen == limits)

@@ -244,7 +244,7 @@ import VehicleAuthorization
         Table(
             "it is asked where another came meanwhile",
             sendingAccepted + [
-                Row(6, .accepted(alone(1001)), nil),
+                Row(6, .accepted(alone(1001)), nil, due: 9),
                 Row(7, answered(.delivered), .acknowledge(light)),
                 Row(7, .told, read(8)),
             ]),
@@ -299,7 +299,7 @@ import VehicleAuthorization
                 Row(12, .tokenReceived(token), read(8)),
                 // Accepted while it is read: that is as soon as can be.
                 Row(12, .accepted(nil), nil),
-                Row(12, found(newer(2000)), send(newer(2000))),
+                Row(12, found(newer(2000)), send(newer(2000)), due: 15),
                 Row(13, answered(.delivered), .acknowledge(newer(2000))),
                 Row(13, .told, read(8)),
             ]),
@@ -448,7 +448,21 @@ import VehicleAuthorization
                 // Whichever comes first.
                 Row(1, .networkReturned, nil, due: 3),
             ]),
-        Table("a light batch is waited for", exchanging(light) + [Row(2, .accepted(nil), nil)]),
+        Table(
+            "the patience doubles with each abort, whatever the batch, until a delivery",
+            exchanging(light) + [
+                Row(2, .accepted(nil), nil, due: 5),
+                Row(5, .timeReached, .abortExchange),
+                Row(5, failed(.cancelled), read(0)),
+                Row(5, found(light), .fetchToken),
+                Row(5, .tokenReceived(token), send(light, 4)),
+                Row(6, .accepted(nil), nil, due: 12),
+                Row(7, answered(.delivered), .acknowledge(light)),
+                Row(7, .told, read(8)),
+                Row(7, found(newer(2000)), .fetchToken),
+                Row(7, .tokenReceived(token), send(newer(2000))),
+                Row(8, .accepted(nil), nil, due: 12),
+            ]),
         Table(
             "an error of its own, while a newer position waits, is what it is",
             exchanging(heavy) + [

@@ -38,13 +38,7 @@ struct TokenEndpointErrors {
         let code: AuthorizationError.Code
         let advice: String
         switch status {
-        case 200..<300:
-            guard let coding = Self.foreignCoding(response) else { return nil }
-            return AuthorizationError(
-                .unusableAnswer,
-                "\(name) gave an answer compressed as \(ReportedText(coding, without: secrets, limit: 40)) "
-                    + "(Content-Encoding), which was not asked for; switch that off in the backend or what stands before it"
-            )
+        case 200..<300: return nil
         case 300..<400
         where response.headers["Location"].map { [url.target, origin + url.target].contains($0) } == true:
             code = .unusableAnswer
@@ -97,12 +91,6 @@ struct TokenEndpointErrors {
         return AuthorizationError(
             code, "\(name) answered \(status): \(advice)\(pageNote(response))\(reason(response))",
             retryAfter: retryAfter)
-    }
-
-    /// What an answer was coded with, as `br`, though the request names no coding that it takes (RFC 9110, section
-    /// 12.5.3).
-    private static func foreignCoding(_ response: HTTPResponse) -> String? {
-        response.headers["Content-Encoding"].flatMap { ["", "identity"].contains($0.lowercased()) ? nil : $0 }
     }
 
     /// A backend rejects with JSON; a page comes from what stands before it, or from another server. (A 400 may come
@@ -211,6 +199,8 @@ struct TokenEndpointErrors {
         case .responseTooLarge:
             (code, advice) = (.unusableAnswer, "expected a small JSON object with the token; check \(section).url")
         case .malformedResponse: (code, advice) = (.unusableAnswer, "expected HTTP; check \(section).url")
+        case .unknownContentEncoding:
+            (code, advice) = (.unusableAnswer, "switch that off in the backend or what stands before it")
         case .certificateNotTrusted:
             code = .unavailable
             advice =

@@ -62,6 +62,15 @@ import TimeAndChance
         return value
     }
 
+    /// The address family of the server's end of the connection; `nil` if there has been none.
+    var remoteFamily: ServerRoute.AddressFamily? {
+        switch unsafe ccurl_remote_family(handle) {
+        case AF_INET: .ipv4
+        case AF_INET6: .ipv6
+        default: nil
+        }
+    }
+
     /// A byte count that libcurl measured; zero when it has none.
     func size(_ information: CURLINFO) -> Int {
         var value: curl_off_t = 0
@@ -114,9 +123,9 @@ extension CurlEasy {
         if options.tellsCertificateEnd { set(CURLOPT_CERTINFO, true) }
         set(CURLOPT_USERAGENT, options.userAgent)
         set(CURLOPT_DNS_CACHE_TIMEOUT, 60)
-        set(CURLOPT_TCP_KEEPALIVE, true)
-        set(CURLOPT_TCP_KEEPIDLE, 60)
-        set(CURLOPT_TCP_KEEPINTVL, 15)
+        set(CURLOPT_TCP_KEEPALIVE, true)  // its times are those of CurlSockets
+        // Decodes what libcurl can; CurlHeaderList sees to it that nothing is asked for.
+        set(CURLOPT_ACCEPT_ENCODING, "")
     }
 
     /// Address, method, body and the limits that libcurl itself watches.
@@ -162,7 +171,9 @@ extension CurlEasy {
             append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
         }
         // What libcurl would add by itself: bytes that are not read, or a wait before the body.
-        for name in ["Accept", "Content-Type", "Expect"] where headers[name] == nil { append("\(name):") }
+        for name in ["Accept", "Accept-Encoding", "Content-Type", "Expect"] where headers[name] == nil {
+            append("\(name):")
+        }
     }
 
     deinit { unsafe curl_slist_free_all(head) }

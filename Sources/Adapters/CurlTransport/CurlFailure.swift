@@ -33,6 +33,8 @@ struct CurlFailure {
             case .malformedResponse where curl == CURLE_OUT_OF_MEMORY:
                 "the answer's header is larger than \(CurlAnswer.headerLimit) bytes"
             case .malformedResponse: "the answer is not HTTP: \(words)"
+            case .unknownContentEncoding:
+                "the answer is compressed (Content-Encoding), which was not asked for, and cannot be decoded: \(words)"
             case .responseTooLarge: "the answer is larger than \(limits.responseBytes) bytes"
             case .cancelled: "cancelled"
             case .transportFailed where curl == CURLE_SSL_CERTPROBLEM:
@@ -74,7 +76,8 @@ struct CurlFailure {
             .tlsFailed
         case CURLE_FILESIZE_EXCEEDED: .responseTooLarge
         // The first is libcurl's code for an answer without a status line (HTTP/0.9).
-        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING: .malformedResponse
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: .malformedResponse
+        case CURLE_BAD_CONTENT_ENCODING: .unknownContentEncoding
         // What libcurl says of a header that is longer than it takes; without memory this process would have ended.
         case CURLE_OUT_OF_MEMORY: .malformedResponse
         default: .transportFailed
@@ -83,6 +86,14 @@ struct CurlFailure {
 }
 
 extension Duration {
+    /// Milliseconds, rounded up so that a wait never ends just before its deadline; at least zero.
+    var wholeMilliseconds: Int {
+        let (seconds, attoseconds) = components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        guard seconds < 1_000_000 else { return 1_000_000_000 }
+        return Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    }
+
     /// As people write it: `10 s`, `1.5 s`.
     var formattedSeconds: String {
         let milliseconds = wholeMilliseconds

@@ -1,3 +1,4 @@
+import CCurl
 import HTTPMessages
 import LinuxPlatform
 import ReportedText
@@ -13,9 +14,13 @@ struct CurlLoop {
     private var places: TransferPlaces
     /// Whether connections that lie idle may be dead, and addresses may have changed.
     private var startsAfresh = false
+    /// By origin, of which a configuration names a few.
+    private var routes: [String: ServerRoute] = [:]
 
     init(multi: CurlMulti, mailbox: CurlMailbox, options: CurlTransportOptions) {
-        (self.multi, self.mailbox, self.options) = (multi, mailbox, options)
+        self.multi = multi
+        self.mailbox = mailbox
+        self.options = options
         places = TransferPlaces(mostConnections: options.mostConnections)
         multi.limitConnections(to: places.connections)
     }
@@ -35,7 +40,7 @@ struct CurlLoop {
             startWaiting()
             multi.perform()
             while let (identity, code) = multi.nextFinished() {
-                if let transfer = transfers[identity] { finish(transfer, with: transfer.outcome(code)) }
+                if let transfer = transfers[identity] { ended(transfer, code) }
             }
             endLate()
             startWaiting()
@@ -62,7 +67,8 @@ struct CurlLoop {
             return
         }
         do throws(HTTPTransportError) {
-            let transfer = try CurlTransfer(exchange, options: options, multi: multi, now: .now)
+            let transfer = try CurlTransfer(
+                exchange, options: options, multi: multi, route: routes[origin] ?? ServerRoute(), now: .now)
             if startsAfresh { transfer.startAfresh() }
             startsAfresh = false
             guard multi.add(transfer.easy) else {
@@ -89,43 +95,65 @@ struct CurlLoop {
     /// of it has been sent.
     private mutating func networkChanged() {
         startsAfresh = true
-        for transfer in transfers.values where !transfer.deadlines.isConnected {
+        for transfer in transfers.values where !transfer.isConnected {
             transfer.abandonConnection()
             finish(transfer, with: transfer.outcome(.connectionFailed, "the network changed while connecting"))
         }
+        for origin in routes.keys { routes[origin]?.networkChanged() }
     }
 
     private mutating func endLate() {
         let now = ContinuousClock.now
-        for transfer in transfers.values {
-            guard let expiry = transfer.deadlines.expiry(at: now) else { continue }
-            let limits = transfer.exchange.request.limits
+        for transfer in transfers.values where now >= transfer.deadline {
+            let limit = transfer.exchange.request.limits.total.formattedSeconds
             transfer.abandonConnection()
-            let cause: ReportedText =
-                switch expiry {
-                case .total: "no complete answer within \(limits.total.formattedSeconds)"
-                case .stall:
-                    "neither a header line nor a byte of a body for \(transfer.deadlines.patience.formattedSeconds)"
-                }
-            finish(transfer, with: transfer.outcome(.timedOut, cause))
+            finish(transfer, with: transfer.outcome(.timedOut, "no complete answer within \(limit)"))
         }
+    }
+
+    /// libcurl is done with the transfer.
+    private mutating func ended(_ transfer: CurlTransfer, _ code: CURLcode) {
+        let origin = transfer.exchange.request.url.origin
+        if code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_CONNECT,
+            routes[origin]?.couldNotConnect() == true
+        {
+            remove(transfer)
+            return waiting.append(transfer.exchange)
+        }
+        finish(transfer, with: transfer.outcome(code))
     }
 
     /// Takes the handle out of libcurl before the task hears of it.
     private mutating func finish(_ transfer: CurlTransfer, with outcome: CurlExchange.Outcome) {
-        if case .failure(let error) = outcome, error.isOfTheRoute { startsAfresh = true }
-        if case .success = outcome, places.answered(overHTTP2: transfer.answeredOverHTTP2) {
-            multi.limitConnections(to: places.connections)
+        let origin = transfer.exchange.request.url.origin
+        var outcome = outcome
+        switch outcome {
+        case .success(let response):
+            if places.answered(overHTTP2: transfer.answeredOverHTTP2) {
+                multi.limitConnections(to: places.connections)
+            }
+            if routes[origin, default: ServerRoute()].answered(status: response.status) { startsAfresh = true }
+        case .failure(let error):
+            if error.isOfTheRoute { startsAfresh = true }
+            if error.mayBeOfTheFamily(isConnected: transfer.isConnected), let family = transfer.newConnectionFamily {
+                routes[origin, default: ServerRoute()].failed(over: family)
+                let next = routes[origin]?.family.map { "; \($0.rawValue) is next" } ?? ""
+                outcome = .failure(error.over("over \(family.rawValue)\(next)"))
+            }
         }
+        remove(transfer)
+        transfer.exchange.finish(outcome)
+    }
+
+    private mutating func remove(_ transfer: CurlTransfer) {
         multi.remove(transfer.easy)
         multi.sockets.exchangeEnded()
         transfers[transfer.easy.identity] = nil
-        transfer.exchange.finish(outcome)
     }
 
     /// Without transfers only a message ends the wait; libcurl looks after its own deadlines.
     private func timeToNextDeadline() -> Duration {
-        guard let next = transfers.values.map(\.deadlines.next).min() else { return .seconds(3600) }
+        guard let next = transfers.values.map(\.deadline).min() else { return .seconds(3600) }
         return max(.zero, ContinuousClock.now.duration(to: next))
     }
 }
@@ -135,8 +163,21 @@ extension HTTPTransportError {
     fileprivate var isOfTheRoute: Bool {
         switch code {
         case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .tlsFailed: true
-        case .cancelled, .certificateNotTrusted, .responseTooLarge, .malformedResponse, .transportFailed: false
+        case .cancelled, .certificateNotTrusted, .responseTooLarge, .malformedResponse, .unknownContentEncoding,
+            .transportFailed:
+            false
         }
+    }
+
+    /// Whether a new connection failed for its address family: it didn't come about, or large packets vanish on it, so
+    /// that there is no answer.
+    fileprivate func mayBeOfTheFamily(isConnected: Bool) -> Bool {
+        code == .timedOut || code == .cancelled || isOfTheRoute && !isConnected
+    }
+
+    /// The same of a connection that was made so.
+    fileprivate func over(_ route: ReportedText) -> Self {
+        Self(code, detail, certificateFault: certificateFault, traffic: traffic, route: route)
     }
 }
 

@@ -13,7 +13,14 @@ import ReportedText
     private(set) var easy: CurlEasy
     private let headerLines: CurlHeaderList
     private(set) var answer: CurlAnswer
-    private(set) var deadlines: TransferDeadlines
+    /// When its time is over.
+    let deadline: ContinuousClock.Instant
+    /// Whether the request has had a connection.
+    private(set) var isConnected = false
+    /// How the server is reached, as known when the transfer began.
+    private let route: ServerRoute
+    /// The families of the connections that were begun for it.
+    private var openedFamilies: Set<ServerRoute.AddressFamily> = []
     private var repetition = RequestRepetition()
     private let sockets: CurlSockets
     /// What the sockets had shut when the transfer began.
@@ -23,7 +30,8 @@ import ReportedText
 
     /// - Throws: `.transportFailed` when the request cannot be put into libcurl's terms.
     init(
-        _ exchange: CurlExchange, options: CurlTransportOptions, multi: CurlMulti, now: ContinuousClock.Instant
+        _ exchange: CurlExchange, options: CurlTransportOptions, multi: CurlMulti, route: ServerRoute,
+        now: ContinuousClock.Instant
     ) throws(HTTPTransportError) {
         let request = exchange.request
         let origin = request.url.origin
@@ -31,14 +39,19 @@ import ReportedText
         guard var easy = CurlEasy() else { throw HTTPTransportError(.transportFailed, "\(origin): no memory") }
         easy.applySafety(options)
         easy.apply(request)
+        if let family = route.family {
+            easy.set(CURLOPT_IPRESOLVE, family == .ipv4 ? ccurl_ipv4_only : ccurl_ipv6_only)
+        }
         unsafe easy.note(ccurl_set_list(easy.handle, CURLOPT_HTTPHEADER, headerLines.head))
         unsafe easy.note(ccurl_set_pointer(easy.handle, CURLOPT_SHARE, multi.share))
         self.exchange = exchange
         self.headerLines = headerLines
         self.easy = easy
-        (sockets, earlierFloods) = (multi.sockets, multi.sockets.floods)
+        self.route = route
+        sockets = multi.sockets
+        earlierFloods = multi.sockets.floods
         answer = CurlAnswer(bodyLimit: request.limits.responseBytes)
-        deadlines = TransferDeadlines(limits: request.limits, begun: now)
+        deadline = now.advanced(by: request.limits.total)
         unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         connectCallbacks()
@@ -68,9 +81,11 @@ import ReportedText
     /// What the transfer came to, once libcurl has ended it with `code`.
     func outcome(_ code: CURLcode) -> CurlExchange.Outcome {
         if code == CURLE_OK {
+            var headers = answer.headers
+            headers["Content-Encoding"] = nil  // the body is decoded
             return .success(
                 HTTPResponse(
-                    status: easy.number(CURLINFO_RESPONSE_CODE), headers: answer.headers, body: answer.body,
+                    status: easy.number(CURLINFO_RESPONSE_CODE), headers: headers, body: answer.body,
                     traffic: traffic, certificateEnd: easy.certificateEnd))
         }
         if let excess = answer.excess { return outcome(.responseTooLarge, excess) }
@@ -111,10 +126,18 @@ import ReportedText
     func abandonConnection() { easy.set(CURLOPT_FORBID_REUSE, true) }
 
     /// Uses no connection that has been idle for more than a second (libcurl closes those that it meets), and no
-    /// address that was looked up before.
+    /// address that was looked up before; of several addresses any may be the first.
     func startAfresh() {
         easy.set(CURLOPT_MAXAGE_CONN, 1)
         easy.set(CURLOPT_DNS_CACHE_TIMEOUT, 0)
+        easy.set(CURLOPT_DNS_SHUFFLE_ADDRESSES, true)
+    }
+
+    /// The address family of the connection that was made for this transfer; `nil` if it used an earlier one, if
+    /// connections over both families were begun and none stood, or if its host is an address.
+    var newConnectionFamily: ServerRoute.AddressFamily? {
+        guard !openedFamilies.isEmpty, !exchange.request.url.isHostAddress else { return nil }
+        return easy.remoteFamily ?? (openedFamilies.count == 1 ? openedFamilies.first : nil)
     }
 
     private func connectCallbacks() {
@@ -125,8 +148,6 @@ import ReportedText
         unsafe easy.note(ccurl_set_pointer(handle, CURLOPT_WRITEDATA, context))
         unsafe easy.note(ccurl_set_write_callback(handle, CURLOPT_HEADERFUNCTION, receiveHeader))
         unsafe easy.note(ccurl_set_pointer(handle, CURLOPT_HEADERDATA, context))
-        unsafe easy.note(ccurl_set_progress_callback(handle, noteProgress))
-        unsafe easy.note(ccurl_set_pointer(handle, CURLOPT_XFERINFODATA, context))
         unsafe easy.note(ccurl_set_ready_callback(handle, noteReady))
         unsafe easy.note(ccurl_set_pointer(handle, CURLOPT_PREREQDATA, context))
         unsafe easy.note(ccurl_set_socket_callback(handle, noteSocket))
@@ -135,33 +156,27 @@ import ReportedText
         unsafe easy.note(ccurl_set_close_callback(handle, closeSocket))
         unsafe easy.note(
             ccurl_set_pointer(handle, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(sockets).toOpaque()))
-        easy.set(CURLOPT_NOPROGRESS, false)
     }
 
     /// False when there is to be no connection.
     fileprivate func opened(_ socket: CInt) -> Bool {
         guard repetition.mayConnect(hasFailureWords: unsafe errorText.pointee != 0) else { return false }
-        let patience = exchange.request.limits.stall.wholeMilliseconds
-        ccurl_limit_unacknowledged(socket, UInt32(clamping: max(1, patience)))
+        openedFamilies.insert(ccurl_is_ipv6(socket) ? .ipv6 : .ipv4)
         sockets.opened(socket)
         return true
     }
 
-    fileprivate func received(body bytes: UnsafeRawBufferPointer) -> Bool {
-        deadlines.received(at: .now)
-        return unsafe answer.append(body: bytes)
-    }
+    fileprivate func received(body bytes: UnsafeRawBufferPointer) -> Bool { unsafe answer.append(body: bytes) }
 
     fileprivate func received(header bytes: UnsafeRawBufferPointer) -> Bool {
-        deadlines.received(at: .now)
+        // Afterwards it would be too late: libcurl keeps the connection as soon as the answer is complete.
+        if route.leavesConnection(after: easy.number(CURLINFO_RESPONSE_CODE)) { abandonConnection() }
         return unsafe answer.append(header: bytes)
     }
 
-    fileprivate func progressed(to count: Int) { deadlines.progressed(to: count, at: .now) }
-
     fileprivate func connected() {
+        isConnected = true
         repetition.connected()
-        deadlines.connected(wasUsed: easy.number(CURLINFO_NUM_CONNECTS) == 0, at: .now)
     }
 }
 
@@ -187,14 +202,6 @@ private func receiveHeader(
     let isAccepted = unsafe transfer(context)?.received(
         header: UnsafeRawBufferPointer(start: bytes, count: size * count))
     return isAccepted == true ? size * count : Int(CURL_WRITEFUNC_ERROR)
-}
-
-private func noteProgress(
-    _ context: UnsafeMutableRawPointer?, _ downloadTotal: curl_off_t, _ downloaded: curl_off_t,
-    _ uploadTotal: curl_off_t, _ uploaded: curl_off_t
-) -> CInt {
-    unsafe transfer(context)?.progressed(to: Int(downloaded + uploaded))
-    return 0
 }
 
 private func noteReady(

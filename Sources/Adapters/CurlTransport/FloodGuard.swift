@@ -91,7 +91,10 @@ final class CurlSockets: Sendable {
     /// How many connections were shut.
     var floods: Int { state.withLock { $0.floods } }
 
-    func opened(_ socket: CInt) { state.withLock { $0.received.opened(socket) } }
+    func opened(_ socket: CInt) {
+        watch(socket, .answering)
+        state.withLock { $0.received.opened(socket) }
+    }
 
     /// Closes it; gives what close(2) does.
     func close(_ socket: CInt) -> CInt {
@@ -104,13 +107,24 @@ final class CurlSockets: Sendable {
     func exchangeBegan(allowing limits: HTTPLimits) {
         let isFirst = state.withLock { state in
             let isFirst = !state.received.isBusy
+            if isFirst { for socket in state.received.sockets { watch(socket, .reused) } }
             state.received.exchangeBegan(allowing: limits) { Self.received(on: $0) }
             return isFirst
         }
         if isFirst { busy.signal() }
     }
 
-    func exchangeEnded() { state.withLock { $0.received.exchangeEnded() } }
+    func exchangeEnded() {
+        state.withLock { state in
+            state.received.exchangeEnded()
+            guard !state.received.isBusy else { return }
+            for socket in state.received.sockets { watch(socket, .idle) }
+        }
+    }
+
+    private func watch(_ socket: CInt, _ watch: ConnectionWatch) {
+        ccurl_watch_connection(socket, watch.unacknowledgedSeconds * 1000, watch.idleSeconds, watch.idleSeconds)
+    }
 
     /// Shuts the connections on which too much has come; false when no exchange is in progress.
     func shutFlooded() -> Bool {
@@ -128,4 +142,21 @@ final class CurlSockets: Sendable {
     }
 
     private static func received(on socket: CInt) -> Int { Int(clamping: ccurl_bytes_received(socket)) }
+}
+
+/// How the kernel finds out that a connection is dead, however long an answer takes: the other side no longer
+/// acknowledges what was sent, nor the probes that the kernel sends when nothing has come for a while.
+struct ConnectionWatch: Sendable, Hashable {
+    /// A connection without acknowledgement for this long is closed.
+    let unacknowledgedSeconds: UInt32
+    /// How long nothing comes before a probe is sent, and the time between probes.
+    let idleSeconds: CInt
+
+    /// A new connection while answers are awaited.
+    static let answering = Self(unacknowledgedSeconds: 10, idleSeconds: 5)
+    /// The same on a connection of earlier exchanges: it may have died without a word, because a radio network forgets
+    /// it after a minute's rest.
+    static let reused = Self(unacknowledgedSeconds: 5, idleSeconds: 5)
+    /// Between exchanges, when each probe costs bytes and nothing is awaited.
+    static let idle = Self(unacknowledgedSeconds: 10, idleSeconds: 60)
 }

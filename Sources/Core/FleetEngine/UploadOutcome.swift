@@ -141,7 +141,7 @@ extension UploadOutcome {
         let words = Self.words(of: response, error)
         switch response.status {
         case 400 where error != nil: self = .rejected(reason: words)
-        case 401: self = .tokenRefused(reason: words)
+        case 401 where error != nil || response.body.isEmpty: self = .tokenRefused(reason: words)
         case 403 where error != nil: self = .tokenRefused(reason: words)
         case 404 where error != nil: self = .hold(reason: words)
         case 413 where error != nil: self = .rejected(reason: words)
@@ -159,8 +159,8 @@ extension UploadOutcome {
         case 500..<600 where response.status != Self.networkAuthenticationRequired:
             self = .retry(reason: words, after: after)
         case _ where error != nil: self = .retry(reason: words, after: after)
-        // What Fleet Engine would not say: a redirect, HTML, an empty 200, a 400, 403 or 404 without its error body. It
-        // is no verdict on the update.
+        // What Fleet Engine would not say: a redirect, HTML, an empty 200, a 400, 401, 403 or 404 without its error
+        // body. It is no verdict on the update or the token.
         default:
             self = .intercepted(
                 reason: "\(words); a captive portal or a proxy seems to be in the way; if not, correct upload.endpoint")
@@ -193,6 +193,13 @@ extension UploadOutcome {
                 reason:
                     "\(error.detail); a captive portal or a proxy seems to be in the way; if not, correct upload.endpoint"
             )
+        // The update may have been applied, and sending it often would not help.
+        case .unknownContentEncoding:
+            self = .hold(
+                reason: """
+                    \(error.detail); switch off the compression of answers in the proxy in the way, or correct \
+                    upload.endpoint
+                    """)
         case .cancelled, .responseTooLarge: self = .retry(reason: error.detail, after: nil)
         }
     }

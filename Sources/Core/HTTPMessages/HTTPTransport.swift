@@ -24,7 +24,7 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
         case cancelled
         case nameNotResolved
         case connectionFailed
-        /// The connection, the whole exchange, or a byte took longer than `HTTPLimits` allows.
+        /// The connection or the whole exchange took longer than `HTTPLimits` allows.
         case timedOut
         /// The connection ended or was reset before the answer was complete.
         case connectionLost
@@ -35,6 +35,8 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
         case responseTooLarge
         /// The answer was not HTTP.
         case malformedResponse
+        /// The answer's body was compressed in a way that can't be decoded; compression is never asked for.
+        case unknownContentEncoding
         /// The transport itself failed: a certificate file that cannot be read, no memory.
         case transportFailed
     }
@@ -49,16 +51,25 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
     package let certificateFault: CertificateFault?
     /// What the failed exchange cost on the wire.
     package let traffic: HTTPTraffic
+    /// Over which address family the connection was made, and which is next, such as "over IPv6; IPv4 is next";
+    /// `nil` if that has nothing to do with the failure. Part of `detail` too, unless the exchange was cancelled.
+    package let route: ReportedText?
 
     package init(
         _ code: Code, _ detail: ReportedText, certificateFault: CertificateFault? = nil,
-        traffic: HTTPTraffic = HTTPTraffic()
+        traffic: HTTPTraffic = HTTPTraffic(), route: ReportedText? = nil
     ) {
-        (self.code, self.detail, self.traffic) = (code, detail, traffic)
+        self.code = code
         self.certificateFault = certificateFault
+        self.traffic = traffic
+        self.route = route
+        self.detail = if let route, code != .cancelled { "\(detail) (\(route))" } else { detail }
     }
 
     package var description: String { detail.description }
+
+    /// The route as it follows other words; empty if there is none.
+    package var routeInBrackets: ReportedText { route.map { " (\($0))" } ?? "" }
 }
 
 /// Bytes of one exchange as libcurl counts them: request and answer with their headers, without TLS and TCP framing.

@@ -114,6 +114,11 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
+    /// Whether the host is an IP address, so that there is no name to look up.
+    package var isHostAddress: Bool {
+        host.utf8.contains(UInt8(ascii: ":")) || host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || $0.isDigit }
+    }
+
     /// This URL with `suffix` after its path; `suffix` starts with `/` and is already percent-encoded.
     package func appending(target suffix: String) throws(Problem) -> HTTPURL {
         if let byte = Self.firstForbiddenByte(in: suffix) { throw .invalidCharacter(byte) }

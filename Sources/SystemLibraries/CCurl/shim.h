@@ -2,7 +2,9 @@
 #include <curl/curl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/socket.h>
 
 // Swift cannot call variadic functions; one function per argument type also restores type checking.
@@ -31,17 +33,12 @@ static inline CURLcode ccurl_set_pointer(CURL *_Nonnull easy, CURLoption option,
 
 // One function per callback type; the header callback has the same type as the write callback.
 typedef size_t (*ccurl_write_callback)(char *_Nonnull bytes, size_t size, size_t count, void *_Nullable context);
-typedef int (*ccurl_progress_callback)(
-    void *_Nullable context, curl_off_t downloadTotal, curl_off_t downloaded, curl_off_t uploadTotal, curl_off_t uploaded);
 typedef int (*ccurl_ready_callback)(
     void *_Nullable context, char *_Nullable remoteAddress, char *_Nullable localAddress, int remotePort, int localPort);
 
 static inline CURLcode ccurl_set_write_callback(
     CURL *_Nonnull easy, CURLoption option, ccurl_write_callback _Nonnull callback) {
     return curl_easy_setopt(easy, option, callback);
-}
-static inline CURLcode ccurl_set_progress_callback(CURL *_Nonnull easy, ccurl_progress_callback _Nonnull callback) {
-    return curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, callback);
 }
 static inline CURLcode ccurl_set_ready_callback(CURL *_Nonnull easy, ccurl_ready_callback _Nonnull callback) {
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
@@ -57,11 +54,22 @@ static inline CURLcode ccurl_set_close_callback(CURL *_Nonnull easy, ccurl_close
     return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, callback);
 }
 
-// How long sent bytes may stay without acknowledgement before the kernel closes the connection (tcp(7)); without it
-// a connection that died silently is used again and again for a quarter of an hour.
-static inline void ccurl_limit_unacknowledged(curl_socket_t socket, unsigned int milliseconds) {
-    // A kernel that does not know the option leaves the connection usable.
-    (void)setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
+// How long sent bytes or probes may stay without acknowledgement before the kernel closes the connection, and how long
+// nothing comes before it sends a probe (tcp(7)). Without it a connection that died silently is used again and again for
+// a quarter of an hour. A kernel that doesn't know an option leaves the connection usable.
+static inline void ccurl_watch_connection(
+    curl_socket_t socket, unsigned int unacknowledgedMilliseconds, int idleSeconds, int intervalSeconds) {
+    (void)setsockopt(
+        socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledgedMilliseconds, sizeof unacknowledgedMilliseconds);
+    (void)setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &intervalSeconds, sizeof intervalSeconds);
+    (void)setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &idleSeconds, sizeof idleSeconds);
+}
+
+// Whether a socket, which may not be connected yet, is of IPv6.
+static inline bool ccurl_is_ipv6(curl_socket_t socket) {
+    int domain = 0;
+    socklen_t size = sizeof domain;
+    return getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_INET6;
 }
 
 // Ends a connection at once, with all that the kernel still has of it (connect(2), AF_UNSPEC); the socket stays open.
@@ -81,6 +89,12 @@ static inline uint64_t ccurl_bytes_received(curl_socket_t socket) {
 
 static inline CURLcode ccurl_get_long(CURL *_Nonnull easy, CURLINFO information, long *_Nonnull value) {
     return curl_easy_getinfo(easy, information, value);
+}
+// The address family of the server's end of the connection, AF_INET or AF_INET6; zero if there has been none.
+static inline int ccurl_remote_family(CURL *_Nonnull easy) {
+    const char *address = NULL;
+    if (curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &address) != CURLE_OK || !address || !*address) return 0;
+    return strchr(address, ':') ? AF_INET6 : AF_INET;
 }
 static inline CURLcode ccurl_get_size(CURL *_Nonnull easy, CURLINFO information, curl_off_t *_Nonnull value) {
     return curl_easy_getinfo(easy, information, value);
@@ -131,6 +145,8 @@ static inline CURLcode ccurl_global_init(void) { return curl_global_init(CURL_GL
 static const long ccurl_http_version_2_over_tls = CURL_HTTP_VERSION_2TLS;
 static const long ccurl_answered_http_2 = CURL_HTTP_VERSION_2_0;
 static const long ccurl_tls_1_2_or_newer = CURL_SSLVERSION_TLSv1_2;
+static const long ccurl_ipv4_only = CURL_IPRESOLVE_V4;
+static const long ccurl_ipv6_only = CURL_IPRESOLVE_V6;
 static const long ccurl_multiplex = CURLPIPE_MULTIPLEX;
 static const int ccurl_socket_ok = CURL_SOCKOPT_OK;
 static const int ccurl_socket_refused = CURL_SOCKOPT_ERROR;

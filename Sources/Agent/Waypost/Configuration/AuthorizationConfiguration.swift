@@ -129,8 +129,6 @@ extension HTTPTokenSettings {
             }, body: body, format: TokenAnswerFormat(&section))
         limits.total = section.seconds(
             "timeoutSeconds", in: 1...120, default: 15, "for one request, connecting included")
-        // A backend that sends nothing may be waking up; how long to wait for that is the operator's choice.
-        limits.stall = limits.total
     }
 }
 

@@ -5,23 +5,26 @@ struct UploadExchange: Sendable {
     /// Why it is aborted before these.
     enum AbortReason: String, Sendable {
         case networkChanged = "the network changed, and no answer came on the old connection"
-        case newerPosition = "no answer to older positions while a newer one waits, which goes first"
+        case newerPosition = "no answer while a newer position waited; it goes first, on a new connection"
     }
 
     /// How long it may still take when the network has changed beneath it.
     private static let graceAfterNetworkChange = Duration.seconds(2)
-    /// How long a newer position waits for the answer to older ones.
-    private static let patienceWithBacklog = Duration.seconds(3)
 
     let batch: UploadBatch
     let token: AuthorizationToken
     let startedAt: Duration
+    /// How long a newer position waits for its answer.
+    private let patience: Duration
     private var graceEndsAt: Duration?
     private var patienceEndsAt: Duration?
     private var abortedFor: AbortReason?
 
-    init(_ batch: UploadBatch, with token: AuthorizationToken, at now: Duration) {
-        (self.batch, self.token, startedAt) = (batch, token, now)
+    init(_ batch: UploadBatch, with token: AuthorizationToken, at now: Duration, patience: UploadPatience) {
+        self.batch = batch
+        self.token = token
+        self.patience = patience.duration
+        startedAt = now
     }
 
     /// When it is to be aborted; `nil` when it is not, or has been.
@@ -37,13 +40,7 @@ struct UploadExchange: Sendable {
         graceEndsAt = graceEndsAt ?? now + Self.graceAfterNetworkChange
     }
 
-    mutating func newerPositionWaits(at now: Duration) {
-        // A light batch has hardly more to carry than the newer position itself: on the slowest link there must be
-        // something that is waited for.
-        if batch.past.count > BatchSize.light, patienceEndsAt == nil {
-            patienceEndsAt = now + Self.patienceWithBacklog
-        }
-    }
+    mutating func newerPositionWaits(at now: Duration) { patienceEndsAt = patienceEndsAt ?? now + patience }
 
     /// Notes that it is aborted, for it is time.
     mutating func abort() { abortedFor = abortDueAt == graceEndsAt ? .networkChanged : .newerPosition }

@@ -5,9 +5,8 @@ import VehicleAuthorization
 
 /// All that the upload loop knows, and every decision of it: an event goes in, one action comes out. Pure.
 ///
-/// One thing is in progress at a time: the outbox is read, a token fetched, a batch sent, the outbox or the token cache
-/// told what came of that; or the loop waits, for something to send or for a time. `dueAt` is the time at which
-/// `.timeReached` is due.
+/// One thing is in progress at a time: the outbox is read, a token fetched, a batch sent, its result passed to outbox
+/// or token cache; or the loop waits for something to send, or until `dueAt`, when `.timeReached` is due.
 struct UploadState: Sendable {
     private enum Phase {
         case stopped
@@ -47,6 +46,7 @@ struct UploadState: Sendable {
     private var phase = Phase.stopped
     private var selection: UploadSelection
     private var batchSize: BatchSize
+    private var patience: UploadPatience
     private var pace: UploadPace
     private var contents = OutboxContents.unknown
     /// Whether there may be something to send that was not there when the outbox was read last.
@@ -81,6 +81,7 @@ struct UploadState: Sendable {
         (self.settings, self.privacy, self.now) = (settings, privacy, now)
         selection = UploadSelection(heartbeat: settings.heartbeat, at: now)
         batchSize = BatchSize(maximum: settings.maximumPastLocations)
+        patience = UploadPatience(limits: settings.limits)
         pace = UploadPace(backlogUpdatesPerSecond: settings.backlogUpdatesPerSecond)
     }
 
@@ -115,8 +116,7 @@ struct UploadState: Sendable {
             isHeard: settings.state == nil || former.settings.endpoint == settings.endpoint)
     }
 
-    /// Takes what has happened at `now`, and says what follows; `jitter` draws from 0...1, once for each answer, for a
-    /// token that does not come, and for an outbox that fails.
+    /// Takes what has happened at `now`, and returns what follows; `jitter` draws from 0...1 when a wait may begin.
     mutating func handle(
         _ event: UploadEvent, at now: Duration, jitter: @autoclosure () -> Double
     ) -> UploadStep {
@@ -282,6 +282,7 @@ extension UploadState {
     /// What failed before says nothing about the network that has come back.
     private mutating func networkReturned() -> UploadStep {
         (failures, missingTokens) = (0, 0)
+        patience.startAgain()
         switch phase {
         case .exchanging(var exchange):
             exchange.networkReturned(at: now)
@@ -329,7 +330,7 @@ extension UploadState {
         let secondsSinceFirstSent = selection.secondsSinceFirstSent(batch.last, at: now)
         selection.willSend(batch, at: now)
         pace.willSend(past: batch.past.count, at: now)
-        var exchange = UploadExchange(batch, with: token, at: now)
+        var exchange = UploadExchange(batch, with: token, at: now, patience: patience)
         if hasNewer { exchange.newerPositionWaits(at: now) }
         phase = .exchanging(exchange)
         return UploadStep(
@@ -354,9 +355,11 @@ extension UploadState {
         }
         switch reason {
         case .networkChanged: batchSize.startAgain()
-        case .newerPosition: batchSize.aborted(past: exchange.batch.past.count)
+        case .newerPosition:
+            patience.aborted()
+            batchSize.aborted(past: exchange.batch.past.count)
         }
-        let words: ReportedText = "\(settings.endpoint.origin): \(reason.rawValue)"
+        let words: ReportedText = "\(settings.endpoint.origin): \(reason.rawValue)\(error.routeInBrackets)"
         return goOn(after: now - exchange.startedAt, because: words)
             .after(.failed(.unreachable(reason: words), traffic: error.traffic))
     }
@@ -390,6 +393,7 @@ extension UploadState {
             (failures, outboxFailures, rejections, hasRenewedToken) = (0, 0, 0, false)
             if taken?.update != batch.last { taken = (batch.last, exchange.startedAt) }
             batchSize.delivered(past: batch.past.count, took: took)
+            patience.delivered(after: took)
             pace.delivered()
             selection.didDeliver(batch, at: now)
             contents.deliver(batch)

@@ -7,6 +7,8 @@ struct LatenessWatch {
     static let limit = Duration.seconds(60)
     /// Two exchanges on a network that works.
     static let exchange = Duration.seconds(5)
+    /// An exchange with a slow server; a heartbeat counts from its end.
+    static let slowExchange = Duration.seconds(10)
 
     private struct Awaited {
         let time: UTCTime
@@ -94,7 +96,7 @@ struct LatenessWatch {
                     + "works since \(settledAt.clockText)"
             )
         }
-        if hasPosition, max(lastHeard, settledAt) + Self.limit + Self.exchange < next {
+        if hasPosition, max(lastHeard, settledAt) + Self.limit + Self.slowExchange < next {
             return (
                 .neverSilent,
                 "nothing was heard since \(lastHeard.clockText); the path works since \(settledAt.clockText)"

@@ -10,8 +10,22 @@ final class Network: HTTPTransport, @unchecked Sendable {
     private var dice: Dice
     /// The connection that is kept is dead without anybody's knowing.
     private var isHalfOpen = false
+    private var connection: Connection?
+    /// What the transport has learned, with its own rules.
+    private var route = ServerRoute()
+    /// Whether the transport has met the dead family since its last answer or other failure.
+    private var knowsDeadFamily = false
+    private var isSlow = false
     /// Of the process that sends.
     private var life = ProcessLife()
+
+    /// The connection that is kept.
+    private struct Connection {
+        /// Whether the last answer on it was a good one.
+        var isGood = false
+        /// Its server answers only errors.
+        var isDrained = false
+    }
 
     /// The longest consequence of an exchange that failed: its own time, then the longest wait.
     private static let consequence = Duration.seconds(15 + 16)
@@ -23,14 +37,28 @@ final class Network: HTTPTransport, @unchecked Sendable {
     }
 
     /// A new process: the connections of the old one are gone.
-    func processStarted(_ life: ProcessLife) { (self.life, isHalfOpen) = (life, false) }
+    func processStarted(_ life: ProcessLife) {
+        self.life = life
+        networkChanged()
+    }
 
     /// Whether there is a way out.
     var isUp: Bool { !world.holds(.outage) && !world.holds(.silentOutage) }
 
-    func networkChanged() { isHalfOpen = false }
+    func networkChanged() {
+        isHalfOpen = false
+        connection = nil
+        route.networkChanged()
+    }
 
     func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+        do { return try await exchange(request) } catch {
+            connection = nil
+            throw error
+        }
+    }
+
+    private func exchange(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
         server.willSend(request)
         let started = world.now
         if isHalfOpen {
@@ -44,6 +72,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
         let isLost = world.strikes(.lostRequest)
         let isAnswerLost = world.strikes(.lostAnswer)
         let isReset = world.strikes(.reset)
+        try await connect(request)
         try await travel()
         if isReset, !isAnswerLost { throw failure(.connectionLost, "reset before the request was read") }
         try requireWay()
@@ -51,7 +80,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
             try await hang(request, since: started, "request lost")
             throw failure(.timedOut, "no answer")
         }
-        let answer = server.receive(request)
+        let answer = answer(to: request)
         let isDelivered = answer.status == 200
         do throws(HTTPTransportError) {
             if isAnswerLost {
@@ -59,13 +88,59 @@ final class Network: HTTPTransport, @unchecked Sendable {
                 try await hang(request, since: started, "answer lost")
                 throw failure(.timedOut, "no answer")
             }
+            try await thinkAbout(request)
             try await travel()
             try requireWay()
         } catch {
             if isDelivered { server.answerWasLost() }
             throw error
         }
+        knowsDeadFamily = false
+        connection?.isGood = isDelivered
+        let leaves = route.answered(status: answer.status)
+        if leaves, world.scenario.bug != .keepsDrainedConnections { connection = nil }
         return answer
+    }
+
+    /// Makes a connection unless one is kept, over the family that the transport chooses.
+    private func connect(_ request: HTTPRequest) async throws(HTTPTransportError) {
+        guard connection == nil else { return }
+        guard route.family != .ipv4, world.holds(.deadFamily) else {
+            connection = Connection()
+            return
+        }
+        if !knowsDeadFamily { world.trouble(for: Self.consequence) }
+        knowsDeadFamily = true
+        world.note(.answer, -4, 0, "network: IPv6 connects and says nothing")
+        await world.clock.wait(for: request.limits.connect)
+        if world.scenario.bug != .keepsOneFamily { route.failed(over: .ipv6) }
+        throw HTTPTransportError(Task.isCancelled ? .cancelled : .timedOut, "no secure connection")
+    }
+
+    /// The answer of Fleet Engine, or of a server that is being taken out of service.
+    private func answer(to request: HTTPRequest) -> HTTPResponse {
+        if world.strikes(.drainedBackend), connection?.isGood == true, connection?.isDrained == false {
+            connection?.isDrained = true
+            world.trouble(for: .seconds(40))
+        }
+        guard connection?.isDrained == true else { return server.receive(request) }
+        world.note(.answer, 503, 1, "a drained server answers 503")
+        return HTTPResponse(status: 503)
+    }
+
+    /// The time that a slow server takes.
+    private func thinkAbout(_ request: HTTPRequest) async throws(HTTPTransportError) {
+        let wasSlow = isSlow
+        isSlow = world.holds(.slowAnswer)
+        guard isSlow else { return }
+        if !wasSlow { world.trouble(for: .seconds(30)) }
+        let time = dice.seconds(4...9)
+        if world.scenario.bug == .endsSlowAnswers {
+            await world.clock.wait(for: min(time, .seconds(3)))
+            throw HTTPTransportError(Task.isCancelled ? .cancelled : .timedOut, "silence")
+        }
+        await world.clock.wait(for: time)
+        if Task.isCancelled { throw HTTPTransportError(.cancelled, "cancelled") }
     }
 
     /// Half of a round trip.
@@ -89,6 +164,8 @@ final class Network: HTTPTransport, @unchecked Sendable {
 
     private func failure(_ code: HTTPTransportError.Code, _ detail: String) -> HTTPTransportError {
         world.trouble(for: Self.consequence)
+        if connection == nil, code != .nameNotResolved { route.failed(over: route.family ?? .ipv6) }
+        knowsDeadFamily = false
         world.note(.answer, -1, 0, "network: \(detail)")
         return HTTPTransportError(code, "\(detail)")
     }

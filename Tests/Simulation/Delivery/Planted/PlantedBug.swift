@@ -15,6 +15,8 @@ enum PlantedBug: String, CaseIterable, Sendable {
     case retriesWithoutPause, ignoresTheNetwork, hasNoHeartbeat
     // Disk.
     case doesNotSync
+    // Connections: what the transport learns.
+    case endsSlowAnswers, keepsDrainedConnections, keepsOneFamily
     // Private mode.
     case seesNoSwitch
 

@@ -16,6 +16,8 @@ enum FaultKind: Int, CaseIterable, Sendable, Comparable {
     case disorder
     // What people do
     case privateTime, reload
+    // Connections
+    case slowAnswer, drainedBackend, deadFamily
 
     /// As it is written after `--without`.
     var name: String { "\(self)" }
@@ -68,6 +70,9 @@ enum FaultKind: Int, CaseIterable, Sendable, Comparable {
         case .disorder: .trait
         case .privateTime: .spell(hoursBetween: 0.5...6, seconds: 2...7200)
         case .reload: .spell(hoursBetween: 0.1...4, seconds: 1...1)
+        case .slowAnswer: .spell(hoursBetween: 0.5...6, seconds: 60...3600)
+        case .drainedBackend: .strike(0.001...0.02)
+        case .deadFamily: .spell(hoursBetween: 0.5...6, seconds: 60...7200)
         }
     }
 }

@@ -1,0 +1,31 @@
+import CCurl
+import Glibc
+import HTTPMessages
+import Testing
+
+@testable import CurlTransport
+
+@Suite struct ConnectionWatches {
+    /// The kernel looks after a connection closely only while an answer is awaited on it.
+    @Test func followTheExchanges() throws {
+        let sockets = try CurlSockets()
+        let raw = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        try #require(raw >= 0)
+        defer { _ = sockets.close(raw) }
+        sockets.exchangeBegan(allowing: HTTPLimits())
+        sockets.opened(raw)
+        #expect(option(raw, TCP_USER_TIMEOUT) == 10_000 && option(raw, TCP_KEEPIDLE) == 5)
+        sockets.exchangeEnded()
+        #expect(option(raw, TCP_KEEPIDLE) == 60)
+        sockets.exchangeBegan(allowing: HTTPLimits())
+        #expect(option(raw, TCP_USER_TIMEOUT) == 5000 && option(raw, TCP_KEEPINTVL) == 5)
+        sockets.exchangeEnded()
+    }
+
+    private func option(_ raw: CInt, _ name: CInt) -> CInt {
+        var value: CInt = -1
+        var size = socklen_t(MemoryLayout<CInt>.size)
+        _ = unsafe getsockopt(raw, CInt(IPPROTO_TCP), name, &value, &size)
+        return value
+    }
+}
