@@ -58,7 +58,10 @@ import WaypostTestSupport
         let completed = fixes.map { motion.completed($0) }
         #expect(completed.map(\.speedMetersPerSecond) == fixes.map(\.speedMetersPerSecond))
         #expect(completed[20..<60].allSatisfy { abs(($0.derivedSpeedMetersPerSecond ?? 0) - 12) < 1 })
-        #expect(completed[20..<60].allSatisfy { min($0.derivedHeadingDegrees ?? 180, 360 - ($0.derivedHeadingDegrees ?? 180)) < 5 })
+        #expect(
+            completed[20..<60].allSatisfy {
+                min($0.derivedHeadingDegrees ?? 180, 360 - ($0.derivedHeadingDegrees ?? 180)) < 5
+            })
     }
 
     @Test(arguments: [1.5, 6, 12, 35]) func areUsedIfTheyAgree(metersPerSecond: Double) {

@@ -13,7 +13,8 @@ import WaypostTestSupport
     }
 
     private static func truth(_ name: String) throws -> [Fix] {
-        let table = try String(contentsOf: try #require(Fixtures.fieldCases).appending(path: "\(name).csv"), encoding: .utf8)
+        let table = try String(
+            contentsOf: try #require(Fixtures.fieldCases).appending(path: "\(name).csv"), encoding: .utf8)
         return try table.split(whereSeparator: \.isNewline).map { row in
             let numbers = row.split(separator: ",").compactMap { Double($0) }
             try #require(numbers.count == 3)
@@ -69,7 +70,9 @@ import WaypostTestSupport
     @Test func aParkedVehicleWithoutASpeedStaysInItsPlace() throws {
         let fixes = try Self.fixes("truth/c10-parked-urban-no-speed")
         let stop = fixes[0].timeOfFix.advanced(by: .seconds(63))
-        for kind in [ReportingPolicy.Kind.interval(.seconds(10)), .accuracy(liveMeters: 50, longestInterval: .seconds(30))] {
+        for kind in [
+            ReportingPolicy.Kind.interval(.seconds(10)), .accuracy(liveMeters: 50, longestInterval: .seconds(30)),
+        ] {
             #expect(ReplayedIntake(fixes, kind).places(from: stop) <= 12, "\(kind)")
         }
     }

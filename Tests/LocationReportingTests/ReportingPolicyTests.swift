@@ -96,7 +96,9 @@ import WaypostTestSupport
     /// Updates that are known to be wrong soon, and how far off a follower is at most: a parked van pulls forward and
     /// is reported as moving, a parked receiver's speed is wild for a second, a start without motion.
     @Test(
-        arguments: [.interval(.seconds(10)), .interval(.seconds(30)), .accuracy(liveMeters: 100, longestInterval: .seconds(60))]
+        arguments: [
+            .interval(.seconds(10)), .interval(.seconds(30)), .accuracy(liveMeters: 100, longestInterval: .seconds(60)),
+        ]
             as [ReportingPolicy.Kind])
     func ofAWrongUpdateDoesNotWait(kind: ReportingPolicy.Kind) {
         let parked = (0..<200).map { Fix.sample(Double($0), speed: 0, accuracy: 5) }
