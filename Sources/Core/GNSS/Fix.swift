@@ -147,8 +147,8 @@ extension Fix {
         return Self.canChange(by: change.meters - slack, in: min(after, Self.longestChange))
     }
 
-    /// This fix with the highest speed that it can have after `measured`, and with the same radius, if it states none or
-    /// if its receiver states wrong speeds.
+    /// This fix with the highest speed that it can have after `measured`, and with the radius of that fix, if it states
+    /// none or its receiver states wrong speeds.
     package func completed(after measured: Fix) -> Fix {
         var fix = self
         fix.horizontalAccuracyMeters = horizontalAccuracyMeters ?? measured.horizontalAccuracyMeters

@@ -26,7 +26,7 @@ struct StatedMotion: Sendable {
     private var opposed = 0
     private var opposedSince: UTCTime?
 
-    /// Whether the way to `fix` isn't the one that it states, so that it's worth a comparison.
+    /// Whether the way to `fix` isn't the one that it states.
     mutating func doubts(_ fix: Fix, after track: [Fix]) -> Bool {
         guard !isWrong else { return true }
         guard let speed = fix.speedMetersPerSecond,
@@ -43,6 +43,7 @@ struct StatedMotion: Sendable {
     /// Compares what the fixes of a few seconds state with the way that they make.
     ///
     /// - Parameters:
+    ///   - fixes: the fixes, oldest first.
     ///   - errors: how far the first and the last fix may be from their places, together, in metres.
     ///   - wander: the 68 % radius that the fixes show by themselves, in metres.
     ///   - course: the course of the last part of the way, in degrees, if it shows one.

@@ -41,8 +41,10 @@ package struct Plausibility: Sendable {
     /// Judges the next fix.
     ///
     /// - Parameters:
+    ///   - fix: the next fix.
     ///   - latest: the latest time that can be true; `nil` if nothing trustworthy knows the present.
     ///   - measured: the last accepted fix with the speed and the radius that its track shows.
+    /// - Returns: whether the fix can be true.
     package mutating func judge(_ fix: Fix, latest: UTCTime?, after measured: Fix? = nil) -> FixVerdict {
         guard (-90...90).contains(fix.latitude), (-180...180).contains(fix.longitude) else {
             return .refused(.positionOutOfRange)
