@@ -290,7 +290,7 @@ extension OutboxEngine {
         configuration.reportRecovery(
             StoreRecovery(
                 path: files.path, reason: reason, renamedTo: renamedTo, salvaged: result.salvaged,
-                lost: result.lost, foundLedger: result.foundLedger))
+                lost: result.lost, foundLedger: result.foundLedger, repeated: result.repeated))
     }
 
     private func adoptRebuilt() throws(StoreError) {

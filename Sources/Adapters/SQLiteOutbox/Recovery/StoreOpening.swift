@@ -77,7 +77,7 @@ final class StoreOpening {
         var places = logBytes > 0 ? [files.log] : []
         // The log may be of an earlier time than the database, and lie over what came later.
         if logBytes > 0, header.fileBytes <= Self.wholeCheckBytes { places.append(files.path) }
-        let cutOff = try commitCutOff(after: counters.lastSequence, in: places)
+        let cutOff = try commitCutOff(after: counters, in: places)
         return Examined(counters: counters, cutOff: cutOff, store: logBytes > 0 ? nil : store)
     }
 
@@ -124,20 +124,29 @@ final class StoreOpening {
 
     /// The rows of the commit during which the power went that reached the log in one piece, when its end did not.
     ///
-    /// - Throws: `damaged` when there are rows of a later one: a log with a damaged frame ends there for SQLite,
-    ///   silently, and so does what was accepted after it.
+    /// - Throws: `damaged` when there are rows or a ledger of a later one: a log with a damaged frame ends there for
+    ///   SQLite, silently, and so does what was accepted or delivered after it.
     private func commitCutOff(
-        after lastSequence: Int64, in places: [String]
+        after counters: OutboxCounters, in places: [String]
     ) throws(StoreError) -> [UpdateRecord] {
+        let lastSequence = counters.lastSequence
         let end = lastSequence + Int64(configuration.durability.longestCommit)
         var hidden: [Int64: UpdateRecord] = [:]
         var last = lastSequence
+        var revision = counters.revision
         for path in places {
             try RecordScan.scan(path: path, on: files.disk, upTo: StoreFormat.longestLog) { found in
+                if case .ledger(let copy) = found, StoreSalvage.trusts(copy.counters) {
+                    revision = max(revision, copy.counters.revision)
+                }
                 guard case .update(let record, _) = found, record.stored.sequence > lastSequence else { return }
                 last = max(last, record.stored.sequence)
                 if last <= end { hidden[record.stored.sequence] = record }
             }
+        }
+        if revision > counters.revision + 1 {
+            throw StoreError(
+                .damaged, path: files.log, reason: "its write-ahead log does not lead to change \(revision)")
         }
         if last > end {
             throw StoreError(.damaged, path: files.log, reason: "its write-ahead log does not lead to update \(last)")
