@@ -88,6 +88,32 @@ import WaypostTestSupport
         #expect(observer.events.contains { if case .notStored = $0 { true } else { false } })
     }
 
+    /// What was sent from memory meanwhile, and what could not be sent, is stored in its order.
+    @Test func storesLaterWhatTheOutboxDidNotAccept() async throws {
+        let (_, _, intake) = try parts(Recording(fixes: []))
+        await outbox.failAppends(with: OutboxError(.busy, "locked"))
+        for second in 0..<25 { await intake.take(.fix(.sample(Double(second)))) }
+        #expect(try await outbox.ledger().accepted == 0)
+        await #expect(throws: OutboxError.self) { try await intake.storeUnstored() }
+        await outbox.failAppends(with: nil)
+        try await intake.storeUnstored()
+        #expect(try await outbox.ledger() == Ledger(accepted: 3, pending: 3))
+        for second in 25..<31 { await intake.take(.fix(.sample(Double(second)))) }
+        let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 10, withBacklog: true))
+        #expect(batch.pending.map(\.update.timeOfFix) == [0, 10, 20, 30].map { Fix.sample($0).timeOfFix })
+    }
+
+    /// The oldest of 1,024 give way; what is kept is stored by as many as one commit may hold.
+    @Test func keepsABoundedNumberInMemory() async throws {
+        let (_, _, intake) = try parts(Recording(fixes: []))
+        await outbox.failAppends(with: OutboxError(.busy, "locked"))
+        for minute in 0..<1100 { await intake.take(.fix(.sample(Double(minute * 60)))) }
+        await outbox.failAppends(with: nil)
+        try await intake.storeUnstored()
+        #expect(try await outbox.ledger() == Ledger(accepted: 1024, pending: 1024))
+        #expect(try await outbox.newest()?.update.timeOfFix == Fix.sample(1099 * 60).timeOfFix)
+    }
+
     /// The disk is full just when the receiver's wrong date is recognised.
     @Test func tellsTheOutboxLaterThatItsNewestIsWrong() async throws {
         let (_, transport, intake) = try parts(Recording(fixes: []))

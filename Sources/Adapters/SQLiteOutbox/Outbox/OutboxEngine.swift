@@ -20,7 +20,8 @@ final class OutboxEngine {
     private var hasBeenOpen = false
     /// Accepted, and not written yet; none between calls with full durability.
     private var group = GroupCommit()
-    /// Acknowledged, and not written yet: live updates, or on a full disk those that found no space.
+    /// Acknowledged, and not written yet: live updates, or those that a full disk or another program's lock kept from
+    /// being written.
     private var unwritten: [Int64: StoredUpdate] = [:]
     /// The sequences of a live update with its shape points, of the last two that were accepted.
     private var appended: [ClosedRange<Int64>] = []
@@ -38,6 +39,9 @@ final class OutboxEngine {
     /// How long a store that was damaged again after its repair is not tried.
     static let repairInterval = Duration.seconds(600)
     private static let keptDamaged = 3
+    private var hasReportedPinnedLog = false
+    /// The bytes from which on the log is longer than the outbox's own work makes it.
+    private var longestLog: Int64 { min(StoreFormat.longestLog, max(configuration.maximumBytes, 16 << 20)) }
 
     init(_ configuration: OutboxConfiguration) throws(OutboxError) {
         self.configuration = configuration
@@ -102,7 +106,7 @@ final class OutboxEngine {
                 try reserve.lending(commit(store))
                 try store.compactIfNearlyEmpty()
             } catch {
-                guard error.kind == .full, !error.isFailedSync else {
+                guard error.leavesStoreSound else {
                     unwritten = before
                     throw error
                 }
@@ -131,9 +135,24 @@ final class OutboxEngine {
     /// whether anything is pending again because of it. To be called each `maintenanceInterval`.
     func maintain() throws(OutboxError) -> Bool {
         try perform { store throws(StoreError) in
+            watchLog()
             if isCommitDue { try reserve.lending(commit(store)) }
             return try handleRequests(store)
         }
+    }
+
+    /// Reports a log that another program keeps from starting over, and so from being bounded.
+    private func watchLog() {
+        let bytes = (try? files.disk.fileSize(at: files.log)) ?? 0
+        let isPinned = bytes > longestLog
+        if isPinned, !hasReportedPinnedLog {
+            configuration.reportWarning(
+                "\(files.log) has grown to \(bytes >> 20) MiB: another program has been reading the outbox for long; "
+                    + "end that program (fuser -v \(files.path) names it)")
+        } else if !isPinned, hasReportedPinnedLog {
+            configuration.reportWarningEnd("\(files.log) is short again")
+        }
+        hasReportedPinnedLog = isPinned
     }
 
     func carryOut(_ request: QuarantineRequest) throws(OutboxError) -> QuarantineAnswer {
@@ -189,7 +208,7 @@ final class OutboxEngine {
                 return try afterRepair(attempt(body))
             }
         } catch {
-            if error.kind != .full || error.isFailedSync { invalidateStore() }
+            if !error.leavesStoreSound { invalidateStore() }
             let told = portError(error)
             if error.kind == .damagedAgain { holdingOff = (told, configuration.uptime() + Self.repairInterval) }
             throw told

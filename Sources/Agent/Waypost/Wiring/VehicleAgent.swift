@@ -207,6 +207,7 @@ package struct VehicleAgent: Sendable {
                 if let line = news?.line(evictions, at: clock.now) { log.write(.warning, line) }
                 news = news ?? EvictionNotice(since: evictions)
                 if try await outbox.maintain() { await uploader.wakeAfterRequeue() }
+                try? await intake.storeUnstored()  // reported when it was not stored
             } catch {
                 observer.observe(.outboxFailed(error))
             }
@@ -292,6 +293,7 @@ package struct VehicleAgent: Sendable {
 
     /// Writes what is still in memory and releases the outbox.
     package func close() async {
+        try? await intake.storeUnstored()  // closing says what is wrong
         do { try await outbox.close() } catch { log.write(.error, "closing the outbox: \(error)") }
     }
 }

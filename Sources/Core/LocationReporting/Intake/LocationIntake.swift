@@ -14,6 +14,7 @@ package actor LocationIntake {
     private var lastReported: LocationUpdate?
     /// Whether what the outbox took for the newest is wrong, and it could not be told so yet.
     private var owesOverruling = false
+    private var unstored = UnstoredUpdates()
     private let outbox: any Outbox
     private var uploader: Uploader
     private let clock: MonotonicClock
@@ -78,6 +79,7 @@ package actor LocationIntake {
         if case .accepted(overrulesEarlier: true) = verdict {
             owesOverruling = true
             shape.forget()
+            unstored.forget()
             await uploader.forgetUnstored()
         }
         let isTold = await change { $0.tells(fix, isAccepted: verdict.isAcceptance) }
@@ -93,18 +95,37 @@ package actor LocationIntake {
         policy.didReport(filtered)
         spacing.didReport(filtered, at: clock.now)
         lastReported = update
-        do {
-            let stored = try await outbox.append(update, with: points, overrulingEarlier: owesOverruling)
-            if owesOverruling { await uploader.forgetUnstored() }
-            owesOverruling = false
-            let first = stored.sequence - Int64(points.count)
-            let past = zip(first..., points).map(StoredUpdate.init)
-            for accepted in past + [stored] { observer.observe(.accepted(accepted)) }
-            await uploader.wake(for: UploadBatch(last: stored, lastIsPending: true, past: past))
+        do throws(OutboxError) {
+            try await storeUnstored()
+            await uploader.wake(for: try await store(update, with: points))
         } catch {
+            unstored.keep(points + [update])
             observer.observe(.notStored(error))
             await uploader.offer(unstored: update, overrulingStored: owesOverruling)
         }
+    }
+
+    /// Stores what the outbox did not accept before; also while no fix comes.
+    package func storeUnstored() async throws(OutboxError) {
+        while !privateMode.isPrivate, let (points, last) = unstored.takeOldest() {
+            do throws(OutboxError) { _ = try await store(last, with: points) } catch {
+                unstored.putBack(points + [last])
+                throw error
+            }
+            await uploader.storedEarlier()
+        }
+    }
+
+    private func store(
+        _ update: LocationUpdate, with points: [LocationUpdate]
+    ) async throws(OutboxError) -> UploadBatch {
+        let stored = try await outbox.append(update, with: points, overrulingEarlier: owesOverruling)
+        if owesOverruling { await uploader.forgetUnstored() }
+        owesOverruling = false
+        let first = stored.sequence - Int64(points.count)
+        let past = zip(first..., points).map(StoredUpdate.init)
+        for accepted in past + [stored] { observer.observe(.accepted(accepted)) }
+        return UploadBatch(last: stored, lastIsPending: true, past: past)
     }
 
     /// Tells when the vehicle becomes private or is so no more. What is told after that begins anew, as at a start.

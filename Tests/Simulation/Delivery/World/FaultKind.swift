@@ -16,6 +16,8 @@ enum FaultKind: Int, CaseIterable, Sendable, Comparable {
     case disorder
     // What people do
     case privateTime, reload
+    // What other programs do
+    case lockedOutbox
 
     /// As it is written after `--without`.
     var name: String { "\(self)" }
@@ -68,6 +70,7 @@ enum FaultKind: Int, CaseIterable, Sendable, Comparable {
         case .disorder: .trait
         case .privateTime: .spell(hoursBetween: 0.5...6, seconds: 2...7200)
         case .reload: .spell(hoursBetween: 0.1...4, seconds: 1...1)
+        case .lockedOutbox: .spell(hoursBetween: 0.5...8, seconds: 5...1800)
         }
     }
 }
