@@ -11,6 +11,8 @@ package actor LocationIntake {
     private var privateMode: PrivateMode
     /// How its switch stands; `nil` where there is none.
     private var privateSwitch: PrivateSwitch?
+    /// Whether it is looked at each second, whether fixes come or not.
+    private var isSwitchWatched = false
     private var lastReported: LocationUpdate?
     /// Whether what the outbox took for the newest is wrong, and it could not be told so yet.
     private var owesOverruling = false
@@ -59,7 +61,14 @@ package actor LocationIntake {
     /// Sees how the private switch stands; also while no fix comes, for the last position is not to be repeated then.
     package func lookAtSwitch() async {
         let isOn = await privateSwitch?() ?? false
-        await change { $0.observe(isSwitchedOn: isOn) }
+        let now = privateSwitch != nil && isSwitchWatched ? clock.now : nil
+        await change { $0.observe(isSwitchedOn: isOn, watchedAt: now) }
+    }
+
+    /// The same, for a caller that does so each second.
+    package func watchSwitch() async {
+        isSwitchWatched = true
+        await lookAtSwitch()
     }
 
     /// Takes what a source delivers.
@@ -82,7 +91,8 @@ package actor LocationIntake {
             unstored.forget()
             await uploader.forgetUnstored()
         }
-        let isTold = await change { $0.tells(fix, isAccepted: verdict.isAcceptance) }
+        let now = clock.now
+        let isTold = await change { $0.tells(fix, isAccepted: verdict.isAcceptance, at: now) }
         guard isTold else { return observer.observe(.withheld) }
         if case .refused(let refusal) = verdict { return observer.observe(.refused(fix, refusal)) }
         observer.observe(.fix(fix))
@@ -95,14 +105,16 @@ package actor LocationIntake {
         policy.didReport(filtered)
         spacing.didReport(filtered, at: clock.now)
         lastReported = update
+        let earlier = unstored.takeNewest(ShapePoints.most - points.count)
         do throws(OutboxError) {
-            try await storeUnstored()
-            await uploader.wake(for: try await store(update, with: points))
+            await uploader.wake(for: try await store(update, with: earlier + points))
         } catch {
-            unstored.keep(points + [update])
+            unstored.keep(earlier + points + [update])
             observer.observe(.notStored(error))
             await uploader.offer(unstored: update, overrulingStored: owesOverruling)
+            return
         }
+        try? await storeUnstored()  // those beyond what one commit accepts
     }
 
     /// Stores what the outbox did not accept before; also while no fix comes.

@@ -15,6 +15,13 @@ struct UnstoredUpdates: Sendable {
         return (taken.dropLast(), last)
     }
 
+    /// Removes and returns the newest, at most `count`.
+    mutating func takeNewest(_ count: Int) -> [LocationUpdate] {
+        let taken = Array(updates.suffix(count))
+        updates.removeLast(taken.count)
+        return taken
+    }
+
     mutating func putBack(_ taken: [LocationUpdate]) { updates = (taken + updates).suffix(Self.limit) }
 
     mutating func forget() { updates = [] }
