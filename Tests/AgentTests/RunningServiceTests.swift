@@ -219,6 +219,30 @@ import WaypostTestSupport
         #expect(service.errors.text.contains("accepted update 1"))
     }
 
+    /// Another release may be installed again before the updates in it are lost: the file is left as it is.
+    @Test func sendsFromMemoryBesideAnOutboxOfANewerRelease() async throws {
+        let bench = try ServiceBench()
+        let store = bench.folder.path("outbox.sqlite")
+        try await SQLiteOutbox.open(OutboxConfiguration(path: store, maximumBytes: 1 << 20)).close()
+        do {
+            let newer = try SQLiteConnection(path: store, access: .readWrite)
+            try newer.execute("CREATE TABLE tracks (id); PRAGMA user_version = 99")
+        }
+        let before = try Data(contentsOf: URL(filePath: store))
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let service = try bench.start()
+        let words = "positions are sent from memory only: \(store): written by a newer release"
+        try #require(await service.errors.line(saying: words) != nil)
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        for epoch in RecentDrive(epochs: 3) {
+            try receiver.send(epoch)
+            #expect(await bench.arrival(of: epoch) != nil)
+        }
+        #expect(await service.terminate().ending == .exited(0))
+        #expect(try Data(contentsOf: URL(filePath: store)) == before)
+        #expect(!FileManager.default.fileExists(atPath: store + "-wal"))
+    }
+
     /// Waits until the service has told of so many delivered updates.
     private func deliveries(of service: RunningProgram, reach count: Int) async -> Bool {
         await service.errors.wait { lines in

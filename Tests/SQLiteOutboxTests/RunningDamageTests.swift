@@ -107,6 +107,23 @@ struct RunningDamage {
         #expect(folder.recoveries.isEmpty)
     }
 
+    /// An append that failed, and whose commit is found on the disk when the store is opened again: the same updates are
+    /// appended again by a caller that has kept them, and are accepted once.
+    @Test(arguments: [false, true]) func acceptsOnceWhatIsAppendedAgain(isDelivered: Bool) throws {
+        let (folder, disk) = try folderOnDisk()
+        let outbox = try folder.open(on: disk)
+        for second in 1...10 { _ = try outbox.append(sample(second)) }
+        disk.order(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .sync))
+        #expect(throws: OutboxError.self) { try outbox.append(sample(12), with: [sample(11)]) }
+        if isDelivered { try outbox.deliverBatch(maximumPastLocations: 5) }
+        let stored = try outbox.append(sample(14), with: [sample(11), sample(12), sample(13)])
+        #expect(stored.sequence == 14)
+        let delivered: Int64 = isDelivered ? 6 : 0
+        #expect(try outbox.ledger() == Ledger(accepted: 14, delivered: delivered, pending: 14 - delivered))
+        #expect(try outbox.append(sample(15)).sequence == 15)
+        #expect(folder.recoveries.isEmpty)
+    }
+
     /// A commit that failed leaves pages in the log, a later account among them, which was never true.
     @Test(arguments: [DiskCall.write, .sync], 1...12)
     func believesNothingOfACommitThatFailed(call: DiskCall, number: Int) throws {

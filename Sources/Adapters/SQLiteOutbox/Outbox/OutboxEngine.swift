@@ -23,6 +23,10 @@ final class OutboxEngine {
     /// Acknowledged, and not written yet: live updates, or those that a full disk or another program's lock kept from
     /// being written.
     private var unwritten: [Int64: StoredUpdate] = [:]
+    /// What the last append would have accepted, if it failed.
+    private var failed: [LocationUpdate] = []
+    /// The same if its commit was found on the disk after all: the caller appends it again, and it's there already.
+    private var foundAgain: [LocationUpdate] = []
     /// The sequences of a live update with its shape points, of the last two that were accepted.
     private var appended: [ClosedRange<Int64>] = []
     private var isClosed = false
@@ -76,7 +80,10 @@ final class OutboxEngine {
         try perform { store throws(StoreError) in
             let last = GroupCommit.Element(update: update, overrulesEarlier: overrulingEarlier)
             let points = shapePoints.map { GroupCommit.Element(update: $0, overrulesEarlier: false) }
-            group.append(points + [last], at: configuration.uptime())
+            let all = points + [last]
+            let isThere = !foundAgain.isEmpty && all.map(\.update).starts(with: foundAgain)
+            let new = isThere ? Array(all.dropFirst(foundAgain.count)) : all
+            group.append(new, at: configuration.uptime())
             let stored = StoredUpdate(sequence: counters.lastSequence + Int64(group.count), update: update)
             do throws(StoreError) {
                 if isCommitDue {
@@ -84,9 +91,11 @@ final class OutboxEngine {
                     try commit(store)
                 }
             } catch {
-                group.removeLast(points.count + 1)  // they are not accepted; those before them are
+                group.removeLast(new.count)  // they are not accepted; those before them are
+                failed = new.map(\.update)
                 throw error
             }
+            (failed, foundAgain) = ([], [])
             appended = appended.suffix(1) + [stored.sequence - Int64(points.count)...stored.sequence]
             return stored
         }
@@ -261,7 +270,10 @@ extension OutboxEngine {
         // Where the process has gone on, what a commit that failed has left was not accepted, or is in memory still.
         let (opened, found) = try opening.open(known: counters, completes: !hasBeenOpen)
         // A commit that failed may have reached the disk all the same: those do not wait any more.
-        group.removeFirst(Int(max(0, found.lastSequence - counters.lastSequence)))
+        let unexpected = Int(max(0, found.lastSequence - counters.lastSequence))
+        foundAgain += failed.prefix(unexpected - min(unexpected, group.count))
+        failed = []
+        group.removeFirst(unexpected)
         (counters, hasBeenOpen) = (found, true)
         for sequence in unwritten.keys where sequence <= counters.lastSequence {
             if try !opened.rows.isPending(sequence) { unwritten[sequence] = nil }

@@ -83,9 +83,7 @@ package struct VehicleAgent: Sendable {
             opensLate = false
         } catch {
             // A recorded log can wait: no vehicle has to be visible by it.
-            guard parts.progress != nil, !configuration.readsRecording, error.code != .locked,
-                error.code != .newerSchema
-            else {
+            guard parts.progress != nil, !configuration.readsRecording, error.code != .locked else {
                 throw AgentError(.unavailable, error.description)
             }
             opensLate = true
