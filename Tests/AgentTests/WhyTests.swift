@@ -33,6 +33,7 @@ import WaypostTestSupport
         var tokenLasts: Duration?
         /// Why the last reload was rejected, a minute ago.
         var rejectedReload: String?
+        var outboxWarning: String?
         var isWell = false
         let text: String
         var testDescription: String { text }
@@ -41,6 +42,11 @@ import WaypostTestSupport
     static let cases =
         receiverCases + deliveryCases + outboxCases + severalCases
         + [
+            Case(
+                events: [(0, receiving), (1, .fix(fix))], until: 4, pending: 1,
+                outboxWarning: "/o-wal was removed; never remove a file of the outbox alone", isWell: true,
+                text: "Nothing has been sent yet: the service started 4 s ago, and its first update is on its way. "
+                    + "1 update is safe in the outbox. /o-wal was removed; never remove a file of the outbox alone."),
             Case(
                 events: [(0, receiving), (1, .fix(fix))], until: 4, pending: 1, isWell: true,
                 text: "Nothing has been sent yet: the service started 4 s ago, and its first update is on its way. "
@@ -347,6 +353,7 @@ import WaypostTestSupport
             clock.advance(by: .seconds(60))
         }
         if let stall = example.stall { monitor.note(lastStall: stall) }
+        monitor.note(outboxWarning: example.outboxWarning)
         var summary = StoreSummary(Ledger(accepted: example.pending, pending: example.pending))
         summary.quarantined.count = example.quarantined
         let report = StatusReport(

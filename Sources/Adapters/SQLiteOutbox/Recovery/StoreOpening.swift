@@ -1,4 +1,5 @@
 import LocationReporting
+import ReportedText
 
 /// Opens the store for its owner, and checks it before anything is written.
 final class StoreOpening {
@@ -25,7 +26,9 @@ final class StoreOpening {
     func open(
         known: OutboxCounters, completes: Bool
     ) throws(StoreError) -> (store: OutboxStore, counters: OutboxCounters) {
+        let removed = try completes ? pagesOfRemovedLog() : 0
         let found = try examine(known)
+        if removed > 0 { reportRemovedLog(removed, found.counters) }
         var counters = found.counters
         let store: OutboxStore
         if let examined = found.store {
@@ -79,6 +82,26 @@ final class StoreOpening {
         if logBytes > 0, header.fileBytes <= Self.wholeCheckBytes { places.append(files.path) }
         let cutOff = try commitCutOff(after: counters, in: places)
         return Examined(counters: counters, cutOff: cutOff, store: logBytes > 0 ? nil : store)
+    }
+
+    /// How many pages the log had that are not in the database, if it is gone and its index is not: SQLite removes both,
+    /// and the index first (sqlite.org/walformat.html §2.1).
+    private func pagesOfRemovedLog() throws(StoreError) -> UInt32 {
+        guard try !isThere(files.log), try isThere(files.index), try isThere(files.path) else { return 0 }
+        let bytes = try withSystem(files.path, files.disk.read(100, at: 0, of: files.index))
+        guard bytes.count == 100 else { return 0 }
+        func word(at offset: Int) -> UInt32 {
+            unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self) }
+        }
+        let (written, moved) = (word(at: 16), word(at: 96))
+        return written > moved ? written - moved : 0
+    }
+
+    private func reportRemovedLog(_ pages: UInt32, _ counters: OutboxCounters) {
+        configuration.reportWarning(
+            "\(files.log) was removed, and with it the outbox's last \(Int(pages).counted("page")): it is older than it was, "
+                + "and knows of \(counters.lastSequence.counted("accepted update")). Those accepted after that are lost or "
+                + "uncounted, and some of those delivered are sent again; never remove a file of the outbox alone")
     }
 
     /// Once: the next opening finds it emptied, unless a program that reads it keeps it as it is.

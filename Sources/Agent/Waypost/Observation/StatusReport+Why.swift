@@ -299,6 +299,7 @@ extension StatusReport {
                 "\(Self.subject(quarantine.count)) quarantined; waypost outbox list (on the page: Last events) says why."
             )
         }
+        if let outboxWarning { texts.append(ended(outboxWarning)) }
         if let stall = lastStall, uptimeSeconds < Self.longestMemory {
             texts.append(
                 "The last run ended itself at \(stall.time) (\(stall.reason)); if that comes again, a device or a disk "

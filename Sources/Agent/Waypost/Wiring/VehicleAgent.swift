@@ -69,8 +69,14 @@ package struct VehicleAgent: Sendable {
         let (log, monitor) = (parts.log, parts.monitor)
         var store = configuration.outbox
         store.reportRecovery = { log.write(.error, "\($0)") }
-        store.reportWarning = { log.write(.warning, $0) }
-        store.reportWarningEnd = { log.write(.info, $0) }
+        store.reportWarning = {
+            log.write(.warning, $0)
+            monitor.note(outboxWarning: $0)
+        }
+        store.reportWarningEnd = {
+            log.write(.info, $0)
+            monitor.note(outboxWarning: nil)
+        }
         store.uptime = { parts.clock.now }
         let (owner, vehicle) = (OutboxVehicle(besideOutbox: store.path), configuration.vehicle)
         store.admit = { ledger throws(OutboxError) in
