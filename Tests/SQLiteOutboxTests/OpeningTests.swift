@@ -78,7 +78,8 @@ import WaypostTestSupport
         #expect(told.withLock { $0[0] }.hasPrefix("\(path)-wal was removed, and with it the outbox's last "))
         #expect(
             told.withLock { $0[0] }.contains(
-                " pages: it is older than it was, and knows of \(accepted) accepted updates. Those accepted after that are "))
+                " pages: it is older than it was, and knows of \(accepted) accepted updates. Those accepted after that are "
+            ))
         try killed.close()
         try OutboxEngine(settings).close()
         #expect(told.withLock { $0.count } == 1, "once")

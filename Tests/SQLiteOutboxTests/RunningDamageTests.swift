@@ -107,8 +107,8 @@ struct RunningDamage {
         #expect(folder.recoveries.isEmpty)
     }
 
-    /// An append that failed, and whose commit is found on the disk when the store is opened again: the same updates are
-    /// appended again by a caller that has kept them, and are accepted once.
+    /// An append that failed, and whose commit is found on the disk when the store is opened again: the same updates
+    /// are appended again by a caller that has kept them, and are accepted once.
     @Test(arguments: [false, true]) func acceptsOnceWhatIsAppendedAgain(isDelivered: Bool) throws {
         let (folder, disk) = try folderOnDisk()
         let outbox = try folder.open(on: disk)

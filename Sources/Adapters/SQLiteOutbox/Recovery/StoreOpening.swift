@@ -84,8 +84,8 @@ final class StoreOpening {
         return Examined(counters: counters, cutOff: cutOff, store: logBytes > 0 ? nil : store)
     }
 
-    /// How many pages the log had that are not in the database, if it is gone and its index is not: SQLite removes both,
-    /// and the index first (sqlite.org/walformat.html §2.1).
+    /// How many pages the log had that are not in the database, if it is gone and its index is not: SQLite removes
+    /// both, and the index first (sqlite.org/walformat.html §2.1).
     private func pagesOfRemovedLog() throws(StoreError) -> UInt32 {
         guard try !isThere(files.log), try isThere(files.index), try isThere(files.path) else { return 0 }
         let bytes = try withSystem(files.path, files.disk.read(100, at: 0, of: files.index))

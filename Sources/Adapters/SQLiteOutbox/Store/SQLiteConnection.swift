@@ -14,9 +14,8 @@ import ReportedText
     let handle: OpaquePointer
     let path: String
 
-    /// Opens an existing database; SQLite reads the file only when the first statement runs.
-    ///
-    /// - Parameter patience: how long a statement waits for another connection's lock, in milliseconds.
+    /// Opens an existing database; SQLite reads the file only when the first statement runs. `patience`: how long a
+    /// statement waits for another connection's lock, in milliseconds.
     init(
         path: String, access: Access, on disk: any StoreDisk = SystemDisk(), patience: Int32 = 5000
     ) throws(StoreError) {
