@@ -124,14 +124,14 @@ import WaypostTestSupport
     @Test func tellsNothingOfATimeInWhichItWasFrozen() async throws {
         let clock = ManualClock()
         let intake = intake(for: try uploader(over: answeringTransport), clock: clock, privateSwitch: { false })
-        await intake.watchSwitch()
+        await intake.lookAtSwitch(isWatching: true)
         await intake.take(.fix(.sample(0)))
         clock.advance(by: .seconds(20))
         await intake.take(.fix(.sample(19.6)))
         #expect(try await outbox.ledger().accepted == 1)
         #expect(observer.events.last == .withheld)
         clock.advance(by: .seconds(1))
-        await intake.watchSwitch()
+        await intake.lookAtSwitch(isWatching: true)
         await intake.take(.fix(.sample(21)))
         #expect(try await outbox.ledger().accepted == 2)
     }

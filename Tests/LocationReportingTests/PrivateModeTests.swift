@@ -52,11 +52,11 @@ import WaypostTestSupport
         ] as [(Int, [Bool])])
     func takesATimeInWhichNobodyLookedForPrivate(milliseconds: Int, expected: [Bool]) {
         var mode = PrivateMode(zones: [])
-        mode.observe(isSwitchedOn: false, watchedAt: .seconds(10))
+        mode.observe(isSwitchedOn: false, at: .seconds(10), isWatched: true)
         var told: [Bool] = []
         for after in [0, 999, 1000] {
             let now = Duration.seconds(10) + .milliseconds(milliseconds + after)
-            mode.observe(isSwitchedOn: false, watchedAt: now)
+            mode.observe(isSwitchedOn: false, at: now)
             told.append(mode.tells(.sample(0), at: now))
         }
         #expect(told == expected)
@@ -67,7 +67,7 @@ import WaypostTestSupport
     @Test func doubtsNothingOfASwitchThatIsNotWatched() {
         var mode = PrivateMode(zones: [])
         for second in [0, 10, 100] {
-            mode.observe(isSwitchedOn: false)
+            mode.observe(isSwitchedOn: false, at: .seconds(second))
             let isTold = mode.tells(.sample(0), at: .seconds(second))
             #expect(isTold)
         }

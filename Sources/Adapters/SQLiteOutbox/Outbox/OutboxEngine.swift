@@ -20,16 +20,12 @@ final class OutboxEngine {
     private var hasBeenOpen = false
     /// Accepted, and not written yet; none between calls with full durability.
     private var group = GroupCommit()
-    /// Acknowledged, and not written yet: live updates, or those that a full disk or another program's lock kept from
-    /// being written.
+    /// Acknowledged, and not written yet: live updates, or those that a full disk or a lock kept back.
     private var unwritten: [Int64: StoredUpdate] = [:]
-    /// What the last append would have accepted, if it failed.
-    private var failed: [LocationUpdate] = []
-    /// The same if its commit was found on the disk after all: the caller appends it again, and it's there already.
-    private var foundAgain: [LocationUpdate] = []
+    private var failedAppend = FailedAppend()
     /// The sequences of a live update with its shape points, of the last two that were accepted.
     private var appended: [ClosedRange<Int64>] = []
-    private var isClosed = false
+    private var isClosed: Bool { ownership == nil }
     /// What every call throws after a repair that did not help, and until when: a repair writes the whole store.
     private var holdingOff: (error: OutboxError, end: Duration)?
 
@@ -43,9 +39,6 @@ final class OutboxEngine {
     /// How long a store that was damaged again after its repair is not tried.
     static let repairInterval = Duration.seconds(600)
     private static let keptDamaged = 3
-    private var hasReportedPinnedLog = false
-    /// The bytes from which on the log is longer than the outbox's own work makes it.
-    private var longestLog: Int64 { min(StoreFormat.longestLog, max(configuration.maximumBytes, 16 << 20)) }
 
     init(_ configuration: OutboxConfiguration) throws(OutboxError) {
         self.configuration = configuration
@@ -59,17 +52,17 @@ final class OutboxEngine {
             eviction = Eviction(maximumBytes: configuration.maximumBytes, maximumAge: configuration.maximumAge)
             ownership = try StoreOwnership(files, reserve)
         } catch { throw OutboxError(error) }
-        do throws(StoreError) { try openStore() } catch { throw portError(error) }
+        do throws(StoreError) { try openStore() } catch {
+            throw OutboxError(error, repairsDamage: configuration.repairsDamage)
+        }
         do { try reserve.fill() } catch {}  // the first append reports a full disk
     }
 
     deinit {
         // There is no caller left to report to: at worst a delivery is repeated after the restart.
         do {
-            if !isClosed {
-                try writeAll()
-                try ownership?.verify()
-            }
+            try writeAll()
+            try ownership?.verify()
         } catch { invalidateStore() }
         store = nil  // before its locks go
     }
@@ -78,11 +71,9 @@ final class OutboxEngine {
         _ update: LocationUpdate, with shapePoints: [LocationUpdate] = [], overrulingEarlier: Bool = false
     ) throws(OutboxError) -> StoredUpdate {
         try perform { store throws(StoreError) in
-            let last = GroupCommit.Element(update: update, overrulesEarlier: overrulingEarlier)
-            let points = shapePoints.map { GroupCommit.Element(update: $0, overrulesEarlier: false) }
-            let all = points + [last]
-            let isThere = !foundAgain.isEmpty && all.map(\.update).starts(with: foundAgain)
-            let new = isThere ? Array(all.dropFirst(foundAgain.count)) : all
+            var all = shapePoints.map { GroupCommit.Element(update: $0, overrulesEarlier: false) }
+            all.append(GroupCommit.Element(update: update, overrulesEarlier: overrulingEarlier))
+            let new = Array(all.dropFirst(failedAppend.countStored(of: all.map(\.update))))
             group.append(new, at: configuration.uptime())
             let stored = StoredUpdate(sequence: counters.lastSequence + Int64(group.count), update: update)
             do throws(StoreError) {
@@ -92,11 +83,11 @@ final class OutboxEngine {
                 }
             } catch {
                 group.removeLast(new.count)  // they are not accepted; those before them are
-                failed = new.map(\.update)
+                failedAppend.updates = new.map(\.update)
                 throw error
             }
-            (failed, foundAgain) = ([], [])
-            appended = appended.suffix(1) + [stored.sequence - Int64(points.count)...stored.sequence]
+            failedAppend = FailedAppend()
+            appended = appended.suffix(1) + [stored.sequence - Int64(shapePoints.count)...stored.sequence]
             return stored
         }
     }
@@ -140,28 +131,13 @@ final class OutboxEngine {
         }
     }
 
-    /// Periodic work: writes what has waited long enough, and carries out what tools have asked for;
-    /// whether anything is pending again because of it. To be called each `maintenanceInterval`.
+    /// Periodic work, for each `maintenanceInterval`; whether anything is pending again because of it.
     func maintain() throws(OutboxError) -> Bool {
         try perform { store throws(StoreError) in
-            watchLog()
+            opening.watchLog()
             if isCommitDue { try reserve.lending(commit(store)) }
             return try handleRequests(store)
         }
-    }
-
-    /// Reports a log that another program keeps from starting over, and so from being bounded.
-    private func watchLog() {
-        let bytes = (try? files.disk.fileSize(at: files.log)) ?? 0
-        let isPinned = bytes > longestLog
-        if isPinned, !hasReportedPinnedLog {
-            configuration.reportWarning(
-                "\(files.log) has grown to \(bytes >> 20) MiB: another program has been reading the outbox for long; "
-                    + "end that program (fuser -v \(files.path) names it)")
-        } else if !isPinned, hasReportedPinnedLog {
-            configuration.reportWarningEnd("\(files.log) is short again")
-        }
-        hasReportedPinnedLog = isPinned
     }
 
     func carryOut(_ request: QuarantineRequest) throws(OutboxError) -> QuarantineAnswer {
@@ -175,7 +151,6 @@ final class OutboxEngine {
             try writeAll()
             try ownership?.verify()  // closing moves the log into the database, and removes it
         }
-        isClosed = true
         store = nil
         ownership = nil
     }
@@ -218,7 +193,7 @@ final class OutboxEngine {
             }
         } catch {
             if !error.leavesStoreSound { invalidateStore() }
-            let told = portError(error)
+            let told = OutboxError(error, repairsDamage: configuration.repairsDamage)
             if error.kind == .damagedAgain { holdingOff = (told, configuration.uptime() + Self.repairInterval) }
             throw told
         }
@@ -234,10 +209,6 @@ final class OutboxEngine {
             if error.kind == .damaged { invalidateStore() }
             throw error
         }
-    }
-
-    private func portError(_ error: StoreError) -> OutboxError {
-        OutboxError(error, repairsDamage: configuration.repairsDamage)
     }
 }
 
@@ -271,8 +242,7 @@ extension OutboxEngine {
         let (opened, found) = try opening.open(known: counters, completes: !hasBeenOpen)
         // A commit that failed may have reached the disk all the same: those do not wait any more.
         let unexpected = Int(max(0, found.lastSequence - counters.lastSequence))
-        foundAgain += failed.prefix(unexpected - min(unexpected, group.count))
-        failed = []
+        failedAppend.wasFound(max(0, unexpected - group.count))
         group.removeFirst(unexpected)
         (counters, hasBeenOpen) = (found, true)
         for sequence in unwritten.keys where sequence <= counters.lastSequence {
@@ -412,9 +382,7 @@ extension OutboxEngine {
         }
     }
 
-    func newest() throws(OutboxError) -> StoredUpdate? {
-        try perform { _ throws(StoreError) in current.newest }
-    }
+    func newest() throws(OutboxError) -> StoredUpdate? { try perform { _ throws(StoreError) in current.newest } }
 
     func ledger() throws(OutboxError) -> Ledger { try summary().ledger }
 

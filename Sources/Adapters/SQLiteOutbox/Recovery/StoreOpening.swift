@@ -6,6 +6,7 @@ final class StoreOpening {
     private let files: StoreFiles
     private let configuration: OutboxConfiguration
     private var hasReportedLongLog = false
+    private var hasReportedPinnedLog = false
 
     /// A store up to this size is checked whole at opening, in a few milliseconds; of a larger one the places
     /// are checked that every use depends on, and the rest as it is read.
@@ -102,6 +103,20 @@ final class StoreOpening {
             "\(files.log) was removed, and with it the outbox's last \(Int(pages).counted("page")): it is older than it was, "
                 + "and knows of \(counters.lastSequence.counted("accepted update")). Those accepted after that are lost or "
                 + "uncounted, and some of those delivered are sent again; never remove a file of the outbox alone")
+    }
+
+    /// Reports a log that another program keeps from starting over, and so from being bounded.
+    func watchLog() {
+        let bytes = (try? files.disk.fileSize(at: files.log)) ?? 0
+        let isPinned = bytes > min(StoreFormat.longestLog, max(configuration.maximumBytes, 16 << 20))
+        if isPinned, !hasReportedPinnedLog {
+            configuration.reportWarning(
+                "\(files.log) has grown to \(bytes >> 20) MiB: another program has been reading the outbox for long; "
+                    + "end that program (fuser -v \(files.path) names it)")
+        } else if !isPinned, hasReportedPinnedLog {
+            configuration.reportWarningEnd("\(files.log) is short again")
+        }
+        hasReportedPinnedLog = isPinned
     }
 
     /// Once: the next opening finds it emptied, unless a program that reads it keeps it as it is.

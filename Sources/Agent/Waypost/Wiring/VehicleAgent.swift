@@ -190,7 +190,7 @@ package struct VehicleAgent: Sendable {
     /// Each fix sees for itself how the switch stands; this is for the time in which none comes, where there is one.
     private func watchPrivateSwitch(_ isThere: Bool) async -> Never? {
         while !Task.isCancelled {
-            if isThere { await intake.watchSwitch() }
+            if isThere { await intake.lookAtSwitch(isWatching: true) }
             await clock.sleep(for: .seconds(isThere ? 1 : 3600))
         }
         return nil

@@ -11,11 +11,7 @@ package actor LocationIntake {
     private var privateMode: PrivateMode
     /// How its switch stands; `nil` where there is none.
     private var privateSwitch: PrivateSwitch?
-    /// Whether it is looked at each second, whether fixes come or not.
-    private var isSwitchWatched = false
     private var lastReported: LocationUpdate?
-    /// Whether what the outbox took for the newest is wrong, and it could not be told so yet.
-    private var owesOverruling = false
     private var unstored = UnstoredUpdates()
     private let outbox: any Outbox
     private var uploader: Uploader
@@ -59,16 +55,12 @@ package actor LocationIntake {
     }
 
     /// Sees how the private switch stands; also while no fix comes, for the last position is not to be repeated then.
-    package func lookAtSwitch() async {
+    ///
+    /// `isWatching`: the caller does so each second, whether fixes come or not.
+    package func lookAtSwitch(isWatching: Bool = false) async {
         let isOn = await privateSwitch?() ?? false
-        let now = privateSwitch != nil && isSwitchWatched ? clock.now : nil
-        await change { $0.observe(isSwitchedOn: isOn, watchedAt: now) }
-    }
-
-    /// The same, for a caller that does so each second.
-    package func watchSwitch() async {
-        isSwitchWatched = true
-        await lookAtSwitch()
+        let now = privateSwitch == nil ? nil : clock.now
+        await change { $0.observe(isSwitchedOn: isOn, at: now, isWatched: isWatching) }
     }
 
     /// Takes what a source delivers.
@@ -86,9 +78,8 @@ package actor LocationIntake {
         if privateSwitch != nil { await lookAtSwitch() }
         let verdict = plausibility.judge(fix, latest: latestTime())
         if case .accepted(overrulesEarlier: true) = verdict {
-            owesOverruling = true
             shape.forget()
-            unstored.forget()
+            unstored.overruleEarlier()
             await uploader.forgetUnstored()
         }
         let now = clock.now
@@ -111,7 +102,7 @@ package actor LocationIntake {
         } catch {
             unstored.keep(earlier + points + [update])
             observer.observe(.notStored(error))
-            await uploader.offer(unstored: update, overrulingStored: owesOverruling)
+            await uploader.offer(unstored: update, overrulingStored: unstored.overrulesStored)
             return
         }
         try? await storeUnstored()  // those beyond what one commit accepts
@@ -131,9 +122,9 @@ package actor LocationIntake {
     private func store(
         _ update: LocationUpdate, with points: [LocationUpdate]
     ) async throws(OutboxError) -> UploadBatch {
-        let stored = try await outbox.append(update, with: points, overrulingEarlier: owesOverruling)
-        if owesOverruling { await uploader.forgetUnstored() }
-        owesOverruling = false
+        let stored = try await outbox.append(update, with: points, overrulingEarlier: unstored.overrulesStored)
+        if unstored.overrulesStored { await uploader.forgetUnstored() }
+        unstored.didOverrule()
         let first = stored.sequence - Int64(points.count)
         let past = zip(first..., points).map(StoredUpdate.init)
         for accepted in past + [stored] { observer.observe(.accepted(accepted)) }

@@ -56,12 +56,13 @@ package struct PrivateMode: Sendable {
         return true
     }
 
-    /// Takes how the switch stands. `now`: the time, if the switch is watched.
-    package mutating func observe(isSwitchedOn: Bool, watchedAt now: Duration? = nil) {
+    /// Takes how the switch stands at `now`; without a time there is no switch that could be watched. From the first
+    /// look with `isWatched` on, somebody looks each second.
+    package mutating func observe(isSwitchedOn: Bool, at now: Duration? = nil, isWatched: Bool = false) {
         if self.isSwitchedOn, !isSwitchedOn { fixIsOfBefore = true }
         self.isSwitchedOn = isSwitchedOn
         if let now, let lastLook, now - lastLook > Self.longestUnseen { doubtEndsAt = now + Self.buffered }
-        lastLook = now
+        if isWatched || lastLook != nil { lastLook = now }
     }
 
     /// Whether `fix`, which came at `now`, is to be told; one that was not accepted says nothing of where the vehicle

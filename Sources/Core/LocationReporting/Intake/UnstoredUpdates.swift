@@ -4,6 +4,8 @@ struct UnstoredUpdates: Sendable {
     static let limit = 1024
 
     private var updates: [LocationUpdate] = []
+    /// Whether what the outbox took for the newest is wrong, and it could not be told so yet.
+    private(set) var overrulesStored = false
 
     mutating func keep(_ more: [LocationUpdate]) { updates = (updates + more).suffix(Self.limit) }
 
@@ -24,5 +26,9 @@ struct UnstoredUpdates: Sendable {
 
     mutating func putBack(_ taken: [LocationUpdate]) { updates = (taken + updates).suffix(Self.limit) }
 
-    mutating func forget() { updates = [] }
+    /// Notes that all updates until now, stored or not, were wrong.
+    mutating func overruleEarlier() { (updates, overrulesStored) = ([], true) }
+
+    /// Notes that the outbox has accepted one that overrules what it held.
+    mutating func didOverrule() { overrulesStored = false }
 }
