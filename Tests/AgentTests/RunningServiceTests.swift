@@ -10,6 +10,8 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
+@testable import SQLiteOutbox
+
 /// `waypost run` as a process, with a receiver on a pseudo-terminal and Fleet Engine on loopback.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct RunningService {
     /// A log of last spring is no live receiver: it ends in an error that names the command for logs.
@@ -152,6 +154,34 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
+    /// A backup, or a person with `sqlite3`: positions arrive at their time, and are stored when the lock is gone.
+    @Test func goesOnReportingWhileAnotherProgramHasLockedTheOutbox() async throws {
+        let bench = try ServiceBench()
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let service = try bench.start()
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        let epochs = Array(RecentDrive(epochs: 8))
+        try receiver.send(epochs[0])
+        try #require(await service.errors.line(saying: "accepted update 1") != nil)
+        do {
+            let other = try SQLiteConnection(path: bench.folder.path("outbox.sqlite"), access: .readWrite)
+            try other.execute("BEGIN IMMEDIATE")
+            for epoch in epochs[1...6] {
+                try receiver.send(epoch)
+                #expect(await bench.arrival(of: epoch) != nil, "it does not arrive from memory")
+            }
+            try other.execute("ROLLBACK")
+        }
+        #expect(service.errors.text.contains("another program has locked the outbox"))
+        #expect(!service.errors.text.contains("disk"), "the disk is not to blame")
+        try #require(await service.errors.line(saying: "accepted update 7") != nil)
+        try receiver.send(epochs[7])
+        try #require(await service.errors.line(saying: "accepted update 8") != nil)
+        try #require(await deliveries(of: service, reach: 8))
+        #expect(await bench.vehicle?.lastLocationsBackInTime == 0)
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
     /// A store that cannot be opened keeps no vehicle from being seen, and is taken when it can be.
     @Test(
         .enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"),
@@ -187,6 +217,30 @@ import WaypostTestSupport
         }
         #expect(await service.terminate().ending == .exited(0))
         #expect(service.errors.text.contains("accepted update 1"))
+    }
+
+    /// Another release may be installed again before the updates in it are lost: the file is left as it is.
+    @Test func sendsFromMemoryBesideAnOutboxOfANewerRelease() async throws {
+        let bench = try ServiceBench()
+        let store = bench.folder.path("outbox.sqlite")
+        try await SQLiteOutbox.open(OutboxConfiguration(path: store, maximumBytes: 1 << 20)).close()
+        do {
+            let newer = try SQLiteConnection(path: store, access: .readWrite)
+            try newer.execute("CREATE TABLE tracks (id); PRAGMA user_version = 99")
+        }
+        let before = try Data(contentsOf: URL(filePath: store))
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let service = try bench.start()
+        let words = "positions are sent from memory only: \(store): written by a newer release"
+        try #require(await service.errors.line(saying: words) != nil)
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        for epoch in RecentDrive(epochs: 3) {
+            try receiver.send(epoch)
+            #expect(await bench.arrival(of: epoch) != nil)
+        }
+        #expect(await service.terminate().ending == .exited(0))
+        #expect(try Data(contentsOf: URL(filePath: store)) == before)
+        #expect(!FileManager.default.fileExists(atPath: store + "-wal"))
     }
 
     /// Waits until the service has told of so many delivered updates.

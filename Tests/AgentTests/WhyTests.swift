@@ -33,6 +33,7 @@ import WaypostTestSupport
         var tokenLasts: Duration?
         /// Why the last reload was rejected, a minute ago.
         var rejectedReload: String?
+        var outboxWarning: String?
         var isWell = false
         let text: String
         var testDescription: String { text }
@@ -41,6 +42,11 @@ import WaypostTestSupport
     static let cases =
         receiverCases + deliveryCases + outboxCases + severalCases
         + [
+            Case(
+                events: [(0, receiving), (1, .fix(fix))], until: 4, pending: 1,
+                outboxWarning: "/o-wal was removed; never remove a file of the outbox alone", isWell: true,
+                text: "Nothing has been sent yet: the service started 4 s ago, and its first update is on its way. "
+                    + "1 update is safe in the outbox. /o-wal was removed; never remove a file of the outbox alone."),
             Case(
                 events: [(0, receiving), (1, .fix(fix))], until: 4, pending: 1, isWell: true,
                 text: "Nothing has been sent yet: the service started 4 s ago, and its first update is on its way. "
@@ -268,13 +274,13 @@ import WaypostTestSupport
             events: [(0, receiving), (0, .fix(fix)), (0, .outboxFailed(unreadable))], until: 60, pending: 3,
             text:
                 "Nothing has been sent since the service started at 09:25 UTC, because the outbox cannot be read: /o: disk "
-                + "I/O error. Check its disk (journalctl -k). 3 updates are safe in the outbox."),
+                + "I/O error. 3 updates are safe in the outbox."),
         Case(
             events: [(0, .fix(fix)), (0, .outboxFailed(unreadable)), (86_460, .fix(fix)), (86_460, receiving)],
             until: 86_460, pending: 3,
             text:
                 "Nothing has been sent since the service started at 2026-11-20 09:25 UTC, because the outbox cannot be read: "
-                + "/o: disk I/O error. Check its disk (journalctl -k). 3 updates are safe in the outbox."),
+                + "/o: disk I/O error. 3 updates are safe in the outbox."),
         // Positions go out: it is not said that none do, whatever else fails of the outbox.
         Case(
             events: [
@@ -282,14 +288,14 @@ import WaypostTestSupport
                 (55, .notStored(full)), (56, delivered), (58, .outboxFailed(unreadable)),
             ], until: 60, pending: 12,
             text:
-                "Positions are sent, but since 09:25 UTC from memory only, so that one that cannot be sent is lost: /o: no "
+                "Positions are sent, but none has been stored since 09:25 UTC; the last ones are kept in memory only: /o: no "
                 + "space is left; free some. New ones are not accepted until then. 12 updates are safe in the outbox."),
         Case(
             events: [
                 (0, receiving), (0, .outboxFailed(unreadable)), (0, .fix(fix)), (0, .notStored(full)), (1, delivered),
             ], until: 2,
             text:
-                "Positions are sent, but since 09:25 UTC from memory only, so that one that cannot be sent is lost: /o: no "
+                "Positions are sent, but none has been stored since 09:25 UTC; the last ones are kept in memory only: /o: no "
                 + "space is left; free some. New ones are not accepted until then."),
     ]
 
@@ -321,7 +327,7 @@ import WaypostTestSupport
                 (60, .fix(fix)), (60, .outboxFailed(unreadable)),
             ], until: 60,
             text:
-                "The outbox has taken no position since 09:25 UTC, so that only the newest is kept, in memory: /o: no space "
+                "The outbox has accepted no position since 09:25 UTC; the last ones are kept in memory only: /o: no space "
                 + "is left; free some. New ones are not accepted until then. Besides, nothing has been sent since the service "
                 + "started at 09:25 UTC, because Fleet Engine cannot take updates now: 503."),
     ]
@@ -347,6 +353,7 @@ import WaypostTestSupport
             clock.advance(by: .seconds(60))
         }
         if let stall = example.stall { monitor.note(lastStall: stall) }
+        monitor.note(outboxWarning: example.outboxWarning)
         var summary = StoreSummary(Ledger(accepted: example.pending, pending: example.pending))
         summary.quarantined.count = example.quarantined
         let report = StatusReport(

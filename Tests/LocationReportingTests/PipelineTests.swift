@@ -54,12 +54,14 @@ import WaypostTestSupport
     }
 
     func intake(
-        for uploader: Uploader, spacing: RequestSpacing = .recordedLog, clock: ManualClock = ManualClock()
+        for uploader: Uploader, spacing: RequestSpacing = .recordedLog, clock: ManualClock = ManualClock(),
+        privateSwitch: PrivateSwitch? = nil
     ) -> LocationIntake {
         LocationIntake(
             plausibility: Plausibility(earliest: nil), shape: ShapePoints(meters: 5),
             policy: ReportingPolicy(.interval(.seconds(10)), heartbeat: .seconds(60)), spacing: spacing,
-            outbox: outbox, uploader: uploader, clock: MonotonicClock(clock), latestTime: { nil }, observer: observer)
+            privateSwitch: privateSwitch, outbox: outbox, uploader: uploader, clock: MonotonicClock(clock),
+            latestTime: { nil }, observer: observer)
     }
 
     static let drive = (0..<100).map { Fix.sample(Double($0), north: Double($0) * 10, speed: 10, heading: 0) }
@@ -86,6 +88,52 @@ import WaypostTestSupport
         #expect(last.contains("10:01:30Z"))
         #expect(try await outbox.ledger() == Ledger())
         #expect(observer.events.contains { if case .notStored = $0 { true } else { false } })
+    }
+
+    /// What was sent from memory meanwhile, and what could not be sent, is stored in its order.
+    @Test(arguments: [false, true]) func storesLaterWhatTheOutboxDidNotAccept(hasFix: Bool) async throws {
+        let (_, _, intake) = try parts(Recording(fixes: []))
+        await outbox.failAppends(with: OutboxError(.busy, "locked"))
+        for second in 0..<25 { await intake.take(.fix(.sample(Double(second)))) }
+        #expect(try await outbox.ledger().accepted == 0)
+        await #expect(throws: OutboxError.self) { try await intake.storeUnstored() }
+        await outbox.failAppends(with: nil)
+        if hasFix {
+            for second in 25..<31 { await intake.take(.fix(.sample(Double(second)))) }
+        } else {
+            try await intake.storeUnstored()
+        }
+        let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 10, withBacklog: true))
+        let expected: [Double] = hasFix ? [0, 10, 20, 30] : [0, 10, 20]
+        #expect(batch.pending.map(\.update.timeOfFix) == expected.map { Fix.sample($0).timeOfFix })
+        #expect(batch.pending.map(\.sequence) == (1...Int64(expected.count)).map(\.self))
+    }
+
+    /// The oldest of 1,024 give way; what is kept is stored by as many as one commit may hold.
+    @Test func keepsABoundedNumberInMemory() async throws {
+        let (_, _, intake) = try parts(Recording(fixes: []))
+        await outbox.failAppends(with: OutboxError(.busy, "locked"))
+        for minute in 0..<1100 { await intake.take(.fix(.sample(Double(minute * 60)))) }
+        await outbox.failAppends(with: nil)
+        try await intake.storeUnstored()
+        #expect(try await outbox.ledger() == Ledger(accepted: 1024, pending: 1024))
+        #expect(try await outbox.newest()?.update.timeOfFix == Fix.sample(1099 * 60).timeOfFix)
+    }
+
+    /// It was switched on and off while the process was stopped: the fix that came meanwhile waits in the receiver.
+    @Test func tellsNothingOfATimeInWhichItWasFrozen() async throws {
+        let clock = ManualClock()
+        let intake = intake(for: try uploader(over: answeringTransport), clock: clock, privateSwitch: { false })
+        await intake.lookAtSwitch(isWatching: true)
+        await intake.take(.fix(.sample(0)))
+        clock.advance(by: .seconds(20))
+        await intake.take(.fix(.sample(19.6)))
+        #expect(try await outbox.ledger().accepted == 1)
+        #expect(observer.events.last == .withheld)
+        clock.advance(by: .seconds(1))
+        await intake.lookAtSwitch(isWatching: true)
+        await intake.take(.fix(.sample(21)))
+        #expect(try await outbox.ledger().accepted == 2)
     }
 
     /// The disk is full just when the receiver's wrong date is recognised.

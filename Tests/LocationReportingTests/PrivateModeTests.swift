@@ -44,6 +44,35 @@ import WaypostTestSupport
         #expect(told == [true, false, false, false, true, false])
     }
 
+    /// The process was frozen for so long after its last look: what the receiver has buffered is not told, whether the
+    /// switch was on meanwhile or not.
+    @Test(
+        arguments: [
+            (2000, [true, true, true]), (2001, [false, false, true]), (3_600_000, [false, false, true]),
+        ] as [(Int, [Bool])])
+    func takesATimeInWhichNobodyLookedForPrivate(milliseconds: Int, expected: [Bool]) {
+        var mode = PrivateMode(zones: [])
+        mode.observe(isSwitchedOn: false, at: .seconds(10), isWatched: true)
+        var told: [Bool] = []
+        for after in [0, 999, 1000] {
+            let now = Duration.seconds(10) + .milliseconds(milliseconds + after)
+            mode.observe(isSwitchedOn: false, at: now)
+            told.append(mode.tells(.sample(0), at: now))
+        }
+        #expect(told == expected)
+        #expect(!mode.isPrivate)
+    }
+
+    /// Where only fixes look at it, as in a replay, a pause of the receiver says nothing.
+    @Test func doubtsNothingOfASwitchThatIsNotWatched() {
+        var mode = PrivateMode(zones: [])
+        for second in [0, 10, 100] {
+            mode.observe(isSwitchedOn: false, at: .seconds(second))
+            let isTold = mode.tells(.sample(0), at: .seconds(second))
+            #expect(isTold)
+        }
+    }
+
     /// A glitch neither makes it private nor ends that, and tells nothing of a zone.
     @Test func learnsNothingOfAFixThatIsNotAccepted() {
         var mode = PrivateMode(zones: Self.zones)

@@ -10,15 +10,16 @@ import TimeAndChance
 struct DamageTrial {
     /// A store as it lies there, with the bytes of every row that is pending.
     struct Sample: Sendable {
+        let accepted: Int64
         let database, log: [UInt8]
         /// A log of an earlier time.
         let early: [UInt8]
         let cells: [Int64: [UInt8]]
         fileprivate let places: Places
 
-        init(rows: Int) throws {
+        init(rows: Int, maximumBytes: Int64 = 64_000_000) throws {
             let folder = try StoreFolder()
-            let outbox = try folder.open()
+            let outbox = try OutboxEngine(folder.configuration(maximumBytes: maximumBytes))
             var early: [UInt8] = []
             for second in 1...rows {
                 _ = try outbox.append(SQLiteOutboxTests.sample(second))
@@ -30,13 +31,14 @@ struct DamageTrial {
                 cells[record.stored.sequence] = Self.cell(record)
             }
             (self.cells, self.early) = (cells, early)
+            accepted = try outbox.ledger().accepted
             database = try folder.read("outbox.sqlite")
             log = try folder.read("outbox.sqlite-wal")
             places = Places(cells, database: database, log: log)
         }
 
         /// A row as it lies in a page: size of the payload, row id, record header, body (fileformat2.html §1.6, §2.1).
-        private static func cell(_ record: UpdateRecord) -> [UInt8] {
+        static func cell(_ record: UpdateRecord) -> [UInt8] {
             func varint(_ value: Int) -> [UInt8] {
                 value < 0x80 ? [UInt8(value)] : varint(value >> 7).map { $0 | 0x80 } + [UInt8(value & 0x7f)]
             }
@@ -77,6 +79,9 @@ struct DamageTrial {
         try #require(kept.count * 100 >= sound.count * 99, "seed \(seed), \(words): \(kept.count) of \(sound.count)")
         let ledger = try outbox.ledger()
         try #require(ledger.balances, "seed \(seed), \(words)")
+        let lost = Set(sample.cells.keys).subtracting(found).count
+        let told = try outbox.summary().evictions[.damage].count + sample.accepted - ledger.accepted
+        try #require(Int64(lost) <= told, "seed \(seed), \(words): \(lost) are lost, \(told) are counted")
         _ = try outbox.append(SQLiteOutboxTests.sample(86_000))
         rows += sample.cells.count
         self.sound += sound.count

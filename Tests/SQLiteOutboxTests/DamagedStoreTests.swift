@@ -136,9 +136,12 @@ struct DamagedStore {
     @Test(.enabled(if: !Sanitizer.isActive, "computes for long on one thread"))
     func givesBackWhatIsSoundWhateverTheDamage() throws {
         let seeds = ProcessInfo.processInfo.environment["DAMAGE_SEEDS"].flatMap { UInt64($0) } ?? 16
-        let samples = [try DamageTrial.Sample(rows: 600), try DamageTrial.Sample(rows: 3000)]
+        let samples = [
+            try DamageTrial.Sample(rows: 600), try DamageTrial.Sample(rows: 3000),
+            try DamageTrial.Sample(rows: 3000, maximumBytes: 64 * 1024),
+        ]
         var trial = DamageTrial()
-        for seed in 1...seeds { try trial.run(samples[Int(seed % 2)], seed: seed) }
+        for seed in 1...seeds { try trial.run(samples[Int(seed % 3)], seed: seed) }
         print(
             "damage: \(seeds) stores of \(trial.rows) rows in all, \(trial.sound) undamaged, \(trial.salvaged) of these "
                 + "salvaged, \(trial.counted) counted as lost, slowest opening \(trial.slowestOpening)")

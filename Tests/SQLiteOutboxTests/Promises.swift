@@ -17,6 +17,8 @@ struct Promises {
     private var unwritten: [Int64: LocationUpdate] = [:]
     /// An append that failed, with its shape points: of one that the power cut off there is what reached the disk.
     private var offered: [LocationUpdate] = []
+    /// An append that failed, and was found all the same: appended again, it is accepted once.
+    private var foundAgain: [LocationUpdate] = []
     /// The update that each was accepted with.
     private var liveOf: [Int64: Int64] = [:]
     /// An acknowledgement or a quarantine that failed: done, or not.
@@ -41,6 +43,9 @@ struct Promises {
     ) throws {
         offered = points + [update]
         let stored = try outbox.append(update, with: points)
+        let isFoundAgain = offered == foundAgain && stored.sequence == accepted
+        foundAgain = []
+        if isFoundAgain { return offered = [] }
         let last = accepted + Int64(offered.count)
         try hold(stored.sequence == last, "accepted as \(stored.sequence) after \(accepted)")
         accept(at: now)
@@ -59,6 +64,7 @@ struct Promises {
             return update
         }.compactMap(\.self)
         try hold(there == offered.filter(there.contains), "\(there) is not the order of \(offered)")
+        foundAgain = offered
         offered = there
         accept(at: now)
     }

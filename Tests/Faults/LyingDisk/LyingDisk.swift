@@ -19,6 +19,8 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
     /// Bytes of all files above which nothing more is taken; `nil`: no limit.
     package var capacity: Int64?
     package var isReadOnly = false
+    /// Whether another program holds SQLite's write lock.
+    package var isLocked = false
     /// Says of every sync that it is done, and does nothing: a disk to be found out.
     package var ignoresSync = false
     /// Whether the power is off.
@@ -49,6 +51,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
     package func heal() {
         faults = []
         (capacity, isReadOnly, ignoresSync) = (nil, false, false)
+        isLocked = false
     }
 
     /// Every call fails until `powerOn`; of what is not synchronized about `share` is kept, by chance when `nil`.

@@ -30,6 +30,7 @@ import LinuxPlatform
         unsafe methods.pointee.xWrite = { unsafe OpenFile.of($0).write($0, $1, $2, $3) }
         unsafe methods.pointee.xTruncate = { unsafe OpenFile.of($0).truncate($0, $1) }
         unsafe methods.pointee.xSync = { file, _ in unsafe OpenFile.of(file).synchronize() }
+        unsafe methods.pointee.xShmLock = { unsafe OpenFile.of($0).lockIndex($0, $1, $2, $3) }
     }
 
     deinit { unsafe methods.deallocate() }
@@ -58,6 +59,14 @@ import LinuxPlatform
     private static func detach(from file: UnsafeMutablePointer<sqlite3_file>?) -> CInt {
         let open = unsafe reference(in: file).takeRetainedValue()
         return unsafe open.real.pointee.xClose(file)
+    }
+
+    /// The write lock is the first of the index's locks (sqlite.org/walformat.html §2.3).
+    private func lockIndex(
+        _ file: UnsafeMutablePointer<sqlite3_file>?, _ first: CInt, _ count: CInt, _ flags: CInt
+    ) -> CInt {
+        if disk.isLocked, first == 0, flags == SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE { return SQLITE_BUSY }
+        return unsafe real.pointee.xShmLock(file, first, count, flags)
     }
 
     private func read(

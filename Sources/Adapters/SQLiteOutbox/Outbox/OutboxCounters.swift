@@ -24,6 +24,9 @@ struct OutboxCounters: Sendable, Hashable {
             quarantined: quarantined.count)
     }
 
+    /// How many accepted updates are no longer pending.
+    var settled: Int64 { delivered + evictions.count + quarantined.count }
+
     /// `overrulingEarlier` makes the update the newest whatever its time: those before it were wrong.
     mutating func accept(_ update: LocationUpdate, overrulingEarlier: Bool = false) -> StoredUpdate {
         lastSequence += 1

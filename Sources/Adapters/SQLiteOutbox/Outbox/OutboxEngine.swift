@@ -20,11 +20,12 @@ final class OutboxEngine {
     private var hasBeenOpen = false
     /// Accepted, and not written yet; none between calls with full durability.
     private var group = GroupCommit()
-    /// Acknowledged, and not written yet: live updates, or on a full disk those that found no space.
+    /// Acknowledged, and not written yet: live updates, or those that a full disk or a lock kept back.
     private var unwritten: [Int64: StoredUpdate] = [:]
+    private var failedAppend = FailedAppend()
     /// The sequences of a live update with its shape points, of the last two that were accepted.
     private var appended: [ClosedRange<Int64>] = []
-    private var isClosed = false
+    private var isClosed: Bool { ownership == nil }
     /// What every call throws after a repair that did not help, and until when: a repair writes the whole store.
     private var holdingOff: (error: OutboxError, end: Duration)?
 
@@ -51,17 +52,17 @@ final class OutboxEngine {
             eviction = Eviction(maximumBytes: configuration.maximumBytes, maximumAge: configuration.maximumAge)
             ownership = try StoreOwnership(files, reserve)
         } catch { throw OutboxError(error) }
-        do throws(StoreError) { try openStore() } catch { throw portError(error) }
+        do throws(StoreError) { try openStore() } catch {
+            throw OutboxError(error, repairsDamage: configuration.repairsDamage)
+        }
         do { try reserve.fill() } catch {}  // the first append reports a full disk
     }
 
     deinit {
         // There is no caller left to report to: at worst a delivery is repeated after the restart.
         do {
-            if !isClosed {
-                try writeAll()
-                try ownership?.verify()
-            }
+            try writeAll()
+            try ownership?.verify()
         } catch { invalidateStore() }
         store = nil  // before its locks go
     }
@@ -70,9 +71,10 @@ final class OutboxEngine {
         _ update: LocationUpdate, with shapePoints: [LocationUpdate] = [], overrulingEarlier: Bool = false
     ) throws(OutboxError) -> StoredUpdate {
         try perform { store throws(StoreError) in
-            let last = GroupCommit.Element(update: update, overrulesEarlier: overrulingEarlier)
-            let points = shapePoints.map { GroupCommit.Element(update: $0, overrulesEarlier: false) }
-            group.append(points + [last], at: configuration.uptime())
+            var all = shapePoints.map { GroupCommit.Element(update: $0, overrulesEarlier: false) }
+            all.append(GroupCommit.Element(update: update, overrulesEarlier: overrulingEarlier))
+            let new = Array(all.dropFirst(failedAppend.countStored(of: all.map(\.update))))
+            group.append(new, at: configuration.uptime())
             let stored = StoredUpdate(sequence: counters.lastSequence + Int64(group.count), update: update)
             do throws(StoreError) {
                 if isCommitDue {
@@ -80,10 +82,12 @@ final class OutboxEngine {
                     try commit(store)
                 }
             } catch {
-                group.removeLast(points.count + 1)  // they are not accepted; those before them are
+                group.removeLast(new.count)  // they are not accepted; those before them are
+                failedAppend.updates = new.map(\.update)
                 throw error
             }
-            appended = appended.suffix(1) + [stored.sequence - Int64(points.count)...stored.sequence]
+            failedAppend = FailedAppend()
+            appended = appended.suffix(1) + [stored.sequence - Int64(shapePoints.count)...stored.sequence]
             return stored
         }
     }
@@ -102,7 +106,7 @@ final class OutboxEngine {
                 try reserve.lending(commit(store))
                 try store.compactIfNearlyEmpty()
             } catch {
-                guard error.kind == .full, !error.isFailedSync else {
+                guard error.leavesStoreSound else {
                     unwritten = before
                     throw error
                 }
@@ -127,10 +131,10 @@ final class OutboxEngine {
         }
     }
 
-    /// Periodic work: writes what has waited long enough, and carries out what tools have asked for;
-    /// whether anything is pending again because of it. To be called each `maintenanceInterval`.
+    /// Periodic work, for each `maintenanceInterval`; whether anything is pending again because of it.
     func maintain() throws(OutboxError) -> Bool {
         try perform { store throws(StoreError) in
+            opening.watchLog()
             if isCommitDue { try reserve.lending(commit(store)) }
             return try handleRequests(store)
         }
@@ -147,7 +151,6 @@ final class OutboxEngine {
             try writeAll()
             try ownership?.verify()  // closing moves the log into the database, and removes it
         }
-        isClosed = true
         store = nil
         ownership = nil
     }
@@ -189,8 +192,8 @@ final class OutboxEngine {
                 return try afterRepair(attempt(body))
             }
         } catch {
-            if error.kind != .full || error.isFailedSync { invalidateStore() }
-            let told = portError(error)
+            if !error.leavesStoreSound { invalidateStore() }
+            let told = OutboxError(error, repairsDamage: configuration.repairsDamage)
             if error.kind == .damagedAgain { holdingOff = (told, configuration.uptime() + Self.repairInterval) }
             throw told
         }
@@ -206,10 +209,6 @@ final class OutboxEngine {
             if error.kind == .damaged { invalidateStore() }
             throw error
         }
-    }
-
-    private func portError(_ error: StoreError) -> OutboxError {
-        OutboxError(error, repairsDamage: configuration.repairsDamage)
     }
 }
 
@@ -242,7 +241,9 @@ extension OutboxEngine {
         // Where the process has gone on, what a commit that failed has left was not accepted, or is in memory still.
         let (opened, found) = try opening.open(known: counters, completes: !hasBeenOpen)
         // A commit that failed may have reached the disk all the same: those do not wait any more.
-        group.removeFirst(Int(max(0, found.lastSequence - counters.lastSequence)))
+        let unexpected = Int(max(0, found.lastSequence - counters.lastSequence))
+        failedAppend.wasFound(max(0, unexpected - group.count))
+        group.removeFirst(unexpected)
         (counters, hasBeenOpen) = (found, true)
         for sequence in unwritten.keys where sequence <= counters.lastSequence {
             if try !opened.rows.isPending(sequence) { unwritten[sequence] = nil }
@@ -290,7 +291,7 @@ extension OutboxEngine {
         configuration.reportRecovery(
             StoreRecovery(
                 path: files.path, reason: reason, renamedTo: renamedTo, salvaged: result.salvaged,
-                lost: result.lost, foundLedger: result.foundLedger))
+                lost: result.lost, foundLedger: result.foundLedger, repeated: result.repeated))
     }
 
     private func adoptRebuilt() throws(StoreError) {
@@ -381,9 +382,7 @@ extension OutboxEngine {
         }
     }
 
-    func newest() throws(OutboxError) -> StoredUpdate? {
-        try perform { _ throws(StoreError) in current.newest }
-    }
+    func newest() throws(OutboxError) -> StoredUpdate? { try perform { _ throws(StoreError) in current.newest } }
 
     func ledger() throws(OutboxError) -> Ledger { try summary().ledger }
 

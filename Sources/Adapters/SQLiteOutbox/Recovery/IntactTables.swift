@@ -25,11 +25,13 @@ struct IntactTables {
                 stored = LedgerRecord(bytes[...]).flatMap { StoreSalvage.trusts($0.counters) ? $0 : nil }
                 return
             }
-            (pending, last) = (pending + 1, id)
-            if UpdateRecord(bytes[...], sequence: id) == nil {
-                unreadable.insert(id)
+            pending += 1
+            if let sequence = Self.sequence(of: bytes, near: id) {
+                last = max(last, sequence)
+                try builder.insertPending(bytes, sequence: sequence)
             } else {
-                try builder.insertPending(bytes, sequence: id)
+                last = max(last, id)
+                unreadable.insert(id)
             }
         }
         let hasQuarantine = try Self.forEachRow(of: "quarantined", connection) { id, bytes throws(StoreError) in
@@ -54,6 +56,13 @@ struct IntactTables {
         guard pending == expected else { return nil }
         (self.ledger, self.lastSequence, self.pending) = (ledger, lastSequence, pending)
         (self.unreadable, self.unreadableQuarantined) = (unreadable, unreadableQuarantined)
+    }
+
+    /// The sequence that the row was written for: `id`, or one of which a single bit was flipped. `nil` when its body
+    /// is damaged.
+    private static func sequence(of bytes: [UInt8], near id: Int64) -> Int64? {
+        if UpdateRecord(bytes[...], sequence: id) != nil { return id }
+        return (0..<52).lazy.map { id ^ (1 << $0) }.first { UpdateRecord(bytes[...], sequence: $0) != nil }
     }
 
     /// Calls `body` for each row of `table`; whether all could be read.

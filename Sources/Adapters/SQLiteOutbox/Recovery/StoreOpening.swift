@@ -1,10 +1,12 @@
 import LocationReporting
+import ReportedText
 
 /// Opens the store for its owner, and checks it before anything is written.
 final class StoreOpening {
     private let files: StoreFiles
     private let configuration: OutboxConfiguration
     private var hasReportedLongLog = false
+    private var hasReportedPinnedLog = false
 
     /// A store up to this size is checked whole at opening, in a few milliseconds; of a larger one the places
     /// are checked that every use depends on, and the rest as it is read.
@@ -25,7 +27,9 @@ final class StoreOpening {
     func open(
         known: OutboxCounters, completes: Bool
     ) throws(StoreError) -> (store: OutboxStore, counters: OutboxCounters) {
+        let removed = try completes ? pagesOfRemovedLog() : 0
         let found = try examine(known)
+        if removed > 0 { reportRemovedLog(removed, found.counters) }
         var counters = found.counters
         let store: OutboxStore
         if let examined = found.store {
@@ -77,8 +81,42 @@ final class StoreOpening {
         var places = logBytes > 0 ? [files.log] : []
         // The log may be of an earlier time than the database, and lie over what came later.
         if logBytes > 0, header.fileBytes <= Self.wholeCheckBytes { places.append(files.path) }
-        let cutOff = try commitCutOff(after: counters.lastSequence, in: places)
+        let cutOff = try commitCutOff(after: counters, in: places)
         return Examined(counters: counters, cutOff: cutOff, store: logBytes > 0 ? nil : store)
+    }
+
+    /// How many pages the log had that are not in the database, if it is gone and its index is not: SQLite removes
+    /// both, and the index first (sqlite.org/walformat.html §2.1).
+    private func pagesOfRemovedLog() throws(StoreError) -> UInt32 {
+        guard try !isThere(files.log), try isThere(files.index), try isThere(files.path) else { return 0 }
+        let bytes = try withSystem(files.path, files.disk.read(100, at: 0, of: files.index))
+        guard bytes.count == 100 else { return 0 }
+        func word(at offset: Int) -> UInt32 {
+            unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self) }
+        }
+        let (written, moved) = (word(at: 16), word(at: 96))
+        return written > moved ? written - moved : 0
+    }
+
+    private func reportRemovedLog(_ pages: UInt32, _ counters: OutboxCounters) {
+        configuration.reportWarning(
+            "\(files.log) was removed, and with it the outbox's last \(Int(pages).counted("page")): it is older than it was, "
+                + "and knows of \(counters.lastSequence.counted("accepted update")). Those accepted after that are lost or "
+                + "uncounted, and some of those delivered are sent again; never remove a file of the outbox alone")
+    }
+
+    /// Reports a log that another program keeps from starting over, and so from being bounded.
+    func watchLog() {
+        let bytes = (try? files.disk.fileSize(at: files.log)) ?? 0
+        let isPinned = bytes > min(StoreFormat.longestLog, max(configuration.maximumBytes, 16 << 20))
+        if isPinned, !hasReportedPinnedLog {
+            configuration.reportWarning(
+                "\(files.log) has grown to \(bytes >> 20) MiB: another program has been reading the outbox for long; "
+                    + "end that program (fuser -v \(files.path) names it)")
+        } else if !isPinned, hasReportedPinnedLog {
+            configuration.reportWarningEnd("\(files.log) is short again")
+        }
+        hasReportedPinnedLog = isPinned
     }
 
     /// Once: the next opening finds it emptied, unless a program that reads it keeps it as it is.
@@ -124,20 +162,29 @@ final class StoreOpening {
 
     /// The rows of the commit during which the power went that reached the log in one piece, when its end did not.
     ///
-    /// - Throws: `damaged` when there are rows of a later one: a log with a damaged frame ends there for SQLite,
-    ///   silently, and so does what was accepted after it.
+    /// - Throws: `damaged` when there are rows or a ledger of a later one: a log with a damaged frame ends there for
+    ///   SQLite, silently, and so does what was accepted or delivered after it.
     private func commitCutOff(
-        after lastSequence: Int64, in places: [String]
+        after counters: OutboxCounters, in places: [String]
     ) throws(StoreError) -> [UpdateRecord] {
+        let lastSequence = counters.lastSequence
         let end = lastSequence + Int64(configuration.durability.longestCommit)
         var hidden: [Int64: UpdateRecord] = [:]
         var last = lastSequence
+        var revision = counters.revision
         for path in places {
             try RecordScan.scan(path: path, on: files.disk, upTo: StoreFormat.longestLog) { found in
+                if case .ledger(let copy) = found, StoreSalvage.trusts(copy.counters) {
+                    revision = max(revision, copy.counters.revision)
+                }
                 guard case .update(let record, _) = found, record.stored.sequence > lastSequence else { return }
                 last = max(last, record.stored.sequence)
                 if last <= end { hidden[record.stored.sequence] = record }
             }
+        }
+        if revision > counters.revision + 1 {
+            throw StoreError(
+                .damaged, path: files.log, reason: "its write-ahead log does not lead to change \(revision)")
         }
         if last > end {
             throw StoreError(.damaged, path: files.log, reason: "its write-ahead log does not lead to update \(last)")

@@ -14,6 +14,8 @@ struct StoreSalvage {
         /// can have been. The two are one where the tables are intact.
         let lost: ClosedRange<Int64>
         let foundLedger: Bool
+        /// How many of the salvaged updates may have been delivered before, as far as the ledger can say.
+        var repeated: Int64 = 0
         /// Of the new store.
         fileprivate(set) var counters = OutboxCounters()
     }
@@ -40,7 +42,7 @@ struct StoreSalvage {
         var result = Result(salvaged: 0, lost: 0...0, foundLedger: false)
         try StoreBuilder.build(files, for: ownership) { builder throws(StoreError) in
             let tables = try intactTables(builder)
-            let newestCopy = try takeLooseRecords(builder, tables)
+            let (newestCopy, earliestCopy) = try takeLooseRecords(builder, tables)
             let least = max(known?.lastSequence ?? 0, newestCopy?.counters.lastSequence ?? 0)
             try builder.renumber(beyond: OutboxCounters.Limit.repair, after: least)
             let highest = try builder.highestSequence()
@@ -51,12 +53,16 @@ struct StoreSalvage {
             if let tables, last <= tables.lastSequence + Int64(longestCommit),
                 newestCopy.map({ $0.counters.revision <= tables.ledger.counters.revision + 1 }) ?? true
             {
-                (ledger, last) = (tables.ledger, max(tables.lastSequence, highest))
+                ledger = tables.ledger
+                last = max(tables.lastSequence, highest)
+                try builder.dropPending(ledger?.counters.newestDelivered)
                 result = try judge(builder, tables)
+                result.repeated = max(0, (newestCopy?.counters.settled ?? 0) - tables.ledger.counters.settled)
             } else {
                 let memory = known.map { LedgerRecord($0, oldestPending: 0) }
                 ledger = LedgerRecord.later(tables?.ledger ?? memory, newestCopy)
-                result = try judge(builder, ledger, newestCopy, lastSequence: last)
+                try builder.dropPending(ledger?.counters.newestDelivered)
+                result = try judge(builder, ledger, newestCopy, earliestCopy, lastSequence: last)
             }
             result.counters = try counters(ledger, result, lastSequence: last, builder)
             return result.counters
@@ -71,11 +77,12 @@ struct StoreSalvage {
         return try IntactTables(files, known: known, into: builder)
     }
 
-    /// Takes over what the tables do not give; answers the latest ledger that lies about.
+    /// Takes over what the tables do not give. Returns the latest and the earliest loose copy of the ledger.
     private func takeLooseRecords(
         _ builder: StoreBuilder, _ tables: IntactTables?
-    ) throws(StoreError) -> LedgerRecord? {
+    ) throws(StoreError) -> (newest: LedgerRecord?, earliest: LedgerRecord?) {
         var newestCopy: LedgerRecord?
+        var earliestCopy: LedgerRecord?
         /// Whether the tables give it, or say that it is gone: an old copy is worthless then.
         func isAccountedFor(_ sequence: Int64, except unreadable: Set<Int64>?) -> Bool {
             guard let tables, let unreadable else { return false }
@@ -95,10 +102,13 @@ struct StoreSalvage {
                 case .ledger(let candidate):
                     if isUnknown(candidate.counters.lastSequence) || !Self.trusts(candidate.counters) { return }
                     newestCopy = LedgerRecord.later(newestCopy, candidate)
+                    if candidate.counters.revision < earliestCopy?.counters.revision ?? .max {
+                        earliestCopy = candidate
+                    }
                 }
             }
         }
-        return newestCopy
+        return (newestCopy, earliestCopy)
     }
 
     /// What is missing of what intact tables say is there.
@@ -112,15 +122,23 @@ struct StoreSalvage {
 
     /// What is missing where only loose records tell.
     private func judge(
-        _ builder: StoreBuilder, _ ledger: LedgerRecord?, _ newestCopy: LedgerRecord?, lastSequence: Int64
+        _ builder: StoreBuilder, _ ledger: LedgerRecord?, _ newestCopy: LedgerRecord?, _ earliestCopy: LedgerRecord?,
+        lastSequence: Int64
     ) throws(StoreError) -> Result {
         // What is in memory does not say.
         let oldestPending = newestCopy?.oldestPending ?? 0
         try builder.dropSettled(before: oldestPending)
         let pending = try builder.countPending()
-        let lost = Self.lost(
+        let gaps = Self.gaps(
             ledger?.counters, oldestPending: oldestPending, lastSequence: lastSequence, pending: pending,
             quarantined: try builder.countQuarantined(from: oldestPending))
+        // Negative when more was found than was pending: old copies of updates that are settled.
+        let missing = ledger.map { lastSequence - $0.counters.settled - pending }
+        var most = gaps
+        if let missing, let settled = ledger?.counters.settled, let earliest = earliestCopy?.counters.settled {
+            most = min(gaps, missing + max(0, settled - earliest) + Self.longestSettlement)
+        }
+        let lost = max(0, missing ?? 0)...max(0, missing ?? 0, most)
         // Accepted after everything that is left.
         let behind = lastSequence - max(try builder.highestSequence(), newestCopy?.counters.lastSequence ?? 0)
         // A later ledger than the one in memory has counted them already.
@@ -129,7 +147,7 @@ struct StoreSalvage {
         let least = max(0, lost.lowerBound - delivered)
         return Result(
             salvaged: pending, lost: least...max(least, max(lost.upperBound, behind) - delivered),
-            foundLedger: ledger != nil)
+            foundLedger: ledger != nil, repeated: missing.map { min(pending, max(0, lost.upperBound - $0)) } ?? 0)
     }
 
     /// How many of `sequences` are gone and were delivered, as the owner knows.
@@ -141,19 +159,17 @@ struct StoreSalvage {
         return count
     }
 
-    /// How many updates are missing: at least those that the ledger has more than were found, at most every sequence
-    /// since the oldest pending one that is neither here nor in quarantine.
-    private static func lost(
+    /// More updates than one commit settles.
+    private static let longestSettlement: Int64 = 2048
+
+    /// How many sequences since the oldest pending one are neither here nor in quarantine. No more can be lost; most
+    /// of them are of updates that are settled, but nothing says of which.
+    private static func gaps(
         _ ledger: OutboxCounters?, oldestPending: Int64, lastSequence: Int64, pending: Int64, quarantined: Int64
-    ) -> ClosedRange<Int64> {
+    ) -> Int64 {
         // While a backlog drains, the newest of all has gone before the rest.
         let delivered: Int64 = ledger?.newestDelivered.map { $0.sequence >= oldestPending ? 1 : 0 } ?? 0
-        let gaps = max(0, lastSequence - max(1, oldestPending) + 1 - pending - quarantined - delivered)
-        guard let ledger else { return 0...gaps }
-        let settled = ledger.delivered + ledger.evictions.count + ledger.quarantined.count
-        let missing = max(0, lastSequence - settled - pending)
-        // Thinning leaves gaps that are accounted for.
-        return missing...max(missing, gaps - ledger.evictions[.thinned].count)
+        return max(0, lastSequence - max(1, oldestPending) + 1 - pending - quarantined - delivered)
     }
 
     /// Counters that balance. What is not pending, evicted or in quarantine counts as delivered.
@@ -201,12 +217,21 @@ package struct StoreRecovery: Sendable, Hashable, CustomStringConvertible {
     package let lost: ClosedRange<Int64>
     /// Whether the damaged store still said what had been delivered.
     package let foundLedger: Bool
+    /// How many of the salvaged updates may have been delivered before: they are sent again, and count as pending.
+    package var repeated: Int64 = 0
 
     package var description: String {
         let place = renamedTo.map { "it was renamed to \($0)" } ?? "nothing was left of it"
         let count =
             lost.lowerBound == lost.upperBound ? "\(lost.upperBound)" : "\(lost.lowerBound) to \(lost.upperBound)"
-        let doubt = foundLedger ? "" : "; its ledger was unreadable, so some of these may have been delivered"
+        let doubt =
+            if !foundLedger {
+                "; its ledger was unreadable, so some of these may have been delivered"
+            } else if repeated > 0 {
+                "; up to \(repeated) of those salvaged may have been delivered before and are sent again"
+            } else {
+                ""
+            }
         return "\(path) was damaged (\(reason)); \(place); \(salvaged.counted("pending update")) salvaged, "
             + "\(count) lost\(doubt). Check the disk if this happens again"
     }

@@ -21,12 +21,16 @@ final class OutboxStore {
     private let pageCount: SQLiteStatement
     private let freePageCount: SQLiteStatement
 
+    /// Milliseconds: a tool's request takes a few. A live position doesn't wait for more.
+    private static let patience: Int32 = 250
+
     /// How many quarantined updates are kept to be listed; the ledger counts all.
     static let quarantineLimit = 256
 
     /// Opens a store that exists and is complete. Nothing is written until `acceptChanges`.
     init(_ files: StoreFiles) throws(StoreError) {
-        let connection = try SQLiteConnection(path: files.path, access: .readWrite, on: files.disk)
+        let connection = try SQLiteConnection(
+            path: files.path, access: .readWrite, on: files.disk, patience: Self.patience)
         connection.setCheckpointOnClose(false)
         schema = files.schema
         version = try schema.version(of: connection)
@@ -142,12 +146,11 @@ final class OutboxStore {
 
     /// Moves everything from the log into the database, and leaves the log empty.
     ///
-    /// - Throws: `unusable`, too, when another connection still reads from the log: SQLite calls that no error.
+    /// - Throws: `busy`, too, when another connection still reads from the log: SQLite calls that no error.
     func emptyLog() throws(StoreError) {
         guard try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
             throw StoreError(
-                .unusable, path: connection.path,
-                reason: "its write-ahead log cannot be emptied while another program reads it; end that program")
+                .busy, path: connection.path, reason: "its write-ahead log cannot be emptied meanwhile")
         }
     }
 

@@ -14,8 +14,11 @@ import ReportedText
     let handle: OpaquePointer
     let path: String
 
-    /// Opens an existing database; SQLite reads the file only when the first statement runs.
-    init(path: String, access: Access, on disk: any StoreDisk = SystemDisk()) throws(StoreError) {
+    /// Opens an existing database; SQLite reads the file only when the first statement runs. `patience`: how long a
+    /// statement waits for another connection's lock, in milliseconds.
+    init(
+        path: String, access: Access, on disk: any StoreDisk = SystemDisk(), patience: Int32 = 5000
+    ) throws(StoreError) {
         let flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let (name, mode) =
             switch access {
@@ -29,7 +32,7 @@ import ReportedText
             throw StoreError(.unusable, path: path, reason: "SQLite has no memory")
         }
         if code == SQLITE_OK { code = unsafe csqlite_distrust_schema(handle) }
-        if code == SQLITE_OK { code = unsafe sqlite3_busy_timeout(handle, Self.busyMilliseconds) }
+        if code == SQLITE_OK { code = unsafe sqlite3_busy_timeout(handle, patience) }
         unsafe sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Self.longestValue)
         unsafe sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, Self.longestStatement)
         guard code == SQLITE_OK else {
@@ -44,7 +47,6 @@ import ReportedText
     private static let longestValue: Int32 = 1024 * 1024
     /// Our own statements are shorter, and so is each text of our schema.
     private static let longestStatement: Int32 = 16 * 1024
-    private static let busyMilliseconds: Int32 = 5000
 
     deinit { unsafe sqlite3_close_v2(handle) }  // waits for the statements, which may go later
 

@@ -53,6 +53,12 @@ final class StoreBuilder {
             """)
     }
 
+    /// Drops the row of an update that was delivered, if an old copy of it was taken over.
+    func dropPending(_ delivered: StoredUpdate?) throws(StoreError) {
+        guard let delivered, try rows.pending(delivered.sequence)?.stored == delivered else { return }
+        try connection.execute("DELETE FROM records WHERE id = \(delivered.sequence)")
+    }
+
     /// Renumbers the pending rows beyond `limit`, on from the last one that is not, or from `least`: they are worth
     /// delivering, and numbers go on from theirs. Those in quarantine are dropped.
     func renumber(beyond limit: Int64, after least: Int64) throws(StoreError) {

@@ -26,7 +26,9 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case refused
         /// This user may not.
         case forbidden
-        /// Everything else: busy, an input/output error.
+        /// Another connection holds a lock for longer than is waited for.
+        case busy
+        /// Everything else: an input/output error.
         case unusable
     }
 
@@ -65,12 +67,15 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
 
     fileprivate static func words(for holder: HoldingProcess?) -> String { holder?.description ?? "another process" }
 
+    /// Whether the connection is as good as before, and what it has committed is on the disk.
+    var leavesStoreSound: Bool { (kind == .full || kind == .busy) && !isFailedSync }
     var isLocked: Bool { if case .locked = kind { true } else { false } }
     var description: String { "\(path): \(reason)" }
 
     static func kind(ofCode code: Int32, systemNumber: Int32) -> Kind {
         switch code & 0xff {
         case SQLITE_FULL: .full
+        case SQLITE_BUSY, SQLITE_LOCKED: .busy
         // A constraint fails only when a sequence is there that the ledger does not know of.
         // Too big are values, and interrupted is the reading of a schema, that this program never writes.
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_CONSTRAINT, SQLITE_TOOBIG, SQLITE_INTERRUPT: .damaged
@@ -139,6 +144,16 @@ extension OutboxError {
             self.init(
                 .locked, "\(path): \(reason); stop it first\(ending), or give another outbox path",
                 holder: StoreError.words(for: holder))
+        case .busy where repairsDamage:
+            self.init(
+                .busy,
+                "\(path): another program has locked the outbox (\(reason)); what cannot be stored is kept in memory and "
+                    + "stored once the lock is gone. If that takes long, end the program (fuser -v \(path) names it)")
+        case .busy:
+            self.init(
+                .busy,
+                "\(path): another program has locked the outbox (\(reason)); try again, or end that program (fuser -v "
+                    + "\(path) names it)")
         case .olderOwner:
             self.init(
                 .unusable,

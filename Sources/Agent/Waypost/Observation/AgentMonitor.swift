@@ -52,6 +52,8 @@ package final class AgentMonitor: ReportingObserver {
         package var storeRepairs = 0
         /// Why the last run ended itself.
         package var lastStall: StallRecord?
+        /// What an operator should know of the outbox although it stores updates; `nil` while there is nothing.
+        package var outboxWarning: String?
         /// From the arrival of a fix to the acknowledgement.
         package var delays = DeliveryDelays()
         /// When the configuration in force was read; `nil` where none is reloaded.
@@ -143,6 +145,9 @@ package final class AgentMonitor: ReportingObserver {
 
     /// Notes why the last run ended itself.
     package func note(lastStall: StallRecord) { state.withLock { $0.lastStall = lastStall } }
+
+    /// Notes what an operator should know of the outbox, or that it is over.
+    package func note(outboxWarning: String?) { state.withLock { $0.outboxWarning = outboxWarning } }
 
     /// Notes which file the configuration is read from.
     package func note(loadedFrom file: String) { state.withLock { $0.loadedFrom = file } }

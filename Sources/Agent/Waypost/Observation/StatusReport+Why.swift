@@ -172,8 +172,8 @@ extension StatusReport {
         let since = Self.moment(seconds, before: now)
         let beginning =
             positionsFlow
-            ? "Positions are sent, but since \(since) from memory only, so that one that cannot be sent is lost"
-            : "The outbox has taken no position since \(since), so that only the newest is kept, in memory"
+            ? "Positions are sent, but none has been stored since \(since); the last ones are kept in memory only"
+            : "The outbox has accepted no position since \(since); the last ones are kept in memory only"
         return Trouble(stage: .outbox, seconds: seconds, text: ended("\(beginning): \(reason)"))
     }
 
@@ -238,8 +238,8 @@ extension StatusReport {
         case .rejected:
             "Smaller batches are tried until the one is found; waypost outbox list (on the page: Last events) shows it "
                 + "then."
-        case .outbox: "Check its disk (journalctl -k)."
-        case .tokenRefused, .retry, .throttled, .hold, nil: ""
+        // What an outbox reports names its remedy, which isn't always the disk.
+        case .outbox, .tokenRefused, .retry, .throttled, .hold, nil: ""
         }
     }
 }
@@ -299,6 +299,7 @@ extension StatusReport {
                 "\(Self.subject(quarantine.count)) quarantined; waypost outbox list (on the page: Last events) says why."
             )
         }
+        if let outboxWarning { texts.append(ended(outboxWarning)) }
         if let stall = lastStall, uptimeSeconds < Self.longestMemory {
             texts.append(
                 "The last run ended itself at \(stall.time) (\(stall.reason)); if that comes again, a device or a disk "

@@ -153,6 +153,8 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package var repairs: [String: Int]
     /// Why the last run ended itself; absent when it did not.
     package var lastStall: StallRecord?
+    /// What should be known of the outbox although it stores updates.
+    package var outboxWarning: String?
     /// What follows is absent in the answer of an older release.
     package var token: Token?
     /// When updates are made, in words.
@@ -214,6 +216,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
         notStored = snapshot.counts.notStored
         repairs = snapshot.storeRepairs > 0 ? [Stage.store.rawValue: snapshot.storeRepairs] : [:]
         lastStall = snapshot.lastStall
+        outboxWarning = snapshot.outboxWarning
         let offset = snapshot.clockOffset?.offset
         clockOffsetSeconds = offset.map { Int($0.components.seconds) }
         let present = surroundings.systemTime.map { $0.advanced(by: .zero - (offset ?? .zero)) }

@@ -69,8 +69,14 @@ package struct VehicleAgent: Sendable {
         let (log, monitor) = (parts.log, parts.monitor)
         var store = configuration.outbox
         store.reportRecovery = { log.write(.error, "\($0)") }
-        store.reportWarning = { log.write(.warning, $0) }
-        store.reportWarningEnd = { log.write(.info, $0) }
+        store.reportWarning = {
+            log.write(.warning, $0)
+            monitor.note(outboxWarning: $0)
+        }
+        store.reportWarningEnd = {
+            log.write(.info, $0)
+            monitor.note(outboxWarning: nil)
+        }
         store.uptime = { parts.clock.now }
         let (owner, vehicle) = (OutboxVehicle(besideOutbox: store.path), configuration.vehicle)
         store.admit = { ledger throws(OutboxError) in
@@ -83,9 +89,7 @@ package struct VehicleAgent: Sendable {
             opensLate = false
         } catch {
             // A recorded log can wait: no vehicle has to be visible by it.
-            guard parts.progress != nil, !configuration.readsRecording, error.code != .locked,
-                error.code != .newerSchema
-            else {
+            guard parts.progress != nil, !configuration.readsRecording, error.code != .locked else {
                 throw AgentError(.unavailable, error.description)
             }
             opensLate = true
@@ -186,7 +190,7 @@ package struct VehicleAgent: Sendable {
     /// Each fix sees for itself how the switch stands; this is for the time in which none comes, where there is one.
     private func watchPrivateSwitch(_ isThere: Bool) async -> Never? {
         while !Task.isCancelled {
-            if isThere { await intake.lookAtSwitch() }
+            if isThere { await intake.lookAtSwitch(isWatching: true) }
             await clock.sleep(for: .seconds(isThere ? 1 : 3600))
         }
         return nil
@@ -207,6 +211,7 @@ package struct VehicleAgent: Sendable {
                 if let line = news?.line(evictions, at: clock.now) { log.write(.warning, line) }
                 news = news ?? EvictionNotice(since: evictions)
                 if try await outbox.maintain() { await uploader.wakeAfterRequeue() }
+                try? await intake.storeUnstored()  // reported when it was not stored
             } catch {
                 observer.observe(.outboxFailed(error))
             }
@@ -292,6 +297,7 @@ package struct VehicleAgent: Sendable {
 
     /// Writes what is still in memory and releases the outbox.
     package func close() async {
+        try? await intake.storeUnstored()  // closing says what is wrong
         do { try await outbox.close() } catch { log.write(.error, "closing the outbox: \(error)") }
     }
 }

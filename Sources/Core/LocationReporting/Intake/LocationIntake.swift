@@ -12,8 +12,7 @@ package actor LocationIntake {
     /// How its switch stands; `nil` where there is none.
     private var privateSwitch: PrivateSwitch?
     private var lastReported: LocationUpdate?
-    /// Whether what the outbox took for the newest is wrong, and it could not be told so yet.
-    private var owesOverruling = false
+    private var unstored = UnstoredUpdates()
     private let outbox: any Outbox
     private var uploader: Uploader
     private let clock: MonotonicClock
@@ -56,9 +55,12 @@ package actor LocationIntake {
     }
 
     /// Sees how the private switch stands; also while no fix comes, for the last position is not to be repeated then.
-    package func lookAtSwitch() async {
+    ///
+    /// `isWatching`: the caller does so each second, whether fixes come or not.
+    package func lookAtSwitch(isWatching: Bool = false) async {
         let isOn = await privateSwitch?() ?? false
-        await change { $0.observe(isSwitchedOn: isOn) }
+        let now = privateSwitch == nil ? nil : clock.now
+        await change { $0.observe(isSwitchedOn: isOn, at: now, isWatched: isWatching) }
     }
 
     /// Takes what a source delivers.
@@ -76,11 +78,12 @@ package actor LocationIntake {
         if privateSwitch != nil { await lookAtSwitch() }
         let verdict = plausibility.judge(fix, latest: latestTime(), after: motion.measured)
         if case .accepted(overrulesEarlier: true) = verdict {
-            owesOverruling = true
             shape.forget()
+            unstored.overruleEarlier()
             await uploader.forgetUnstored()
         }
-        let isTold = await change { $0.tells(fix, isAccepted: verdict.isAcceptance) }
+        let now = clock.now
+        let isTold = await change { $0.tells(fix, isAccepted: verdict.isAcceptance, at: now) }
         guard isTold else { return observer.observe(.withheld) }
         if case .refused(let refusal) = verdict { return observer.observe(.refused(fix, refusal)) }
         observer.observe(.fix(fix))
@@ -94,18 +97,39 @@ package actor LocationIntake {
         policy.didReport(filtered)
         spacing.didReport(filtered, at: clock.now)
         lastReported = update
-        do {
-            let stored = try await outbox.append(update, with: points, overrulingEarlier: owesOverruling)
-            if owesOverruling { await uploader.forgetUnstored() }
-            owesOverruling = false
-            let first = stored.sequence - Int64(points.count)
-            let past = zip(first..., points).map(StoredUpdate.init)
-            for accepted in past + [stored] { observer.observe(.accepted(accepted)) }
-            await uploader.wake(for: UploadBatch(last: stored, lastIsPending: true, past: past))
+        let earlier = unstored.takeNewest(ShapePoints.most - points.count)
+        do throws(OutboxError) {
+            await uploader.wake(for: try await store(update, with: earlier + points))
         } catch {
+            unstored.keep(earlier + points + [update])
             observer.observe(.notStored(error))
-            await uploader.offer(unstored: update, overrulingStored: owesOverruling)
+            await uploader.offer(unstored: update, overrulingStored: unstored.overrulesStored)
+            return
         }
+        try? await storeUnstored()  // those beyond what one commit accepts
+    }
+
+    /// Stores what the outbox did not accept before; also while no fix comes.
+    package func storeUnstored() async throws(OutboxError) {
+        while !privateMode.isPrivate, let (points, last) = unstored.takeOldest() {
+            do throws(OutboxError) { _ = try await store(last, with: points) } catch {
+                unstored.putBack(points + [last])
+                throw error
+            }
+            await uploader.storedEarlier()
+        }
+    }
+
+    private func store(
+        _ update: LocationUpdate, with points: [LocationUpdate]
+    ) async throws(OutboxError) -> UploadBatch {
+        let stored = try await outbox.append(update, with: points, overrulingEarlier: unstored.overrulesStored)
+        if unstored.overrulesStored { await uploader.forgetUnstored() }
+        unstored.didOverrule()
+        let first = stored.sequence - Int64(points.count)
+        let past = zip(first..., points).map(StoredUpdate.init)
+        for accepted in past + [stored] { observer.observe(.accepted(accepted)) }
+        return UploadBatch(last: stored, lastIsPending: true, past: past)
     }
 
     /// Tells when the vehicle becomes private or is so no more. What is told after that begins anew, as at a start.

@@ -27,6 +27,11 @@ package struct PrivateMode: Sendable {
     private static let leastMargin = 10.0
     private static let longestMargin = 100.0
     private static let usualMargin = 25.0
+    /// A switch that is watched is looked at each second. If nobody has looked for longer than this, the process was
+    /// frozen, and the switch may have been on meanwhile.
+    private static let longestUnseen = Duration.seconds(2)
+    /// How long fixes may arrive that the receiver has buffered while the process was frozen.
+    private static let buffered = Duration.seconds(1)
 
     private var zones: [PrivateZone]
     private var isSwitchedOn = false
@@ -35,6 +40,10 @@ package struct PrivateMode: Sendable {
     package private(set) var mayBeInZone: Bool
     /// Whether the next fix may be of before the switch was off.
     private var fixIsOfBefore = false
+    /// The time of the last look at a switch that is watched.
+    private var lastLook: Duration?
+    /// Until then fixes may be of a time in which nobody looked.
+    private var doubtEndsAt: Duration?
 
     package init(zones: [PrivateZone]) { (self.zones, mayBeInZone) = (zones, !zones.isEmpty) }
 
@@ -47,19 +56,24 @@ package struct PrivateMode: Sendable {
         return true
     }
 
-    /// Takes how the switch stands.
-    package mutating func observe(isSwitchedOn: Bool) {
+    /// Takes how the switch stands at `now`; without a time there is no switch that could be watched. From the first
+    /// look with `isWatched` on, somebody looks each second.
+    package mutating func observe(isSwitchedOn: Bool, at now: Duration? = nil, isWatched: Bool = false) {
         if self.isSwitchedOn, !isSwitchedOn { fixIsOfBefore = true }
         self.isSwitchedOn = isSwitchedOn
+        if let now, let lastLook, now - lastLook > Self.longestUnseen { doubtEndsAt = now + Self.buffered }
+        if isWatched || lastLook != nil { lastLook = now }
     }
 
-    /// Whether `fix` is to be told; one that was not accepted says nothing of where the vehicle is.
-    package mutating func tells(_ fix: Fix, isAccepted: Bool = true) -> Bool {
+    /// Whether `fix`, which came at `now`, is to be told; one that was not accepted says nothing of where the vehicle
+    /// is.
+    package mutating func tells(_ fix: Fix, isAccepted: Bool = true, at now: Duration = .zero) -> Bool {
         defer { fixIsOfBefore = false }
         let stated = fix.horizontalAccuracyMeters ?? Self.usualMargin
         let margin = isInZone ? min(max(stated, Self.leastMargin), Self.longestMargin) : 0
         let isHeld = zones.contains { $0.holds(fix, margin: margin) }
         if isAccepted { (isInZone, mayBeInZone) = (isHeld, false) }
-        return !isHeld && !isPrivate && !fixIsOfBefore
+        let isInDoubt = doubtEndsAt.map { now < $0 } ?? false
+        return !isHeld && !isPrivate && !fixIsOfBefore && !isInDoubt
     }
 }

@@ -52,6 +52,8 @@ package struct OutboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case locked
         /// No space is left on the device; what was accepted is safe, the new update is not accepted.
         case full
+        /// Another program has locked the outbox's file for the moment; nothing is wrong with it.
+        case busy
         /// The outbox cannot be read or written.
         case unusable
         /// The outbox was damaged, repaired, and is damaged again.

@@ -28,7 +28,8 @@ package enum ReportingEvent: Sendable, Hashable {
     case withheld
     /// The update is in the outbox.
     case accepted(StoredUpdate)
-    /// The outbox could not take the update; it is sent from memory while it is the newest.
+    /// The outbox did not accept the update; it is sent from memory while it is the newest, and stored later if the
+    /// process lives until then.
     case notStored(OutboxError)
     /// A request is about to go out.
     case uploading(UploadBatch)

@@ -8,7 +8,7 @@ enum UploadEvent: Sendable {
     case started
     /// The outbox has a newer update: what it would give if nothing else were pending; `nil`: it is to be asked.
     case accepted(UploadBatch?)
-    /// The outbox has again what was quarantined.
+    /// The outbox has again what was quarantined, or has accepted what it did not before.
     case requeued
     /// The outbox could not take this update; `overrulingStored` when what it holds is wrong besides.
     case offered(LocationUpdate, overrulingStored: Bool)

@@ -52,7 +52,10 @@ package actor Uploader {
     /// Tells that what was quarantined is pending again.
     package func wakeAfterRequeue() { take(.requeued) }
 
-    /// Takes the newest position although the outbox cannot: it is sent from memory, and lost if the process ends.
+    /// Notes that the outbox has accepted updates that it did not accept at their time.
+    func storedEarlier() { take(.requeued) }
+
+    /// Takes the newest position although the outbox cannot: it is sent from memory while it is the newest.
     ///
     /// `overrulingStored` when what the outbox holds was wrong and it could not be told so.
     func offer(unstored update: LocationUpdate, overrulingStored: Bool) {

@@ -12,6 +12,8 @@ struct DeliveryAccount {
         /// How often it was accepted, and how many of these Fleet Engine has.
         var accepted: Int64 = 0
         var seen: Int64 = 0
+        /// Whether Fleet Engine has it from memory: when it is stored later, it comes once more.
+        var wasSentUnstored = false
         /// How many updates had overruled earlier ones when it was made.
         var overrules: Int
     }
@@ -122,7 +124,10 @@ struct DeliveryAccount {
             if fate.seen < max(1, fate.accepted) {
                 if fate.accepted > 0 { seen += 1 } else { seenDoubtful += 1 }
                 fate.seen += 1
+                fate.wasSentUnstored = fate.accepted == 0
                 updates[key] = fate
+            } else if index < past.count, fate.wasSentUnstored, fate.accepted > 0 {
+                updates[key]?.wasSentUnstored = false
             } else if index < past.count, fate.accepted > 0 {
                 duplicates += 1
             }

@@ -5,18 +5,28 @@ import ReportedText
 actor FaultyOutbox: Outbox {
     private let base: any Outbox
     private let bug: PlantedBug
+    private let world: World
     /// Updates that were there before the process was started anew.
     private var forgotten: Int64?
     private var calls: Int64 = 0
     private var countedTwice: Int64 = 0
 
-    init(_ base: any Outbox, bug: PlantedBug) { (self.base, self.bug) = (base, bug) }
+    init(_ base: any Outbox, bug: PlantedBug, world: World) {
+        (self.base, self.bug, self.world) = (base, bug, world)
+    }
 
     func append(
         _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool
     ) async throws(OutboxError) -> StoredUpdate {
         let kept = bug == .dropsShapePoints ? [] : shapePoints
-        return try await base.append(update, with: kept, overrulingEarlier: overrulingEarlier)
+        while true {
+            do throws(OutboxError) {
+                return try await base.append(update, with: kept, overrulingEarlier: overrulingEarlier)
+            } catch {
+                guard bug == .waitsForTheLock, error.code == .busy else { throw error }
+                await world.clock.wait(for: .seconds(5))
+            }
+        }
     }
 
     func nextBatch(maximumPastLocations: Int, withBacklog: Bool) async throws(OutboxError) -> UploadBatch? {

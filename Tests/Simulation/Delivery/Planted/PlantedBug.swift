@@ -8,7 +8,7 @@ enum PlantedBug: String, CaseIterable, Sendable {
     case countsUnsentAsDelivered, dropsOn401, quarantinesOn503, acknowledgesAllAfter413, leaksATask, ignoresCancellation
     // Outbox.
     case sendsOldestAsLast, losesTheNewest, countsTwice, forgetsAcknowledgements, movesPositions, neverSendsThePast
-    case dropsShapePoints
+    case dropsShapePoints, waitsForTheLock
     // Tokens.
     case keepsTokensToTheirEnd, mixesVehicles, asksAtEachUpload
     // Settings.
@@ -24,7 +24,7 @@ enum PlantedBug: String, CaseIterable, Sendable {
         FaultyTransport(base: transport, bug: self, world: world)
     }
 
-    func around(_ outbox: any Outbox, _ world: World) -> any Outbox { FaultyOutbox(outbox, bug: self) }
+    func around(_ outbox: any Outbox, _ world: World) -> any Outbox { FaultyOutbox(outbox, bug: self, world: world) }
 
     func around(
         _ cached: any VehicleAuthorization, issuer: any VehicleAuthorization, _ world: World

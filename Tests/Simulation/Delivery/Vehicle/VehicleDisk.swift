@@ -44,6 +44,9 @@ final class VehicleDisk: @unchecked Sendable {
 
     /// Before the process uses it: it may be full, or fail once.
     func prepare() {
+        let isLocked = world.holds(.lockedOutbox)
+        if isLocked != disk.isLocked { world.note(.disk, 4, isLocked ? 1 : 0, "another program's lock: \(isLocked)") }
+        disk.isLocked = isLocked
         let isFull = world.holds(.fullDisk)
         if isFull, disk.capacity == nil {
             world.note(.disk, 2, 0, "the disk is full")

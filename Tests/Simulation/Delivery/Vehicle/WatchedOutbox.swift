@@ -29,6 +29,8 @@ struct WatchedOutbox: Outbox {
         world.require(.privateIsSilent, world.privateFor == nil, "an update of a private vehicle is accepted")
         world.account.begin(update, with: shapePoints, overrulingEarlier: overrulingEarlier)
         disk.prepare()
+        let begun = world.now
+        defer { world.require(.notLate, world.now == begun, "the outbox took \(world.now - begun) for an update") }
         do {
             let stored = try await base.append(update, with: shapePoints, overrulingEarlier: overrulingEarlier)
             guard isAlive else { return stored }
@@ -40,7 +42,8 @@ struct WatchedOutbox: Outbox {
         } catch {
             if isAlive {
                 world.account.offer(update, overrulingEarlier: overrulingEarlier, at: world.now)
-                world.trouble(for: .seconds(61))
+                // Somebody else's lock keeps no position back.
+                if error.code != .busy { world.trouble(for: .seconds(61)) }
             }
             throw error
         }
@@ -63,7 +66,7 @@ struct WatchedOutbox: Outbox {
             throw error
         }
         // On a full disk acknowledgements wait in memory; a cut forgets them.
-        if world.holds(.fullDisk) { world.account.allowDuplicates(batch.pending.count) }
+        if world.holds(.fullDisk) || world.holds(.lockedOutbox) { world.account.allowDuplicates(batch.pending.count) }
         await check()
     }
 

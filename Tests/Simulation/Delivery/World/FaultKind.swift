@@ -18,6 +18,8 @@ enum FaultKind: Int, CaseIterable, Sendable, Comparable {
     case privateTime, reload
     // Connections
     case slowAnswer, drainedBackend, deadFamily
+    // What other programs do
+    case lockedOutbox
 
     /// As it is written after `--without`.
     var name: String { "\(self)" }
@@ -73,6 +75,7 @@ enum FaultKind: Int, CaseIterable, Sendable, Comparable {
         case .slowAnswer: .spell(hoursBetween: 0.5...6, seconds: 60...3600)
         case .drainedBackend: .strike(0.001...0.02)
         case .deadFamily: .spell(hoursBetween: 0.5...6, seconds: 60...7200)
+        case .lockedOutbox: .spell(hoursBetween: 0.5...8, seconds: 5...1800)
         }
     }
 }

@@ -1,0 +1,87 @@
+import LinuxPlatform
+import LocationReporting
+import Testing
+import WaypostTestSupport
+
+@testable import SQLiteOutbox
+
+/// Another program that has the outbox's file open in SQLite: a backup, a person with `sqlite3`.
+@Suite struct LockedOutbox {
+    /// What was pending can be sent, and what was delivered is remembered; only nothing new is stored.
+    @Test func readsAndAcknowledgesUntilTheLockIsGone() throws {
+        let folder = try StoreFolder()
+        let outbox = try folder.open()
+        for second in 1...10 { _ = try outbox.append(sample(second)) }
+        let other = try SQLiteConnection(path: folder.store, access: .readWrite)
+        try other.execute("BEGIN IMMEDIATE")
+        let error = #expect(throws: OutboxError.self) { try outbox.append(sample(11)) }
+        #expect(error?.code == .busy)
+        #expect(
+            error?.detail
+                == "\(folder.store): another program has locked the outbox (database is locked (SQLite 5)); what cannot be "
+                + "stored is kept in memory and stored once the lock is gone. If that takes long, end the program (fuser -v "
+                + "\(folder.store) names it)")
+        try outbox.deliverBatch(maximumPastLocations: 4)
+        #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 5, pending: 5))
+        #expect(try outbox.maintain() == false)
+        try other.execute("ROLLBACK")
+        #expect(try outbox.append(sample(11)).sequence == 11)
+        #expect(try outbox.ledger() == Ledger(accepted: 11, delivered: 5, pending: 6))
+        try outbox.close()
+        #expect(try OutboxReader(path: folder.store).summary().ledger.balances)
+        #expect(folder.recoveries.isEmpty)
+    }
+
+    /// The log of a process that was killed is moved into the database first.
+    @Test func isOpenedOnceTheLockIsGone() async throws {
+        let folder = try StoreFolder()
+        let first = try folder.open()
+        for second in 1...10 { _ = try first.append(sample(second)) }
+        try folder.moveStore(owner: first)
+        let seconds = Locked(0)
+        var settings = folder.configuration()
+        settings.uptime = { .seconds(seconds.withLock { $0 }) }
+        let outbox = SQLiteOutbox(settings)
+        do {
+            let other = try SQLiteConnection(path: folder.store, access: .readWrite)
+            try other.execute("BEGIN IMMEDIATE")
+            let error = await #expect(throws: OutboxError.self) { try await outbox.open() }
+            #expect(error?.code == .busy)
+            try other.execute("ROLLBACK")
+        }
+        seconds.withLock { $0 = 2 }
+        #expect(try await outbox.append(sample(11)).sequence == 11)
+        #expect(folder.recoveries.isEmpty)
+        try await outbox.close()
+    }
+
+    /// A read that stays open keeps the log from starting over: it grows with each commit.
+    @Test func reportsALogThatAReaderKeepsGrowing() throws {
+        let folder = try StoreFolder()
+        let told = Locked<[String]>([])
+        var settings = folder.configuration(maximumBytes: 0)
+        settings.reportWarning = { words in told.withLock { $0.append(words) } }
+        settings.reportWarningEnd = { words in told.withLock { $0.append(words) } }
+        let outbox = try OutboxEngine(settings)
+        _ = try outbox.append(sample(1))
+        let reader = try SQLiteConnection(path: folder.store, access: .readOnly)
+        try reader.execute("BEGIN; SELECT count(*) FROM records")
+        var second = 2
+        while told.withLock({ $0.isEmpty }), second < 20_000 {
+            _ = try outbox.append(sample(second))
+            try outbox.deliverBatch(maximumPastLocations: 0)
+            if second % 100 == 0 { _ = try outbox.maintain() }
+            second += 1
+        }
+        #expect(
+            told.withLock { $0 } == [
+                "\(folder.store)-wal has grown to 16 MiB: another program has been reading the outbox for long; end that "
+                    + "program (fuser -v \(folder.store) names it)"
+            ])
+        try reader.execute("COMMIT")
+        for second in second...second + 2 { _ = try outbox.append(sample(second)) }
+        _ = try outbox.maintain()
+        #expect(told.withLock { $0.dropFirst() } == ["\(folder.store)-wal is short again"])
+        #expect(try outbox.ledger().balances)
+    }
+}

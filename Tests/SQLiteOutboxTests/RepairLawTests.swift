@@ -1,0 +1,99 @@
+import LocationReporting
+import Testing
+import WaypostTestSupport
+
+@testable import SQLiteOutbox
+
+/// A store whose process was killed while a backlog drained, newest first, as it lies on the disk.
+private struct DrainingStore: Sendable {
+    let accepted: Int64
+    let pending: Set<Int64>
+    let files: [String: [UInt8]]
+
+    /// `isDriving`: new updates are accepted, and delivered first, while the backlog drains.
+    init(isDriving: Bool) throws {
+        let folder = try StoreFolder()
+        try folder.buildBacklog(300)
+        let outbox = try folder.open()
+        for second in 301...306 {
+            if isDriving { _ = try outbox.append(sample(second)) }
+            try outbox.deliverBatch(maximumPastLocations: 10)
+        }
+        try folder.copyStore(to: "cut")
+        files = ["outbox.sqlite": try folder.read("cut"), "outbox.sqlite-wal": try folder.read("cut-wal")]
+        let killed = try folder.open("cut")
+        pending = Set(try killed.pendingUpdates().map(\.sequence))
+        accepted = try killed.ledger().accepted
+    }
+
+    static let parked = Result { try DrainingStore(isDriving: false) }
+    static let driving = Result { try DrainingStore(isDriving: true) }
+
+    /// Where the row of `sequence` lies.
+    func places(of sequence: Int64) -> [(name: String, range: Range<Int>)] {
+        let stored = StoredUpdate(sequence: sequence, update: sample(Int(sequence)))
+        let cell = DamageTrial.Sample.cell(UpdateRecord(stored, newestSequence: sequence))
+        return files.flatMap { name, bytes in bytes.ranges(of: cell).map { (name, $0) } }
+    }
+
+    /// Flips bits, opens what is left, and delivers all of it.
+    func judge(flipping bit: Int, of name: String) throws {
+        let folder = try StoreFolder()
+        for (name, bytes) in files { try folder.write(bytes, to: name) }
+        var bytes = files[name] ?? []
+        bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+        try folder.write(bytes, to: name)
+
+        let outbox = try folder.open()
+        var delivered: Set<Int64> = []
+        while let batch = try outbox.nextBatch(maximumPastLocations: 50), !batch.pending.isEmpty {
+            delivered.formUnion(batch.pending.map(\.sequence))
+            try outbox.acknowledge(batch)
+        }
+        let ledger = try outbox.ledger()
+        let lost = pending.subtracting(delivered)
+        let again = delivered.subtracting(pending)
+        // A last commit that is damaged cannot be told from one that the power cut off: its deliveries are repeated.
+        let repeated = folder.recoveries.isEmpty ? 11 : folder.recoveries.reduce(0) { $0 + $1.repeated }
+        let words: Comment = "bit \(bit) of \(name): \(ledger), lost \(lost.sorted()), again \(again.sorted())"
+        #expect(ledger.balances && ledger.pending == 0, words)
+        #expect(Int64(lost.count) <= ledger.evicted + accepted - ledger.accepted, words)
+        #expect(Int64(again.count) <= repeated, words)
+    }
+}
+
+/// After a repair every accepted update is delivered, pending, quarantined, or counted as evicted by damage; and none
+/// that was delivered comes back without being counted.
+@Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+struct RepairLaw {
+    /// The newest has gone, the one before it is pending: in each copy of its row.
+    @Test func holdsForEachBitOfARowBesideADeliveredOne() throws {
+        let store = try DrainingStore.parked.get()
+        try judge(299, of: store)
+        try judge(200, of: store)
+    }
+
+    @Test func holdsForEachBitWhileTheVehicleDrives() throws {
+        let store = try DrainingStore.driving.get()
+        try judge(299, of: store)
+    }
+
+    /// A log that ends before its last changes: what they delivered is not taken for pending.
+    @Test func noticesALogThatEndsBeforeALaterAccount() throws {
+        let store = try DrainingStore.parked.get()
+        let log = try #require(store.files["outbox.sqlite-wal"])
+        for frame in 0..<(log.count - 32) / 1048 {
+            try store.judge(flipping: (32 + frame * 1048 + 20) * 8, of: "outbox.sqlite-wal")
+        }
+    }
+
+    private func judge(_ sequence: Int64, of store: DrainingStore) throws {
+        let places = store.places(of: sequence)
+        #expect(!places.isEmpty)
+        for place in places {
+            for bit in stride(from: place.range.lowerBound * 8, to: place.range.upperBound * 8, by: 5) {
+                try store.judge(flipping: bit, of: place.name)
+            }
+        }
+    }
+}
