@@ -15,6 +15,7 @@ package final class FollowerMeter: ReportingObserver {
         switch event {
         case .fix(let fix): state.withLock { $0.see(fix) }
         case .accepted(let stored): state.withLock { $0.hear(stored.update) }
+        case .uploading(let batch) where batch.stored == nil: state.withLock { $0.hear(batch.last) }
         case .privateModeBegan, .privateModeEnded: state.withLock { $0.breakOff() }
         default: break
         }
@@ -66,9 +67,12 @@ package struct FollowerErrors: Sendable {
     /// Takes note that nothing is told from now on: the vehicle is private.
     package mutating func breakOff() { (told, latest, waiting, continuity) = (nil, nil, [], TrackContinuity()) }
 
-    /// Takes the next position that is told, live or a shape point.
+    /// Takes the next position that is told, live or a shape point. One that was sent from memory, or is older than
+    /// that, tells nothing new when it is stored later.
     package mutating func hear(_ update: LocationUpdate) {
         let next = Fix(update)
+        let isPassed = waiting.first.map { next.timeOfFix < $0.fix.timeOfFix } ?? true
+        if let told, next.timeOfFix <= told.timeOfFix, isPassed { return }
         let passed = waiting.prefix { $0.fix.timeOfFix <= next.timeOfFix }
         if let told, !passed.contains(where: \.isAfterBreak) {
             for fix in passed.map(\.fix) { track.add(told.onTheWay(to: next, at: fix.timeOfFix).distance(to: fix)) }
