@@ -48,6 +48,21 @@ import WaypostTestSupport
                 == "too few threads can be started: 24 at least are needed, 3 could be had; " + remedy)
     }
 
+    /// A reload may be requested before the main thread waits for signals.
+    @Test func holdAHangupUntilItIsWaitedFor() async {
+        let received = await onThread(named: "hangup") { () -> CInt in
+            ProcessStart.holdHangup()
+            raise(SIGHUP)
+            var signals = sigset_t()
+            unsafe sigemptyset(&signals)
+            unsafe sigaddset(&signals, SIGHUP)
+            var received: CInt = 0
+            unsafe sigwait(&signals, &received)
+            return received
+        }
+        #expect(received == SIGHUP)
+    }
+
     @Test func haveAReasonForEach() {
         #expect(UnwantedVariable.all.allSatisfy { !$0.reason.isEmpty })
     }

@@ -9,11 +9,21 @@ package enum ProcessStart {
     ///
     /// May end the process, with one line of words, when it cannot do its work at all.
     package static func prepare() {
+        holdHangup()
         occupyStandardDescriptors()
         if UnwantedVariable.clearEnvironment() { executeAgain() }
         signal(SIGCHLD, SIG_DFL)  // inherited as well: ignored, the endings of programs would be lost
         StartNeeds.require()
         ChildTable.allowAdoption()
+    }
+
+    /// Blocks SIGHUP, by which a service is asked to reload: one that comes early would end the process, and now waits
+    /// for `runService`. It stays blocked when the program is executed again.
+    static func holdHangup() {
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        unsafe sigaddset(&signals, SIGHUP)
+        unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
     /// Opens `/dev/null` in the place of standard descriptors that are closed; otherwise a socket or the database would
