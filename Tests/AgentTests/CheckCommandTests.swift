@@ -407,6 +407,24 @@ struct CheckCommand {
         #expect(try FileSystem.names(inFolder: folder.path("o")).isEmpty)
     }
 
+    /// As in a container whose user namespace has few users: the kernel shows all others as one.
+    @Test(.enabled(if: geteuid() == 0, "only root can act as another user"))
+    func saysThatAUserNamespaceLacksAUser() async throws {
+        unsafe chown(folder.path("o"), 12345, 12345)
+        let config = try folder.write(
+            Self.good.replacing("FOLDER", with: folder.url.path).utf8, to: "config.json", mode: 0o640)
+        let outcome = try await ChildProcess(
+            arguments: [
+                "/usr/bin/unshare", "--user", "--map-root-user", BuiltProgram.waypost, "check", "--config", config,
+            ], environment: BuiltProgram.environment
+        ).run()
+        let said = String(decoding: outcome.standardOutput, as: UTF8.self)
+        #expect(
+            said.contains(
+                " uid 65534 (a user that this user namespace lacks: map it, or change the owner from outside)"),
+            "\(said)")
+    }
+
     @Test func findsAStatusPortThatIsTaken() async throws {
         let holder = try LoopbackSocket(.stream)
         let (lines, ending) = try await check(

@@ -296,6 +296,24 @@ struct CommandErrors {
             "\(complaint)")
     }
 
+    @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
+    func nameADiskWithoutInodes() async throws {
+        let folder = try TemporaryFolder()
+        let place = folder.path("disk")
+        unsafe mkdir(place, 0o700)
+        try valueOrSystemError("mount") { unsafe mount("tmpfs", place, "tmpfs", 0, "size=4m,nr_inodes=1") }
+        defer { unsafe umount2(place, CInt(MNT_DETACH)) }
+        let outbox = place + "/outbox.sqlite"
+        let outcome = try await BuiltProgram.run([
+            "replay", Fixtures.url("nmea/tunnel.nmea").path, "--config",
+            try ServiceSetup(outbox: "disk/outbox.sqlite").write(in: folder), "--outbox", outbox,
+        ])
+        #expect(outcome.ending == .exited(69))
+        let complaint = lines(outcome.standardError)
+        #expect(complaint.count == 1)
+        #expect(complaint.first?.hasPrefix("waypost: \(outbox): no inodes are left (") == true, "\(complaint)")
+    }
+
     @Test func areSilentWhenTheReaderHasSeenEnough() async throws {
         let folder = try TemporaryFolder()
         let log = try folder.write(Drive(.town).flatMap(\.sentences), to: "drive.log")

@@ -149,7 +149,7 @@ import WaypostTestSupport
         await service.end()
     }
 
-    /// The first process of a container inherits every orphan: it ends none of them, and collects those that have ended.
+    /// The first process of a container inherits every orphan: it ends none of them, and collects the dead.
     @Test(.enabled(if: geteuid() == 0, "only root can make a namespace"))
     func areCollectedByTheFirstProcessOfAContainer() async throws {
         let folder = try TemporaryFolder()

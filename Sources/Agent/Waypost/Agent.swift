@@ -69,6 +69,7 @@ public struct Agent: Sendable {
                 : AgentMonitor(clock: clock, systemTime: { .system }, synchronizedTime: { .synchronizedSystem }),
             progress: StageProgress(ProgressWatch(patience: configuration.patience)),
             isRecorded: recordingFolder != nil, history: history, ownProvider: authorization, cachePolicy: cachePolicy)
+        let files = CertificateFileStates(configuration)
         let cache = try parts.authorization(configuration)
         let agent = try await parts.agent(configuration, authorization: cache)
         tokens.withLock { $0 = cache }
@@ -101,10 +102,9 @@ public struct Agent: Sendable {
                 of: agent, parts, status: status, watchdog: watchdog, manager: manager, orders: orders,
                 report: report
             ) {
-                guard let reloads else { return }
                 var reload = ConfigurationReload(
                     of: agent, parts, manager: manager, tokens: tokens, inForce: inForce, authorization: cache,
-                    report: report)
+                    files: files, report: report)
                 await reload.run(at: reloads)
             }
         }

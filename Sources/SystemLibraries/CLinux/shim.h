@@ -143,14 +143,15 @@ static void *_Nullable clinux_take_turn(void *_Nonnull turn) {
     pthread_mutex_unlock((pthread_mutex_t *)turn);
     return (void *)0;
 }
-// How many threads of `count`, 64 at most, can be had beside this one at once; they have ended when this returns.
-static inline int clinux_startable_threads(int count) {
+// How many threads of `count`, 64 at most, can be had beside this one at once; they have ended when this returns. `reason`
+// becomes the errno of the one that could not be had.
+static inline int clinux_startable_threads(int count, int *_Nonnull reason) {
     pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
     pthread_t threads[64];
     int started = 0;
     pthread_mutex_lock(&turn);
     while (started < count && started < 64 &&
-           pthread_create(&threads[started], (void *)0, clinux_take_turn, &turn) == 0) {
+           (*reason = pthread_create(&threads[started], (void *)0, clinux_take_turn, &turn)) == 0) {
         started++;
     }
     pthread_mutex_unlock(&turn);

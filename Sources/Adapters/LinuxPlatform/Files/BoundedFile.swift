@@ -20,8 +20,8 @@ package enum BoundedFile {
 
     /// The contents of a file in a folder that another user may write to.
     ///
-    /// Neither the file nor its folder is reached through a link, and the file has one name and the owner of its folder:
-    /// a privileged reader gets nothing that the folder's owner couldn't read.
+    /// Neither the file nor its folder is reached through a link, and the file has one name and the owner of its
+    /// folder: a privileged reader gets nothing that the folder's owner couldn't read.
     package static func contents(
         of name: String, ownedInFolder folder: String, limit: Int
     ) throws(Refusal) -> [UInt8] {

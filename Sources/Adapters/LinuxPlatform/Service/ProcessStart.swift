@@ -141,16 +141,25 @@ enum StartNeeds {
     }
 
     private static func requireThreads() {
-        let started = Int(clinux_startable_threads(CInt(threads)))
+        var reason: CInt = 0
+        let started = Int(unsafe clinux_startable_threads(CInt(threads), &reason))
         if started == threads { return }
         LastLine.end(
             threadComplaint(
-                started: started, processLimit: clinux_process_limit(), stack: clinux_default_stack_size()))
+                started: started, reason: reason, processLimit: clinux_process_limit(),
+                stack: clinux_default_stack_size()))
     }
 
     /// The system gives one reason (EAGAIN) for a lack of processes and for a stack that it has no memory for.
     /// A `processLimit` below zero means no limit.
-    static func threadComplaint(started: Int, processLimit: Int, stack: Int) -> String {
+    static func threadComplaint(
+        started: Int, reason: CInt = EAGAIN, processLimit: Int, stack: Int
+    ) -> String {
+        if reason == EPERM {
+            return
+                "no thread can be started: Operation not permitted; this container's runtime is older than the system "
+                + "call clone3 and refuses it, so update it (Docker 20.10.10 with libseccomp 2.5, or newer)"
+        }
         let limit = processLimit < 0 ? "" : ", which is \(processLimit)"
         let processes =
             "raise the limit of the user's processes\(limit) (ulimit -u, LimitNPROC=), or that of the control group "

@@ -13,6 +13,8 @@ package struct ServiceCheck {
     private let obstacle: (String, FileSystem.Use) -> String?
 
     /// - Parameters:
+    ///   - sandbox: what the unit lets the service do.
+    ///   - user: as whom the service runs; `nil` if there is no such user.
     ///   - judgesModes: whether somebody else than `user` makes the check, who may do other things.
     ///   - status: what lies behind the links of a path.
     ///   - resolved: where a path leads.

@@ -107,6 +107,22 @@ struct CertificateFiles {
     }
 }
 
+/// The state of the files that connections are made with; another one means that a file was replaced.
+struct CertificateFileStates: Sendable, Hashable {
+    let upload: [FileStatus?]
+    let tokens: [FileStatus?]
+
+    /// Looks at them; not for the shared pool.
+    init(_ configuration: Configuration) {
+        func states(_ files: CertificateFiles) -> [FileStatus?] {
+            [files.authorities, files.certificate, files.key].map { path in path.flatMap { try? FileStatus(behind: $0) }
+            }
+        }
+        upload = states(configuration.uploadFiles)
+        tokens = states(configuration.tokenFiles)
+    }
+}
+
 extension Configuration {
     var uploadFiles: CertificateFiles { CertificateFiles(section: "upload", authorities: upload.caFile) }
 

@@ -32,7 +32,8 @@ struct StatusAddress: Sendable {
         switch first {
         case .success(let service): await service.run()
         case .failure(let error):
-            log.write(.error, "status address unavailable: \(error); Waypost tries again and reports positions meanwhile")
+            log.write(
+                .error, "status address unavailable: \(error); Waypost tries again and reports positions meanwhile")
             guard let service = await nextService(clock: clock) else { return }
             log.write(.info, "status address \(service.address) works now")
             await service.run()
