@@ -77,8 +77,8 @@ package enum FileSystem {
         return Int64(exactly: Double(status.f_favail))
     }
 
-    /// Makes an empty folder in `folder`, and removes it; gives the reason if that fails. It takes
-    /// what a file takes.
+    /// Makes an empty folder in `folder`, which takes no less than a file, and removes it. Gives the reason if that
+    /// fails.
     package static func obstacleToWriting(in folder: String) -> SystemError? {
         let path = "\(folder)/waypost-check-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
         guard unsafe mkdir(path, 0o700) == 0 else { return SystemError(call: "write in \(folder)", number: errno) }

@@ -28,8 +28,8 @@ package struct CheckLine: Sendable, Hashable {
     }
 }
 
-/// What is wrong with a configuration that can be read, as far as this machine shows; nobody is asked. A directory is made
-/// next to the outbox and removed, and the status port is taken for a moment.
+/// What is wrong with a configuration that can be read, as far as this machine shows; nobody is asked. A directory is
+/// made next to the outbox and removed, and the status port is taken for a moment.
 package enum OfflineCheck {
     /// Everything that is wrong or worth knowing at the time `now`; where it was read from `file`, for the service as
     /// well.

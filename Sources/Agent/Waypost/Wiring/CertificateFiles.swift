@@ -23,6 +23,9 @@ struct CertificateFiles {
     var certificate: String?
     var key: String?
 
+    /// Whether the section names none.
+    var isEmpty: Bool { authorities == nil && certificate == nil && key == nil }
+
     /// What is wrong with each of them, a sentence with its remedy. Reads them; not for the shared pool.
     var problems: [String] {
         [

@@ -38,7 +38,7 @@ struct ConfigurationReload {
     private var authorization: CachedAuthorization
     /// Those that the connections in use were made with.
     private var files: CertificateFileStates
-    /// Replaced ones that could not be used; they are not tried again.
+    /// Replaced ones that could not be used, which has been logged; they are tried again.
     private var unusableFiles: CertificateFileStates?
 
     /// The time between looks at the certificate files.
@@ -106,8 +106,9 @@ struct ConfigurationReload {
     /// says.
     private mutating func lookAtFiles() async {
         let configuration = inForce.withLock { $0 }
+        guard !configuration.uploadFiles.isEmpty || !configuration.tokenFiles.isEmpty else { return }
         let found = await made { () throws(ReloadRejection) in CertificateFileStates(configuration) }
-        guard case .success(let found) = found, found != files, found != unusableFiles else { return }
+        guard case .success(let found) = found, found != files else { return }
         var plan = ReloadPlan(from: configuration, to: configuration)
         plan.note(files, found)
         let successor = await made { [parts, plan] () throws(ReloadRejection) in
@@ -118,6 +119,7 @@ struct ConfigurationReload {
             await put(inForce: successor)
             parts.log.write(.info, "certificate files replaced; \(plan.words)")
         case .failure(let rejection):
+            guard found != unusableFiles else { return }
             unusableFiles = found
             for problem in rejection.problems {
                 parts.log.write(.error, "certificate files replaced, and not used: \(problem)")
