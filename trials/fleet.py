@@ -101,6 +101,8 @@ class Fleet(Installed):
         again, again_seconds = self.play(self.configuration())
         if not changes or again:
             raise Failed(f"the first run changed {changes}, the second {again}")
+        if (found := (self.folder / "before-key").read_text().split()) != ["750", "0", "640", "0"]:
+            raise Failed(f"mode and owner of the directory, mode and size of the key file, before there was a key: {found}")
         key = self.system.file("/etc/waypost/backend-key").read_text().strip()
         if (rights := self.system.call("stat", "--format", "%U:%G %a", "/etc/waypost/backend-key").strip()) != "root:waypost 640":
             raise Failed(f"the key's file is {rights}")
@@ -191,9 +193,13 @@ class Fleet(Installed):
                 "headers": {"Authorization": {"file": "/etc/waypost/backend-key", "scheme": "basic"}}},
             "reporting": {"intervalSeconds": 5, "heartbeatSeconds": 60}, "upload": {"endpoint": self.simulator.origin},
             "outbox": {"path": STORE}}
+        # How well the key's place is closed before there is a key.
+        place = self.system.file("/etc/waypost")
+        look = (f"stat --format '%a %u' {place} >{self.folder}/before-key; "
+                f"stat --format '%a %s' {place}/backend-key >>{self.folder}/before-key; exec \"$@\"")
         return {
             "waypost_package": self.arguments.package,
-            "waypost_enrol_command": self.backend.enrol_command("{{ waypost_vehicle_id }}"),
+            "waypost_enrol_command": ["sh", "-c", look, "sh", *self.backend.enrol_command("{{ waypost_vehicle_id }}")],
             "waypost_configuration": {name: section | sections.get(name, {}) for name, section in written.items()}}
 
     def play(self, variables: dict[str, Any]) -> tuple[int, float]:

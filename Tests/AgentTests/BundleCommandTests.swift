@@ -1,6 +1,7 @@
 import FleetEngine
 import FleetEngineSimulator
 import FoundationEssentials
+import Glibc
 import LinuxPlatform
 import ReceiverSimulator
 import Testing
@@ -72,6 +73,43 @@ import WaypostTestSupport
         #expect(String(decoding: more.standardError, as: UTF8.self).contains("It holds positions and no secrets."))
         #expect(!whole.contains(Self.secret) && !whole.contains("Bearer"))
         #expect(await service.terminate().ending == .exited(0))
+    }
+
+    /// Root makes a bundle of folders that the service's user can write to: what that user planted there stays out.
+    @Test(.enabled(if: geteuid() == 0, "only root can read what another user may not"))
+    func followNoLinkOfTheOutboxOwner() async throws {
+        let folder = try TemporaryFolder()
+        let secret = try folder.write("root's secret".utf8, to: "secret")
+        let receiver = #"{"type": "file", "path": "\#(Fixtures.url("nmea/tunnel.nmea").path)"}"#
+        var setup = ServiceSetup(receiver: receiver)
+        setup.outbox = "state/outbox.sqlite"
+        let config = try setup.write(in: folder)
+        for name in ["state", "state/run", "state/empty", "hidden"] { unsafe mkdir(folder.path(name), 0o755) }
+        let number = "receiver-00000"
+        for name in ["state/run/\(number)1.nmea", "hidden/\(number)1.nmea"] { try folder.write("own".utf8, to: name) }
+        for name in ["state", "state/run", "state/run/\(number)1.nmea"] {
+            unsafe chown(folder.path(name), 12345, 12345)
+        }
+        let files = FileManager.default
+        try files.createSymbolicLink(atPath: folder.path("state/run/\(number)2.nmea"), withDestinationPath: secret)
+        try files.linkItem(atPath: secret, toPath: folder.path("state/run/\(number)3.nmea"))
+        try files.copyItem(atPath: secret, toPath: folder.path("state/run/\(number)4.nmea"))
+        unsafe mkfifo(folder.path("state/run/\(number)5.nmea"), 0o600)
+        try files.createSymbolicLink(atPath: folder.path("state/link"), withDestinationPath: folder.path("hidden"))
+        let outcome = try await BuiltProgram.run(["bundle", "--config", config, "-o", "-", "--with-positions"])
+        #expect(outcome.ending == .exited(0))
+        let archive = String(decoding: outcome.standardOutput, as: UTF8.self)
+        let listing = String(decoding: outcome.standardError, as: UTF8.self)
+        #expect(archive.contains("/recordings/run/\(number)1.nmea") && !archive.contains("root's secret"))
+        for words in [
+            "1.nmea  a recorded run, 3 bytes", "2.nmea  missing: is a link, not a file",
+            "3.nmea  missing: cannot be read: it does not belong to the owner of its folder alone",
+            "4.nmea  missing: cannot be read: it does not belong to the owner of its folder alone",
+            "5.nmea  missing: is a FIFO, not a file",
+        ] {
+            #expect(listing.contains("recordings/run/\(number)\(words)"), "\(listing)")
+        }
+        #expect(!listing.contains("recordings/link/"))
     }
 
     /// `-o` of a configuration, of a token, of another's archive: it stays as it is. An earlier bundle may go.

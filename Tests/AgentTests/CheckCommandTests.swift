@@ -377,6 +377,77 @@ struct CheckCommand {
         withExtendedLifetime(disk) {}
     }
 
+    @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"), arguments: [3, 0])
+    func findsThatNoFileCanBeMade(inodes: Int) async throws {
+        let place = folder.path("disk")
+        unsafe mkdir(place, 0o700)
+        // The directory itself is one.
+        try valueOrSystemError("mount") { unsafe mount("tmpfs", place, "tmpfs", 0, "size=4m,nr_inodes=\(inodes + 1)") }
+        defer { unsafe umount2(place, CInt(MNT_DETACH)) }
+        let (lines, ending) = try await check(
+            Self.good.replacing("FOLDER/o/outbox.sqlite", with: "FOLDER/disk/outbox.sqlite"))
+        #expect(ending == .exited(78))
+        let words =
+            "FAIL  outbox         outbox.path: the file system of \(place) has \(inodes) inodes left, where an outbox needs "
+            + "8 files; remove some files (df -i), or choose another path"
+        #expect(lines.contains(words), "\(lines)")
+    }
+
+    /// Modes say that it may, whatever it is that keeps it from writing there.
+    @Test(.enabled(if: geteuid() == 0, "only root can act as another user"), arguments: [0o700, 0o500])
+    func triesToWriteAsTheOutboxsOwner(mode: mode_t) async throws {
+        unsafe chown(folder.path("o"), 12345, 12345)
+        unsafe chmod(folder.path("o"), mode)
+        let (lines, ending) = try await check(Self.good)
+        #expect(ending == .exited(mode == 0o700 ? 0 : 78))
+        let words =
+            "FAIL  outbox         outbox.path: uid 12345 cannot write in \(folder.path("o")): Permission denied; let that "
+            + "user write there, or choose another path"
+        #expect(lines.contains(words) == (mode == 0o500), "\(lines)")
+        #expect(try FileSystem.names(inFolder: folder.path("o")).isEmpty)
+    }
+
+    /// As in a container whose user namespace has few users: the kernel shows all others as one.
+    @Test(.enabled(if: geteuid() == 0, "only root can act as another user"))
+    func saysThatAUserNamespaceLacksAUser() async throws {
+        unsafe chown(folder.path("o"), 12345, 12345)
+        let config = try folder.write(
+            Self.good.replacing("FOLDER", with: folder.url.path).utf8, to: "config.json", mode: 0o640)
+        let outcome = try await ChildProcess(
+            arguments: [
+                "/usr/bin/unshare", "--user", "--map-root-user", BuiltProgram.waypost, "check", "--config", config,
+            ], environment: BuiltProgram.environment
+        ).run()
+        let said = String(decoding: outcome.standardOutput, as: UTF8.self)
+        #expect(
+            said.contains(
+                " uid 65534 (a user that this user namespace lacks: map it, or change the owner from outside)"),
+            "\(said)")
+    }
+
+    @Test func findsAStatusPortThatIsTaken() async throws {
+        let holder = try LoopbackSocket(.stream)
+        let (lines, ending) = try await check(
+            Self.good.replacing(
+                #""outbox":"#, with: #""status": {"listen": "127.0.0.1:\#(holder.port)"}, "outbox":"#))
+        #expect(ending == .exited(78))
+        let words = "FAIL  status         status.listen: cannot listen on 127.0.0.1:\(holder.port): "
+        #expect(lines.contains { $0.hasPrefix(words) && $0.contains(") holds it; ") }, "\(lines)")
+    }
+
+    /// The service has its own port.
+    @Test func takesThePortOfTheServiceThatRunsForFree() async throws {
+        let reserved = try LoopbackSocket.reservation()
+        let config = try ServiceSetup(status: "127.0.0.1:\(reserved.port)").write(in: folder)
+        let service = try RunningProgram(
+            [BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
+        _ = try await service.statusAddress()
+        let outcome = try await BuiltProgram.run(["check", "--config", config])
+        let said = String(decoding: outcome.standardOutput, as: UTF8.self)
+        #expect(outcome.ending == .exited(0) && !said.contains("status.listen"), "\(said)")
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
     @Test(.enabled(if: FileSystem.volume(of: "/tmp") == .other, "/tmp is in memory here"))
     func notesAnOutboxInAFolderThatIsEmptied() async throws {
         let outbox = "/tmp/waypost-no-such-folder/outbox.sqlite"

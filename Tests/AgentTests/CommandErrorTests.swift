@@ -251,36 +251,14 @@ struct CommandErrors {
     }
 
     @Test func nameWhoHoldsThePort() async throws {
-        let folder = try TemporaryFolder()
         let holder = try LoopbackSocket(.stream)
-        let config = try ServiceSetup(status: "127.0.0.1:\(holder.port)").write(in: folder)
-        for words in [["run", "--config", config], ["simulator", "--listen", "127.0.0.1:\(holder.port)"]] {
-            let outcome = try await BuiltProgram.run(words)
-            #expect(outcome.ending == .exited(69))
-            let complaint = lines(outcome.standardError)
-            #expect(complaint.count == 1)
-            let own = ProcessInfo.processInfo.processIdentifier
-            #expect(complaint.first?.contains("cannot listen on 127.0.0.1:\(holder.port): ") == true)
-            #expect(complaint.first?.contains(" (process \(own)) holds it; stop it (kill \(own)), or ") == true)
-        }
-    }
-
-    @Test(arguments: ["127.0.0.1:0", "unix:"]) func nameWhoHoldsTheStatusAddress(kind: String) async throws {
-        let (first, second) = (try TemporaryFolder(), try TemporaryFolder())
-        let config = try ServiceSetup(status: kind == "unix:" ? kind + first.path("status") : kind).write(in: first)
-        let service = try RunningProgram(
-            [BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
-        let address = try await service.statusAddress().description
-        let outcome = try await BuiltProgram.run(
-            ["run", "--config", try ServiceSetup(status: address).write(in: second)])
+        let outcome = try await BuiltProgram.run(["simulator", "--listen", "127.0.0.1:\(holder.port)"])
         #expect(outcome.ending == .exited(69))
-        #expect(
-            lines(outcome.standardError).first?.hasPrefix(
-                "waypost: status.listen: cannot listen on \(address): waypost run --config \(config) "
-                    + "(process \(service.processID)) holds it; stop it (kill \(service.processID)), or choose another "
-            ) == true,
-            "\(lines(outcome.standardError))")
-        #expect(await service.terminate().ending == .exited(0))
+        let complaint = lines(outcome.standardError)
+        #expect(complaint.count == 1)
+        let own = ProcessInfo.processInfo.processIdentifier
+        #expect(complaint.first?.contains("cannot listen on 127.0.0.1:\(holder.port): ") == true)
+        #expect(complaint.first?.contains(" (process \(own)) holds it; stop it (kill \(own)), or ") == true)
     }
 
     /// Whose descriptors this user may not see, as those of a service.
@@ -316,6 +294,24 @@ struct CommandErrors {
         #expect(
             complaint.first?.hasPrefix("waypost: \(folder.path("disk/outbox.sqlite")): no space is left") == true,
             "\(complaint)")
+    }
+
+    @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
+    func nameADiskWithoutInodes() async throws {
+        let folder = try TemporaryFolder()
+        let place = folder.path("disk")
+        unsafe mkdir(place, 0o700)
+        try valueOrSystemError("mount") { unsafe mount("tmpfs", place, "tmpfs", 0, "size=4m,nr_inodes=1") }
+        defer { unsafe umount2(place, CInt(MNT_DETACH)) }
+        let outbox = place + "/outbox.sqlite"
+        let outcome = try await BuiltProgram.run([
+            "replay", Fixtures.url("nmea/tunnel.nmea").path, "--config",
+            try ServiceSetup(outbox: "disk/outbox.sqlite").write(in: folder), "--outbox", outbox,
+        ])
+        #expect(outcome.ending == .exited(69))
+        let complaint = lines(outcome.standardError)
+        #expect(complaint.count == 1)
+        #expect(complaint.first?.hasPrefix("waypost: \(outbox): no inodes are left (") == true, "\(complaint)")
     }
 
     @Test func areSilentWhenTheReaderHasSeenEnough() async throws {

@@ -136,14 +136,16 @@ import WaypostTestSupport
     private static let outbox = "/var/lib/waypost/outbox.sqlite"
 
     private static func lines(
-        _ text: String, from file: String = "/etc/waypost/config.json", dropIn: String = "", hasUser: Bool = true
+        _ text: String, from file: String = "/etc/waypost/config.json", dropIn: String = "", hasUser: Bool = true,
+        obstacles: [String: String] = [:]
     ) throws -> [String] {
         let unit = try String(
             contentsOf: Fixtures.checkout.appending(path: "packaging/waypost.service"), encoding: .utf8)
         let user = SystemUser(name: "waypost", id: 900, groups: [900, 20], groupName: "waypost")
         let check = ServiceCheck(
             ServiceSandbox(ServiceUnit(texts: [unit, "[Service]\n" + dropIn])), user: hasUser ? user : nil,
-            status: { files[$0] }, resolved: { $0 == "/etc/link" ? "/home/.van/token" : $0 })
+            status: { files[$0] }, resolved: { $0 == "/etc/link" ? "/home/.van/token" : $0 },
+            obstacle: { path, _ in obstacles[path] })
         let configuration = try Configuration(json: Array(text.utf8), file: file)
         return check.lines(configuration, from: file).map { "\($0.verdict.rawValue) \($0.name): \($0.text)" }
     }
@@ -245,6 +247,27 @@ import WaypostTestSupport
             lines == [
                 "note outbox: outbox.path: /data/o cannot be written by the service's user waypost, for /data belongs to root; "
                     + "type chown waypost: /data"
+            ])
+    }
+
+    /// The service would find the same: what was tried as its user is no matter of opinion.
+    @Test func failWhereAnAttemptAsTheServiceFails() throws {
+        let denied = "Permission denied"
+        let unread = try Self.lines(
+            Self.configuration.replacing(Self.token, with: "/run/vehicle/roots"), from: "/etc/waypost/roots.json",
+            obstacles: ["/run/vehicle/roots": denied, "/etc/waypost/roots.json": denied])
+        #expect(
+            unread.map { $0.prefix { $0 != "," } } == [
+                "FAIL configuration: /etc/waypost/roots.json cannot be read by the service's user waypost; type chgrp waypost "
+                    + "/etc/waypost/roots.json and chmod g+r /etc/waypost/roots.json",
+                "FAIL authorization: authorization.path: /run/vehicle/roots cannot be read by the service's user waypost; "
+                    + "type chgrp waypost /run/vehicle/roots and chmod g+r /run/vehicle/roots",
+            ])
+        let unwritten = try Self.lines(Self.configuration, obstacles: ["/var/lib/waypost": "Disk quota exceeded"])
+        #expect(
+            unwritten == [
+                "FAIL outbox: outbox.path: \(Self.outbox) cannot be written by the service's user waypost: Disk quota "
+                    + "exceeded; let that user write in /var/lib/waypost, or choose another path"
             ])
     }
 }

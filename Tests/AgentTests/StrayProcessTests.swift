@@ -149,6 +149,24 @@ import WaypostTestSupport
         await service.end()
     }
 
+    /// The first process of a container inherits every orphan: it ends none of them, and collects the dead.
+    @Test(.enabled(if: geteuid() == 0, "only root can make a namespace"))
+    func areCollectedByTheFirstProcessOfAContainer() async throws {
+        let folder = try TemporaryFolder()
+        let leave = #"(sh -c 'echo $$ >UP' & sh -c 'sleep 45' &); read p <UP; "#
+        let config = try configure(
+            leave + leave + "while [ -e /proc/$p ]; do sleep .01; done; pgrep -c sleep >&2; exit 3", in: folder,
+            timeout: 10)
+        let outcome = try await ChildProcess(
+            arguments: [
+                "/usr/bin/unshare", "--pid", "--fork", "--kill-child", "--mount-proc", BuiltProgram.waypost, "token",
+                "--config", config,
+            ], environment: BuiltProgram.environment, timeLimit: .seconds(40)
+        ).run()
+        let words = String(decoding: outcome.standardError, as: UTF8.self)
+        #expect(words.hasPrefix("waypost: token command /bin/sh failed with status 3: 2;"), "\(words)")
+    }
+
     /// What the program has from before its own start is somebody else's.
     @Test func areNotThoseOfTheScriptThatGaveWay() async throws {
         let folder = try TemporaryFolder()

@@ -244,7 +244,7 @@ import WaypostTestSupport
         ),
         (
             failed(.intercepted(reason: "200 with HTML")),
-            "something else answers in Fleet Engine's place: 200 with HTML. If it is the sign-in page of a network, sign in, or use another network."
+            "something else answers in Fleet Engine's place: 200 with HTML."
         ),
         (failed(.hold(reason: "404 W; let X")), "Fleet Engine takes no updates of this vehicle: 404 W; let X."),
         (

@@ -132,11 +132,12 @@ struct WrongTokenAnswers {
         let drip = try RawServer(
             answering: ["HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", "{", "}"], pause: .milliseconds(400))
         try await expect(
-            ": no complete answer within 1 s; check the network and the backend's load", of: "http://\(drip.authority)")
+            ": no complete answer within 1 s; check the network and the backend's load, or raise "
+                + "authorization.timeoutSeconds if it needs longer to start", of: "http://\(drip.authority)")
         let silent = try RawServer(answering: [])
         try await expect(
-            ": no complete answer within 1 s; check the network and the backend's load",
-            of: "http://\(silent.authority)")
+            ": no complete answer within 1 s; check the network and the backend's load, or raise "
+                + "authorization.timeoutSeconds if it needs longer to start", of: "http://\(silent.authority)")
         let plain = try RawServer(answering: ["HTTP/1.1 400 Bad Request\r\n\r\n"])
         try await expect(": no secure connection: …", of: "https://\(plain.authority)")
         let closed = try LoopbackSocket.reservation()

@@ -195,6 +195,21 @@ import WaypostTestSupport
         #expect(!text.contains("secret"))
     }
 
+    /// Who asks first spends it, and that may have been a check.
+    @Test func tellsThatARefreshTokenIsSpent() async throws {
+        let body = #"{"error": "invalid_grant", "error_description": "refresh token was used before"}"#
+        let (provider, _) = try provider(
+            HTTPTokenSettings(
+                url: "https://backend.example.com/t", method: .post, body: .literal("refresh-token-7f3a"))
+        ) { _ in HTTPResponse(status: 400, body: Array(body.utf8)) }
+        let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
+        #expect(
+            error?.detail
+                == "token endpoint https://backend.example.com/t answered 400: its grant is spent or too old: a refresh token "
+                + "that is good once is used up by whoever asks first, the service, waypost check or waypost token; give the "
+                + "van one that lasts; it says \"refresh token was used before\"")
+    }
+
     @Test(
         arguments: [
             ("http://127.0.0.1:8443/t", "<title>400 The plain HTTP request was sent to HTTPS port</title>", true),

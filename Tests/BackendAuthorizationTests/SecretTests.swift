@@ -153,4 +153,18 @@ import WaypostTestSupport
             error?.description
                 == "authorization.clientKeyFile \(open) holds a secret and is open to every user; run chmod o= \(open)")
     }
+
+    /// Docker and Kubernetes mount a secret with mode 0444 unless they are asked for another one.
+    @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
+    func isClosedWhereItIsMounted() throws {
+        let folder = try TemporaryFolder()
+        let disk = try TinyFileSystem(at: folder.path("secrets"), megabytes: 1)
+        let path = try folder.write("key".utf8, to: "secrets/key", mode: 0o444)
+        try disk.setReadOnly(true)
+        let error = #expect(throws: AuthorizationError.self) { try SecretFile.require(path, as: "token file") }
+        #expect(
+            error?.description
+                == "token file \(path) holds a secret and is open to every user; mount it with mode 0440 (mode of a Docker "
+                + "secret, defaultMode of a Kubernetes volume)")
+    }
 }

@@ -130,7 +130,7 @@ import WaypostTestSupport
         let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v 1")
         let outcome = UploadOutcome(
             of: HTTPResponse(status: status, body: Array(body.utf8)), to: try Self.request(), for: vehicle)
-        #expect(outcome.reason.description.hasSuffix("in the way; if not, correct upload.endpoint"))
+        #expect(outcome.reason.description.hasSuffix("if there is none, correct upload.endpoint"))
     }
 
     /// Nothing but Fleet Engine's own words is its verdict.
@@ -173,6 +173,16 @@ import WaypostTestSupport
         #expect(
             reason.contains("; set this machine's clock if it is wrong; if it is right, upload.endpoint, or a captive"))
         #expect(!reason.contains("upload.caFile"))
+    }
+
+    /// Whoever signs in there has signed in nowhere.
+    @Test func namesTheAuthoritiesWhereACertificateIsOfNoneThatIsKnown() {
+        let error = HTTPTransportError(.certificateNotTrusted, "words", certificateFault: .ofUnknownAuthority)
+        let reason = UploadOutcome(of: error).reason.description
+        #expect(
+            reason.hasPrefix("words; if its authority is your own, or that of a proxy that inspects TLS, upload.caFile")
+        )
+        #expect(!reason.contains("portal") && !reason.contains("sign in"))
     }
 
     @Test func namesTheAuthoritiesOfAnEndpoint() {

@@ -48,6 +48,30 @@ import WaypostTestSupport
                 == "too few threads can be started: 24 at least are needed, 3 could be had; " + remedy)
     }
 
+    /// A seccomp filter that is older than clone3 answers EPERM, where ENOSYS would let the C library use clone.
+    @Test func nameARuntimeThatRefusesThreads() {
+        let words = StartNeeds.threadComplaint(started: 0, reason: EPERM, processLimit: -1, stack: 8 << 20)
+        #expect(
+            words
+                == "no thread can be started: Operation not permitted; this container's runtime is older than the system "
+                + "call clone3 and refuses it, so update it (Docker 20.10.10 with libseccomp 2.5, or newer)")
+    }
+
+    /// A reload may be requested before the main thread waits for signals.
+    @Test func holdAHangupUntilItIsWaitedFor() async {
+        let received = await onThread(named: "hangup") { () -> CInt in
+            ProcessStart.holdHangup()
+            raise(SIGHUP)
+            var signals = sigset_t()
+            unsafe sigemptyset(&signals)
+            unsafe sigaddset(&signals, SIGHUP)
+            var received: CInt = 0
+            unsafe sigwait(&signals, &received)
+            return received
+        }
+        #expect(received == SIGHUP)
+    }
+
     @Test func haveAReasonForEach() {
         #expect(UnwantedVariable.all.allSatisfy { !$0.reason.isEmpty })
     }

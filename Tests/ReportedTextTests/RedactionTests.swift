@@ -170,6 +170,14 @@ import WaypostTestSupport
         #expect(ReportedText(bytes: broken, without: [Self.token]).description == "…")
     }
 
+    /// A secret may begin with the word for its kind: that alone gives nothing away.
+    @Test(arguments: ["refresh-token-7f3a", "RefreshToken7f3a", "refresh-token"])
+    func leavesTheWordForTheKindOfASecret(secret: String) {
+        let said = "the refresh token was used before, and \(secret) is gone"
+        #expect(
+            ReportedText(said, without: [secret]).description == "the refresh token was used before, and … is gone")
+    }
+
     @Test func cutsBetweenScalars() {
         let text = ReportedText(String(repeating: "東 ", count: 200), limit: 20).description
         #expect(text == "東 東 東 東 …")

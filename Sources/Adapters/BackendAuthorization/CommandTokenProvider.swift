@@ -167,7 +167,8 @@ package final class CommandTokenProvider: TokenProvider {
         case .timedOut:
             AuthorizationError(
                 .unavailable,
-                "\(source) took longer than \(timeLimit.secondsText) and was ended\(complaint)")
+                "\(source) took longer than \(timeLimit.secondsText) and was ended\(complaint), or raise "
+                    + "\(section).timeoutSeconds if it needs longer")
         case .tooMuchOutput:
             AuthorizationError(
                 .unusableAnswer, "\(source) wrote more than 64 KiB; expected the token or a small JSON object")

@@ -125,7 +125,7 @@ package enum SecretFile {
             }
             guard status.st_mode & (S_IROTH | S_IWOTH) == 0 else {
                 throw AuthorizationError(
-                    .misconfigured, "\(name) holds a secret and is open to every user; run chmod o= \(path)")
+                    .misconfigured, "\(name) holds a secret and is open to every user; \(closing(path))")
             }
             return try body(
                 descriptor, Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1_000_000_000)
@@ -137,6 +137,14 @@ package enum SecretFile {
         } catch {
             throw AuthorizationError(.misconfigured, "\(name) cannot be read")
         }
+    }
+
+    /// The way to close a file. One that is mounted into a container gets its mode there.
+    private static func closing(_ path: String) -> String {
+        let isMounted = path.hasPrefix("/run/secrets/") || FileSystem.isReadOnly(at: path)
+        return isMounted
+            ? "mount it with mode 0440 (mode of a Docker secret, defaultMode of a Kubernetes volume)"
+            : "run chmod o= \(path)"
     }
 
     private static func remedy(for number: CInt) -> String {

@@ -55,6 +55,11 @@ struct TokenEndpointErrors {
         case 400 where Self.speaksOfCertificate(response.body):
             code = .refused
             advice = sendsCertificate ? certificateRejected : "it demands a client certificate; set \(certificateKeys)"
+        case 400 where Self.isOfSpentGrant(response.body):
+            code = .refused
+            advice =
+                "its grant is spent or too old: a refresh token that is good once is used up by whoever asks first, the "
+                + "service, waypost check or waypost token; give the van one that lasts"
         case 400:
             code = .refused
             advice = "it does not understand the request; check \(section).url, headers, body and client certificate"
@@ -91,6 +96,11 @@ struct TokenEndpointErrors {
         return AuthorizationError(
             code, "\(name) answered \(status): \(advice)\(pageNote(response))\(reason(response))",
             retryAfter: retryAfter)
+    }
+
+    /// Whether an OAuth server (RFC 6749, section 5.2) rejects the grant that was sent, such as a refresh token.
+    private static func isOfSpentGrant(_ body: [UInt8]) -> Bool {
+        (try? JSONValue(parsing: body))?["error"]?.stringValue == "invalid_grant"
     }
 
     /// A backend rejects with JSON; a page comes from what stands before it, or from another server. (A 400 may come
@@ -218,7 +228,10 @@ struct TokenEndpointErrors {
             advice = sendsCertificate ? "check \(certificateKeys); waypost check says more of both" : "check \(section)"
         case .nameNotResolved: (code, advice) = (.unavailable, "it stands in \(section).url")
         case .connectionFailed: (code, advice) = (.unavailable, "check \(section).url, and that the backend runs")
-        case .timedOut: (code, advice) = (.unavailable, "check the network and the backend's load")
+        case .timedOut:
+            code = .unavailable
+            advice =
+                "check the network and the backend's load, or raise \(section).timeoutSeconds if it needs longer to start"
         case .connectionLost where failure.demandsCertificate, .tlsFailed where failure.demandsCertificate:
             code = .unavailable
             advice = "it demands a client certificate; \(sendsCertificate ? "check" : "set") \(certificateKeys)"

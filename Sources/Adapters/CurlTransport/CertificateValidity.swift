@@ -10,7 +10,8 @@ package struct CertificateValidity: Sendable, Hashable {
     /// Those of the certificates in a PEM file, in its order, up to one that cannot be read; whatever else stands there
     /// is passed over.
     package static func each(inPEM bytes: [UInt8]) -> [Self] {
-        unsafe bytes.withUnsafeBytes { bytes in
+        guard OpenSSLLibrary.isReady else { return [] }
+        return unsafe bytes.withUnsafeBytes { bytes in
             let source = unsafe BIO_new_mem_buf(bytes.baseAddress, CInt(clamping: bytes.count))
             defer {
                 unsafe BIO_free(source)

@@ -16,7 +16,7 @@ import ReportedText
     let sockets: CurlSockets
 
     /// Whether libcurl is ready for use in this process; asked once.
-    static let isReady = ccurl_global_init() == CURLE_OK
+    static let isReady = OpenSSLLibrary.isReady && ccurl_global_init() == CURLE_OK
 
     init(sockets: CurlSockets) throws(HTTPTransportError) {
         guard Self.isReady, let handle = unsafe curl_multi_init() else {

@@ -1,5 +1,4 @@
 import FleetEngine
-import HTTPService
 import LinuxPlatform
 import LocationReporting
 import RunRecording
@@ -62,7 +61,7 @@ public struct Agent: Sendable {
         let history = HistoryKeeper(clock: clock)
         let log = LogWriter(
             level: configuration.log.level, format: configuration.log.format, heard: { history.note($0, $1) })
-        let status = try startStatusService()
+        let status = try StatusAddress(configuration.statusAddress)
         let parts = ServiceParts(
             log: log, clock: clock,
             monitor: configuration.readsRecording
@@ -70,6 +69,7 @@ public struct Agent: Sendable {
                 : AgentMonitor(clock: clock, systemTime: { .system }, synchronizedTime: { .synchronizedSystem }),
             progress: StageProgress(ProgressWatch(patience: configuration.patience)),
             isRecorded: recordingFolder != nil, history: history, ownProvider: authorization, cachePolicy: cachePolicy)
+        let files = CertificateFileStates(configuration)
         let cache = try parts.authorization(configuration)
         let agent = try await parts.agent(configuration, authorization: cache)
         tokens.withLock { $0 = cache }
@@ -84,8 +84,8 @@ public struct Agent: Sendable {
         status.routes.withLock { $0 = StatusRoutes(report: report, history: parts.history, orders: orders) }
         let manager = ServiceManager(notification, log: log)
         manager.tell(["READY=1", "STATUS=started"])
-        log.write(
-            .info, "waypost \(Release.version) reports \(configuration.vehicle); status at \(status.service.address)")
+        let place = status.address.map { "status at \($0)" } ?? "no status address"
+        log.write(.info, "waypost \(Release.version) reports \(configuration.vehicle); \(place)")
 
         for doubt in configuration.doubts { log.write(.warning, "\(doubt)") }
 
@@ -99,13 +99,12 @@ public struct Agent: Sendable {
         }
         let failure = await AbandonableCall.run(stoppedWithin: Stopping.patience, on: clock) {
             await runServices(
-                of: agent, parts, status: status.service, watchdog: watchdog, manager: manager, orders: orders,
+                of: agent, parts, status: status, watchdog: watchdog, manager: manager, orders: orders,
                 report: report
             ) {
-                guard let reloads else { return }
                 var reload = ConfigurationReload(
                     of: agent, parts, manager: manager, tokens: tokens, inForce: inForce, authorization: cache,
-                    report: report)
+                    files: files, report: report)
                 await reload.run(at: reloads)
             }
         }
@@ -152,24 +151,6 @@ public struct Agent: Sendable {
         agent.log.write(.warning, "the last run ended itself at \(record.time): \(record.reason)")
     }
 
-    /// Listens before there is anything to tell: a taken port is found first.
-    private func startStatusService() throws(AgentError) -> (service: HTTPService, routes: Locked<StatusRoutes?>) {
-        let routes = Locked<StatusRoutes?>(nil)
-        do {
-            // Clients have nothing to send here, and one that asks without end must not slow reporting down.
-            let limits = HTTPServiceLimits(bodyBytes: 1024, isPaced: true)
-            let service = try HTTPService(listeningOn: configuration.statusAddress, limits: limits) {
-                guard let routes = routes.withLock({ $0 }) else {
-                    return .refusal(status: 503, "the service is starting")
-                }
-                return await routes.answer($0)
-            }
-            return (service, routes)
-        } catch {
-            throw AgentError(error.isRefusal ? .configuration : .unavailable, "status.listen: \(error)")
-        }
-    }
-
     private func reporter(
         of agent: VehicleAgent, inForce: Locked<Configuration>
     ) -> @Sendable () async -> StatusReport {
@@ -200,13 +181,13 @@ public struct Agent: Sendable {
     /// Runs the pipeline with the status service, the watch of its progress and `reload` beside it; ends when the
     /// pipeline does.
     private func runServices(
-        of agent: VehicleAgent, _ parts: ServiceParts, status: HTTPService, watchdog: Watchdog,
+        of agent: VehicleAgent, _ parts: ServiceParts, status: StatusAddress, watchdog: Watchdog,
         manager: ServiceManager, orders: PageOrders, report: @escaping @Sendable () async -> StatusReport,
         reload: @escaping @Sendable () async -> Void
     ) async -> AgentError? {
         let (log, clock) = (agent.log, agent.clock)
         return await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
-            group.addTask { await status.run() }
+            group.addTask { await status.run(clock: clock, log: log) }
             group.addTask { await orders.run() }
             group.addTask { await tellLastStall(agent) }
             group.addTask { await watchNetwork(agent) }

@@ -163,7 +163,10 @@ extension UploadOutcome {
         // body. It is no verdict on the update or the token.
         default:
             self = .intercepted(
-                reason: "\(words); a captive portal or a proxy seems to be in the way; if not, correct upload.endpoint")
+                reason: """
+                    \(words); a captive portal or a proxy seems to be in the way: sign in there, or use another network; \
+                    if there is none, correct upload.endpoint
+                    """)
         }
     }
 
@@ -181,6 +184,12 @@ extension UploadOutcome {
                 reason: """
                     \(error.detail); set this machine's clock if it is wrong; if it is right, upload.endpoint, or a \
                     captive portal or a proxy in the way, has a certificate of another time
+                    """)
+        case .certificateNotTrusted where error.certificateFault == .ofUnknownAuthority:
+            self = .intercepted(
+                reason: """
+                    \(error.detail); if its authority is your own, or that of a proxy that inspects TLS, upload.caFile \
+                    must hold that one's certificate; if not, use another network
                     """)
         case .certificateNotTrusted:
             self = .intercepted(

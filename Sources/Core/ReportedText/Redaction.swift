@@ -112,6 +112,13 @@ struct KnownSecret: Sendable {
     private static let shortest = 4
     private static let shortestPiece = 8
     private static let longestPiece = 12
+    /// What secrets are called. Such words in a secret are no part that gives it away, and a sentence about secrets
+    /// stays readable.
+    private static let kinds = [
+        "refreshtoken", "accesstoken", "vehicletoken", "drivertoken", "bearertoken", "clientsecret",
+        "clientcredentials", "apikey", "backendkey", "privatekey", "secretkey", "accesskey", "password", "passphrase",
+        "authorization",
+    ].map { Array($0.utf8) }
     private static let factor: UInt64 = 1_099_511_628_211
 
     /// As it was sent, without escapes.
@@ -130,6 +137,7 @@ struct KnownSecret: Sendable {
         for letters in [letters, text.utf8.filter(\.isAlphanumeric)] {
             Self.eachPiece(of: letters, length: pieceLength) { pieces.insert($1) }
         }
+        for name in Self.kinds { Self.eachPiece(of: name, length: pieceLength) { pieces.remove($1) } }
         self.pieces = pieces
     }
 

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/fsuid.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -21,6 +22,7 @@
 #include <sys/sysmacros.h>
 #include <sys/timerfd.h>
 #include <sys/timex.h>
+#include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -57,6 +59,7 @@ static inline unsigned int clinux_minor(dev_t device) { return minor(device); }
 static inline int clinux_open_create(const char *_Nonnull path, int flags, unsigned int mode) {
     return open(path, flags, mode);
 }
+static inline int clinux_open_in(int folder, const char *_Nonnull name, int flags) { return openat(folder, name, flags); }
 // A lock on the file itself, whichever of its names it was opened by; it belongs to the open file, and the closing of
 // other descriptors does not end it. It lies far beyond what is read, written or locked there by others.
 static inline int clinux_own_file(int descriptor) {
@@ -86,8 +89,23 @@ static inline int clinux_pidfd_open(int process) { return (int)syscall(SYS_pidfd
 static inline int clinux_pidfd_send_signal(int process, int number) {
     return (int)syscall(SYS_pidfd_send_signal, process, number, (void *)0, 0);
 }
+// Unlike glibc's setgroups, for the calling thread alone. -1 on failure.
+static inline int clinux_set_thread_groups(int count, const gid_t *_Nullable groups) {
+    return (int)syscall(SYS_setgroups, count, groups);
+}
+// Of the calling thread alone; whether it is so then. A user that no process has shows what is in force.
+static inline int clinux_set_thread_file_rights(uid_t user, gid_t group) {
+    setfsgid(group);
+    setfsuid(user);
+    return setfsgid((gid_t)-1) == (int)group && setfsuid((uid_t)-1) == (int)user;
+}
 // prctl is variadic.
 static inline int clinux_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L); }
+// A child that has ended and is not collected yet; 0 when there is none. The structure is a union in Swift.
+static inline int clinux_ended_child(void) {
+    siginfo_t child = {0};
+    return waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0 ? child.si_pid : 0;
+}
 // A global variable, which Swift does not let threads share.
 extern char **environ;
 static inline char *_Nullable *_Nullable clinux_environment(void) { return environ; }
@@ -125,14 +143,15 @@ static void *_Nullable clinux_take_turn(void *_Nonnull turn) {
     pthread_mutex_unlock((pthread_mutex_t *)turn);
     return (void *)0;
 }
-// How many threads of `count`, 64 at most, can be had beside this one at once; they have ended when this returns.
-static inline int clinux_startable_threads(int count) {
+// How many threads of `count`, 64 at most, can be had beside this one at once; they have ended when this returns. `reason`
+// becomes the errno of the one that could not be had.
+static inline int clinux_startable_threads(int count, int *_Nonnull reason) {
     pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
     pthread_t threads[64];
     int started = 0;
     pthread_mutex_lock(&turn);
     while (started < count && started < 64 &&
-           pthread_create(&threads[started], (void *)0, clinux_take_turn, &turn) == 0) {
+           (*reason = pthread_create(&threads[started], (void *)0, clinux_take_turn, &turn)) == 0) {
         started++;
     }
     pthread_mutex_unlock(&turn);

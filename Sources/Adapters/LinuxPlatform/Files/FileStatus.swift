@@ -108,5 +108,19 @@ package struct FileStatus: Sendable, Hashable {
     package var isOwnFile: Bool { doubt(writtenBy: geteuid()) == nil }
 
     /// A user as messages name it.
-    package static func words(_ user: UInt32) -> String { user == 0 ? "root" : "uid \(user)" }
+    package static func words(_ user: UInt32) -> String {
+        if user == unmappedUser, isInUserNamespace {
+            return "uid \(user) (a user that this user namespace lacks: map it, or change the owner from outside)"
+        }
+        return user == 0 ? "root" : "uid \(user)"
+    }
+
+    /// The owner that the kernel shows for every user that a user namespace lacks.
+    private static let unmappedUser: UInt32 = 65534
+
+    /// Whether this process is in a user namespace that lacks some users.
+    private static let isInUserNamespace: Bool = {
+        guard let map = try? FileSystem.read(200, at: 0, of: "/proc/self/uid_map") else { return false }
+        return !map.prefix { $0 != UInt8(ascii: "\n") }.reversed().starts(with: " 4294967295".utf8.reversed())
+    }()
 }

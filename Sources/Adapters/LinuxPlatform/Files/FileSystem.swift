@@ -19,7 +19,7 @@ package enum FileSystem {
         let mode =
             switch use {
             case .read: R_OK
-            case .write: W_OK | X_OK
+            case .write: (try? FileStatus(behind: path))?.kind == .folder ? W_OK | X_OK : R_OK | W_OK
             case .execute: X_OK
             }
         return unsafe faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0
@@ -68,6 +68,22 @@ package enum FileSystem {
         var status = statvfs()
         guard unsafe statvfs(path, &status) == 0, status.f_blocks > 0 else { return nil }
         return Int64(exactly: Double(status.f_bavail) * Double(status.f_frsize))
+    }
+
+    /// How many more files the file system of `path` can hold; `nil` when it does not say, as those that count none.
+    package static func freeFiles(at path: String) -> Int64? {
+        var status = statvfs()
+        guard unsafe statvfs(path, &status) == 0, status.f_files > 0 else { return nil }
+        return Int64(exactly: Double(status.f_favail))
+    }
+
+    /// Makes an empty folder in `folder`, which takes no less than a file, and removes it. Gives the reason if that
+    /// fails.
+    package static func obstacleToWriting(in folder: String) -> SystemError? {
+        let path = "\(folder)/waypost-check-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
+        guard unsafe mkdir(path, 0o700) == 0 else { return SystemError(call: "write in \(folder)", number: errno) }
+        unsafe rmdir(path)
+        return nil
     }
 
     /// On what a file system keeps its files.

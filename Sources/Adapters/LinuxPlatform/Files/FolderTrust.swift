@@ -122,7 +122,12 @@ package enum FolderTrust {
         // On the way a group with the owner's own number is the owner (useradd makes one for each user).
         if shared == 0 || (shared == 0o020 && sharing == nil && folder.group == folder.owner) { return nil }
         let others = shared & 0o002 != 0 ? "everybody" : "members of gid \(folder.group)"
-        let advice = folder.isSticky ? "choose a folder in it" : "run chmod go-w on it"
+        // Kubernetes restores the mode of such a volume at each start, and leaves the sticky bit alone.
+        let isVolume = folder.permissions & 0o2022 == 0o2020 && sharing != Sharing.none
+        let advice =
+            folder.isSticky
+            ? "choose a folder in it"
+            : isVolume ? "run chmod +t on it (a Kubernetes volume with fsGroup is so)" : "run chmod go-w on it"
         return "may be written by \(others), who \(remedy); \(advice), or choose another folder"
     }
 

@@ -79,6 +79,24 @@ package enum ChildTable {
             state.generation += 1
             if let processID { state.running.remove(processID) }
         }
+        collectOrphans()
+    }
+
+    /// Collects ended children that no thread waits for. Only in the first process of a container, which inherits every
+    /// orphan; it ends none of them.
+    ///
+    /// A program's own thread collects it, or enters it first: both are followed by `didEnd`, which calls this again.
+    static func collectOrphans() {
+        guard getpid() == 1 else { return }
+        state.withLock { state in
+            while state.underWay == state.running.count {
+                let processID = clinux_ended_child()
+                guard processID > 0, !state.running.contains(processID) else { return }
+                guard waitpid(processID, nil, WNOHANG) == processID else { return }
+                state.survivors[processID] = nil
+                state.generation += 1
+            }
+        }
     }
 
     /// A program has not ended though it was killed, or may not be killed (`isRefused`); it is remembered until it has.

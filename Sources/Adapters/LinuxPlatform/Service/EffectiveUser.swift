@@ -39,6 +39,30 @@ package enum EffectiveUser {
         return value
     }
 
+    /// What `body` finds with the file rights of another user, which only this thread of a root process has meanwhile.
+    ///
+    /// - Throws: when this process may not take them; `body` has not been called then.
+    package static func withFileRights<Value>(
+        of user: UInt32, groups: Set<UInt32>, _ body: () -> Value
+    ) throws(SystemError) -> Value {
+        if user == geteuid() { return body() }
+        let (ownUser, ownGroup) = (geteuid(), getegid())
+        var ownGroups = [gid_t](repeating: 0, count: Int(max(0, getgroups(0, nil))))
+        try valueOrSystemError("read the groups") { unsafe getgroups(CInt(ownGroups.count), &ownGroups) }
+        let others = Array(groups)
+        try valueOrSystemError("take the groups of uid \(user)") {
+            unsafe clinux_set_thread_groups(CInt(others.count), others)
+        }
+        defer {
+            _ = clinux_set_thread_file_rights(ownUser, ownGroup)
+            _ = unsafe clinux_set_thread_groups(CInt(ownGroups.count), ownGroups)
+        }
+        guard clinux_set_thread_file_rights(user, others.first ?? user) != 0 else {
+            throw SystemError(call: "use files as uid \(user)", number: EPERM)
+        }
+        return body()
+    }
+
     private static func folder(of path: String) -> FileStatus? {
         guard let folder = FileSystem.resolved(FileSystem.parent(of: FileSystem.resolved(path) ?? path)) else {
             return nil

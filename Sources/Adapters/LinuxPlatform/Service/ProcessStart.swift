@@ -9,11 +9,21 @@ package enum ProcessStart {
     ///
     /// May end the process, with one line of words, when it cannot do its work at all.
     package static func prepare() {
+        holdHangup()
         occupyStandardDescriptors()
         if UnwantedVariable.clearEnvironment() { executeAgain() }
         signal(SIGCHLD, SIG_DFL)  // inherited as well: ignored, the endings of programs would be lost
         StartNeeds.require()
         ChildTable.allowAdoption()
+    }
+
+    /// Blocks SIGHUP, by which a service is asked to reload: one that comes early would end the process, and now waits
+    /// for `runService`. It stays blocked when the program is executed again.
+    static func holdHangup() {
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        unsafe sigaddset(&signals, SIGHUP)
+        unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
     /// Opens `/dev/null` in the place of standard descriptors that are closed; otherwise a socket or the database would
@@ -131,16 +141,25 @@ enum StartNeeds {
     }
 
     private static func requireThreads() {
-        let started = Int(clinux_startable_threads(CInt(threads)))
+        var reason: CInt = 0
+        let started = Int(unsafe clinux_startable_threads(CInt(threads), &reason))
         if started == threads { return }
         LastLine.end(
             threadComplaint(
-                started: started, processLimit: clinux_process_limit(), stack: clinux_default_stack_size()))
+                started: started, reason: reason, processLimit: clinux_process_limit(),
+                stack: clinux_default_stack_size()))
     }
 
     /// The system gives one reason (EAGAIN) for a lack of processes and for a stack that it has no memory for.
     /// A `processLimit` below zero means no limit.
-    static func threadComplaint(started: Int, processLimit: Int, stack: Int) -> String {
+    static func threadComplaint(
+        started: Int, reason: CInt = EAGAIN, processLimit: Int, stack: Int
+    ) -> String {
+        if reason == EPERM {
+            return
+                "no thread can be started: Operation not permitted; this container's runtime is older than the system "
+                + "call clone3 and refuses it, so update it (Docker 20.10.10 with libseccomp 2.5, or newer)"
+        }
         let limit = processLimit < 0 ? "" : ", which is \(processLimit)"
         let processes =
             "raise the limit of the user's processes\(limit) (ulimit -u, LimitNPROC=), or that of the control group "

@@ -23,6 +23,7 @@ package func runService(
     unsafe sigaddset(&signals, SIGTERM)
     unsafe sigaddset(&signals, SIGINT)
     if clinux_is_ignored(SIGHUP) == 0 { unsafe sigaddset(&signals, SIGHUP) }
+    if getpid() == 1 { unsafe sigaddset(&signals, SIGCHLD) }
     unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
 
     let hadTerminal = hasTerminal
@@ -36,8 +37,14 @@ package func runService(
     }
     var first: CInt = 0
     unsafe sigwait(&signals, &first)
-    while first == SIGHUP, let reload, !hadTerminal || hasTerminal {
-        reload.yield()
+    while true {
+        if first == SIGCHLD {
+            ChildTable.collectOrphans()
+        } else if first == SIGHUP, let reload, !hadTerminal || hasTerminal {
+            reload.yield()
+        } else {
+            break
+        }
         unsafe sigwait(&signals, &first)
     }
     let endingSince = MonotonicTime.now
@@ -48,6 +55,10 @@ package func runService(
         guard left > .zero else { break }
         var timeout = timespec(left)
         let received = unsafe sigtimedwait(&signals, nil, &timeout)
+        if received == SIGCHLD {
+            ChildTable.collectOrphans()
+            continue
+        }
         // Supervisors signal the process and then its group: what comes at once is the same wish.
         if received > 0, received != SIGHUP || reload == nil, MonotonicTime.now - endingSince > signalGrouping {
             ChildTable.endAll()

@@ -138,6 +138,12 @@ package enum ListenError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Whether the path is not to be used at all, whoever listens.
     package var isRefusal: Bool { if case .system(_, let error) = self { error.refusal != nil } else { false } }
 
+    /// The process that has the address, if this user may see it.
+    package var holder: HoldingProcess? {
+        guard case .inUse(let address) = self, case .process(let process)? = Listener(on: address) else { return nil }
+        return process
+    }
+
     static func words(of listener: Listener?, on address: LocalAddress) -> String {
         let (search, choice) =
             switch address {

@@ -129,6 +129,11 @@ extension OutboxError {
     init(_ error: StoreError, repairsDamage: Bool = true) {
         let (path, reason) = (error.path, error.reason)
         switch error.kind {
+        case .full where FileSystem.freeFiles(at: FileSystem.parent(of: path)) == 0:
+            self.init(
+                .full,
+                "\(path): no inodes are left (\(reason)); remove files from this file system (df -i). What is stored "
+                    + "already is safe; nothing else is stored until then")
         case .full:
             self.init(
                 .full,

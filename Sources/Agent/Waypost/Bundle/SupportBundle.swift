@@ -118,8 +118,8 @@ package struct SupportBundle: Sendable {
         if sources.withPositions {
             switch await recordings {
             case .success(let files):
-                for (name, bytes) in files {
-                    add("recordings/\(name)", "a recorded run", .success(bytes), isText: false)
+                for (name, contents) in files {
+                    add("recordings/\(name)", "a recorded run", contents, isText: false)
                 }
             case .failure(let absence): add("recordings", "recorded runs", .failure(absence))
             }
@@ -303,8 +303,8 @@ extension SupportBundle {
         var lines = ["\(folder): \(free ?? "cannot be looked at")"]
         do throws(SystemError) {
             for name in try FileSystem.names(inFolder: folder).sorted() where name.hasPrefix(own) {
-                let bytes = try FileSystem.fileSize(at: "\(folder)/\(name)")
-                lines.append("\(name)  \(bytes) bytes")
+                guard let status = try FileStatus(at: "\(folder)/\(name)") else { continue }
+                lines.append("\(name)  \(status.kind == .file ? "\(status.bytes) bytes" : status.kind.rawValue)")
             }
         } catch { lines.append("\(error)") }
         return lines.joined(separator: "\n").bytes
@@ -346,19 +346,22 @@ extension SupportBundle {
         return text
     }
 
-    /// The recorded runs in folders beside the outbox, the newest files first, as far as there is room.
-    private static func recordings(_ configuration: Configuration?) -> [(name: String, bytes: [UInt8])] {
+    /// The recorded runs in folders next to the outbox, the newest files first, up to `recordingLimit`. Root makes
+    /// bundles, and these folders are the service's: no link in them is followed.
+    private static func recordings(_ configuration: Configuration?) -> [(name: String, contents: Contents)] {
         let folder = FileSystem.parent(of: configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite")
-        var found: [(name: String, bytes: [UInt8])] = []
+        var found: [(name: String, contents: Contents)] = []
         var room = recordingLimit
         for inner in ((try? FileSystem.names(inFolder: folder)) ?? []).sorted() {
-            let names = (try? FileSystem.names(inFolder: "\(folder)/\(inner)")) ?? []
-            for name in names.sorted(by: >) {
-                guard RecordingName.number(of: name) != nil else { continue }
-                let path = "\(folder)/\(inner)/\(name)"
-                guard let bytes = try? BoundedFile.contents(of: path, limit: room) else { continue }
-                room -= bytes.count
-                found.append(("\(inner)/\(name)", bytes))
+            let path = "\(folder)/\(inner)"
+            guard (try? FileStatus(at: path))?.kind == .folder else { continue }
+            let names = (try? FileSystem.names(inFolder: path)) ?? []
+            for name in names.sorted(by: >) where RecordingName.number(of: name) != nil {
+                do throws(BoundedFile.Refusal) {
+                    let bytes = try BoundedFile.contents(of: name, ownedInFolder: path, limit: room)
+                    room -= bytes.count
+                    found.append(("\(inner)/\(name)", .success(bytes)))
+                } catch { found.append(("\(inner)/\(name)", .failure(Absence("\(error)")))) }
             }
         }
         return found

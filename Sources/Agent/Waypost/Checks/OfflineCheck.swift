@@ -28,8 +28,8 @@ package struct CheckLine: Sendable, Hashable {
     }
 }
 
-/// What is wrong with a configuration that can be read, as far as this machine shows: nothing is opened for writing,
-/// nobody is asked.
+/// What is wrong with a configuration that can be read, as far as this machine shows; nobody is asked. A directory is
+/// made next to the outbox and removed, and the status port is taken for a moment.
 package enum OfflineCheck {
     /// Everything that is wrong or worth knowing at the time `now`; where it was read from `file`, for the service as
     /// well.
@@ -38,14 +38,14 @@ package enum OfflineCheck {
     package static func lines(
         _ configuration: Configuration, from file: String? = nil, at now: UTCTime = .system
     ) -> [CheckLine] {
+        let service = file.flatMap(ServiceCheck.installed)
         var lines = configuration.doubts.map {
             CheckLine($0.isLikelyRight ? .note : .fail, $0.section, $0.description)
         }
-        lines +=
-            proofs(configuration, now) + receiver(configuration) + privateSwitch(configuration) + outbox(configuration)
+        lines += proofs(configuration, now) + receiver(configuration) + privateSwitch(configuration)
+        lines += outbox(configuration, service)
         lines += tokens(configuration.authorization, "authorization", configuration)
         lines += tokens(configuration.consumerAuthorization, "consumerAuthorization", configuration)
-        let service = file.flatMap(ServiceCheck.installed)
         lines += notes(configuration, service)
         if let file { lines += openSecrets(configuration, file) + (service?.lines(configuration, from: file) ?? []) }
         return lines
@@ -78,7 +78,10 @@ package enum OfflineCheck {
             do { try body() } catch { lines.append(CheckLine(.fail, name, error.detail)) }
         }
         prove("outbox") { () throws(AgentError) in try configuration.proveOutbox() }
-        prove("status") { () throws(AgentError) in try configuration.proveStatusSocket() }
+        prove("status") { () throws(AgentError) in
+            try configuration.proveStatusSocket()
+            try configuration.proveStatusPort()
+        }
         prove("upload", configuration.uploadFiles) { () throws(AgentError) in _ = try configuration.makeTransport() }
         prove("authorization", configuration.tokenFiles) { () throws(AgentError) in
             _ = try configuration.makeProvider(log: log)
@@ -216,8 +219,9 @@ package enum OfflineCheck {
             "\(key): \(path) cannot be seen by \(FileStatus.words(EffectiveUser.current)); \(remedy)")
     }
 
-    /// Whether the outbox can be made, or written, by whoever will do so; `proveOutbox` has judged what lies there.
-    private static func outbox(_ configuration: Configuration) -> [CheckLine] {
+    /// Whether the outbox can be made, or written, by whoever will do so; `proveOutbox` has judged what lies there, and
+    /// `service` judges what its user may write.
+    private static func outbox(_ configuration: Configuration, _ service: ServiceCheck?) -> [CheckLine] {
         let path = configuration.outbox.path
         let folder = existingFolder(above: path)
         func unmakeable(_ reason: String) -> [CheckLine] {
@@ -233,19 +237,43 @@ package enum OfflineCheck {
         }
         // One that is there has its reserve.
         if (try? FileSystem.entry(at: path)) == .some(nil), let shortage = shortage(at: folder) { return [shortage] }
-        guard configuration.expectedUser == EffectiveUser.current, !FileSystem.isAllowed(.write, at: folder) else {
-            return []
+        let user = configuration.expectedUser
+        if user == EffectiveUser.current, !FileSystem.isAllowed(.write, at: folder) {
+            return unmakeable(
+                "\(FileStatus.words(user)) may not write in \(folder); run this as the service's user, or choose another "
+                    + "path")
         }
-        return unmakeable(
-            "\(FileStatus.words(EffectiveUser.current)) may not write in \(folder); run this as the service's user, or "
-                + "choose another path")
+        guard service == nil || user == EffectiveUser.current else { return [] }
+        return unwritable(path, as: user).map { [$0] } ?? []
+    }
+
+    /// Tries to write in the folder of the outbox at `path`; the line if `user` can't, and `nil` if nobody can say.
+    private static func unwritable(_ path: String, as user: UInt32) -> CheckLine? {
+        let folder = FileSystem.parent(of: FileSystem.destination(of: path))
+        guard let status = try? FileStatus(behind: folder), status.kind == .folder else { return nil }
+        let attempt = try? EffectiveUser.withFileRights(of: user, groups: [status.group]) {
+            FileSystem.obstacleToWriting(in: folder)
+        }
+        guard let obstacle = attempt ?? nil else { return nil }
+        return CheckLine(
+            .fail, "outbox",
+            "outbox.path: \(FileStatus.words(user)) cannot write in \(folder): \(obstacle.reason); let that user write "
+                + "there, or choose another path")
     }
 
     /// Bytes that must be free: the reserve for a full disk, and a log of some updates.
     private static let roomToWork: Int64 = 1_000_000
+    /// The database with its log, its index and its lock, the reserve, and what is noted next to them.
+    private static let filesToWork: Int64 = 8
 
     /// What is wrong where too little is free in `folder` for an outbox.
     static func shortage(at folder: String) -> CheckLine? {
+        if let left = FileSystem.freeFiles(at: folder), left < filesToWork {
+            return CheckLine(
+                .fail, "outbox",
+                "outbox.path: the file system of \(folder) has \(left) inodes left, where an outbox needs \(filesToWork) "
+                    + "files; remove some files (df -i), or choose another path")
+        }
         guard let free = FileSystem.freeBytes(at: folder), free < roomToWork else { return nil }
         return CheckLine(
             .fail, "outbox",

@@ -10,16 +10,27 @@ package struct ServiceCheck {
     private let judgesModes: Bool
     private let status: (String) -> FileStatus?
     private let resolved: (String) -> String
+    private let obstacle: (String, FileSystem.Use) -> String?
 
-    /// `judgesModes`: whether somebody else than `user` makes the check, who may do other things. `status` says what
-    /// lies behind the links of a path, `resolved` where it leads.
+    /// - Parameters:
+    ///   - sandbox: what the unit lets the service do.
+    ///   - user: as whom the service runs; `nil` if there is no such user.
+    ///   - judgesModes: whether somebody else than `user` makes the check, who may do other things.
+    ///   - status: what lies behind the links of a path.
+    ///   - resolved: where a path leads.
+    ///   - obstacle: why an attempt to use a path as `user` failed; `nil` if it worked, or could not be made.
     package init(
         _ sandbox: ServiceSandbox, user: SystemUser?, judgesModes: Bool = true,
         status: @escaping (String) -> FileStatus? = { try? FileStatus(behind: $0) },
-        resolved: @escaping (String) -> String = FileSystem.destination
+        resolved: @escaping (String) -> String = FileSystem.destination,
+        obstacle: @escaping (String, FileSystem.Use) -> String? = { _, _ in nil }
     ) {
-        (self.sandbox, self.user, self.judgesModes) = (sandbox, user, judgesModes)
-        (self.status, self.resolved) = (status, resolved)
+        self.sandbox = sandbox
+        self.user = user
+        self.judgesModes = judgesModes
+        self.status = status
+        self.resolved = resolved
+        self.obstacle = obstacle
     }
 
     /// That of this machine's service, where it is the one that reads `file`. Reads files; not for the shared pool.
@@ -27,7 +38,21 @@ package struct ServiceCheck {
         guard let sandbox = ServiceSandbox.installed(reading: file) else { return nil }
         let user = SystemUser(
             named: sandbox.user, group: sandbox.group, others: sandbox.supplementaryGroups)
-        return ServiceCheck(sandbox, user: user, judgesModes: user?.id != EffectiveUser.current)
+        let isAnother = user?.id != EffectiveUser.current
+        let obstacle = { (path: String, use: FileSystem.Use) in
+            isAnother ? user.flatMap { Self.obstacle(to: use, at: path, as: $0) } : nil
+        }
+        return ServiceCheck(sandbox, user: user, judgesModes: isAnother, obstacle: obstacle)
+    }
+
+    private static func obstacle(to use: FileSystem.Use, at path: String, as user: SystemUser) -> String? {
+        let attempt = try? EffectiveUser.withFileRights(of: user.id, groups: user.groups) { () -> String? in
+            if use == .write, (try? FileStatus(behind: path))?.kind == .folder {
+                return FileSystem.obstacleToWriting(in: path)?.reason
+            }
+            return FileSystem.isAllowed(use, at: path) ? nil : "Permission denied"
+        }
+        return attempt ?? nil
     }
 
     /// Whether the service runs as the user with that uid.
@@ -45,17 +70,21 @@ package struct ServiceCheck {
                 "\(ServiceUnit.name) runs as the user \(sandbox.user), who does not exist here; type systemd-sysusers, or "
                     + "install the package again")
         }
-        add("configuration", unreadable(file, use: .read).map { "\(file) \($0)" })
+        add("configuration", unreadable(file, use: .read).map { "\(file) \($0)" }, verdict(file, .read))
         for (key, path) in configuration.filesRead where !path.utf8.contains(UInt8(ascii: "{")) {
             if key.hasSuffix(".command"), !path.utf8.contains(UInt8(ascii: "/")) {
                 add(key, unfoundProgram(path).map { "\(key): \($0)" })
             }
             guard path.hasPrefix("/") else { continue }
             let text = key == "vehicle.privateWhen" ? switchTrouble(path) : trouble(key, path)
-            add(key, text.map { "\(key): \($0)" }, verdict(at: path))
+            let isHidden = key == "vehicle.privateWhen" || blindness(at: path) != nil
+            add(key, text.map { "\(key): \($0)" }, isHidden ? verdict(at: path) : verdict(path, Self.use(of: key)))
         }
         let outbox = configuration.outbox.path
-        add("outbox", outboxTrouble(outbox).map { "outbox.path: \($0)" }, verdict(at: outbox, isWritten: true))
+        let isKept = verdict(at: outbox, isWritten: true) == .fail
+        add(
+            "outbox", outboxTrouble(outbox).map { "outbox.path: \($0)" },
+            isKept ? .fail : verdict(FileSystem.parent(of: outbox), .write))
         switch configuration.statusAddress {
         case .unix(let path):
             add("status", socketTrouble(path).map { "status.listen: unix:\($0)" }, verdict(at: path, isWritten: true))
@@ -86,9 +115,12 @@ package struct ServiceCheck {
         }
         // What is not there is told elsewhere.
         guard status(path) != nil || status(FileSystem.parent(of: path)) == nil else { return nil }
-        let use: FileSystem.Use =
-            key.hasSuffix(".command") ? .execute : key == "receiver.device" ? .write : .read
-        return unreadable(path, use: use).map { "\(path) \($0)" }
+        return unreadable(path, use: Self.use(of: key)).map { "\(path) \($0)" }
+    }
+
+    /// What the service does with the file that a key names.
+    private static func use(of key: String) -> FileSystem.Use {
+        key.hasSuffix(".command") ? .execute : key == "receiver.device" ? .write : .read
     }
 
     /// A name without a folder is looked for where the service's PATH says.
@@ -120,7 +152,13 @@ package struct ServiceCheck {
             return "\(path) \(protection); use /var/lib/waypost/\(FileSystem.name(of: path)), or type systemctl edit "
                 + "waypost and write [Service] and below it ReadWritePaths=\(folder)"
         }
-        guard judgesModes, let user, let there = status(folder), !user.isAllowed(.write, to: there) else { return nil }
+        guard judgesModes, let user, let there = status(folder) else { return nil }
+        if user.isAllowed(.write, to: there) {
+            return obstacle(folder, .write).map {
+                "\(path) cannot be written by the service's user \(user.name): \($0); let that user write in \(folder), or "
+                    + "choose another path"
+            }
+        }
         return "\(path) cannot be written by the service's user \(user.name), for \(folder) belongs to "
             + "\(FileStatus.words(there.owner)); type chown \(user.name): \(folder)"
     }
@@ -135,7 +173,12 @@ package struct ServiceCheck {
 
     // MARK: - What they have in common
 
-    /// The unit is sure to keep it from the service; modes are not all that lets a user in.
+    /// An attempt to use it as the service's user is proof; modes are not all that lets a user in.
+    private func verdict(_ path: String, _ use: FileSystem.Use) -> CheckLine.Verdict {
+        obstacle(resolved(path), use) == nil ? .note : .fail
+    }
+
+    /// The unit is sure to keep it from the service.
     private func verdict(at path: String, isWritten: Bool = false) -> CheckLine.Verdict {
         blindness(at: path) != nil || isWritten && writeProtection(at: path) != nil ? .fail : .note
     }

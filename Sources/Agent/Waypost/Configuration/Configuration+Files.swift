@@ -98,4 +98,17 @@ extension Configuration {
             throw AgentError(.configuration, "status.listen: \(ListenError.system(statusAddress, error))")
         }
     }
+
+    /// Makes sure that the status port is free: takes it for a moment, unless the service that has the outbox has it,
+    /// or this user can't see whether there is one.
+    func proveStatusPort() throws(AgentError) {
+        guard case .loopback(_, 1...) = statusAddress, OutboxConfiguration.owner(ofOutboxAt: outbox.path) == nil,
+            OutboxConfiguration.veil(overOwnerOfOutboxAt: outbox.path) == nil
+        else { return }
+        do throws(ListenError) { _ = try ListeningSocket(on: statusAddress) } catch {
+            // The service itself is asked for a check, too, when its outbox is not open.
+            guard case .inUse = error, error.holder?.processID != getpid() else { return }
+            throw AgentError(.unavailable, "status.listen: \(error)")
+        }
+    }
 }

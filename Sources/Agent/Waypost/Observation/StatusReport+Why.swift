@@ -234,12 +234,11 @@ extension StatusReport {
         case .token: "waypost token (on the page: Run the checks) asks for one now and shows what comes."
         case .unreachable:
             "It is tried again by itself; if it stays so, check the vehicle's network and upload.endpoint."
-        case .intercepted: "If it is the sign-in page of a network, sign in, or use another network."
         case .rejected:
             "Smaller batches are tried until the one is found; waypost outbox list (on the page: Last events) shows it "
                 + "then."
         // What an outbox reports names its remedy, which isn't always the disk.
-        case .outbox, .tokenRefused, .retry, .throttled, .hold, nil: ""
+        case .outbox, .tokenRefused, .retry, .throttled, .intercepted, .hold, nil: ""
         }
     }
 }

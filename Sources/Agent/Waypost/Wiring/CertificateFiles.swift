@@ -23,6 +23,9 @@ struct CertificateFiles {
     var certificate: String?
     var key: String?
 
+    /// Whether the section names none.
+    var isEmpty: Bool { authorities == nil && certificate == nil && key == nil }
+
     /// What is wrong with each of them, a sentence with its remedy. Reads them; not for the shared pool.
     var problems: [String] {
         [
@@ -104,6 +107,22 @@ struct CertificateFiles {
         return content == .key
             ? "holds a certificate and no private key; name the key's file, and this one in clientCertificateFile"
             : "holds a private key and no certificate; name the certificate's file"
+    }
+}
+
+/// The state of the files that connections are made with; another one means that a file was replaced.
+struct CertificateFileStates: Sendable, Hashable {
+    let upload: [FileStatus?]
+    let tokens: [FileStatus?]
+
+    /// Looks at them; not for the shared pool.
+    init(_ configuration: Configuration) {
+        func states(_ files: CertificateFiles) -> [FileStatus?] {
+            [files.authorities, files.certificate, files.key].map { path in path.flatMap { try? FileStatus(behind: $0) }
+            }
+        }
+        upload = states(configuration.uploadFiles)
+        tokens = states(configuration.tokenFiles)
     }
 }
 

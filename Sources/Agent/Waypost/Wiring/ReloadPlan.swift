@@ -61,6 +61,12 @@ package struct ReloadPlan: Sendable, Hashable {
         note(\.log, changes: .log)
     }
 
+    /// Adds what differs between the files that the connections in use were made with, and those of now.
+    mutating func note(_ old: CertificateFileStates, _ new: CertificateFileStates) {
+        if old.upload != new.upload { parts.insert(.delivery) }
+        if old.tokens != new.tokens { parts.formUnion([.tokens, .delivery]) }
+    }
+
     /// What has changed, for the log.
     var words: String {
         let words: [(Part, String)] = [

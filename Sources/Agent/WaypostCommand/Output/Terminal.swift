@@ -72,6 +72,8 @@ struct UnwritableFile: Error, Sendable, Hashable, CustomStringConvertible {
             case EACCES, EPERM: "this user may not write in \(folder); name a file elsewhere"
             case EROFS: "\(folder) is on a read-only file system; mount it for writing, or name a file elsewhere"
             case EISDIR: "it is a folder; name a file in it"
+            case ENOSPC where FileSystem.freeFiles(at: folder) == 0:
+                "no inodes are left in \(folder) (df -i); remove files, or name a file elsewhere"
             case ENOSPC, EDQUOT: "no space is left in \(folder); make room, or name a file elsewhere"
             default: cause.reason
             }

@@ -1,0 +1,68 @@
+import HTTPService
+import LinuxPlatform
+import LocationReporting
+
+/// The status address of a running service: listened on before there is anything to report, or as soon as it is free.
+struct StatusAddress: Sendable {
+    /// What answers requests, once the service has started.
+    let routes = Locked<StatusRoutes?>(nil)
+    private let configured: LocalAddress
+    private let first: Result<HTTPService, ListenError>
+
+    /// The waits between attempts to listen.
+    private static let shortestPause = Duration.seconds(1)
+    private static let longestPause = Duration.seconds(30)
+
+    /// Listens on `configured` if it is free: positions are worth more than a page.
+    ///
+    /// - Throws: when nothing may ever listen there.
+    init(_ configured: LocalAddress) throws(AgentError) {
+        self.configured = configured
+        do throws(ListenError) { first = .success(try Self.listen(on: configured, routes)) } catch {
+            if error.isRefusal { throw AgentError(.configuration, "status.listen: \(error)") }
+            first = .failure(error)
+        }
+    }
+
+    /// Where clients find the service; `nil` when it doesn't listen yet.
+    var address: LocalAddress? { (try? first.get())?.address }
+
+    /// Serves until cancelled.
+    func run(clock: MonotonicClock, log: LogWriter) async {
+        switch first {
+        case .success(let service): await service.run()
+        case .failure(let error):
+            log.write(
+                .error, "status address unavailable: \(error); Waypost tries again and reports positions meanwhile")
+            guard let service = await nextService(clock: clock) else { return }
+            log.write(.info, "status address \(service.address) works now")
+            await service.run()
+        }
+    }
+
+    /// Tries until it listens; `nil` when cancelled.
+    private func nextService(clock: MonotonicClock) async -> HTTPService? {
+        var pause = Self.shortestPause
+        while !Task.isCancelled {
+            await clock.sleep(for: pause)
+            pause = min(pause * 2, Self.longestPause)
+            let attempt = await onThreadIfAny(named: "status") { [configured, routes] in
+                try? Self.listen(on: configured, routes)
+            }
+            if case .success(let service?) = attempt { return service }
+        }
+        return nil
+    }
+
+    private static func listen(
+        on address: LocalAddress, _ routes: Locked<StatusRoutes?>
+    ) throws(ListenError) -> HTTPService {
+        // Clients have nothing to send here, and one that asks without end must not slow reporting down.
+        try HTTPService(listeningOn: address, limits: HTTPServiceLimits(bodyBytes: 1024, isPaced: true)) {
+            guard let routes = routes.withLock({ $0 }) else {
+                return .refusal(status: 503, "the service is starting")
+            }
+            return await routes.answer($0)
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import FoundationEssentials
+import Glibc
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+@testable import Waypost
+
+/// Certificate files that are replaced while the service runs, under the names that the configuration has for them.
+@Suite(
+    .enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"), .timeLimit(.minutes(2)), .serialized)
+struct ReplacedFiles {
+    private let bench: ServiceBench
+    private let receiver: PluggedReceiver
+
+    init() throws {
+        bench = try ServiceBench()
+        receiver = try PluggedReceiver(link: bench.devicePath)
+    }
+
+    /// What the configuration names is the right one from now on; put there as `mv` does it.
+    private func put(_ source: String, at name: String) throws {
+        try FileManager.default.copyItem(atPath: source, toPath: bench.folder.path(name + ".new"))
+        try FileSystem.rename(bench.folder.path(name + ".new"), to: bench.folder.path(name))
+    }
+
+    /// A service whose authority, certificate and key belong to somebody else, at a server that demands the right ones.
+    private func start(_ server: NginxServer, port: UInt16, namesClient: Bool) async throws -> RunningProgram {
+        let others = try TemporaryFolder()
+        try await TestCertificates.make(in: others)
+        try put(namesClient ? server.caFile : TestCertificates.authority(in: others), at: "ca.pem")
+        try put(TestCertificates.client(in: others).certificate, at: "van.pem")
+        try put(TestCertificates.client(in: others).key, at: "van.key")
+        let folder = bench.folder
+        let pair =
+            namesClient
+            ? #", "clientCertificateFile": "\#(folder.path("van.pem"))", "clientKeyFile": "\#(folder.path("van.key"))""#
+            : ""
+        let service = try bench.start {
+            $0.authorization = """
+                {"type": "http", "url": "https://localhost:\(port)/token", "caFile": "\(folder.path("ca.pem"))"\(pair)}
+                """
+            $0.endpoint = "https://localhost:\(server.port)\", \"caFile\": \"\(folder.path("ca.pem"))"
+        }
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        try receiver.send(try #require(RecentDrive(epochs: 1).first { _ in true }))
+        return service
+    }
+
+    private func server() async throws -> NginxServer {
+        try await NginxServer(
+            token: TestTokens.driver(vehicleID: "van-7", issuedAt: Int(Date().timeIntervalSince1970)),
+            answer: #"{"name":"providers/p/vehicles/van-7"}"#)
+    }
+
+    @Test(arguments: [true, false]) func ofAuthoritiesAreUsed(isAsked: Bool) async throws {
+        let server = try await server()
+        let service = try await start(server, port: server.port, namesClient: false)
+        try #require(await service.errors.line(saying: "its certificate is not trusted") != nil)
+        try put(server.caFile, at: "ca.pem")
+        if isAsked { service.signal(SIGHUP) }
+        let words = isAsked ? "configuration reloaded" : "certificate files replaced"
+        let line = try #require(await service.errors.line(saying: words)).text
+        #expect(
+            line.hasSuffix("; changed: tokens are fetched anew, updates are sent by the new values"), "\(line)")
+        #expect(await service.errors.line(saying: "delivered 1 in ") != nil)
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
+    /// A certificate without its key is not used: the key may come a moment later.
+    @Test(arguments: [true, false]) func ofAClientAreUsedAsAPair(isAsked: Bool) async throws {
+        let server = try await server()
+        let service = try await start(server, port: server.mutualPort, namesClient: true)
+        try #require(await service.errors.line(saying: "token endpoint ") != nil)
+        try put(server.clientCertificate.certificate, at: "van.pem")
+        if isAsked { service.signal(SIGHUP) }
+        let words = isAsked ? "configuration not reloaded" : "certificate files replaced, and not used"
+        let line = try #require(await service.errors.line(saying: words)).text
+        let key = bench.folder.path("van.key")
+        #expect(line.contains("authorization.clientKeyFile \(key) does not go with"), "\(line)")
+        try put(server.clientCertificate.key, at: "van.key")
+        if isAsked { service.signal(SIGHUP) }
+        #expect(await service.errors.line(saying: "delivered 1 in ") != nil)
+        #expect(service.errors.text.split(separator: words).count == 2)
+        #expect(await service.terminate().ending == .exited(0))
+    }
+}

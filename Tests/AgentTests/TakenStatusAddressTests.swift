@@ -1,0 +1,63 @@
+import FoundationEssentials
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+/// A service whose status address belongs to another process when it starts.
+@Suite(.timeLimit(.minutes(2))) struct TakenStatusAddress {
+    /// Positions go out meanwhile, and the address is taken once it is free.
+    @Test func doesNotKeepTheServiceFromStarting() async throws {
+        let bench = try ServiceBench()
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let holder = try LoopbackSocket(.stream)
+        let port = holder.port
+        let service = try bench.start { $0.status = "127.0.0.1:\(port)" }
+        let own = ProcessInfo.processInfo.processIdentifier
+        let line = try #require(await service.errors.line(saying: "status address unavailable: ")).text
+        #expect(line.contains(" error: status address"), "\(line)")
+        #expect(line.contains("cannot listen on 127.0.0.1:\(port): "), "\(line)")
+        #expect(line.contains("(process \(own)) holds it; stop it (kill \(own)), or choose another port"), "\(line)")
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        let epoch = try #require(RecentDrive(epochs: 1).first { _ in true })
+        try receiver.send(epoch)
+        try #require(await bench.arrival(of: epoch) != nil)
+        _ = consume holder
+        try #require(await service.errors.line(saying: "status address 127.0.0.1:\(port) works now") != nil)
+        let answer = await RawExchange.get("/healthz", from: .loopback(host: "127.0.0.1", port: UInt16(port)))
+        #expect(answer.status == "HTTP/1.1 200 OK")
+        #expect(service.errors.text.split(separator: "status address unavailable").count == 2)
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
+    @Test(arguments: ["127.0.0.1:0", "unix:"]) func namesWhoHasIt(kind: String) async throws {
+        let (first, second) = (try TemporaryFolder(), try TemporaryFolder())
+        let config = try ServiceSetup(status: kind == "unix:" ? kind + first.path("status") : kind).write(in: first)
+        let service = try RunningProgram(
+            [BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
+        let address = try await service.statusAddress().description
+        let other = try RunningProgram(
+            [BuiltProgram.waypost, "run", "--config", try ServiceSetup(status: address).write(in: second)],
+            environment: BuiltProgram.environment)
+        let line = try #require(await other.errors.line(saying: "status address unavailable: ")).text
+        #expect(
+            line.contains(
+                "cannot listen on \(address): waypost run --config \(config) (process \(service.processID)) holds it; stop "
+                    + "it (kill \(service.processID)), or choose another "), "\(line)")
+        #expect(await other.terminate().ending == .exited(0))
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
+    /// The outbox has one owner, whatever has the address.
+    @Test func letsNoSecondServiceUseTheOutbox() async throws {
+        let folder = try TemporaryFolder()
+        let config = try ServiceSetup(status: "unix:" + folder.path("status")).write(in: folder)
+        let service = try RunningProgram(
+            [BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
+        _ = try await service.statusAddress()
+        let outcome = try await BuiltProgram.run(["run", "--config", config])
+        #expect(outcome.ending == .exited(69))
+        let words = String(decoding: outcome.standardError, as: UTF8.self)
+        #expect(words.contains("waypost: \(folder.path("outbox.sqlite")): in use by waypost run"), "\(words)")
+        #expect(await service.terminate().ending == .exited(0))
+    }
+}
