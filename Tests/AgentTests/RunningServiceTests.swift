@@ -33,6 +33,40 @@ import WaypostTestSupport
         withExtendedLifetime(bench) {}
     }
 
+    /// After a restart a wild first position is the one that is rejected, and not the true one after it.
+    @Test func judgesItsFirstFixByTheStoredPlace() async throws {
+        let bench = try ServiceBench()
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let epochs = Array(RecentDrive(epochs: 6))
+        for (life, expected) in [epochs[..<3], epochs[3...]].enumerated() {
+            let service = try bench.start()
+            try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+            if life == 1 {
+                var wild = try #require(epochs[2].truth)
+                wild.timeOfFix = wild.timeOfFix.advanced(by: .seconds(1))
+                let degrees = Int(abs(wild.latitude)) - 1
+                let clock = "\(wild.timeOfFix)".dropFirst(11).prefix(8).filter { $0 != ":" }
+                let date = "\(wild.timeOfFix)".prefix(10).split(separator: "-")
+                let place = "\(degrees)30.0000,N,01130.0000,E"
+                try receiver.send(
+                    Array(
+                        sentence("GPRMC,\(clock).00,A,\(place),,,\(date[2])\(date[1])\(date[0].suffix(2)),,,A")
+                            .utf8))
+                let address = try await service.statusAddress()
+                var isRejected = false
+                while !isRejected && !Task.isCancelled {
+                    let metrics = await RawExchange.get("/metrics", from: address).text
+                    isRejected = metrics.contains("waypost_fixes_refused_total{reason=\"jump\"} 1\n")
+                }
+            }
+            for epoch in expected {
+                try receiver.send(epoch)
+                try #require(await bench.arrival(of: epoch) != nil)
+            }
+            #expect(await service.terminate().ending == .exited(0))
+        }
+    }
+
     @Test func deliversEveryAcceptedUpdateWhateverHappens() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
