@@ -40,7 +40,8 @@ import WaypostTestSupport
         ),
         ([receiving, fix, failed(.hold(reason: "404"))], 3, .trouble, "Fleet Engine takes no updates"),
         (
-            [receiving, fix, .notStored(OutboxError(.full, "/o: no space is left"))], 0, .trouble,
+            [receiving, fix, .notStored(LocationUpdate(.sample(0)), OutboxError(.full, "/o: no space is left"))], 0,
+            .trouble,
             "The outbox takes no updates"
         ),
     ]

@@ -4,6 +4,7 @@ import HTTPMessages
 import LocationReporting
 import ReportedText
 import Testing
+import WaypostTestSupport
 import TimeAndChance
 import VehicleAuthorization
 
@@ -136,7 +137,7 @@ import VehicleAuthorization
             ([.idle, .failed(.hold(reason: ""), traffic: HTTPTraffic())], nil),  // of the vehicle's state
             ([.idle, .stateSent(.offline, traffic: HTTPTraffic())], nil),
             ([.idle, .accepted(stored)], 30),
-            ([.idle, .notStored(OutboxError(.full, ""))], 30),
+            ([.idle, .notStored(LocationUpdate(.sample(0)), OutboxError(.full, ""))], 30),
             ([.idle, .accepted(stored), .idle], nil),
             ([.waiting(delay: .seconds(600), reason: ""), .accepted(stored)], 630),
             ([.uploading(batch), .delivered(batch, traffic: HTTPTraffic(), took: .zero), .idle], nil),

@@ -122,7 +122,8 @@ import WaypostTestSupport
 
     @Test func tellsThatPositionsAreSentFromMemoryOnlyUntilOneIsAccepted() {
         let monitor = monitor()
-        monitor.observe(.notStored(OutboxError(.unusable, "/o: the file system is read-only")))
+        monitor.observe(
+            .notStored(LocationUpdate(.sample(0)), OutboxError(.unusable, "/o: the file system is read-only")))
         monitor.observe(.delivered(Self.batch, traffic: HTTPTraffic(), took: .zero))
         monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
         #expect(report(monitor).delivery.memoryOnly == "/o: the file system is read-only")
@@ -143,7 +144,7 @@ import WaypostTestSupport
         let error = OutboxError(.unusable, "/o: disk I/O error")
         monitor.observe(.outboxFailed(error))
         #expect(report(monitor).delivery.troubleKind == "outbox")
-        monitor.observe(.notStored(error))
+        monitor.observe(.notStored(LocationUpdate(.sample(0)), error))
         #expect(report(monitor).delivery.trouble == nil)
         monitor.observe(.outboxFailed(error))
         #expect(report(monitor).delivery.trouble == nil && report(monitor).delivery.memoryOnly != nil)
@@ -460,7 +461,7 @@ import WaypostTestSupport
     @Test func remindsOfWhatIsNotStored() {
         let log = log()
         for _ in 0..<3 {
-            log.observe(.notStored(OutboxError(.full, "no space is left")))
+            log.observe(.notStored(LocationUpdate(.sample(0)), OutboxError(.full, "no space is left")))
             log.observe(.delivered(Status.batch, traffic: HTTPTraffic(), took: .zero))
         }
         #expect(lines.all == ["<3>positions are sent from memory only: no space is left"])

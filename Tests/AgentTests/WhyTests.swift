@@ -284,15 +284,17 @@ import WaypostTestSupport
         // Positions go out: it is not said that none do, whatever else fails of the outbox.
         Case(
             events: [
-                (0, receiving), (0, .fix(fix)), (0, .notStored(full)), (1, delivered), (55, .fix(fix)),
-                (55, .notStored(full)), (56, delivered), (58, .outboxFailed(unreadable)),
+                (0, receiving), (0, .fix(fix)), (0, .notStored(LocationUpdate(.sample(0)), full)), (1, delivered),
+                (55, .fix(fix)),
+                (55, .notStored(LocationUpdate(.sample(0)), full)), (56, delivered), (58, .outboxFailed(unreadable)),
             ], until: 60, pending: 12,
             text:
                 "Positions are sent, but none has been stored since 09:25 UTC; the last ones are kept in memory only: /o: no "
                 + "space is left; free some. New ones are not accepted until then. 12 updates are safe in the outbox."),
         Case(
             events: [
-                (0, receiving), (0, .outboxFailed(unreadable)), (0, .fix(fix)), (0, .notStored(full)), (1, delivered),
+                (0, receiving), (0, .outboxFailed(unreadable)), (0, .fix(fix)),
+                (0, .notStored(LocationUpdate(.sample(0)), full)), (1, delivered),
             ], until: 2,
             text:
                 "Positions are sent, but none has been stored since 09:25 UTC; the last ones are kept in memory only: /o: no "
@@ -323,7 +325,8 @@ import WaypostTestSupport
                 + "asks for one now and shows what comes. 1 update is safe in the outbox."),
         Case(
             events: [
-                (0, receiving), (0, .fix(fix)), (0, .notStored(full)), (0, failed(.retry(reason: "503", after: nil))),
+                (0, receiving), (0, .fix(fix)), (0, .notStored(LocationUpdate(.sample(0)), full)),
+                (0, failed(.retry(reason: "503", after: nil))),
                 (60, .fix(fix)), (60, .outboxFailed(unreadable)),
             ], until: 60,
             text:

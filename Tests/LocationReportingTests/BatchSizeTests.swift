@@ -35,6 +35,19 @@ import Testing
         #expect(seen == limits)
     }
 
+    /// Fewer than are light are hardly faster, so a slow server gets these.
+    @Test func growToALightBatchHoweverLongTheyTake() {
+        var size = BatchSize(maximum: 50)
+        size.foundRejectedUpdate()
+        size.rejected(past: 2, least: 1)
+        size.foundRejectedUpdate()
+        let limits = [8000, 9000, 6000, 9000].map { took in
+            size.delivered(past: size.limit, took: .milliseconds(took))
+            return size.limit
+        }
+        #expect(limits == [2, 4, 5, 5])
+    }
+
     @Test func stayAsTheyAreAfterABatchThatWasNotFull() {
         var size = BatchSize(maximum: 50)
         size.delivered(past: 7, took: .milliseconds(10))

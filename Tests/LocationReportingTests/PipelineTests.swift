@@ -109,6 +109,20 @@ import WaypostTestSupport
         #expect(batch.pending.map(\.sequence) == (1...Int64(expected.count)).map(\.self))
     }
 
+    /// A failed commit may be on the disk anyway: it is appended again as it was, so that the outbox knows it.
+    @Test func repeatsAFailedAppendAsItWas() async throws {
+        let (_, _, intake) = try parts(Recording(fixes: []))
+        await outbox.failAppends(with: OutboxError(.unusable, "input/output error"))
+        for minute in 0..<400 { await intake.take(.fix(.sample(Double(minute * 60)))) }
+        let failed = await outbox.appends
+        #expect(failed.count == 400 && Set(failed) == [failed[0]])
+        await outbox.failAppends(with: nil)
+        await intake.take(.fix(.sample(400 * 60)))
+        let appends = await outbox.appends.dropFirst(400)
+        #expect(appends.first == failed[0])
+        #expect(Set(appends.flatMap(\.self)).count == 401 && appends.reduce(0) { $0 + $1.count } == 401)
+    }
+
     /// The oldest of 1,024 give way; what is kept is stored by as many as one commit may hold.
     @Test func keepsABoundedNumberInMemory() async throws {
         let (_, _, intake) = try parts(Recording(fixes: []))

@@ -88,7 +88,7 @@ import WaypostTestSupport
             .waiting(delay: .milliseconds(1500), reason: "503 of fleetengine.test"),
             .noToken(AuthorizationError(.refused, "its words")),
             .waiting(delay: .seconds(2), reason: "its words"), .quarantined(stored, reason: "its words"),
-            .notStored(OutboxError(.full, "path")), .tooSoon(.sample(1)),
+            .notStored(LocationUpdate(.sample(0)), OutboxError(.full, "path")), .tooSoon(.sample(1)),
         ] { recorder.observe(event) }
         recorder.note(evicted: 4)
         recorder.note(evicted: 4)

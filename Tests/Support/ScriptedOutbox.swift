@@ -6,6 +6,8 @@ package import ReportedText
 package actor ScriptedOutbox: Outbox {
     private let outbox = MemoryOutbox(capacity: .max, clock: MonotonicClock(ManualClock()))
     package private(set) var quarantinedReasons: [Int64: String] = [:]
+    /// The updates of each append, whether it was accepted or not.
+    package private(set) var appends: [[LocationUpdate]] = []
     /// What the next appends throw; `nil` accepts.
     private var appendFailure: OutboxError?
     /// What every call throws that asks for updates; `nil`: all is well.
@@ -25,6 +27,7 @@ package actor ScriptedOutbox: Outbox {
         _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool
     ) async throws(OutboxError) -> StoredUpdate {
         await beforeAppend()
+        appends.append(shapePoints + [update])
         if let appendFailure { throw appendFailure }
         return try await outbox.append(update, with: shapePoints, overrulingEarlier: overrulingEarlier)
     }

@@ -158,7 +158,7 @@ struct PipelineDecisions: Sendable {
             return .accepted(
                 update: RecordedNumber(stored.sequence), timeOfFix: stored.update.timeOfFix.description)
         case .tooSoon(let fix): return .tooSoon(timeOfFix: fix.timeOfFix.description)
-        case .notStored(let error): return .notStored(error: error.code.rawValue)
+        case .notStored(_, let error): return .notStored(error: error.code.rawValue)
         case .uploading(let batch): return .uploading(updates: RecordedNumber(batch.pending.count))
         case .waiting(let delay, _): return .waiting(delay: RecordedNumber(delay), reason: reason)
         case .quarantined(let stored, _): return .quarantined(update: RecordedNumber(stored.sequence))

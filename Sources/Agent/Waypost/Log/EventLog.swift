@@ -54,7 +54,7 @@ package final class EventLog: ReportingObserver {
         case .accepted(let stored):
             tellStorage()
             log.write(.debug, "accepted update \(stored.sequence)")
-        case .notStored(let error):
+        case .notStored(_, let error):
             if count("\(error)", of: "unstored") != nil {
                 log.write(.error, "positions are sent from memory only: \(error)")
             }

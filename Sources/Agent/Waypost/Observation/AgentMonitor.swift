@@ -208,7 +208,7 @@ package final class AgentMonitor: ReportingObserver {
             // While positions go out from memory nothing waits for the outbox.
             case .outboxFailed(let error):
                 if state.memoryOnly == nil { state.delivery(meets: .outbox, "\(error)", at: now) }
-            case .notStored(let error):
+            case .notStored(_, let error):
                 state.memoryOnly = ("\(error)", state.memoryOnly?.since ?? now)
                 if state.trouble?.kind == .outbox { state.trouble = nil }
             case .accepted: state.memoryOnly = nil

@@ -97,12 +97,12 @@ package actor LocationIntake {
         policy.didReport(filtered)
         spacing.didReport(filtered, at: clock.now)
         lastReported = update
-        let earlier = unstored.takeNewest(ShapePoints.most - points.count)
+        unstored.keep(points + [update])
         do throws(OutboxError) {
-            await uploader.wake(for: try await store(update, with: earlier + points))
+            if let failed = unstored.takeFailed() { try await storeLate(failed) }
+            if let newest = unstored.takeNewest() { await uploader.wake(for: try await store(newest)) }
         } catch {
-            unstored.keep(earlier + points + [update])
-            observer.observe(.notStored(error))
+            observer.observe(.notStored(update, error))
             await uploader.offer(unstored: update, overrulingStored: unstored.overrulesStored)
             return
         }
@@ -111,23 +111,28 @@ package actor LocationIntake {
 
     /// Stores what the outbox did not accept before; also while no fix comes.
     package func storeUnstored() async throws(OutboxError) {
-        while !privateMode.isPrivate, let (points, last) = unstored.takeOldest() {
-            do throws(OutboxError) { _ = try await store(last, with: points) } catch {
-                unstored.putBack(points + [last])
-                throw error
-            }
-            await uploader.storedEarlier()
-        }
+        while !privateMode.isPrivate, let append = unstored.takeNext() { try await storeLate(append) }
     }
 
-    private func store(
-        _ update: LocationUpdate, with points: [LocationUpdate]
-    ) async throws(OutboxError) -> UploadBatch {
-        let stored = try await outbox.append(update, with: points, overrulingEarlier: unstored.overrulesStored)
+    private func storeLate(_ append: UnstoredUpdates.Append) async throws(OutboxError) {
+        _ = try await store(append)
+        await uploader.storedEarlier()
+    }
+
+    /// Stores an append, or keeps it in memory.
+    private func store(_ append: UnstoredUpdates.Append) async throws(OutboxError) -> UploadBatch {
+        let stored: StoredUpdate
+        do throws(OutboxError) {
+            stored = try await outbox.append(
+                append.last, with: append.points, overrulingEarlier: unstored.overrulesStored)
+        } catch {
+            unstored.keep(failed: append)
+            throw error
+        }
         if unstored.overrulesStored { await uploader.forgetUnstored() }
         unstored.didOverrule()
-        let first = stored.sequence - Int64(points.count)
-        let past = zip(first..., points).map(StoredUpdate.init)
+        let first = stored.sequence - Int64(append.points.count)
+        let past = zip(first..., append.points).map(StoredUpdate.init)
         for accepted in past + [stored] { observer.observe(.accepted(accepted)) }
         return UploadBatch(last: stored, lastIsPending: true, past: past)
     }

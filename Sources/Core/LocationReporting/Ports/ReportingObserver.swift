@@ -30,7 +30,7 @@ package enum ReportingEvent: Sendable, Hashable {
     case accepted(StoredUpdate)
     /// The outbox did not accept the update; it is sent from memory while it is the newest, and stored later if the
     /// process lives until then.
-    case notStored(OutboxError)
+    case notStored(LocationUpdate, OutboxError)
     /// A request is about to go out.
     case uploading(UploadBatch)
     case delivered(UploadBatch, traffic: HTTPTraffic, took: Duration)

@@ -67,7 +67,12 @@ struct BatchSize: Sendable, Hashable {
             smallestAborted = nil
             if past >= limit { grow(by: 4) }  // each step costs another slow answer
         } else if took > Self.longest {
-            if past > Self.light { limit = max(Self.light, min(limit, Int(Double(past) * (Self.longest / took)))) }
+            if past > Self.light {
+                limit = max(Self.light, min(limit, Int(Double(past) * (Self.longest / took))))
+            } else if past >= limit, limit < Self.light {
+                grow(by: 2)
+                limit = min(limit, Self.light)
+            }
         } else if past >= limit {
             grow(by: max(1, min(2, Self.aim * (Self.longest / took))))
         }

@@ -71,8 +71,10 @@ struct DeliveryAccount {
             ? nil : (.acceptedSurvives, "update \(stored.sequence) was accepted after \(accepted)")
     }
 
-    /// The outbox could not take the update; it goes out from memory, once.
-    mutating func offer(_ update: LocationUpdate, overrulingEarlier: Bool, at now: Duration) {
+    /// The outbox did not accept the update; it goes out from memory, once.
+    mutating func offer(_ update: LocationUpdate, overrulingEarlier: Bool = false, at now: Duration) {
+        let key = UpdateKey(update)
+        if updates[key] == nil { updates[key] = Fate(overrules: overrules.count) }
         lateness.accept(update.timeOfFix, isStored: false, overrules: overrulingEarlier, at: now)
     }
 

@@ -133,7 +133,8 @@ final class Network: HTTPTransport, @unchecked Sendable {
         let wasSlow = isSlow
         isSlow = world.holds(.slowAnswer)
         guard isSlow else { return }
-        if !wasSlow { world.trouble(for: .seconds(30)) }
+        // A slow server that accepts only small requests may accept fewer positions than a vehicle makes.
+        if !wasSlow || world.has(.smallRequestsOnly) { world.trouble(for: .seconds(30)) }
         let time = dice.seconds(4...9)
         if world.scenario.bug == .endsSlowAnswers {
             await world.clock.wait(for: min(time, .seconds(3)))

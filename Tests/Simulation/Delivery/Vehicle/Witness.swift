@@ -19,7 +19,9 @@ struct Witness: ReportingObserver {
             world.note(.refusedFix, fix.timeOfFix.millisecondsSince1970, 0, "fix of \(fix.timeOfFix) refused: \(why)")
         case .accepted(let stored):
             world.note(.accepted, stored.sequence, 0, "accepted \(stored.sequence) of \(stored.update.timeOfFix)")
-        case .notStored(let error): world.note(.notStored, 0, 0, "not stored: \(error.code)")
+        case .notStored(let update, let error):
+            world.account.offer(update, at: world.now)
+            world.note(.notStored, 0, 0, "not stored: \(error.code)")
         case .uploading(let batch):
             world.require(
                 .privateIsSilent, batch.lastIsPending || !world.isKnownPrivate,
