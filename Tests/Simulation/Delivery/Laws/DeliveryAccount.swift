@@ -27,6 +27,8 @@ struct DeliveryAccount {
     private var seen: Int64 = 0
     /// Updates that were not stored for sure, and that Fleet Engine has.
     private var seenDoubtful: Int64 = 0
+    /// How many updates of the append in progress the outbox did not accept at their time.
+    private var late: Int64 = 0
     private var duplicates = 0
     /// How many updates may be sent twice: answers that were lost, cuts, failures of the disk.
     private var allowedDuplicates = 0
@@ -49,6 +51,7 @@ struct DeliveryAccount {
     /// An append has begun that may come to its end or not.
     mutating func begin(_ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool) {
         doubtful += Int64(shapePoints.count + 1)
+        late = Int64(shapePoints.count { updates[UpdateKey($0)] != nil })
         if overrulingEarlier { (floor, overrules) = (nil, (overrules.count + 1, update.timeOfFix)) }
         for key in (shapePoints + [update]).map(UpdateKey.init) where updates[key] == nil {
             updates[key] = Fate(overrules: overrules.count)
@@ -66,6 +69,7 @@ struct DeliveryAccount {
             }
             updates[key]?.accepted += 1
         }
+        if late > 0 { lateness.storeLate(late, at: now) }
         lateness.accept(stored.update.timeOfFix, isStored: true, overrules: overrulingEarlier, at: now)
         return range.contains(stored.sequence)
             ? nil : (.acceptedSurvives, "update \(stored.sequence) was accepted after \(accepted)")

@@ -47,6 +47,12 @@ struct LatenessWatch {
         backlog = max(backlog, pendingCount)
     }
 
+    /// So many updates come into the outbox at once, which did not accept them at their time.
+    mutating func storeLate(_ count: Int64, at now: Duration) {
+        settledAt = max(settledAt, now)
+        backlog += count
+    }
+
     /// Until `end` the vehicle is private: nothing is repeated, what is in memory alone is not sent, and nothing of now
     /// is told until the next position is accepted.
     mutating func privateTime(until end: Duration) {
