@@ -93,11 +93,15 @@ import WaypostTestSupport
             await observer.state(saying: "open at")
             try terminal.send(Self.signed)
             let words =
-                "3 of 3 sentences with a position rejected: longitude out of range in 3; record a minute of it, and see "
+                "all sentences with a position are rejected: longitude out of range; record a minute of it, and see "
                 + "waypost fixes --explain"
             #expect(await observer.state(saying: words)?.kind == .waiting)
+            // Each state is a line of the log: more of the same is none.
+            try terminal.send(Self.signed)
+            try terminal.send(Self.signed)
             for second in 10...12 { try terminal.send(epoch(second: second)) }
             #expect(await observer.fix() != nil)
+            #expect(observer.states.filter { $0.contains("are rejected") }.count == 1, "\(observer.states)")
         }
     }
 

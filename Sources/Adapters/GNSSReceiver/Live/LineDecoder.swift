@@ -135,7 +135,7 @@ struct SentenceDecoder: LineDecoder {
     var lackOfPositions: String? {
         let statistics = decoder.statistics
         if let rejection = statistics.rejection(since: atLastFix) {
-            return "\(rejection); \(PositionRejection.liveAdvice)"
+            return "\(rejection.liveDescription); \(PositionRejection.liveAdvice)"
         }
         guard statistics.sentences > 0, !statistics.hasPositionSentences else { return nil }
         guard !statistics.lostManyToChecksums else {
@@ -274,6 +274,11 @@ struct PositionRejection: CustomStringConvertible {
 
     /// The line of the first such sentence.
     var firstLine: Int { most.found.firstLine }
+
+    /// The same without counts: a live state is logged whenever its text changes.
+    var liveDescription: String {
+        "\(rejected == stated ? "all" : "most") sentences with a position are rejected: \(most)"
+    }
 
     var description: String {
         "\(rejected.grouped) of \(stated.counted("sentence")) with a position rejected: \(most) in "
