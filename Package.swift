@@ -118,7 +118,7 @@ let package = Package(
             ],
             path: "Tests/Support", swiftSettings: houseStyle),
         tests("TimeAndChance"),
-        tests("ReportedText"),
+        tests("ReportedText", ["VehicleAuthorization"]),
         tests("StrictJSON", ["StrictJSON"]),
         tests("HTTPMessages", ["HTTPMessages"]),
         tests("GNSS", ["GNSS", "ReceiverSimulator"]),

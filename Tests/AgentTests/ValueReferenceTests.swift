@@ -53,6 +53,20 @@ import WaypostTestSupport
         #expect(credential.settings.first { $0.path == "vehicle.vehicleId" }?.value == .string("…"))
     }
 
+    @Test func isNamedInsteadOfAnAddressIfItIsACredential() throws {
+        try folder.write("https://backend.test/hooks/Xk29dLmPq8s".utf8, to: "url")
+        let environment = ["CREDENTIALS_DIRECTORY": folder.url.path]
+        for (reference, provider) in [
+            (#"{"credential": "url"}"#, "the URL in the credential url"),
+            (#"{"file": "FOLDER/url"}"#, "https://backend.test"),
+        ] {
+            let configuration = try read(
+                #"{"type": "file", "path": "/run/token"}"#, #"{"type": "http", "url": \#(reference)}"#,
+                environment: environment)
+            #expect(configuration.authorization.provider == provider)
+        }
+    }
+
     @Test func standsForAnyText() throws {
         for (name, text) in [
             ("type", "command"), ("program", "/usr/bin/sign"), ("argument", "--key=hush"), ("level", "debug"),

@@ -83,7 +83,7 @@ struct WrongTokenAnswers {
             "Content-Type: text/html; charset=\(secret)"),
         body(
             "secret content type", "Sign in",
-            "7 bytes of … that are neither a JSON object nor a token; \(expected); look into the issuer's log",
+            "7 bytes of …/… that are neither a JSON object nor a token; \(expected); look into the issuer's log",
             "Content-Type: \(secret)/\(token)"),
         body(
             "missing key", #"{"jwt":"\#(token)","\#(secret)":1}"#,

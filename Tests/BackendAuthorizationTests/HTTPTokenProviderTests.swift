@@ -195,6 +195,33 @@ import WaypostTestSupport
         #expect(!text.contains("secret"))
     }
 
+    /// A path can be a key, as in a webhook's address.
+    @Test func namesAnAddressFromACredentialByTheCredential() async throws {
+        var settings = HTTPTokenSettings(url: "https://backend.example.com/hooks/Xk29dLmPq8s?vehicle={vehicleId}")
+        settings.urlSource = "the credential token-url"
+        let name = "token endpoint at the URL in the credential token-url"
+        let secrets = ["backend.example.com", "Xk29dLmPq8s"]
+        let location = "https://backend.example.com/hooks/Xk29dLmPq8s/"
+        for (status, body) in [
+            (404, ""), (302, ""), (400, #"{"error": "no route for /hooks/Xk29dLmPq8s"}"#), (200, ""),
+        ] {
+            let (provider, _) = try provider(settings) { _ in
+                HTTPResponse(status: status, headers: HTTPHeaders(["Location": location]), body: Array(body.utf8))
+            }
+            let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
+            let text = error?.description ?? ""
+            #expect(text.hasPrefix(name) && !secrets.contains(where: text.contains), "\(text)")
+        }
+        let (silent, _) = try provider(settings) { (_) throws(HTTPTransportError) in
+            throw HTTPTransportError(
+                .nameNotResolved, "https://backend.example.com: Could not resolve host: backend.example.com")
+        }
+        let error = await #expect(throws: AuthorizationError.self) { try await silent.token(for: van7) }
+        #expect(
+            error?.description
+                == "\(name): Could not resolve host: …; it stands in authorization.url")
+    }
+
     /// Who asks first spends it, and that may have been a check.
     @Test func tellsThatARefreshTokenIsSpent() async throws {
         let body = #"{"error": "invalid_grant", "error_description": "refresh token was used before"}"#

@@ -42,7 +42,7 @@ package final class HTTPTokenProvider: TokenProvider {
     package func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {
         let (request, secrets) = try await request(for: context)
         let endpoint = TokenEndpointErrors(
-            request.url, section: section,
+            request.url, urlSource: settings.urlSource, section: section,
             credentials: settings.credentials + (sendsCertificate ? ["clientCertificateFile"] : []),
             subject: context.subject, secrets: secrets)
         let response: HTTPResponse
@@ -81,6 +81,7 @@ package final class HTTPTokenProvider: TokenProvider {
         if texts.body != nil { headers["Content-Type"] = "application/json" }
         for (template, text) in zip(settings.headers, texts.headers) { headers[template.name] = text.value }
         var secrets = texts.headers.flatMap { [$0.secret, $0.value] }
+        if settings.urlSource != nil { secrets += [url.origin, url.host, url.target] }
         var body: [UInt8] = []
         if let template = texts.body {
             let isForm = headers["Content-Type"]?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true
@@ -121,6 +122,9 @@ package struct HTTPTokenSettings: Sendable, Hashable {
     /// The address; `{providerId}`, and `{vehicleId}`, `{taskId}`, `{tripId}`, `{trackingId}` where the context has
     /// them, are replaced, percent-encoded, anywhere in it.
     package var url: String
+    /// A description of the credential that the address comes from, shown instead of the address; `nil` if it comes
+    /// from elsewhere.
+    package var urlSource: String?
     package var method: HTTPMethod
     package var headers: [HeaderTemplate]
     /// Sent with the same placeholders replaced: percent-encoded in a form, escaped in anything else (JSON).

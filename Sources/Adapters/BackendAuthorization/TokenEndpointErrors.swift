@@ -5,7 +5,8 @@ import VehicleAuthorization
 
 /// What a token endpoint's refusals, or its silence, mean: a table, with messages that name the endpoint.
 struct TokenEndpointErrors {
-    /// As `token endpoint https://backend.example.com/token?key=…`: the values of a query may be secrets.
+    /// A description of the endpoint, such as `token endpoint https://backend.example.com/token?key=…`, because the
+    /// values of a query may be secrets, or `token endpoint at the URL in the credential token-url`.
     let name: String
     private let url: HTTPURL
     private var origin: String { url.origin }
@@ -17,17 +18,19 @@ struct TokenEndpointErrors {
 
     /// - Parameters:
     ///   - url: the address.
+    ///   - urlSource: where the address comes from, if that is shown instead of the address.
     ///   - section: where the configuration has it, as `authorization`.
     ///   - credentials: the keys of that section which say who asks, as `headers`; empty when nothing does.
     ///   - subject: whose token is asked for.
     ///   - secrets: what the request holds and no word of the answer may repeat.
     init(
-        _ url: HTTPURL, section: String, credentials: [String], subject: AuthorizationContext.Subject,
+        _ url: HTTPURL, urlSource: String? = nil, section: String, credentials: [String],
+        subject: AuthorizationContext.Subject,
         secrets: [String]
     ) {
         (self.section, self.secrets, self.subject) = (section, secrets, subject)
         self.credentials = credentials.map { "\(section).\($0)" }
-        name = "token endpoint \(url.withoutQueryValues)"
+        name = "token endpoint " + (urlSource.map { "at the URL in \($0)" } ?? url.withoutQueryValues)
         self.url = url
     }
 
@@ -255,7 +258,8 @@ struct TokenEndpointErrors {
         }
         // The name has the origin already.
         let words = failure.detail.description
-        let detail = words.hasPrefix("\(origin): ") ? words.dropFirst(origin.count + 2) : words[...]
+        let cause = words.hasPrefix("\(origin): ") ? words.dropFirst(origin.count + 2) : words[...]
+        let detail = ReportedText(cause, without: secrets, limit: ReportedText.longestSentence)
         return AuthorizationError(code, "\(name): \(detail); \(advice)")
     }
 }

@@ -1,178 +1,112 @@
-/// What a text itself calls a secret: `Bearer …`, `Authorization: …`, `token=…`, `"password": "…"`, the user and the
-/// password of a URL.
+/// The values in a text that follow the label of a secret: `Bearer …`, `token=…`, `"password": "…"`,
+/// `Authorization: …`, and the user information of a URL.
 struct LabelledSecrets {
     private let bytes: [UInt8]
-    private let shapes: SecretShapes
 
-    /// What a name ends with, in small letters and without marks between.
+    /// The last words of names, without hyphens and underscores.
     private static let names = [
         "token", "key", "secret", "password", "passwd", "pwd", "passphrase", "credential", "credentials", "signature",
         "sig", "jwt", "assertion", "auth", "authorization", "cookie", "session", "sessionid", "bearer",
-    ].map { Array($0.utf8) }
-    private static let headers = ["authorization", "cookie"].map { Array($0.utf8) }
-    private static let passwords = ["secret", "password", "passwd", "pwd", "passphrase", "bearer"].map {
-        Array($0.utf8)
-    }
-    private static let longestName = 40
-    private static let schemes = ["bearer", "basic", "digest", "negotiate", "ntlm"].map { Array($0.utf8) }
-    /// What follows `Bearer` in people's sentences.
-    private static let prose: Set<String> = [
-        "token", "tokens", "authentication", "authorization", "scheme", "schemes", "credential", "credentials", "realm",
-        "header", "headers", "auth", "challenge", "method", "type", "error", "is", "was", "or", "and", "in", "not",
-        "for", "of", "required", "missing", "format",
+    ]
+    /// Headers whose value is the whole line.
+    private static let headers = ["authorization", "cookie"]
+    private static let schemes = ["bearer", "basic"]
+    private static let maximumNameLength = 40
+    /// Words that follow `Bearer` in sentences and in challenges (RFC 6750, section 3).
+    private static let prose: Set = [
+        "token", "tokens", "authentication", "authorization", "scheme", "credential", "credentials", "realm", "header",
+        "error", "is", "was", "or", "and", "not", "required", "missing",
     ]
 
-    init(_ bytes: [UInt8]) { (self.bytes, shapes) = (bytes, SecretShapes(bytes)) }
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    func strike(_ marks: inout StruckBytes) {
+    var ranges: [Range<Int>] {
+        var ranges: [Range<Int>] = []
         var index = 0
         while index < bytes.count {
-            let end: Int?
-            switch bytes[index] {
-            case UInt8(ascii: "="): end = strikeValue(behind: index, isColon: false, &marks)
-            case UInt8(ascii: ":") where isURL(at: index): end = strikeUser(behind: index + 3, &marks)
-            case UInt8(ascii: ":"): end = strikeValue(behind: index, isColon: true, &marks)
-            case let byte where (byte | 0x20).isLowercase && (index == 0 || !bytes[index - 1].isAlphanumeric):
-                end = strikeScheme(at: index, &marks)
-            default: end = nil
-            }
-            // What was struck is not looked at again, nor is what was passed over.
-            index = max(index + 1, end ?? 0)
+            let value = value(at: index).flatMap { $0.isEmpty ? nil : $0 }
+            if let value { ranges.append(value) }
+            index = max(index + 1, value?.upperBound ?? 0)
+        }
+        return ranges
+    }
+
+    /// The secret that the separator at `index` introduces.
+    private func value(at index: Int) -> Range<Int>? {
+        switch bytes[index] {
+        case UInt8(ascii: "="):
+            return Self.ends(name(before: index), with: Self.names) ? value(after: index) : nil
+        case UInt8(ascii: ":"):
+            if bytes[index...].starts(with: "://".utf8) { return userInformation(from: index + 3) }
+            return valueAfterColon(index)
+        case let byte where byte.isBlank || byte == UInt8(ascii: "+"):
+            guard index > 0, (bytes[index - 1] | 0x20).isLowercase else { return nil }
+            let name = name(before: index)
+            guard Self.ends(name, with: Self.schemes) else { return nil }
+            return value(after: index).flatMap { isProse($0, after: name) ? nil : $0 }
+        default:
+            return nil
         }
     }
 
-    // MARK: - Bearer
-
-    private func strikeScheme(at start: Int, _ marks: inout StruckBytes) -> Int? {
-        guard let scheme = Self.schemes.first(where: { isHere($0, at: start) }) else { return nil }
-        let value = skip(from: start + scheme.count, atMost: 8) { $0.isBlank || $0 == UInt8(ascii: "+") }
-        guard value > start + scheme.count, let word = word(at: value) else { return nil }
-        if bytes[word].allSatisfy({ $0.isLowercase || $0 == UInt8(ascii: ".") }) {
-            let text = String(decoding: bytes[word].prefix { $0.isLowercase }, as: UTF8.self)
-            // Other schemes are words of their own, and what follows them as a secret has more than small letters.
-            if scheme != Self.schemes[0] || Self.prose.contains(text) { return nil }
+    private func valueAfterColon(_ colon: Int) -> Range<Int>? {
+        let name = name(before: colon)
+        // The colon after a path ends it.
+        guard Self.ends(name, with: Self.names), !name.contains(UInt8(ascii: "/")) else { return nil }
+        let isQuoted = Self.isQuote(bytes[name.endIndex])
+        if !isQuoted, Self.ends(name, with: Self.headers) {
+            let line = bytes[(colon + 1)...].prefix { $0 != 0x0A && $0 != 0x0D }.drop(while: \.isBlank)
+            return line.startIndex..<line.endIndex
         }
-        if bytes[word].dropLast().contains(UInt8(ascii: "=")) { return nil }
-        let end = shapes.wholeToken(from: end(ofValueAt: word.lowerBound))
-        marks.strike(start..<end)
-        return end
+        return value(after: colon).flatMap { !isQuoted && isProse($0, after: name) ? nil : $0 }
     }
 
-    // MARK: - Values with a name
-
-    private func strikeValue(behind mark: Int, isColon: Bool, _ marks: inout StruckBytes) -> Int? {
-        guard let (name, isPart, isQuoted) = name(before: mark), Self.ends(name, with: Self.names) else { return nil }
-        var start = mark + 1
-        if !isColon, start < bytes.count, bytes[start] == UInt8(ascii: ">") { start += 1 }
-        start = skip(from: start, atMost: 8) { $0.isBlank || $0 == UInt8(ascii: "[") }
-        guard start < bytes.count else { return nil }
-        if Self.isQuote(bytes[start]) {
-            let quote = bytes[start]
-            let end = bytes[(start + 1)...].firstIndex(of: quote) ?? bytes.count
-            marks.strike(start + 1..<end)
-            return end
+    /// The name before a separator, without quotes and blanks.
+    private func name(before separator: Int) -> ArraySlice<UInt8> {
+        var end = separator
+        while end > 0, separator - end < 3, bytes[end - 1].isBlank || Self.isQuote(bytes[end - 1]) { end -= 1 }
+        let start = bytes[max(0, end - Self.maximumNameLength)..<end].lastIndex { byte in
+            !byte.isAlphanumeric && !"-_./".utf8.contains(byte)
         }
-        if bytes[start...].starts(with: "…".utf8) {
-            // Struck out before, and what follows was left then; unless a secret is hidden that way.
-            let rest = start + "…".utf8.count
-            let end = word(at: rest)?.upperBound ?? rest
-            marks.strike(start..<end)
-            return end
+        return bytes[(start.map { $0 + 1 } ?? max(0, end - Self.maximumNameLength))..<end]
+    }
+
+    private static func ends(_ name: ArraySlice<UInt8>, with words: [String]) -> Bool {
+        let letters = String(decoding: name.filter(\.isAlphanumeric).map(\.lowercased), as: UTF8.self)
+        return words.contains(where: letters.hasSuffix)
+    }
+
+    private func value(after separator: Int) -> Range<Int>? {
+        let start = bytes[(separator + 1)...].firstIndex { !$0.isBlank && !"[=<>+".utf8.contains($0) }
+        guard let start else { return nil }
+        if Self.isQuote(bytes[start]) { return start + 1..<endOfQuotation(from: start) }
+        var end =
+            bytes[start...].firstIndex { $0.isBlank || Self.isQuote($0) || "&;,)]}<>|".utf8.contains($0) }
+            ?? bytes.count
+        while end > start, ".:".utf8.contains(bytes[end - 1]) { end -= 1 }
+        return start..<end
+    }
+
+    private func endOfQuotation(from start: Int) -> Int {
+        var index = start + 1
+        while index < bytes.count, bytes[index] != bytes[start] {
+            index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
         }
-        if isColon, !isQuoted {
-            if isPart { return nil }
-            if Self.ends(name, with: Self.headers) { return strikeHeader(at: start, &marks) }
-            let isCertain = Self.ends(name, with: Self.passwords) || name.contains(UInt8(ascii: "-"))
-            guard isCertain || !isProse(at: start) else { return nil }
-        }
-        let end = shapes.wholeToken(from: end(ofValueAt: start))
-        marks.strike(start..<end)
-        return end
+        return min(index, bytes.count)
     }
 
-    /// A scheme and what follows it; of a scheme that is not known, or of a cookie, the whole line.
-    private func strikeHeader(at start: Int, _ marks: inout StruckBytes) -> Int {
-        if let scheme = Self.schemes.first(where: { isHere($0, at: start) }), scheme.count < 7 {
-            let value = skip(from: start + scheme.count, atMost: 8) { $0.isBlank || $0 == UInt8(ascii: "+") }
-            if value < bytes.count, let word = word(at: value), !bytes[word].dropLast().contains(UInt8(ascii: "=")) {
-                let end = shapes.wholeToken(from: end(ofValueAt: word.lowerBound))
-                marks.strike(start..<end)
-                return end
-            }
-        }
-        let end = bytes[start...].firstIndex { byte in
-            Self.isQuote(byte) || byte == 0x0A || byte == 0x0D || byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">")
-        }
-        marks.strike(start..<(end ?? bytes.count))
-        return end ?? bytes.count
+    /// Whether a value is a word of a sentence, such as in "invalid token: expired".
+    private func isProse(_ value: Range<Int>, after name: ArraySlice<UInt8>) -> Bool {
+        guard Self.ends(name, with: ["bearer"]) else { return bytes[value].dropFirst().allSatisfy(\.isLowercase) }
+        let word = bytes[value].prefix { $0 != UInt8(ascii: "=") }.map(\.lowercased)
+        return Self.prose.contains(String(decoding: word, as: UTF8.self))
     }
 
-    /// The name that ends before `mark`; whether it is the end of a path or a longer name; whether it stands in quotes.
-    private func name(before mark: Int) -> (name: ArraySlice<UInt8>, isPart: Bool, isQuoted: Bool)? {
-        var end = mark
-        while end > 0, mark - end < 2, bytes[end - 1].isBlank { end -= 1 }
-        let isQuoted = end > 0 && Self.isQuote(bytes[end - 1])
-        if isQuoted { end -= 1 }
-        var start = end
-        while start > 0, end - start < Self.longestName, Self.isOfName(bytes[start - 1]) { start -= 1 }
-        guard start < end else { return nil }
-        return (bytes[start..<end], start > 0 && bytes[start - 1] == UInt8(ascii: "/"), isQuoted)
+    /// The part of a URL's authority before its last `@`.
+    private func userInformation(from start: Int) -> Range<Int>? {
+        let authority = bytes[start...].prefix { !$0.isBlank && !Self.isQuote($0) && !"/?#<>".utf8.contains($0) }
+        return authority.lastIndex(of: UInt8(ascii: "@")).map { start..<$0 }
     }
 
-    private func end(ofValueAt start: Int) -> Int {
-        bytes[start...].firstIndex { $0.isBlank || Self.isQuote($0) || "&;,)]}<>|".utf8.contains($0) } ?? bytes.count
-    }
-
-    /// Whether a plain word stands there, as in "invalid token: expired".
-    private func isProse(at start: Int) -> Bool {
-        let word = bytes[start..<end(ofValueAt: start)]
-        return word.dropFirst().allSatisfy { $0.isLowercase || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ":") }
-    }
-
-    // MARK: - URLs
-
-    private func isURL(at index: Int) -> Bool {
-        index + 2 < bytes.count && bytes[index + 1] == UInt8(ascii: "/") && bytes[index + 2] == UInt8(ascii: "/")
-    }
-
-    /// Up to the last `@` of the authority.
-    private func strikeUser(behind start: Int, _ marks: inout StruckBytes) -> Int {
-        let authority = bytes[start...].prefix { byte in
-            !byte.isBlank && !Self.isQuote(byte) && byte != UInt8(ascii: "/") && byte != UInt8(ascii: "?")
-        }
-        guard let mark = authority.lastIndex(of: UInt8(ascii: "@")) else { return start }
-        marks.strike(start..<mark)
-        return authority.endIndex
-    }
-
-    // MARK: - Words
-
-    private func isHere(_ word: [UInt8], at start: Int) -> Bool {
-        let end = start + word.count
-        return end < bytes.count && zip(bytes[start..<end], word).allSatisfy { $0 | 0x20 == $1 }
-    }
-
-    private func word(at start: Int) -> Range<Int>? {
-        let end = bytes[start...].firstIndex { !$0.isWord } ?? bytes.count
-        return start < end ? start..<end : nil
-    }
-
-    private func skip(from start: Int, atMost count: Int, while belongs: (UInt8) -> Bool) -> Int {
-        var index = start
-        while index < bytes.count, index - start < count, belongs(bytes[index]) { index += 1 }
-        return index
-    }
-
-    private static func ends(_ name: ArraySlice<UInt8>, with endings: [[UInt8]]) -> Bool {
-        let letters = name.filter(\.isAlphanumeric).map { $0 | 0x20 }
-        return endings.contains { letters.suffix($0.count).elementsEqual($0) }
-    }
-
-    private static func isOfName(_ byte: UInt8) -> Bool {
-        byte.isAlphanumeric || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
-    }
-
-    private static func isQuote(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") || byte == UInt8(ascii: "`")
-    }
+    private static func isQuote(_ byte: UInt8) -> Bool { "\"'`".utf8.contains(byte) }
 }

@@ -1,181 +1,130 @@
-/// Strikes out of a text from outside the secrets that are known, and whatever looks like one.
+/// Removes secrets from foreign text: those that were sent, values after a label, and JSON Web Tokens, plain or
+/// encoded.
 struct Redaction: Sendable {
-    private let secrets: [KnownSecret]
+    /// The maximum number of encodings that are undone, one inside the other.
+    private static let maximumEncodings = 3
+    /// The number of bytes that are read beyond those that can be shown. The limit bounds the time for a long text.
+    private static let maximumExcess = 8 << 10
+    /// The number of bytes that are never shown at the end of a text that was not read whole: a secret that was cut
+    /// there can't be recognised by its first few characters.
+    private static let hiddenEnd = 512
 
-    init(_ secrets: [String]) { self.secrets = secrets.compactMap(KnownSecret.init) }
+    private let secrets: KnownSecrets
 
-    /// What looks like an escape may be part of a secret, or stand between its parts, and is shown as it stands.
-    private func strikeAsWritten(_ source: [UInt8], _ text: DecodedText, _ marks: inout StruckBytes) {
-        var written = StruckBytes(count: source.count)
-        for secret in secrets { secret.strike(in: source, &written) }
-        for (index, start) in text.starts.enumerated() {
-            let end = index + 1 < text.starts.count ? text.starts[index + 1] : source.count
-            if (start..<end).contains(where: { written[$0] }) { marks.strike(index..<index + 1) }
-        }
+    init(_ secrets: [String]) { self.secrets = KnownSecrets(secrets) }
+
+    /// Returns `source` with `…` in place of each secret, at least as far as the first `limit` bytes of the result.
+    func applied(to source: some Sequence<UInt8>, limit: Int) -> String {
+        let maximum = limit + Self.maximumExcess
+        let bytes = Array(source.prefix(maximum + 1))
+        var mask = RedactionMask(count: bytes.count)
+        redact(DecodedText(bytes), encodings: Self.maximumEncodings, &mask)
+        if bytes.count > maximum { mask.redact(maximum - Self.hiddenEnd..<bytes.count) }
+        return String(decoding: mask.applied(to: bytes), as: UTF8.self)
     }
 
-    /// `source` with `…` in place of each secret.
-    func applied(to source: some Sequence<UInt8>) -> String {
-        let source = Array(source)
-        let text = DecodedText(source)
-        var marks = StruckBytes(count: text.bytes.count)
-        for secret in secrets { secret.strike(in: text.bytes, &marks) }
-        if !secrets.isEmpty, text.bytes.count != source.count { strikeAsWritten(source, text, &marks) }
-        if !secrets.isEmpty { marks.widen { text.bytes[$0].isWord && text.bytes[$0] != UInt8(ascii: "/") } }
-        LabelledSecrets(text.bytes).strike(&marks)
-        SecretShapes(text.bytes).strike(&marks)
-
-        // What stands between parts of one secret.
-        marks.join { !text.bytes[$0].isAlphanumeric && !text.bytes[$0].isBlank }
-
-        var shown: [UInt8] = []
-        var position = 0
-        for range in marks.ranges {
-            shown += source[position..<text.starts[range.lowerBound]]
-            shown += "…".utf8
-            position = range.upperBound < text.starts.count ? text.starts[range.upperBound] : source.count
-        }
-        return String(decoding: shown + source[position...], as: UTF8.self)
+    private func redact(_ text: DecodedText, encodings: Int, _ mask: inout RedactionMask) {
+        let unlabelled = secrets.ranges(in: text.bytes) + JSONWebTokens.ranges(in: text.bytes)
+        for range in unlabelled + LabelledSecrets(text.bytes).ranges { mask.redact(text.origin(of: range)) }
+        guard encodings > 0 else { return }
+        for reading in text.readings { redact(reading, encodings: encodings - 1, &mask) }
     }
 }
 
-struct StruckBytes {
-    private var isStruck: [Bool]
+/// The bytes of a text that must not be shown.
+private struct RedactionMask {
+    private var isRedacted: [Bool]
 
-    init(count: Int) { isStruck = Array(repeating: false, count: count) }
+    init(count: Int) { isRedacted = Array(repeating: false, count: count) }
 
-    mutating func strike(_ range: Range<Int>) {
-        for index in range { isStruck[index] = true }
+    mutating func redact(_ range: Range<Int>) {
+        for index in range { isRedacted[index] = true }
     }
 
-    subscript(index: Int) -> Bool { isStruck[index] }
-
-    /// Strikes out the bytes beside those that are struck, as far as `belongs` holds.
-    mutating func widen(while belongs: (Int) -> Bool) {
-        for index in isStruck.indices.dropFirst() where isStruck[index - 1] && !isStruck[index] && belongs(index) {
-            isStruck[index] = true
+    func applied(to source: [UInt8]) -> [UInt8] {
+        var shown: [UInt8] = []
+        for index in source.indices {
+            if !isRedacted[index] {
+                shown.append(source[index])
+            } else if index == 0 || !isRedacted[index - 1] {
+                shown += "…".utf8
+            }
         }
-        for index in isStruck.indices.dropLast().reversed()
-        where isStruck[index + 1] && !isStruck[index] && belongs(index) {
-            isStruck[index] = true
+        return shown
+    }
+}
+
+/// The secrets that were sent or are kept. Case doesn't count, and a plus sign counts as the space it stands for in
+/// forms. A part of a long secret is enough to find it, because others may have cut the text.
+private struct KnownSecrets: Sendable {
+    /// Shorter secrets are ignored: they would remove half of any text.
+    private static let minimumLength = 4
+    private static let pieceLengths = 8...12
+
+    /// All pieces of the secrets, by their length.
+    private var pieces: [Int: Set<UInt128>] = [:]
+
+    init(_ secrets: [String]) {
+        for secret in secrets where secret.utf8.count >= Self.minimumLength {
+            let half = min(max(secret.utf8.count / 2, Self.pieceLengths.lowerBound), Self.pieceLengths.upperBound)
+            let length = min(half, secret.utf8.count)
+            Self.forEachPiece(of: secret.utf8, length: length) { pieces[length, default: []].insert($1) }
         }
     }
 
-    /// Strikes out a byte between two that are struck, where `belongs` holds.
-    mutating func join(where belongs: (Int) -> Bool) {
-        for index in isStruck.indices.dropFirst().dropLast()
-        where isStruck[index - 1] && isStruck[index + 1] && !isStruck[index] && belongs(index) {
-            isStruck[index] = true
-        }
-    }
-
-    /// Each as long as it goes.
-    var ranges: [Range<Int>] {
+    func ranges(in text: [UInt8]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
-        var start: Int?
-        for index in 0...isStruck.count {
-            let isHere = index < isStruck.count && isStruck[index]
-            if isHere, start == nil { start = index }
-            if !isHere, let begun = start {
-                ranges.append(begun..<index)
-                start = nil
+        for (length, pieces) in pieces {
+            Self.forEachPiece(of: text, length: length) { start, piece in
+                guard pieces.contains(piece) else { return }
+                // The space after a scheme such as Bearer stays.
+                let secret = text[start..<start + length].trimming(\.isBlank)
+                ranges.append(secret.startIndex..<secret.endIndex)
             }
         }
         return ranges
     }
+
+    /// A piece is its bytes as one number.
+    private static func forEachPiece(
+        of text: some Sequence<UInt8>, length: Int, _ body: (_ start: Int, _ piece: UInt128) -> Void
+    ) {
+        let mask = UInt128(1) << UInt128(8 * length) - 1
+        var piece: UInt128 = 0
+        for (index, byte) in text.enumerated() {
+            let folded = byte == UInt8(ascii: "+") ? 0x20 : byte.lowercased
+            piece = (piece << 8 | UInt128(folded)) & mask
+            if index >= length - 1 { body(index - length + 1, piece) }
+        }
+    }
+}
+
+/// Whatever begins like a JSON Web Token: `eyJ` is `{"` in base64, followed by a letter.
+private enum JSONWebTokens {
+    /// Shorter words contain nothing secret, and may be names such as `privateKeyJSON`.
+    private static let minimumLength = 8
+
+    static func ranges(in text: [UInt8]) -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        var index = 0
+        while index < text.count {
+            var end = index + 1
+            if text[index] == UInt8(ascii: "e"), text[index...].starts(with: "eyJ".utf8) {
+                end = text[index...].firstIndex { !isOfToken($0) } ?? text.count
+                if end - index >= minimumLength { ranges.append(index..<end) }
+            }
+            index = end
+        }
+        return ranges
+    }
+
+    private static func isOfToken(_ byte: UInt8) -> Bool { byte.isAlphanumeric || "-_.+/=~".utf8.contains(byte) }
 }
 
 extension UInt8 {
     package var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
     package var isLowercase: Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= self }
-    var isUppercase: Bool { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self }
     package var isAlphanumeric: Bool { isDigit || (self | 0x20).isLowercase }
-    var isHexadecimal: Bool { isDigit || 0x61...0x66 ~= self | 0x20 }
     package var isBlank: Bool { self == 0x20 || 0x09...0x0D ~= self }
-    /// Of base64 in either alphabet, or between the parts of a token.
-    var isWord: Bool {
-        switch self {
-        case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="),
-            UInt8(ascii: "."), UInt8(ascii: "~"):
-            true
-        default: isAlphanumeric
-        }
-    }
-}
-
-/// A secret that was sent or is kept, and how it is found in a text that repeats it.
-///
-/// Only letters and digits are compared, in small letters: what breaks a secret up, by lines, quotes or colours, hides
-/// nothing. Of a long one, each piece of eight to twelve characters counts; of a short one, the whole.
-struct KnownSecret: Sendable {
-    /// Shorter ones would strike out half of any text, and do not count.
-    private static let shortest = 4
-    private static let shortestPiece = 8
-    private static let longestPiece = 12
-    /// What secrets are called. Such words in a secret are no part that gives it away, and a sentence about secrets
-    /// stays readable.
-    private static let kinds = [
-        "refreshtoken", "accesstoken", "vehicletoken", "drivertoken", "bearertoken", "clientsecret",
-        "clientcredentials", "apikey", "backendkey", "privatekey", "secretkey", "accesskey", "password", "passphrase",
-        "authorization",
-    ].map { Array($0.utf8) }
-    private static let factor: UInt64 = 1_099_511_628_211
-
-    /// As it was sent, without escapes.
-    private let bytes: [UInt8]
-    private let pieceLength: Int
-    /// The sums of all its pieces; empty for one that counts as a whole.
-    private let pieces: Set<UInt64>
-
-    /// `nil` for one that is too short.
-    init?(_ text: String) {
-        bytes = DecodedText(text.utf8).bytes
-        guard bytes.count >= Self.shortest else { return nil }
-        let letters = bytes.filter(\.isAlphanumeric)
-        pieceLength = min(Self.longestPiece, max(Self.shortestPiece, letters.count / 2))
-        var pieces: Set<UInt64> = []
-        for letters in [letters, text.utf8.filter(\.isAlphanumeric)] {
-            Self.eachPiece(of: letters, length: pieceLength) { pieces.insert($1) }
-        }
-        for name in Self.kinds { Self.eachPiece(of: name, length: pieceLength) { pieces.remove($1) } }
-        self.pieces = pieces
-    }
-
-    /// Strikes it out of `text`, with its escapes undone or as it is written.
-    func strike(in text: [UInt8], _ marks: inout StruckBytes) {
-        guard !pieces.isEmpty else { return strikeWhole(in: text, &marks) }
-        let places = text.indices.filter { text[$0].isAlphanumeric }
-        var end = 0
-        Self.eachPiece(of: places.map { text[$0] }, length: pieceLength) { start, sum in
-            guard pieces.contains(sum) else { return }
-            let (first, last) = (places[start], places[start + pieceLength - 1])
-            marks.strike(max(first, end)..<last + 1)
-            end = last + 1
-        }
-    }
-
-    /// The secret is short and ours: no text makes this slow.
-    private func strikeWhole(in text: [UInt8], _ marks: inout StruckBytes) {
-        var index = 0
-        while index + bytes.count <= text.count {
-            if text[index] == bytes[0], text[index..<index + bytes.count].elementsEqual(bytes) {
-                marks.strike(index..<index + bytes.count)
-                index += bytes.count
-            } else {
-                index += 1
-            }
-        }
-    }
-
-    /// A sum that goes along: that of each piece follows from the one before.
-    private static func eachPiece(of letters: [UInt8], length: Int, _ body: (_ start: Int, _ sum: UInt64) -> Void) {
-        guard letters.count >= length else { return }
-        let leaving = (0..<length).reduce(UInt64(1)) { product, _ in product &* factor }
-        var sum: UInt64 = 0
-        for (index, letter) in letters.enumerated() {
-            sum = sum &* factor &+ UInt64(letter | 0x20)
-            if index >= length { sum = sum &- leaving &* UInt64(letters[index - length] | 0x20) }
-            if index >= length - 1 { body(index - length + 1, sum) }
-        }
-    }
+    var lowercased: UInt8 { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self }
 }

@@ -1,34 +1,36 @@
 /// Text of which a part comes from outside (a server, a token's issuer, a claim, a receiver, a child process), fit for
-/// a log, a page, a terminal and a file: without secrets, without what steers a terminal, and not long.
+/// a log, a page, a terminal and a file: without secrets, without control characters, and of limited length.
 ///
-/// There is no other way to a value than through the redaction. A literal with interpolated values is the program's own
-/// words around foreign ones: each interpolated value passes the redaction, unless it is a `ReportedText` already.
-/// Secrets go before the text is cut, so that no cut leaves a piece of one that is not recognised any more; each step
-/// takes time in proportion to the text.
+/// Every initialiser redacts. A literal with interpolated values is the program's own text around foreign values: each
+/// value is redacted, unless it is a `ReportedText` already. Secrets are removed before the text is cut, so that no cut
+/// leaves a part of one that is no longer recognised.
 package struct ReportedText: Sendable, Hashable, CustomStringConvertible {
-    /// Of one text from outside, in bytes of UTF-8.
+    /// The maximum length of one text from outside, in bytes of UTF-8.
     package static let longest = 300
-    /// Of all, with the words around them.
+    /// The maximum length of a sentence with foreign values, in bytes of UTF-8.
     package static let longestSentence = 1000
 
     /// The text as it may be shown.
     package let description: String
 
+    /// Redacts `text` and cuts it.
+    ///
     /// - Parameters:
-    ///   - text: as it came.
-    ///   - secrets: struck out wherever they stand, also in part, escaped or broken up.
-    ///   - limit: in bytes of UTF-8; what is longer ends with `…`.
+    ///   - text: the foreign text.
+    ///   - secrets: what was sent or is kept, and must not be shown. It is removed if it is plain, percent-encoded,
+    ///     escaped for JSON or in base64, or in several of these encodings, one inside the other.
+    ///   - limit: the maximum length in bytes of UTF-8. A longer text ends with `…`.
     package init(
         _ text: some StringProtocol, without secrets: [String] = [], limit: Int = ReportedText.longest
     ) {
-        description = Self.cut(Redaction(secrets).applied(to: text.utf8).printable, to: limit)
+        self.init(bytes: text.utf8, without: secrets, limit: limit)
     }
 
-    /// The same of bytes that need not be UTF-8.
+    /// Redacts and cuts a text in bytes that need not be UTF-8.
     package init(
         bytes: some Sequence<UInt8>, without secrets: [String] = [], limit: Int = ReportedText.longest
     ) {
-        description = Self.cut(Redaction(secrets).applied(to: bytes).printable, to: limit)
+        description = Self.cut(Redaction(secrets).applied(to: bytes, limit: limit).printable, to: limit)
     }
 
     private init(shown: String) { description = shown }

@@ -17,12 +17,13 @@ package enum AuthorizationConfiguration: Sendable, Hashable {
         }
     }
 
-    /// From whom tokens come, for people: of an address its host alone, of a command its program, for the rest may be
-    /// secret.
+    /// A description of where tokens come from: the host of an address, the program of a command. The rest may be
+    /// secret, and so may an address that comes from a credential.
     var provider: String {
         switch self {
         case .http(let settings, _):
-            (try? HTTPURL(settings.url.withPlaceholdersFilled))?.origin ?? "a token endpoint"
+            settings.urlSource.map { "the URL in \($0)" } ?? (try? HTTPURL(settings.url.withPlaceholdersFilled))?.origin
+                ?? "a token endpoint"
         case .command(let arguments, _, _, _): "command \(arguments.first ?? "")"
         case .file(let path, _): "file \(path)"
         }
@@ -127,6 +128,11 @@ extension HTTPTokenSettings {
                 section.reportHeader(name, secret)
                 return HeaderTemplate(name, secret, scheme: scheme)
             }, body: body, format: TokenAnswerFormat(&section))
+        if let members = section.member("url")?.objectValue, let reference = ValueReference(members),
+            case .credential = reference
+        {
+            urlSource = reference.description
+        }
         limits.total = section.seconds(
             "timeoutSeconds", in: 1...120, default: 15, "for one request, connecting included")
     }
