@@ -35,6 +35,8 @@ struct UnjudgedReads: Sendable {
     private var segments: [Segment] = []
     /// Whether the fix before the first segment was reported, and nothing was dropped since then.
     private(set) var isKnownPublic = false
+    /// Whether the first of the next reads may hold the end of a segment that wasn't released.
+    private var firstReadIsInDoubt = true
 
     init(zones: [PrivateZone]) { mode = PrivateMode(zones: zones) }
 
@@ -53,7 +55,7 @@ struct UnjudgedReads: Sendable {
 
     mutating func fixMade(_ fix: Fix, at now: UTCTime) {
         guard mode.tells(fix), segments.count < Self.maximumSegments else { return forget() }
-        // The read that completed this fix may hold the beginning of the next one.
+        // The read that completed this fix may hold the beginning of the next one. It counts for both segments.
         let count = max(0, reads.count - 1)
         let isClose = lastFixMade.map { (.zero...Self.maximumGap).contains($0.duration(to: now)) } ?? false
         let isComplete = isClose && decoder.statistics.voidEpochs == voidEpochs
@@ -72,16 +74,23 @@ struct UnjudgedReads: Sendable {
         lastFixMade = nil
         segments = []
         isKnownPublic = false
+        firstReadIsInDoubt = true
     }
 
     /// Returns the reads of each segment up to `fix`, which was reported; `nil` for a segment that may be private.
     mutating func release(until fix: Fix) -> [[RecordedRead]?] {
         guard let index = segments.lastIndex(where: { $0.timeOfFix == fix.timeOfFix }) else { return [] }
-        let released = segments[...index].map { segment in
-            defer { isKnownPublic = true }
-            return isKnownPublic && segment.isComplete ? segment.reads : nil
-        }
+        let released = segments[...index].map { release($0) }
         segments.removeFirst(index + 1)
         return released
+    }
+
+    private mutating func release(_ segment: Segment) -> [RecordedRead]? {
+        let isPublic = isKnownPublic && segment.isComplete
+        let reads = segment.reads.dropFirst(firstReadIsInDoubt ? 1 : 0)
+        isKnownPublic = true
+        if !segment.reads.isEmpty { firstReadIsInDoubt = false }
+        if !isPublic { firstReadIsInDoubt = true }
+        return isPublic ? Array(reads) : nil
     }
 }
