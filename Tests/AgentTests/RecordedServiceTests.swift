@@ -60,7 +60,7 @@ import WaypostTestSupport
 
         let log = String(
             decoding: try Data(contentsOf: URL(filePath: place + "/log-000001.txt")), as: UTF8.self)
-        for words in ["# waypost ", " info: waypost ", " debug: accepted update 12", " warning: "] {
+        for words in ["# waypost ", " info: waypost ", " debug: accepted update 12 of 20", " warning: "] {
             #expect(log.contains(words), "\(words) is missing in \(log)")
         }
         #expect(!log.contains("eyJ") && !log.contains("Bearer") && !log.contains("latitude"))

@@ -37,7 +37,7 @@ import WaypostTestSupport
         #expect(Decoding.fixes(speakers.reversed().joined()).count == (hasFix ? 1 : 0))
     }
 
-    /// Bursts with GLL in local time, in the orders that converters use; RMC has the date, GGA the better clock than GLL.
+    /// Bursts with GLL in local time, in the orders of converters; RMC has the date, GGA the better clock than GLL.
     @Test(arguments: [
         [gga("101530"), gll("121530.020"), rmc("101530")], [gll("121530.020"), gga("101530"), rmc("101530")],
         [rmc("101530"), gll("121530"), gga("101530")], [rmc("101530"), gga("101530"), gll("121530")],

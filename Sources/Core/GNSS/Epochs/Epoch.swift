@@ -213,7 +213,7 @@ extension Epoch {
     @inline(__always)
     func has(_ type: SentenceType) -> Bool { counts >> (UInt64(type.rawValue) * 4) & 15 != 0 }
 
-    /// Whether `sentence`, the first of its type, may belong to the burst of this epoch although it states another time:
+    /// Whether `sentence`, the first of its type, may belong to this epoch although it states another time:
     /// its position differs by no more than `degrees`.
     func isSameBurst(_ sentence: PositionSentence, within degrees: Double) -> Bool {
         guard sentence.status == .valid || sentence.status == .unstated, hasPosition,
