@@ -89,8 +89,11 @@ struct UnjudgedReads: Sendable {
         let isPublic = isKnownPublic && segment.isComplete
         let reads = segment.reads.dropFirst(firstReadIsInDoubt ? 1 : 0)
         isKnownPublic = true
+        guard isPublic else {
+            firstReadIsInDoubt = true
+            return nil
+        }
         if !segment.reads.isEmpty { firstReadIsInDoubt = false }
-        if !isPublic { firstReadIsInDoubt = true }
-        return isPublic ? Array(reads) : nil
+        return Array(reads)
     }
 }
