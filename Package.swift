@@ -70,10 +70,7 @@ let package = Package(
         room("Adapters", "HTTPService", ["TimeAndChance", "ReportedText", "HTTPMessages", "LinuxPlatform"]),
         room(
             "Adapters", "RunRecording",
-            [
-                "TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "VehicleAuthorization", "FleetEngine",
-                "LocationReporting", "HTTPMessages", "LinuxPlatform", "GNSSReceiver",
-            ]),
+            ["TimeAndChance", "ReportedText", "GNSS", "LocationReporting", "LinuxPlatform", "GNSSReceiver"]),
 
         // Simulator: what a vehicle and Fleet Engine are in tests and demonstrations.
         room("Simulator", "ReceiverSimulator", ["TimeAndChance", "GNSS"]),
@@ -98,7 +95,7 @@ let package = Package(
             name: "WaypostCommand",
             dependencies: [
                 "Waypost", "FleetEngine", "GNSS", "GNSSReceiver", "HTTPMessages", "LinuxPlatform",
-                "LocationReporting", "ReportedText", "RunRecording", "SQLiteOutbox", "StrictJSON",
+                "LocationReporting", "ReportedText", "SQLiteOutbox", "StrictJSON",
                 "FleetEngineSimulator", "ReceiverSimulator", "TimeAndChance", "TrackDrawing", "VehicleAuthorization",
             ],
             path: "Sources/Agent/WaypostCommand", swiftSettings: houseStyle),
@@ -142,13 +139,7 @@ let package = Package(
             "SQLiteOutbox",
             ["SQLiteOutbox", "LyingDisk", "LocationReporting", "GNSS", "LinuxPlatform", "CSQLite"]),
         tests("HTTPService", ["HTTPService", "HTTPMessages", "LinuxPlatform"]),
-        tests(
-            "RunRecording",
-            [
-                "RunRecording", "FleetEngine", "GNSS", "HTTPMessages", "LinuxPlatform", "LocationReporting",
-                "StrictJSON",
-                "VehicleAuthorization",
-            ]),
+        tests("RunRecording", ["RunRecording", "GNSS", "GNSSReceiver", "LinuxPlatform", "LocationReporting"]),
         tests(
             "FleetEngineSimulator",
             [
@@ -161,7 +152,7 @@ let package = Package(
             [
                 "Waypost", "WaypostCommand", "FleetEngine", "FleetEngineSimulator", "GNSS", "GNSSReceiver",
                 "HTTPMessages", "HTTPService", "LinuxPlatform", "LocationReporting", "ReceiverSimulator",
-                "RunRecording", "SQLiteOutbox", "TrackDrawing", "StrictJSON", "VehicleAuthorization",
+                "SQLiteOutbox", "TrackDrawing", "StrictJSON", "VehicleAuthorization",
             ]),
         tests("DeliverySimulation", ["DeliverySimulation", "LinuxPlatform"]),
         .target(

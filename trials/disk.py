@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import signal
 import threading
@@ -137,11 +136,11 @@ class FullDisk(Trial):
         return max(self.simulator.vehicle()["fixTimes"], default="")
 
     def note_accepted(self) -> None:
-        """Reads what the service's recording, which is on another disk, says of accepted updates so far."""
-        for path in self.recording.glob("recording-*.jsonl"):
+        """Reads the accepted updates so far from the log that the service records on another disk."""
+        for path in self.recording.glob("log-*.txt"):
             with open(path) as lines:
-                self.accepted |= {moment(json.loads(line)["accepted"]["timeOfFix"]) for line in lines
-                                  if '"accepted":' in line and line.endswith("\n")}
+                self.accepted |= {moment(line.split()[-1]) for line in lines
+                                  if " debug: accepted update " in line and line.endswith("\n")}
 
     def conclude(self, first: int) -> tuple[Ledger, int]:
         """Lets everything be delivered while the disk is free, and judges; gives how many were never stored."""

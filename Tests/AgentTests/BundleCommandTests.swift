@@ -66,9 +66,11 @@ import WaypostTestSupport
         try FileManager.default.createDirectory(atPath: bench.folder.path("monday"), withIntermediateDirectories: false)
         try bench.folder.write("$GNRMC".utf8, to: "monday/receiver-000001.nmea")
         try bench.folder.write("secret".utf8, to: "monday/notes.txt")
+        try bench.folder.write("# log".utf8, to: "monday/log-000001.txt")
         let more = try await BuiltProgram.run(["bundle", "--config", config, "-o", "-", "--with-positions"])
         let whole = String(decoding: more.standardOutput, as: UTF8.self)
         #expect(whole.contains(Self.elevations) && whole.contains("recordings/monday/receiver-000001.nmea"))
+        #expect(whole.contains("recordings/monday/log-000001.txt"))
         #expect(!whole.contains("notes.txt"))
         #expect(String(decoding: more.standardError, as: UTF8.self).contains("It holds positions and no secrets."))
         #expect(!whole.contains(Self.secret) && !whole.contains("Bearer"))
@@ -102,7 +104,7 @@ import WaypostTestSupport
         let listing = String(decoding: outcome.standardError, as: UTF8.self)
         #expect(archive.contains("/recordings/run/\(number)1.nmea") && !archive.contains("root's secret"))
         for words in [
-            "1.nmea  a recorded run, 3 bytes", "2.nmea  missing: is a link, not a file",
+            "1.nmea  a run recording, 3 bytes", "2.nmea  missing: is a link, not a file",
             "3.nmea  missing: cannot be read: it does not belong to the owner of its folder alone",
             "4.nmea  missing: cannot be read: it does not belong to the owner of its folder alone",
             "5.nmea  missing: is a FIFO, not a file",

@@ -34,11 +34,10 @@ import WaypostTestSupport
                     found(CheckLine(.ok, "receiver", "there"))
                     await gate.pass()
                     found(CheckLine(.fail, "token", "no answer"))
-                }, record: { "kept" }, bundle: { ("", []) }))
+                }, bundle: { ("", []) }))
         let running = Task { await orders.run() }
-        #expect(orders.take(.check) == nil)
-        #expect(orders.take(.check) == "this is under way already")
-        #expect(orders.take(.record) == nil, "another kind is not")
+        #expect(orders.orderCheck() == nil)
+        #expect(orders.orderCheck() == "a check is running already")
         await gate.isReached()
         clock.advance(by: .seconds(7))
         #expect(orders.json["checkingSeconds"]?.integerValue == 7)
@@ -46,13 +45,11 @@ import WaypostTestSupport
         gate.open()
         await Self.untilOver(orders, "checkingSeconds")
         #expect(orders.json["lines"]?[1]?["verdict"]?.stringValue == "FAIL")
-        await Self.untilOver(orders, "recordingSeconds")
-        #expect(orders.json["recorded"]?.stringValue == "kept")
         clock.advance(by: .seconds(29))
         #expect(orders.json["checkedSecondsAgo"]?.integerValue == 29)
-        #expect(orders.take(.check) == "the last check was a moment ago; wait half a minute")
+        #expect(orders.orderCheck() == "the last check was a moment ago; wait half a minute")
         clock.advance(by: .seconds(1))
-        #expect(orders.take(.check) == nil)
+        #expect(orders.orderCheck() == nil)
         running.cancel()
         await running.value
     }
@@ -62,10 +59,10 @@ import WaypostTestSupport
         let orders = PageOrders(
             clock: MonotonicClock(ManualClock()),
             PageOrders.Means(
-                check: { found in for _ in 0..<10_000 { found(CheckLine(.note, "name", "text")) } }, record: { "" },
+                check: { found in for _ in 0..<10_000 { found(CheckLine(.note, "name", "text")) } },
                 bundle: { ("", []) }))
         let running = Task { await orders.run() }
-        #expect(orders.take(.check) == nil)
+        #expect(orders.orderCheck() == nil)
         await Self.untilOver(orders, "checkingSeconds")
         #expect(orders.json["lines"]?.arrayValue?.count == 100)
         running.cancel()
@@ -77,7 +74,7 @@ import WaypostTestSupport
         let orders = PageOrders(
             clock: MonotonicClock(clock),
             PageOrders.Means(
-                check: { _ in }, record: { "" },
+                check: { _ in },
                 bundle: {
                     await gate.pass()
                     return ("waypost.tar", [1])

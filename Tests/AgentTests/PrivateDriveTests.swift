@@ -116,6 +116,39 @@ struct PrivateDrives {
         try await evidence.expect(hidden: Array(hidden), told: told, of: epochs, log: service.errors.text)
     }
 
+    /// A receiver that is switched on in a zone repeats its last position until it has a fix on the road.
+    @Test func leavesNoTraceInSentencesWithoutAPosition() async throws {
+        let epochs = Array(RecentDrive(epochs: 20))
+        let hidden = try #require(epochs[0].truth)
+        func fields(_ epoch: DriveEpoch) throws -> [Substring] {
+            let lines = String(decoding: epoch.sentences, as: UTF8.self).split(separator: "\r\n")
+            let line = try #require(lines.first { $0.hasPrefix("$GNRMC") })
+            return line.dropFirst().prefix { $0 != "*" }.split(separator: ",", omittingEmptySubsequences: false)
+        }
+        var void = try fields(epochs[0])
+        let latitude = String(void[3])
+        void[1] = try fields(epochs[1])[1]
+        void[2] = "V"
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let service = try RunningProgram(
+            [
+                BuiltProgram.waypost, "run", "--config", try configure(zones: [(hidden, 100)]), "--record",
+                bench.folder.path("recording"),
+            ], environment: BuiltProgram.environment)
+        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
+        try receiver.send(Array(sentence(void.joined(separator: ",")).utf8))
+        for (number, epoch) in zip(1..., epochs[12..<16]) {
+            try receiver.send(epoch)
+            try #require(await service.errors.line(saying: "accepted update \(number)") != nil)
+        }
+        #expect(await service.terminate().ending == .exited(0))
+        let recorded = String(
+            decoding: try BoundedFile.contents(of: bench.folder.path("recording/receiver-000001.nmea"), limit: 1 << 20),
+            as: UTF8.self)
+        #expect(!recorded.contains(latitude))
+        #expect(recorded.contains(try fields(epochs[14])[3]), "what was driven on the road is there: \(recorded)")
+    }
+
     /// An hour by the switch, and two zones: a log is read as fast as it is told, and every fix of it is judged.
     @Test func leavesNoTraceOfAnHour() async throws {
         let epochs = Array(RecentDrive(epochs: 960))  // 80 minutes

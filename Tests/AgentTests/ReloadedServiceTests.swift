@@ -287,31 +287,4 @@ import WaypostTestSupport
         #expect(messages.lines.contains { $0.text == "READY=1" })
         #expect(!messages.text.contains("RELOADING=1"))
     }
-
-    @Test func tellsItsRecording() async throws {
-        let recording = bench.folder.path("recording")
-        let receiver = try PluggedReceiver(link: bench.devicePath)
-        let service = try RunningProgram(
-            [BuiltProgram.waypost, "run", "--config", try bench.configure(), "--record", recording],
-            environment: BuiltProgram.environment)
-        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
-        try receiver.send(epochs[0])
-        try #require(await bench.arrival(of: epochs[0]) != nil)
-        try reload(service, moveToTheOther)
-        try #require(await service.errors.line(saying: "configuration reloaded") != nil)
-        try receiver.send(epochs[1])
-        try #require(await other.arrival(of: epochs[1]) != nil)
-        // The recording goes on for a while behind the last fix, as that one needs a moment when it is played again.
-        service.signal(SIGHUP)
-        try #require(await service.errors.line(saying: "configuration reloaded", times: 2) != nil)
-        #expect(await service.terminate().ending == .exited(0))
-        let entries = try String(
-            contentsOf: URL(filePath: recording + "/recording-000001.jsonl"), encoding: .utf8)
-        #expect(entries.contains(#""reloaded":{"parts":["delivery","tokens"]}"#))
-        let replay = try await BuiltProgram.run(
-            ["replay", recording, "--config", bench.folder.path("config.json"), "--speed", "1"])
-        let said = String(decoding: replay.standardOutput + replay.standardError, as: UTF8.self)
-        #expect(said.contains("updates: 2 recorded, 2 replayed, as recorded"))
-        #expect(said.contains("the configuration was reloaded after "))
-    }
 }

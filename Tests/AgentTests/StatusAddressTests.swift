@@ -90,30 +90,6 @@ extension StatusAddress {
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// What is recorded is beside the outbox, for its owner only, and a log as any other.
-    @Test func recordsWhatComesFromNowOn() async throws {
-        let bench = try ServiceBench()
-        let receiver = try PluggedReceiver(link: bench.devicePath)
-        let service = try bench.start()
-        let address = try await service.statusAddress()
-        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
-        for (number, epoch) in zip(1..., RecentDrive(epochs: 4)) {
-            if number == 3 {
-                #expect(await Self.press("/record", at: address).status.contains(" 202 "))
-                while try await Self.orders(at: address)["recordingSeconds"]?.isNull == true {}
-                #expect(await Self.press("/record", at: address).status.contains(" 409 "), "one at a time")
-            }
-            try receiver.send(epoch)
-            try #require(await service.errors.line(saying: "accepted update \(number)") != nil)
-        }
-        #expect(await service.terminate().ending == .exited(0))
-        let place = bench.folder.path("outbox.sqlite.recording")
-        let fixes = try await BuiltProgram.run(["fixes", place + "/receiver-000001.nmea"])
-        #expect(String(decoding: fixes.standardOutput, as: UTF8.self).split(separator: "\n").count == 2)
-        let mode = try FileManager.default.attributesOfItem(atPath: place)[.posixPermissions] as? Int
-        #expect(mode == 0o700)
-    }
-
     /// Of a service that does not ask itself over its own address; without a position, and nothing is left on the disk.
     @Test func givesABundle() async throws {
         let bench = try ServiceBench()

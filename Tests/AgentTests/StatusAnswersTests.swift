@@ -22,7 +22,7 @@ import WaypostTestSupport
         history = HistoryKeeper(clock: clock)
         orders = PageOrders(
             clock: clock,
-            PageOrders.Means(check: { _ in }, record: { "recorded" }, bundle: { ("waypost.tar.gz", [1, 2, 3]) }))
+            PageOrders.Means(check: { _ in }, bundle: { ("waypost.tar.gz", [1, 2, 3]) }))
         let monitor = AgentMonitor(clock: clock)
         let report = StatusReport(
             vehicle: "providers/p/vehicles/v", snapshot: monitor.snapshot, outbox: StoreSummary(Ledger()),
@@ -42,13 +42,13 @@ import WaypostTestSupport
         ("GET", "/status", 200), ("GET", "/metrics", 200), ("GET", "/healthz", 200), ("GET", "/healthz?x=1", 200),
         ("GET", "/", 200), ("HEAD", "/", 200), ("GET", "/page.json", 200), ("GET", "/map", 200),
         ("POST", "/status", 405), ("POST", "/", 405), ("GET", "/check", 405), ("HEAD", "/bundle", 405),
-        ("PUT", "/record", 405), ("GET", "/../etc/passwd", 404), ("POST", "/x", 404),
+        ("PUT", "/check", 405), ("POST", "/record", 404), ("GET", "/../etc/passwd", 404), ("POST", "/x", 404),
     ])
     func haveTheirCodes(method: String, target: String, status: Int) async throws {
         #expect(await answer(try #require(HTTPMethod(rawValue: method)), target).status == status)
     }
 
-    @Test(arguments: ["/check", "/record", "/bundle"])
+    @Test(arguments: ["/check", "/bundle"])
     func giveWhatChangesSomethingToTheirOwnPageAlone(path: String) async throws {
         let own: KeyValuePairs = ["Host": "localhost:9464", "Origin": "http://localhost:9464"]
         let foreign: [KeyValuePairs<String, String>] = [
@@ -61,7 +61,7 @@ import WaypostTestSupport
             #expect(String(decoding: refusal.body, as: UTF8.self).contains("only the page at /"))
             #expect(String(decoding: refusal.body, as: UTF8.self).contains("needs HTTPS"))
         }
-        #expect(orders.json["checkingSeconds"]?.isNull == true && orders.json["recordingSeconds"]?.isNull == true)
+        #expect(orders.json["checkingSeconds"]?.isNull == true)
         #expect(await answer(.post, path, headers: own).status == (path == "/bundle" ? 200 : 202))
     }
 

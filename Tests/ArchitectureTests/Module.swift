@@ -62,8 +62,7 @@ let modules: [Module] = [
     Module(
         "Adapters", "RunRecording",
         [
-            "TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "VehicleAuthorization", "FleetEngine",
-            "LocationReporting", "HTTPMessages", "LinuxPlatform", "GNSSReceiver", "Glibc",
+            "TimeAndChance", "ReportedText", "GNSS", "LocationReporting", "LinuxPlatform", "GNSSReceiver", "Glibc",
         ]),
 
     Module("Simulator", "ReceiverSimulator", ["TimeAndChance", "GNSS"]),

@@ -17,6 +17,19 @@ struct FixesThroughGPSD {
         #expect(comparison.throughGPSD.count >= 50 && comparison.unreported <= 1)
     }
 
+    /// `waypost run --record` writes such comments: Waypost and gpsd read the same fixes with and without them.
+    @Test(arguments: ["town", "tenHertz"]) func areThoseOfALogWithTimesInComments(name: String) async throws {
+        let log = try [UInt8](Data(contentsOf: Fixtures.url("nmea/\(name).nmea")))
+        let lines = log.split(separator: UInt8(ascii: "\n")).prefix(200)
+        let plain = lines.flatMap { $0 + [UInt8(ascii: "\n")] }
+        let recorded = lines.enumerated().flatMap { index, line in
+            Array(index % 5 == 0 ? "# 2026-11-21T20:32:54.544Z\n".utf8 : "".utf8) + line + [UInt8(ascii: "\n")]
+        }
+        let comparison = try await GPSDComparison.of(recorded, withoutComments: false)
+        #expect(comparison.differences(degrees: 1e-8) == [] && comparison.unreported <= 1)
+        #expect(comparison.direct == (try await GPSDComparison.of(plain)).direct && comparison.direct.count >= 20)
+    }
+
     /// Recordings in which both ways cannot be compared, and why.
     private static let incomparable = [
         "ac12_binary.log": "has binary frames with other digits, which gpsd reads and Waypost passes over",

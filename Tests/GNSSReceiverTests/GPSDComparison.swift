@@ -10,10 +10,12 @@ struct GPSDComparison {
     /// Times of fixes by gpsd's own account, without those that no receiver found.
     let reportedTimes: Set<Int64>
 
-    /// Reads `log` to the line at its 20,000th byte, without annotations (`#`), which are no receiver's words.
-    static func of(_ log: [UInt8]) async throws -> GPSDComparison {
+    /// Reads `log` to the line at its 20,000th byte; `withoutComments`, without its annotations (`#`).
+    static func of(_ log: [UInt8], withoutComments: Bool = true) async throws -> GPSDComparison {
         let lines = log.prefix(20_000).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
-        let bytes = Array(lines.filter { $0.first != UInt8(ascii: "#") }.map { $0 + [UInt8(ascii: "\n")] }.joined())
+        let bytes = Array(
+            lines.filter { !withoutComments || $0.first != UInt8(ascii: "#") }.map { $0 + [UInt8(ascii: "\n")] }
+                .joined())
         let transcript = try await GPSDTranscript.of(bytes)
         return GPSDComparison(sentences: bytes, transcript: transcript)
     }

@@ -232,7 +232,8 @@ import WaypostTestSupport
     @Test func asksGpsdForSentencesTooWhenTheyAreRecorded() async throws {
         let server = try LoopbackSocket(.stream)
         let tap = RecordingTap()
-        try await observe(LiveReceiver.gpsd(host: "127.0.0.1", port: server.port, tap: tap)) { observer in
+        try await observe(LiveReceiver.gpsd(host: "127.0.0.1", port: server.port, progress: tap, tap: tap)) {
+            observer in
             let connection = try server.accept()
             #expect(try connection.receive() == "?WATCH={\"enable\":true,\"json\":true,\"nmea\":true}\n")
             try connection.send(epoch(second: 1) + positionReport("/dev/a", second: 1) + "\r\n")

@@ -3,15 +3,14 @@ import GNSSReceiver
 import LinuxPlatform
 
 /// Notes what a receiver's thread tells.
-final class RecordingTap: ReceiverTap {
+final class RecordingTap: ReceiverProgress, ReceiverTap {
     struct Seen {
         var turns = 0
         /// How many bytes came in each turn.
         var bytesOfTurns: [Int] = []
         var bytes: [UInt8] = []
         var fixes = 0
-        /// `opened`, `closed`.
-        var line: [String] = []
+        var openings = 0
         var hasEnded = false
     }
 
@@ -19,7 +18,6 @@ final class RecordingTap: ReceiverTap {
 
     var seen: Seen { state.withLock { $0 } }
 
-    var keepsOutput: Bool { true }
     func turned() {
         state.withLock { state in
             state.turns += 1
@@ -27,9 +25,8 @@ final class RecordingTap: ReceiverTap {
         }
     }
     func ended() { state.withLock { $0.hasEnded = true } }
-    func lineOpened() { state.withLock { $0.line.append("opened") } }
+    func lineOpened() { state.withLock { $0.openings += 1 } }
     func fixMade(_ fix: Fix) { state.withLock { $0.fixes += 1 } }
-    func lineClosed() { state.withLock { $0.line.append("closed") } }
 
     func received(_ bytes: Span<UInt8>) {
         let copy = bytes.indices.map { bytes[$0] }

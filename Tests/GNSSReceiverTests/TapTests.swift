@@ -8,14 +8,14 @@ import WaypostTestSupport
         let server = try LoopbackSocket(.stream)
         let tap = RecordingTap()
         let sent = epoch(second: 1)
-        try await observe(LiveReceiver.tcp(host: "127.0.0.1", port: server.port, tap: tap)) { observer in
+        try await observe(LiveReceiver.tcp(host: "127.0.0.1", port: server.port, progress: tap, tap: tap)) { observer in
             let connection = try server.accept()
             try connection.send(sent)
             #expect(await observer.fix() != nil)
         }
         let seen = tap.seen
         #expect(seen.bytes == Array(sent.utf8))
-        #expect(seen.line == ["opened", "closed"])
+        #expect(seen.openings == 1 && seen.fixes == 2 && seen.hasEnded)
         #expect(seen.turns >= 3, "before and after the opening, and after the bytes")
     }
 
@@ -24,7 +24,7 @@ import WaypostTestSupport
         let server = try LoopbackSocket(.stream)
         let tap = RecordingTap()
         let flood = String(repeating: sentence("GPTXT,01,01,02,nothing of use"), count: 40_000)
-        try await observe(LiveReceiver.tcp(host: "127.0.0.1", port: server.port, tap: tap)) { observer in
+        try await observe(LiveReceiver.tcp(host: "127.0.0.1", port: server.port, progress: tap, tap: tap)) { observer in
             let connection = try server.accept()
             await onThread(named: "flood") { try? connection.send(flood + epoch(second: 1)) }
             #expect(await observer.fix() != nil)

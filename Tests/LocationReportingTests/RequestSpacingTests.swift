@@ -44,11 +44,8 @@ import WaypostTestSupport
         let (fix, now) = (Fix.sample(row.second), Duration.seconds(100 + row.at))
         let elapsed = row.sinceRequest.map { Duration.milliseconds(Int($0 * 1000)) }
         #expect(spacing.isTooSoon(fix, at: now, sinceRequest: elapsed) == row.isTooSoon)
-        // A recorded log has its own times, and a recorded run what was decided then.
+        // A recorded log has its own times.
         #expect(!RequestSpacing.recordedLog.isTooSoon(fix, at: now, sinceRequest: elapsed))
-        let recorded = RequestSpacing.reenactment(tooSoon: [fix.timeOfFix])
-        #expect(recorded.isTooSoon(fix, at: now, sinceRequest: nil))
-        #expect(!recorded.isTooSoon(.sample(row.second + 1), at: now, sinceRequest: elapsed))
     }
 
     /// One that was late does not make those after it look as if they were played faster.

@@ -1,41 +1,40 @@
 import Glibc
 import LinuxPlatform
+import TimeAndChance
 
-/// Where and how much of a run is kept, so that a day on the road can be played again at the desk.
+/// Where a recording is kept, and how much of it.
 package struct RecordingSettings: Sendable {
-    /// Made when it is missing, for its owner only.
+    /// The directory. It is made if it is missing, for its owner only.
     let folder: String
     /// The release that records.
     let version: String
-    /// The two files of a number are closed, and the next ones begun, before they hold more than this together.
+    /// The size that the two files of a number have together when the next number begins.
     let segmentBytes: Int
-    /// Only the newest so many numbers are kept.
+    /// The maximum number of pairs of files. The oldest are removed.
     let segments: Int
 
     package init(folder: String, version: String, segmentBytes: Int = 4 << 20, segments: Int = 8) {
-        (self.folder, self.version) = (folder, version)
-        (self.segmentBytes, self.segments) = (segmentBytes, max(1, segments))
+        self.folder = folder
+        self.version = version
+        self.segmentBytes = segmentBytes
+        self.segments = max(1, segments)
     }
 
-    /// What waits for the disk at most, in bytes; what comes while it is full is counted as lost.
-    static let longestBacklog = 1 << 20
-    /// A power cut costs the last so much of a recording.
+    /// The interval between two writes, and so the maximum that a power cut costs.
     static let flushInterval = Duration.seconds(5)
-    /// Reads this close to each other are one entry, until a fix was made of them.
-    static let readWindow = Duration.milliseconds(250)
 }
 
 /// The names of the two files of a number.
 package enum RecordingName {
     static func receiver(_ number: Int) -> String { "receiver-\(padded(number)).nmea" }
-    static func entries(_ number: Int) -> String { "recording-\(padded(number)).jsonl" }
+    static func log(_ number: Int) -> String { "log-\(padded(number)).txt" }
 
     /// Far more than any run makes, and far from where numbers end.
     private static let numbers = 1...999_999_999
 
     /// The number of a file of either kind; `nil` for any other name.
     package static func number(of name: String) -> Int? {
-        number(of: name, between: "receiver-", and: ".nmea") ?? number(of: name, between: "recording-", and: ".jsonl")
+        number(of: name, between: "receiver-", and: ".nmea") ?? number(of: name, between: "log-", and: ".txt")
     }
 
     private static func number(of name: String, between front: String, and end: String) -> Int? {
@@ -49,43 +48,59 @@ package enum RecordingName {
     }
 }
 
-/// The files of a recording in the making: pairs of bounded size, the newest few of them; used on one thread.
+/// Writes the files of a recording: pairs of limited size, the newest few of them. It is used on one thread.
 ///
-/// They hold positions and nothing secret; only their owner may read them.
+/// The files hold positions and no secrets; only their owner may read them.
 struct RecordingFiles {
     private let settings: RecordingSettings
-    private let header: RunHeader
+    /// The first line of every file, a comment.
+    private let header: [UInt8]
     private var number: Int
     private var written = 0
 
-    /// Begins behind what is in the folder; `header` stands first in every file.
-    init(_ settings: RecordingSettings, header: RunHeader) throws(SystemError) {
-        (self.settings, self.header) = (settings, header)
+    /// Continues after the numbers that are in the directory. `start` is the start of the run by the host's clock;
+    /// `isSynchronized` says whether the kernel knows that this clock is right.
+    init(_ settings: RecordingSettings, start: UTCTime, isSynchronized: Bool) throws(SystemError) {
+        self.settings = settings
+        let clock = isSynchronized ? "synchronised" : "not synchronised"
+        header = Array("# waypost \(settings.version), run of \(start), host's clock \(clock)\n".utf8)
         try FolderTrust.require(settings.folder, .none, missing: .made)  // old files are known by their names
         number = try FileSystem.names(inFolder: settings.folder).compactMap(RecordingName.number).max() ?? 0
         try beginNext()
     }
 
-    /// Writes both kinds and puts them on the disk: the receiver's bytes first, for the lines count them.
-    mutating func write(receiver: [UInt8], lines: [UInt8]) throws(SystemError) {
-        if written > 0, written + receiver.count + lines.count > settings.segmentBytes { try beginNext() }
-        let first = written == 0 ? RecordingLine.bytes(header) : []
-        if !receiver.isEmpty { try append(receiver, to: RecordingName.receiver(number)) }
-        try append(first + lines, to: RecordingName.entries(number))
-        written += receiver.count + first.count + lines.count
+    /// Writes `contents` and synchronizes both files.
+    mutating func write(_ contents: RecordingBacklog.Contents) throws(SystemError) {
+        var receiver = contents.receiver[...]
+        if written > 0, written + contents.count > settings.segmentBytes {
+            // What precedes the first time comment belongs to an epoch of the full file.
+            let rest = contents.firstTime ?? 0
+            try append(receiver[..<rest], to: RecordingName.receiver(number))
+            receiver = receiver[rest...]
+            try beginNext()
+        }
+        try append(receiver, to: RecordingName.receiver(number))
+        try append(contents.log[...], to: RecordingName.log(number))
+        written += receiver.count + contents.log.count
     }
 
-    private func append(_ bytes: [UInt8], to name: String) throws(SystemError) {
+    private func append(_ bytes: ArraySlice<UInt8>, to name: String) throws(SystemError) {
+        guard !bytes.isEmpty else { return }
         let path = "\(settings.folder)/\(name)"
         let file = try OwnedDescriptor(writing: path, O_WRONLY | O_CREAT | O_APPEND)
-        do throws(SystemError) { try file.writeAll(bytes.span) } catch {
+        do throws(SystemError) {
+            let isNew = try FileStatus(of: file).bytes == 0
+            let content = (isNew ? header : []) + bytes
+            try file.writeAll(content.span)
+        } catch {
             throw SystemError(call: "write \(path)", number: error.number)
         }
         try FileSystem.synchronizeFile(at: path)
     }
 
     private mutating func beginNext() throws(SystemError) {
-        (number, written) = (number + 1, 0)
+        number += 1
+        written = 0
         for name in try FileSystem.names(inFolder: settings.folder) {
             guard let old = RecordingName.number(of: name), old <= number - settings.segments else { continue }
             try FileSystem.removeFile(at: "\(settings.folder)/\(name)")

@@ -28,9 +28,8 @@ public struct Agent: Sendable {
 
     /// An agent for `configuration`; nothing is opened before `run`.
     ///
-    /// `authorization` is asked for tokens in place of the configured provider, as `cachePolicy` has it; in
-    /// `recordingFolder` the run is kept for replay, 32 MiB at most: the receiver's output, outcomes and decisions, no
-    /// token.
+    /// `authorization` is asked for tokens in place of the configured provider, as `cachePolicy` has it. The run is
+    /// recorded in `recordingFolder`: the receiver's bytes with their times, and the log; 32 MiB at most, no token.
     public init(
         _ configuration: Configuration, authorization: (any VehicleAuthorization)? = nil,
         cachePolicy: CachePolicy = CachePolicy(), recordingFolder: String? = nil
@@ -59,8 +58,15 @@ public struct Agent: Sendable {
     package func run(reloading reloads: ReloadRequests?) async throws(AgentError) {
         let clock = MonotonicClock(ContinuousClock())
         let history = HistoryKeeper(clock: clock)
+        let recorder = recordingFolder.map { _ in RunRecorder(now: { .system }) }
         let log = LogWriter(
-            level: configuration.log.level, format: configuration.log.format, heard: { history.note($0, $1) })
+            level: configuration.log.level, format: configuration.log.format, hearsDebug: recorder != nil
+        ) { level, text in
+            if level < .debug { history.note(level, text) }
+            recorder?.note(logLine: "\(level.rawValue): \(text)")
+        }
+        recorder?.keepPrivate(
+            in: configuration.reporting.privateZones, hasSwitch: configuration.privateWhen != nil)
         let status = try StatusAddress(configuration.statusAddress)
         let parts = ServiceParts(
             log: log, clock: clock,
@@ -68,7 +74,7 @@ public struct Agent: Sendable {
                 ? AgentMonitor(clock: clock)
                 : AgentMonitor(clock: clock, systemTime: { .system }, synchronizedTime: { .synchronizedSystem }),
             progress: StageProgress(ProgressWatch(patience: configuration.patience)),
-            isRecorded: recordingFolder != nil, history: history, ownProvider: authorization, cachePolicy: cachePolicy)
+            recorder: recorder, history: history, ownProvider: authorization, cachePolicy: cachePolicy)
         let files = CertificateFileStates(configuration)
         let cache = try parts.authorization(configuration)
         let agent = try await parts.agent(configuration, authorization: cache)
@@ -80,7 +86,7 @@ public struct Agent: Sendable {
         let orders = PageOrders(
             clock: clock,
             PageOrders.Means(
-                inForce, file: reloads?.file, recorder: parts.recorder, history: history, clock: clock, report: report))
+                inForce, file: reloads?.file, history: history, clock: clock, report: report))
         status.routes.withLock { $0 = StatusRoutes(report: report, history: parts.history, orders: orders) }
         let manager = ServiceManager(notification, log: log)
         manager.tell(["READY=1", "STATUS=started"])
@@ -206,16 +212,16 @@ public struct Agent: Sendable {
             group.addTask {
                 await tellStatus(manager, parts, report: report)
             }
-            if let recordingFolder {
+            if let recordingFolder, let recorder = parts.recorder {
                 if case .file(let path, follows: false) = configuration.receiver.source {
                     log.write(
                         .warning,
-                        "\(path) is not recorded in \(recordingFolder): a log that is read to its end is its own recording; "
-                            + "waypost replay \(path) plays it again")
+                        "only the log of this run is recorded in \(recordingFolder): \(path) is a recording already; "
+                            + "waypost replay \(path) replays it")
                 }
                 group.addTask {
                     let settings = RecordingSettings(folder: recordingFolder, version: Release.version)
-                    await parts.recorder.write(settings) { log.write(.warning, $0) }
+                    await recorder.write(settings) { log.write(.warning, $0) }
                 }
             }
             var failure: AgentError?
@@ -239,13 +245,12 @@ public struct Agent: Sendable {
         }
     }
 
-    /// One line of state for the service manager, each 10 s; a recording and the history hear of the account.
+    /// Sends the service manager a line of state, and the history the pending count, every 10 s.
     private func tellStatus(
         _ manager: ServiceManager, _ parts: ServiceParts, report: @Sendable () async -> StatusReport
     ) async {
         while !Task.isCancelled {
             let report = await report()
-            parts.recorder.note(evicted: report.ledger.evicted)
             parts.history.note(pending: report.ledger.pending)
             manager.tell(["STATUS=\(report.headline)"])
             await parts.clock.sleep(for: .seconds(10))

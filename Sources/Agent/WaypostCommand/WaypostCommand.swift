@@ -1,6 +1,5 @@
 import LinuxPlatform
 import LocationReporting
-import RunRecording
 import Waypost
 
 /// The command line: finds the command, runs it, and turns what it throws into a message and an exit code.
@@ -33,7 +32,7 @@ enum WaypostCommand {
         } catch let error as AgentError {
             Terminal.say("waypost: \(error)")
             return ExitStatus(error.code)
-        } catch  where error is RecordingError || error is FixSourceError {
+        } catch let error as FixSourceError {
             Terminal.say("waypost: \(error)")
             return .badInput
         } catch {

@@ -50,9 +50,7 @@ package struct VehicleUpdate: Sendable, Hashable {
             case .onDemandTrips: .put
             case .scheduledTasks: .patch
             }
-        var request = HTTPRequest(method, url, headers: headers, body: body, limits: limits)
-        request.purpose = lastLocation == nil ? .state : .update
-        return request
+        return HTTPRequest(method, url, headers: headers, body: body, limits: limits)
     }
 
     /// The resource as JSON.

@@ -8,10 +8,6 @@ package struct HTTPRequest: Sendable, Hashable {
     package var headers: HTTPHeaders
     package var body: [UInt8]
     package var limits: HTTPLimits
-    /// What whoever makes it wants with it, for a recording of the run; nothing of it is sent.
-    package var purpose = Purpose.other
-
-    package enum Purpose: String, Sendable, Hashable { case update, state, other }
 
     package init(
         _ method: HTTPMethod, _ url: HTTPURL, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [],

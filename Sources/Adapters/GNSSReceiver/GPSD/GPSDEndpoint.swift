@@ -7,11 +7,12 @@ extension LiveReceiver {
     /// `device` is the receiver to take, by the path that gpsd knows; the first with a fix when it is `nil`.
     package static func gpsd(
         host: String, port: Int = 2947, device: String? = nil, dates: NMEADecoderOptions.Dates = .asStated,
-        patience: Duration = .seconds(5), tap: (any ReceiverTap)? = nil
+        patience: Duration = .seconds(5), progress: (any ReceiverProgress)? = nil, tap: (any ReceiverTap)? = nil
     ) -> LiveReceiver {
         LiveReceiver(
-            endpoint: GPSDEndpoint(host: host, port: port, wantsSentences: tap?.keepsOutput == true),
-            decoder: GPSDDecoder(GPSDSession(device: device, dates: dates)), patience: patience, tap: tap)
+            endpoint: GPSDEndpoint(host: host, port: port, wantsSentences: tap != nil),
+            decoder: GPSDDecoder(GPSDSession(device: device, dates: dates)), patience: patience,
+            progress: progress, tap: tap)
     }
 }
 

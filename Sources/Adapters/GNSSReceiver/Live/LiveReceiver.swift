@@ -13,16 +13,23 @@ package struct LiveReceiver: FixSource {
     fileprivate let positionPatience: Duration
     /// When a lost line is opened again, unless something tells that it is back.
     fileprivate let schedule: ReopenSchedule
-    /// Hears of each turn of the thread and of what it reads, if there is one.
+    /// Notified of each turn of the thread.
+    fileprivate let progress: (any ReceiverProgress)?
+    /// Notified of what the thread reads.
     fileprivate let tap: (any ReceiverTap)?
 
     init(
         endpoint: any ReceiverEndpoint, decoder: any LineDecoder, patience: Duration = .seconds(5),
         positionPatience: Duration = .seconds(60), schedule: ReopenSchedule = ReopenSchedule(),
-        tap: (any ReceiverTap)? = nil
+        progress: (any ReceiverProgress)? = nil, tap: (any ReceiverTap)? = nil
     ) {
-        (self.endpoint, self.decoder, self.patience) = (endpoint, decoder, patience)
-        (self.positionPatience, self.schedule, self.tap) = (positionPatience, schedule, tap)
+        self.endpoint = endpoint
+        self.decoder = decoder
+        self.patience = patience
+        self.positionPatience = positionPatience
+        self.schedule = schedule
+        self.progress = progress
+        self.tap = tap
     }
 
     /// When this returns or throws, the thread has ended and the line is closed.
@@ -36,7 +43,7 @@ package struct LiveReceiver: FixSource {
                 do throws(FixSourceError) { try loop.run() } catch {
                     failure.withLock { $0 = error }
                 }
-                tap?.ended()
+                progress?.ended()
                 mailbox.close()
             }
             for await _ in mailbox.arrivals {
@@ -102,12 +109,13 @@ private struct ReceiverLoop {
     }
 
     private var endpoint: any ReceiverEndpoint { receiver.endpoint }
+    private var progress: (any ReceiverProgress)? { receiver.progress }
     private var tap: (any ReceiverTap)? { receiver.tap }
 
     /// Until stopped, or until the end of an input that cannot be opened again.
     mutating func run() throws(FixSourceError) {
         while true {
-            tap?.turned()
+            progress?.turned()
             switch attempt() {
             case .stopped: return
             case .endOfInput where !endpoint.canReopen:
@@ -167,18 +175,17 @@ private struct ReceiverLoop {
         position.lineOpened()
         tap?.lineOpened()
         defer {
-            tap?.lineClosed()
             interval = session.watch.interval
             if session.watch.hasSentence { reopening.lineProvedGood() }
             if let last = session.finish() {
-                tap?.fixMade(last)
+                noteFix(last)
                 mailbox.post(.fix(last))
             }
             if !endpoint.canReopen { statistics = session.statistics }
             while let warning = session.takeWarning() { mailbox.post(.warning(warning)) }
         }
         while true {
-            tap?.turned()
+            progress?.turned()
             let now = MonotonicTime.now
             if let ending = judge(line, in: session, at: now, after: &judgement) { return ending }
             let wakeUp = session.wakeUp(after: now)
@@ -194,7 +201,7 @@ private struct ReceiverLoop {
             case .success(.timedOut):
                 guard let fix = session.lineIsIdle(at: MonotonicTime.now) else { continue }
                 position.sentencesArrived(withPosition: true, at: MonotonicTime.now)
-                tap?.fixMade(fix)
+                noteFix(fix)
                 mailbox.post(.fix(fix))
             case .success(.ready(let isHungUp)):
                 if let ending = drain(line, isHungUp: isHungUp, into: &session, at: &pace) {
@@ -267,7 +274,9 @@ private struct ReceiverLoop {
             case .nothingYet: return nil
             case .bytes(let count):
                 tap?.received(buffer.span.extracting(first: count))
-                let fix = session.take(buffer.span.extracting(first: count), at: MonotonicTime.now) { [tap] in
+                let fix = session.take(buffer.span.extracting(first: count), at: MonotonicTime.now) {
+                    [progress, tap] in
+                    progress?.fixMade($0)
                     tap?.fixMade($0)
                 }
                 pace.took(count, withFix: fix != nil)
@@ -276,6 +285,11 @@ private struct ReceiverLoop {
             guard case .success(.ready) = wait(on: line, for: .zero) else { return nil }
         }
         return nil
+    }
+
+    private func noteFix(_ fix: Fix) {
+        progress?.fixMade(fix)
+        tap?.fixMade(fix)
     }
 
     private func wait(on line: (any ReceiverLine)?, for timeout: Duration) -> Result<PollOutcome, SystemError> {

@@ -8,10 +8,11 @@ extension LiveReceiver {
     /// through rotation and truncation. One that is not there is waited for.
     package static func growingFile(
         _ path: String, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5),
-        tap: (any ReceiverTap)? = nil
+        progress: (any ReceiverProgress)? = nil, tap: (any ReceiverTap)? = nil
     ) -> LiveReceiver {
         LiveReceiver(
-            endpoint: GrowingFileEndpoint(path: path), decoder: SentenceDecoder(decoder), patience: patience, tap: tap)
+            endpoint: GrowingFileEndpoint(path: path), decoder: SentenceDecoder(decoder), patience: patience,
+            progress: progress, tap: tap)
     }
 }
 

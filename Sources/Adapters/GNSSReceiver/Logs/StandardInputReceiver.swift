@@ -7,13 +7,18 @@ package import LocationReporting
 package struct StandardInputReceiver: FixSource {
     private let decoder: NMEADecoder
     private let descriptor: CInt
+    private let progress: (any ReceiverProgress)?
     private let tap: (any ReceiverTap)?
 
     /// `descriptor` is borrowed: it is neither changed nor closed.
     package init(
-        decoder: NMEADecoder = NMEADecoder(), descriptor: CInt = STDIN_FILENO, tap: (any ReceiverTap)? = nil
+        decoder: NMEADecoder = NMEADecoder(), descriptor: CInt = STDIN_FILENO,
+        progress: (any ReceiverProgress)? = nil, tap: (any ReceiverTap)? = nil
     ) {
-        (self.decoder, self.descriptor, self.tap) = (decoder, descriptor, tap)
+        self.decoder = decoder
+        self.descriptor = descriptor
+        self.progress = progress
+        self.tap = tap
     }
 
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
@@ -21,7 +26,8 @@ package struct StandardInputReceiver: FixSource {
             return try await LogReceiver(paths: ["-"], decoder: decoder).run(deliver: deliver)
         }
         try await LiveReceiver(
-            endpoint: StandardInputEndpoint(descriptor: descriptor), decoder: SentenceDecoder(decoder), tap: tap
+            endpoint: StandardInputEndpoint(descriptor: descriptor), decoder: SentenceDecoder(decoder),
+            progress: progress, tap: tap
         ).run(deliver: deliver)
     }
 }

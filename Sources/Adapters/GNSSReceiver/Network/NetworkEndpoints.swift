@@ -8,18 +8,21 @@ extension LiveReceiver {
     /// From the server `host`; connected again whenever the connection is lost or falls silent.
     package static func tcp(
         host: String, port: Int, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5),
-        tap: (any ReceiverTap)? = nil
+        progress: (any ReceiverProgress)? = nil, tap: (any ReceiverTap)? = nil
     ) -> LiveReceiver {
         LiveReceiver(
             endpoint: TCPEndpoint(host: host, port: port), decoder: SentenceDecoder(decoder), patience: patience,
-            tap: tap)
+            progress: progress, tap: tap)
     }
 
     /// In datagrams to the address `host` of this machine; a sentence lies in one of them as a whole.
     package static func udp(
-        host: String, port: Int, decoder: NMEADecoder = NMEADecoder(), tap: (any ReceiverTap)? = nil
+        host: String, port: Int, decoder: NMEADecoder = NMEADecoder(), progress: (any ReceiverProgress)? = nil,
+        tap: (any ReceiverTap)? = nil
     ) -> LiveReceiver {
-        LiveReceiver(endpoint: UDPEndpoint(host: host, port: port), decoder: SentenceDecoder(decoder), tap: tap)
+        LiveReceiver(
+            endpoint: UDPEndpoint(host: host, port: port), decoder: SentenceDecoder(decoder), progress: progress,
+            tap: tap)
     }
 }
 

@@ -9,14 +9,15 @@ extension LiveReceiver {
     /// under another number is found.
     package static func serial(
         device: String, baudRate: BaudRate, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5),
-        tap: (any ReceiverTap)? = nil
+        progress: (any ReceiverProgress)? = nil, tap: (any ReceiverTap)? = nil
     ) -> LiveReceiver {
         let endpoint =
             switch baudRate {
             case .fixed(let baudRate): SerialEndpoint(device: device, baudRate: baudRate)
             case .automatic: SerialEndpoint(device: device, search: BaudRateSearch())
             }
-        return LiveReceiver(endpoint: endpoint, decoder: SentenceDecoder(decoder), patience: patience, tap: tap)
+        return LiveReceiver(
+            endpoint: endpoint, decoder: SentenceDecoder(decoder), patience: patience, progress: progress, tap: tap)
     }
 }
 

@@ -119,9 +119,9 @@ package struct SupportBundle: Sendable {
             switch await recordings {
             case .success(let files):
                 for (name, contents) in files {
-                    add("recordings/\(name)", "a recorded run", contents, isText: false)
+                    add("recordings/\(name)", "a run recording", contents, isText: false)
                 }
-            case .failure(let absence): add("recordings", "recorded runs", .failure(absence))
+            case .failure(let absence): add("recordings", "run recordings", .failure(absence))
             }
         }
         let vehicle =

@@ -53,7 +53,7 @@ package final class EventLog: ReportingObserver {
             log.write(.debug, "fix of \(fix.timeOfFix) is not reported: the last request began less than 5 s ago")
         case .accepted(let stored):
             tellStorage()
-            log.write(.debug, "accepted update \(stored.sequence)")
+            log.write(.debug, "accepted update \(stored.sequence) of \(stored.update.timeOfFix)")
         case .notStored(_, let error):
             if count("\(error)", of: "unstored") != nil {
                 log.write(.error, "positions are sent from memory only: \(error)")

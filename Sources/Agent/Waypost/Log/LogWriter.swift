@@ -11,17 +11,22 @@ package final class LogWriter: Sendable {
     private let settings: Locked<(level: LogLevel, format: LogFormat)>
     private let isReadByJournal: Bool
     private let heard: (@Sendable (LogLevel, String) -> Void)?
+    private let hearsDebug: Bool
     private let output: (@Sendable ([UInt8]) -> Void)?
 
-    /// `output`: takes whole lines; standard error unless a test listens. `heard`: hears all but debug messages,
-    /// whatever level is wanted.
+    /// Creates a writer. `output` receives whole lines, which go to standard error if it is `nil`. `heard` receives
+    /// messages whatever level is logged; debug messages only if `hearsDebug`.
     package init(
         level: LogLevel, format: LogFormat,
         isReadByJournal: Bool = ProcessEnvironment.variables["JOURNAL_STREAM"] != nil,
-        output: (@Sendable ([UInt8]) -> Void)? = nil, heard: (@Sendable (LogLevel, String) -> Void)? = nil
+        output: (@Sendable ([UInt8]) -> Void)? = nil, hearsDebug: Bool = false,
+        heard: (@Sendable (LogLevel, String) -> Void)? = nil
     ) {
         settings = Locked((level, format))
-        (self.isReadByJournal, self.output, self.heard) = (isReadByJournal, output, heard)
+        self.isReadByJournal = isReadByJournal
+        self.output = output
+        self.hearsDebug = hearsDebug
+        self.heard = heard
     }
 
     /// Writes as `log` has it from now on.
@@ -29,7 +34,7 @@ package final class LogWriter: Sendable {
 
     /// Writes one line when `level` is wanted.
     package func write(_ level: LogLevel, _ message: @autoclosure () -> String) {
-        if let heard, level < .debug { heard(level, message().printable) }
+        if let heard, hearsDebug || level < .debug { heard(level, message().printable) }
         guard level <= settings.withLock({ $0.level }) else { return }
         let line = line(level, message())
         if let output { return output(line) }

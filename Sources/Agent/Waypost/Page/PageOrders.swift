@@ -1,6 +1,5 @@
 import LinuxPlatform
 package import LocationReporting
-import RunRecording
 import SQLiteOutbox
 import StrictJSON
 
@@ -12,21 +11,14 @@ package final class PageOrders: Sendable {
     package struct Means: Sendable {
         /// Runs the checks; hears each line as it is found.
         let check: @Sendable (_ found: @escaping @Sendable (CheckLine) -> Void) async -> Void
-        /// Records for ten minutes, and tells where, or why it ended before.
-        let record: @Sendable () async -> String
         /// Makes a support bundle.
         let bundle: @Sendable () async -> (name: String, bytes: [UInt8])
     }
 
-    /// What can be ordered and takes a while.
-    enum Order: String, Sendable, CaseIterable { case check, record }
-
     private struct State {
-        /// Since when it is under way, or when it was over.
-        var begun: [Order: Duration] = [:]
-        var ended: [Order: Duration] = [:]
+        /// The times at which the current check began and the last one ended.
+        var begun, ended: Duration?
         var lines: [CheckLine] = []
-        var recording: String?
         var isBundling = false
         /// When the last bundle was complete.
         var bundled: Duration?
@@ -35,47 +27,40 @@ package final class PageOrders: Sendable {
     /// Between two checks, and two bundles, which hold one: each asks the token backend, and any program of this
     /// machine can order them.
     private static let checkPause = Duration.seconds(30)
-    /// How long a recording is.
-    static let recordingLength = Duration.seconds(600)
     /// A check has a dozen lines.
     private static let maximumLines = 100
 
     private let clock: MonotonicClock
     private let means: Means
     private let state = Locked(State())
-    private let orders: AsyncStream<Order>
-    private let sink: AsyncStream<Order>.Continuation
+    private let checks: AsyncStream<Void>
+    private let sink: AsyncStream<Void>.Continuation
 
     package init(clock: MonotonicClock, _ means: Means) {
         (self.clock, self.means) = (clock, means)
-        (orders, sink) = AsyncStream.makeStream(of: Order.self, bufferingPolicy: .bufferingOldest(4))
+        (checks, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
     }
 
-    /// Carries out what is ordered, until it is cancelled. To be called once.
+    /// Runs the checks that are ordered, until the task is cancelled. It must be called once.
     package func run() async {
-        await withDiscardingTaskGroup { group in
-            for await order in orders { group.addTask { await self.carryOut(order) } }
-        }
+        for await _ in checks { await check() }
     }
 
-    /// Takes an order, or tells why it is not taken.
-    func take(_ order: Order) -> String? {
+    /// Orders a check. Returns why it is rejected, or `nil`.
+    func orderCheck() -> String? {
         let now = clock.now
         let refusal: String? = state.withLock { state in
-            guard state.begun[order] == nil else { return Self.underWay }
-            if order == .check, let last = state.ended[order], now - last < Self.checkPause {
+            guard state.begun == nil else { return "a check is running already" }
+            if let last = state.ended, now - last < Self.checkPause {
                 return "the last check was a moment ago; wait half a minute"
             }
-            state.begun[order] = now
-            if order == .check { state.lines = [] }
+            state.begun = now
+            state.lines = []
             return nil
         }
-        if refusal == nil { sink.yield(order) }
+        if refusal == nil { sink.yield() }
         return refusal
     }
-
-    /// Why one more of its kind is not taken.
-    private static let underWay = "this is under way already"
 
     /// Makes the bundle; `nil` while another one is made, and for a moment after that.
     func bundle() async -> (name: String, bytes: [UInt8])? {
@@ -92,20 +77,14 @@ package final class PageOrders: Sendable {
         return bundle
     }
 
-    private func carryOut(_ order: Order) async {
-        switch order {
-        case .check:
-            await means.check { [state] line in
-                state.withLock { if $0.lines.count < Self.maximumLines { $0.lines.append(line) } }
-            }
-        case .record:
-            let outcome = await means.record()
-            state.withLock { $0.recording = outcome }
+    private func check() async {
+        await means.check { [state] line in
+            state.withLock { if $0.lines.count < Self.maximumLines { $0.lines.append(line) } }
         }
         let now = clock.now
         state.withLock { state in
-            state.begun[order] = nil
-            state.ended[order] = now
+            state.begun = nil
+            state.ended = now
         }
     }
 
@@ -122,10 +101,8 @@ package final class PageOrders: Sendable {
             ])
         }
         return .object([
-            "checkingSeconds": seconds(state.begun[.check]), "checkedSecondsAgo": seconds(state.ended[.check]),
-            "lines": .array(lines), "recordingSeconds": seconds(state.begun[.record]),
-            "recordingLength": .integer(Self.recordingLength.components.seconds),
-            "recorded": state.recording.map(JSONValue.string) ?? .null,
+            "checkingSeconds": seconds(state.begun), "checkedSecondsAgo": seconds(state.ended),
+            "lines": .array(lines),
         ])
     }
 }
@@ -133,7 +110,7 @@ package final class PageOrders: Sendable {
 extension PageOrders.Means {
     /// The service's own: `report` is what it says of itself, `file` where its configuration is from.
     init(
-        _ inForce: Locked<Configuration>, file: String?, recorder: RunRecorder, history: HistoryKeeper,
+        _ inForce: Locked<Configuration>, file: String?, history: HistoryKeeper,
         clock: MonotonicClock, report: @escaping @Sendable () async -> StatusReport
     ) {
         check = { found in
@@ -144,15 +121,6 @@ extension PageOrders.Means {
             try? await OnlineCheck.run(
                 configuration, from: file, asService: await report(), waits: { _ in }, found: found)
         }
-        let folder = Self.recordingFolder(besideOutbox: inForce.withLock { $0.outbox.path })
-        record = {
-            if recorder.isRecording { return "The whole run is being recorded already, as --record asks." }
-            let settings = RecordingSettings(folder: folder, version: Release.version)
-            guard let failure = await recorder.record(settings, for: PageOrders.recordingLength) else {
-                return "The recording is in \(folder); waypost replay plays it again."
-            }
-            return "The recording in \(folder) has ended early: \(failure). Reporting goes on."
-        }
         bundle = {
             var sources = SupportBundle.Sources(inForce.withLock { $0 }, file: file)
             let log = history.current.history.lines.lazy.filter { $0.level < .debug }
@@ -161,7 +129,4 @@ extension PageOrders.Means {
             return (bundle.name, bundle.archive)
         }
     }
-
-    /// Where recordings are kept that a page orders: the newest 32 MiB.
-    static func recordingFolder(besideOutbox path: String) -> String { path + ".recording" }
 }

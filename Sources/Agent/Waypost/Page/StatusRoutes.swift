@@ -29,7 +29,7 @@ package struct StatusRoutes: Sendable {
         case "/", "/page.json", "/map", "/healthz", "/metrics", "/status":
             guard isRead else { return .refusal(status: 405, "only GET is answered here") }
             return await read(request.path)
-        case "/check", "/record", "/bundle":
+        case "/check", "/bundle":
             guard request.method == .post else { return .refusal(status: 405, "only POST is answered here") }
             guard request.isOfOwnPage else {
                 return .refusal(
@@ -75,8 +75,8 @@ package struct StatusRoutes: Sendable {
     }
 
     private func carryOut(_ path: String) async -> ServedResponse {
-        if let order = PageOrders.Order(rawValue: String(path.dropFirst())) {
-            if let refusal = orders.take(order) { return .refusal(status: 409, refusal) }
+        if path == "/check" {
+            if let refusal = orders.orderCheck() { return .refusal(status: 409, refusal) }
             return Self.guarded("application/json", "{}\n", status: 202)
         }
         guard let bundle = await orders.bundle() else {

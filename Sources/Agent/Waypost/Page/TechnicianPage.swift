@@ -95,7 +95,6 @@ enum TechnicianPage {
               <h2>Try it</h2>
               <div id="buttons">
                 <button type="button" id="check">Run the checks</button>
-                <button type="button" id="record">Record ten minutes</button>
                 <button type="button" id="bundle">Make a support bundle</button>
               </div>
               <p id="said" role="status"></p>
@@ -222,15 +221,12 @@ enum TechnicianPage {
         }
 
         function showOrders() {
-          const { orders } = view, checks = orders.checkingSeconds != null, records = orders.recordingSeconds != null;
+          const { orders } = view, checks = orders.checkingSeconds != null;
           const stale = document.body.classList.contains("stale");
           $("bundle").disabled = stale || bundles;
           $("check").disabled = stale || checks;
           $("check").textContent = checks ? "Checking, " + span(orders.checkingSeconds) : "Run the checks";
-          $("record").disabled = stale || records;
-          $("record").textContent = records ? "Recording, " + span(orders.recordingLength - orders.recordingSeconds) + " left" : "Record ten minutes";
-          const words = said || orders.recorded || "";
-          if ($("said").textContent !== words) $("said").textContent = words;
+          if ($("said").textContent !== said) $("said").textContent = said;
           $("checks").replaceChildren(...orders.lines.map(line => {
             const made = element("li"), words = element("span");
             words.append(element("b", line.name), ": " + line.text);
@@ -322,7 +318,6 @@ enum TechnicianPage {
         }
 
         $("check").addEventListener("click", () => order("check", "The checks do not run"));
-        $("record").addEventListener("click", () => order("record", "Nothing is recorded"));
         $("bundle").addEventListener("click", makeBundle);
         poll(refresh, 2000);
         poll(refreshMap, 10000);

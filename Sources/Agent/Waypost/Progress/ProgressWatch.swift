@@ -76,7 +76,7 @@ extension ProgressWatch {
 }
 
 /// The progress of the running service: reported by its stages, judged by the thread of `Watchdog`.
-package final class StageProgress: ReportingObserver, ReceiverTap {
+package final class StageProgress: ReportingObserver, ReceiverProgress {
     private let watch: Locked<ProgressWatch>
 
     package init(_ watch: ProgressWatch) { self.watch = Locked(watch) }
@@ -88,16 +88,12 @@ package final class StageProgress: ReportingObserver, ReceiverTap {
     package func tick(after elapsed: Duration) -> Stall? { watch.withLock { $0.tick(after: elapsed) } }
     package func observe(_ event: ReportingEvent) { watch.withLock { $0.take(event) } }
 
-    package var keepsOutput: Bool { false }
     package func turned() { moved(.receiver) }
     package func fixMade(_ fix: Fix) { roused(.intake) }
     package func ended() {
         rests(.receiver)
         rests(.intake)  // when it is replaced nobody takes what it left
     }
-    package func lineOpened() {}
-    package func received(_ bytes: Span<UInt8>) {}
-    package func lineClosed() {}
 }
 
 /// A stage of the service whose progress is watched.

@@ -15,10 +15,13 @@ extension Configuration {
         try Self.transport(uploadFiles, connections: connections)
     }
 
-    /// The receiver that is configured; a live one is heard by `tap`.
+    /// Returns the configured receiver. `progress` and `tap` are notified of a live one.
     ///
     /// `present`: the present to within years, by which week roll-overs are repaired.
-    func makeSource(present: @escaping @Sendable () -> UTCTime, tap: (any ReceiverTap)? = nil) -> any FixSource {
+    func makeSource(
+        present: @escaping @Sendable () -> UTCTime, progress: (any ReceiverProgress)? = nil,
+        tap: (any ReceiverTap)? = nil
+    ) -> any FixSource {
         let accepts = receiver.acceptsMissingChecksum
         let dates = NMEADecoderOptions.Dates.repaired(
             reference: present, earliest: Release.date, hostTime: { UTCTime.synchronizedSystem })
@@ -26,16 +29,19 @@ extension Configuration {
             options: NMEADecoderOptions(dates: dates, acceptsMissingChecksum: accepts, readsSky: true))
         return switch receiver.source {
         case .serial(let device, let baudRate):
-            LiveReceiver.serial(device: device, baudRate: baudRate, decoder: live, tap: tap)
-        case .file(let path, follows: true): LiveReceiver.growingFile(path, decoder: live, tap: tap)
+            LiveReceiver.serial(device: device, baudRate: baudRate, decoder: live, progress: progress, tap: tap)
+        case .file(let path, follows: true):
+            LiveReceiver.growingFile(path, decoder: live, progress: progress, tap: tap)
         case .file(let path, follows: false):
             LogReceiver(
                 paths: [path], decoder: NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: accepts)))
-        case .standardInput: StandardInputReceiver(decoder: live, tap: tap)
-        case .tcp(let host, let port): LiveReceiver.tcp(host: host, port: port, decoder: live, tap: tap)
-        case .udp(let host, let port): LiveReceiver.udp(host: host, port: port, decoder: live, tap: tap)
+        case .standardInput: StandardInputReceiver(decoder: live, progress: progress, tap: tap)
+        case .tcp(let host, let port):
+            LiveReceiver.tcp(host: host, port: port, decoder: live, progress: progress, tap: tap)
+        case .udp(let host, let port):
+            LiveReceiver.udp(host: host, port: port, decoder: live, progress: progress, tap: tap)
         case .gpsd(let host, let port, let device):
-            LiveReceiver.gpsd(host: host, port: port, device: device, dates: dates, tap: tap)
+            LiveReceiver.gpsd(host: host, port: port, device: device, dates: dates, progress: progress, tap: tap)
         }
     }
 

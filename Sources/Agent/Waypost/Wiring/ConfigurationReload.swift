@@ -177,14 +177,13 @@ struct ConfigurationReload {
             tokens.withLock { $0 = next }
             parts.progress.rests(.token)
         }
-        parts.recorder.keepPrivate(
+        parts.recorder?.keepPrivate(
             in: configuration.reporting.privateZones, hasSwitch: configuration.privateWhen != nil)
         await agent.reload(
             configuration, source: successor.source,
             delivery: successor.transport.map { (authorization, $0) })
         inForce.withLock { $0 = configuration }
         files = successor.files
-        parts.recorder.note(.reloaded(parts: successor.plan.parts.map(\.rawValue).sorted()))
     }
 
     private func reject(_ rejection: ReloadRejection) {

@@ -12,8 +12,8 @@ struct ServiceParts: Sendable {
     let clock: MonotonicClock
     let monitor: AgentMonitor
     let progress: StageProgress
-    /// It keeps nothing until a recording is asked for.
-    let recorder: RunRecorder
+    /// Records the run; `nil` without `--record`.
+    let recorder: RunRecorder?
     let history: HistoryKeeper
     private let present = ApproximatePresent(release: Release.date) { UTCTime.synchronizedSystem }
     /// Asked for tokens in place of the configured provider.
@@ -21,28 +21,30 @@ struct ServiceParts: Sendable {
     private let cachePolicy: CachePolicy
 
     init(
-        log: LogWriter, clock: MonotonicClock, monitor: AgentMonitor, progress: StageProgress, isRecorded: Bool,
+        log: LogWriter, clock: MonotonicClock, monitor: AgentMonitor, progress: StageProgress, recorder: RunRecorder?,
         history: HistoryKeeper, ownProvider: (any VehicleAuthorization)?, cachePolicy: CachePolicy
     ) {
-        (self.log, self.clock, self.monitor) = (log, clock, monitor)
-        (self.progress, self.history) = (progress, history)
-        (self.ownProvider, self.cachePolicy) = (ownProvider, cachePolicy)
-        recorder = RunRecorder(clock: clock, progress: progress, isIdle: !isRecorded)
+        self.log = log
+        self.clock = clock
+        self.monitor = monitor
+        self.progress = progress
+        self.recorder = recorder
+        self.history = history
+        self.ownProvider = ownProvider
+        self.cachePolicy = cachePolicy
     }
 
     /// The configured receiver.
     func source(_ configuration: Configuration) -> any FixSource {
-        configuration.makeSource(present: { [present] in present.time }, tap: recorder)
+        configuration.makeSource(present: { [present] in present.time }, progress: progress, tap: recorder)
     }
 
     /// The configured provider, or the user's own, behind a cache that is empty.
     func authorization(_ configuration: Configuration) throws(AgentError) -> CachedAuthorization {
-        var provider: any VehicleAuthorization
+        let provider: any VehicleAuthorization
         if let ownProvider { provider = ownProvider } else { provider = try configuration.makeProvider(log: log) }
-        provider = RecordingAuthorization(provider, recorder: recorder)
         return configuration.cached(
             provider, clock: ContinuousClock(), log: log, policy: cachePolicy,
-            jitter: { [recorder] in recorder.draw(of: .token) },
             fetched: { [monitor, progress] in
                 monitor.countTokenFetch()
                 progress.moved(.token)
@@ -51,7 +53,7 @@ struct ServiceParts: Sendable {
 
     /// A connection to Fleet Engine that is not used yet.
     func transport(_ configuration: Configuration) throws(AgentError) -> any HTTPTransport {
-        RecordingTransport(try configuration.makeTransport(), vehicle: configuration.vehicle, recorder: recorder)
+        try configuration.makeTransport()
     }
 
     /// Opens the outbox, and puts everything together.
@@ -64,7 +66,7 @@ struct ServiceParts: Sendable {
             expectedFix: isRecording ? nil : UTCTime.system, spacing: isRecording ? .recordedLog : .live,
             latestFix: { isRecording ? nil : Release.latestFix(at: .synchronizedSystem) }, clock: clock, log: log,
             monitor: monitor,
-            observers: [progress, recorder, history]
+            observers: [progress, history] + (recorder.map { [$0] } ?? [])
                 + (isRecording
                     ? []
                     : [
@@ -72,13 +74,7 @@ struct ServiceParts: Sendable {
                             log: log, systemTime: { .system }, isSynchronized: { UTCTime.synchronizedSystem != nil })
                     ]),
             present: isRecording ? nil : present, progress: progress)
-        recorder.keepPrivate(
-            in: configuration.reporting.privateZones, hasSwitch: configuration.privateWhen != nil)
-        parts.storeGaveUp = { [monitor, recorder] in
-            monitor.countStoreRepair()
-            recorder.note(.repair(stage: Stage.store.rawValue, number: 1))
-        }
-        parts.jitter = { [recorder] in recorder.draw(of: .upload) }
+        parts.storeGaveUp = { [monitor] in monitor.countStoreRepair() }
         return try await VehicleAgent(configuration, parts)
     }
 }

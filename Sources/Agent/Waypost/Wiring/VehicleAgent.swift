@@ -31,8 +31,6 @@ package struct VehicleAgent: Sendable {
         package var progress: StageProgress?
         /// Called each time that the outbox is bypassed until it answers.
         package var storeGaveUp: @Sendable () -> Void = {}
-        /// Chance for the waits, from 0...1.
-        package var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
 
         package init(
             source: any FixSource, authorization: any VehicleAuthorization, transport: any HTTPTransport,
@@ -46,6 +44,9 @@ package struct VehicleAgent: Sendable {
             (self.present, self.progress) = (present, progress)
         }
     }
+
+    /// Draws the random part of a wait, from 0...1.
+    private static let jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
 
     package let monitor: AgentMonitor
     let clock: MonotonicClock
@@ -62,7 +63,6 @@ package struct VehicleAgent: Sendable {
     private let privateWatch: Succession<Bool>
     private let observer: any ReportingObserver
     private let progress: StageProgress?
-    private let jitter: @Sendable () -> Double
 
     /// Opens the outbox and puts everything together; nothing moves before `run`.
     package init(_ configuration: Configuration, _ parts: Parts) async throws(AgentError) {
@@ -106,7 +106,7 @@ package struct VehicleAgent: Sendable {
                 + [parts.present].compactMap { $0 })
         (self.vehicle, stateOnStop) = (vehicle, Locked(configuration.stateOnStop))
         (self.monitor, clock, self.log, self.observer) = (monitor, parts.clock, log, observer)
-        (progress, jitter) = (parts.progress, parts.jitter)
+        progress = parts.progress
         let uploader: Uploader
         (intake, uploader) = Self.wire(configuration, parts, outbox: outbox, newest: newest, observer: observer)
         pipeline = ReportingPipeline(source: parts.source, intake: intake, uploader: uploader)
@@ -120,7 +120,7 @@ package struct VehicleAgent: Sendable {
     ) -> (LocationIntake, Uploader) {
         let uploader = Uploader(
             settings: configuration.uploadSettings, outbox: outbox, authorization: parts.authorization,
-            transport: parts.transport, clock: parts.clock, jitter: parts.jitter, observer: observer,
+            transport: parts.transport, clock: parts.clock, jitter: Self.jitter, observer: observer,
             mayBePrivate: !configuration.reporting.privateZones.isEmpty)
         let intake = LocationIntake(
             plausibility: Plausibility(
@@ -182,7 +182,7 @@ package struct VehicleAgent: Sendable {
             guard let delivery else { return }
             let uploader = Uploader(
                 settings: configuration.uploadSettings, outbox: outbox, authorization: delivery.authorization,
-                transport: delivery.transport, clock: clock, jitter: jitter, observer: observer)
+                transport: delivery.transport, clock: clock, jitter: Self.jitter, observer: observer)
             await pipeline.replace(uploader: uploader)
         }
     }

@@ -16,23 +16,21 @@ enum CommandCatalog {
             operands: .none,
             options: [
                 config,
-                .value("--record", "DIR", "keep the run there for replay, 32 MiB at most, without tokens"),
+                .value("--record", "DIR", "record the receiver and the log there, 32 MiB at most, without tokens"),
             ],
             examples: ["run", "run --config van.json --record /var/lib/waypost/recording"]),
         CommandSpec(
-            name: "replay", summary: "Report the fixes of recorded NMEA logs, or play a recorded run again.",
+            name: "replay", summary: "Report the fixes of recorded NMEA logs.",
             details: """
                 The same pipeline as run, fed from logs; the configuration's receiver and outbox.path are ignored. Times are \
                 moved so that the last fix happens now. Ends when everything accepted is delivered. Each replay has an outbox of \
-                its own, removed when everything was delivered. A folder that run --record made is played as it was, with \
-                the outcomes recorded in it and no network; exit code 1 when a decision differs.
+                its own, removed when everything was delivered.
                 """,
             operands: .oneOrMore("LOG"),
             options: [
                 config,
                 .value(
-                    "--speed", "N|max", "play N times as fast as recorded (default max; a recorded run 1)",
-                    choices: ["max"]),
+                    "--speed", "N|max", "play N times as fast as recorded (default max)", choices: ["max"]),
                 .flag("--keep-time", "send the times as recorded"),
                 .flag("--loop", "begin again at the end, until stopped"),
                 .flag("--follow", "wait for more at the end of the last log, until stopped"),
@@ -194,7 +192,7 @@ enum CommandCatalog {
             options: [
                 config,
                 .value("-o", "FILE", "where to write it (default waypost-VEHICLE-TIME.tar); - is standard output"),
-                .flag("--with-positions", "add recorded runs, and where the satellites stand"),
+                .flag("--with-positions", "add run recordings, and where the satellites stand"),
             ],
             examples: ["bundle", "bundle --config /etc/waypost/config.json -o /tmp/van-7.tar --with-positions"]),
         CommandSpec(

@@ -4,7 +4,6 @@ import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
 import LocationReporting
-import RunRecording
 import SQLiteOutbox
 import Waypost
 
@@ -23,9 +22,6 @@ struct ReplayCommand {
     }
 
     func run() async throws -> ExitStatus {
-        for log in options.logs {
-            if (try? FileSystem.entry(at: log))?.kind == .folder { return try await replayRun(in: log) }
-        }
         try requirePermission()
         if options.hurriesLaps {
             Terminal.say(
@@ -77,27 +73,12 @@ struct ReplayCommand {
                 + "road now; add --yes if it is there for tests, or set upload.endpoint to the address of waypost simulator",
             command: "replay")
     }
-
-    /// A recorded run, decision for decision.
-    private func replayRun(in folder: String) async throws -> ExitStatus {
-        let speed = try options.recordingSpeed()
-        let run = try await onThread(named: "logs") {
-            Result { () throws(RecordingError) in try RecordedRun(folder: folder) }
-        }.get()
-        let comparison = try await RunReenactment(run: run, configuration: configuration, speed: speed).compare()
-        if Task.isCancelled { throw Interruption("the run was not played to its end; nothing is compared") }
-        let summary = RunReenactmentSummary(run: run, comparison: comparison)
-        try StandardOutput.write(line: options.asJSON ? try summary.json : summary.text)
-        return comparison.isEqual ? .done : .failed
-    }
 }
 
 /// What `waypost replay` was asked for.
 struct ReplayOptions: Sendable, Equatable {
     var logs: [String]
     var speed: ReplaySpeed
-    /// Otherwise logs are played as fast as can be, and a run recording as it was.
-    private var speedIsGiven: Bool
     var keepsTime: Bool
     var loops: Bool
     var fleet: FleetPlan
@@ -113,7 +94,6 @@ struct ReplayOptions: Sendable, Equatable {
     init(_ arguments: Arguments) throws(UsageError) {
         logs = arguments.operands
         speed = try Self.speed(arguments.value("--speed") ?? "max")
-        speedIsGiven = arguments.value("--speed") != nil
         keepsTime = arguments.has("--keep-time")
         loops = arguments.has("--loop")
         asJSON = arguments.has("--json")
@@ -144,30 +124,10 @@ struct ReplayOptions: Sendable, Equatable {
 
     /// One vehicle at `speed`.
     init(logs: [String], speed: ReplaySpeed) {
-        (self.logs, self.speed, speedIsGiven) = (logs, speed, true)
+        self.logs = logs
+        self.speed = speed
         (keepsTime, loops, fleet, asJSON) = (false, false, FleetPlan(), false)
         (follows, outbox, isPermitted, acceptsMissingChecksum) = (false, nil, false, false)
-    }
-
-    /// How much faster than it was a run recording is played.
-    func recordingSpeed() throws(UsageError) -> Double {
-        guard logs.count == 1 else {
-            throw UsageError("a run recording is replayed alone: name one folder", command: "replay")
-        }
-        for (isGiven, option) in [
-            (keepsTime, "--keep-time"), (loops, "--loop"), (follows, "--follow"),
-            (fleet != FleetPlan(), "what is said of vehicles"),
-            (outbox != nil, "--outbox"),
-        ] where isGiven {
-            throw UsageError("\(option) is for logs; a run recording is played as it was", command: "replay")
-        }
-        guard speedIsGiven else { return 1 }
-        guard case .times(let factor) = speed else {
-            throw UsageError(
-                "--speed max is for logs; the waits of a run recording take their time: use a number, as 60",
-                command: "replay")
-        }
-        return factor
     }
 
     private static func speed(_ text: String) throws(UsageError) -> ReplaySpeed {

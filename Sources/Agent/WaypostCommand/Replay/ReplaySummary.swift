@@ -2,7 +2,6 @@ import GNSSReceiver
 import HTTPMessages
 import LocationReporting
 import ReportedText
-import RunRecording
 import StrictJSON
 import TrackDrawing
 import Waypost
@@ -190,77 +189,5 @@ extension Duration {
     var inMilliseconds: String {
         let milliseconds = self / .milliseconds(1)
         return "\(FigureText.decimal(milliseconds, milliseconds < 10 ? 1 : 0)) ms"
-    }
-}
-
-/// What the replay of a recorded run came to.
-struct RunReenactmentSummary {
-    let run: RecordedRun
-    let comparison: RunComparison
-
-    /// At most so many differences of a kind are printed.
-    private static let longestList = 20
-
-    /// For people.
-    var text: String {
-        var lines = ["run of \(run.header.run), \(run.length.spoken) recorded"]
-        for kind in comparison.kinds {
-            let verdict =
-                kind.differences.isEmpty
-                ? "as recorded" : kind.differences.count == 1 ? "1 differs" : "\(kind.differences.count) differ"
-            lines.append("\(kind.name): \(kind.recorded) recorded, \(kind.replayed) replayed, \(verdict)")
-            for difference in kind.differences.prefix(Self.longestList) {
-                lines.append(
-                    "  \(difference.number): recorded \(difference.recorded ?? "none"), "
-                        + "now \(difference.replayed ?? "none")")
-            }
-        }
-        var lost = 0
-        for entry in run.entries {
-            if case .lost(let entries) = entry.event { lost += entries.value }
-            if case .repair(let stage, let number) = entry.event {
-                lines.append("a stage stalled then: \(stage) \(number.value)")
-            }
-            if case .reloaded(let parts) = entry.event, !parts.isEmpty {
-                lines.append(
-                    "the configuration was reloaded after \(entry.at.duration.spoken) (\(parts.joined(separator: ", "))); "
-                        + "what was decided then may differ")
-            }
-        }
-        if run.entries.contains(where: { if case .privateMode = $0.event { true } else { false } }) {
-            lines.append(
-                "the vehicle was private at times, of which nothing is recorded; what was decided then may differ")
-        }
-        lines += absence.map { [$0] } ?? []
-        if lost > 0 { lines.append("missing: \(lost.counted("entry", "entries")); the disk was too slow") }
-        if run.brokenLines > 0 { lines.append("cut off: \(run.brokenLines.counted("line"))") }
-        return lines.joined(separator: "\n")
-    }
-
-    /// Why there is less of the receiver than the decisions were made of, and what to do.
-    private var absence: String? {
-        let (recorded, found) = (run.receiverBytes.recorded, run.receiverBytes.found)
-        if recorded == 0, comparison.kinds.contains(where: { $0.name == .updates && $0.recorded > 0 }) {
-            return
-                "nothing of the receiver is recorded, so that no fix could be played; a log that the service reads to "
-                + "its end is its own recording: waypost replay LOG plays it again"
-        }
-        guard found < recorded else { return nil }
-        return
-            "missing: \((recorded - found).grouped) of \(recorded.counted("byte")) of the receiver; put the receiver-*.nmea of "
-            + "the run beside its recording-*.jsonl"
-    }
-
-    /// For machines.
-    var json: String {
-        get throws {
-            struct Page: Encodable {
-                let run: String, seconds: Double, brokenLines: Int, decisions: [RunComparison.Kind]
-            }
-            let page = Page(
-                run: run.header.run, seconds: run.length / .seconds(1), brokenLines: run.brokenLines,
-                decisions: comparison.kinds)
-            return try JSONValue(encoding: page).text
-        }
     }
 }

@@ -1,0 +1,31 @@
+package import GNSS
+
+/// An observer of a live receiver's progress. It is called on the receiver's thread and must return at once.
+package protocol ReceiverProgress: Sendable {
+    /// Notes a turn of the thread. There is one at least every `ReceiverPace.longestTurn`, unless a call blocks.
+    func turned()
+    /// Notes a fix that was made of the bytes read so far.
+    func fixMade(_ fix: Fix)
+    /// Notes that the thread has ended.
+    func ended()
+}
+
+/// An observer of the bytes that a live receiver reads. It is called on the receiver's thread and must return at once.
+///
+/// With a tap, gpsd is also asked for the sentences of its receivers.
+package protocol ReceiverTap: Sendable {
+    /// Notes that the line was opened. The bytes that follow are decoded from the beginning.
+    func lineOpened()
+    /// Notes bytes before they are decoded.
+    func received(_ bytes: Span<UInt8>)
+    /// Notes a fix that was made of the bytes read so far.
+    func fixMade(_ fix: Fix)
+}
+
+/// How often a live receiver's thread goes round.
+package enum ReceiverPace {
+    /// A quiet line is looked at this often, so that a thread that is stuck can be told from a line that is quiet.
+    package static let longestTurn = Duration.seconds(10)
+    /// Opening a line may take this long at most: looking up a host and connecting to each of its addresses.
+    package static let longestOpening = Duration.seconds(60)
+}

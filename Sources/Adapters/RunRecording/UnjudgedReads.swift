@@ -1,0 +1,99 @@
+import GNSS
+import LocationReporting
+import TimeAndChance
+
+/// The reads of a vehicle that may be private, until the fixes that were made of them are judged. Pure.
+///
+/// The reads between two fixes are released if both fixes were reported and follow each other closely: only then is it
+/// known that the vehicle wasn't private in between. An epoch without a position is never released, because the
+/// receiver may repeat an earlier position in it.
+struct UnjudgedReads: Sendable {
+    /// The reads from one fix to the next.
+    private struct Segment: Sendable {
+        let timeOfFix: UTCTime
+        let reads: [RecordedRead]
+        /// Whether the fixes follow each other closely, and each epoch in between has a position.
+        let isComplete: Bool
+    }
+
+    /// The maximum number of bytes between two fixes.
+    private static let maximumBytes = 1 << 16
+    /// The maximum time between two fixes.
+    private static let maximumGap = Duration.seconds(10)
+    /// The maximum number of fixes that wait for their judgement.
+    private static let maximumSegments = 100
+
+    private var mode: PrivateMode
+    /// Counts the epochs without a position.
+    private var decoder = NMEADecoder()
+    private var voidEpochs = 0
+    /// The reads since the last fix.
+    private var reads: [RecordedRead] = []
+    private var bytes = 0
+    /// The time at which the last fix was made; `nil` if reads were dropped since then.
+    private var lastFixMade: UTCTime?
+    private var segments: [Segment] = []
+    /// Whether the fix before the first segment was reported, and nothing was dropped since then.
+    private(set) var isKnownPublic = false
+    /// Whether the first of the next reads may hold the end of a segment that wasn't released.
+    private var firstReadIsInDoubt = true
+
+    init(zones: [PrivateZone]) { mode = PrivateMode(zones: zones) }
+
+    mutating func lineOpened() {
+        forget()
+        decoder = NMEADecoder()
+        voidEpochs = 0
+    }
+
+    mutating func add(_ read: RecordedRead) {
+        if bytes + read.bytes.count > Self.maximumBytes { forget() }
+        bytes += read.bytes.count
+        reads.append(read)
+        decoder.decode(read.bytes.span, receivedAt: .milliseconds(read.at.millisecondsSince1970)) { _ in }
+    }
+
+    mutating func fixMade(_ fix: Fix, at now: UTCTime) {
+        guard mode.tells(fix), segments.count < Self.maximumSegments else { return forget() }
+        // The read that completed this fix may hold the beginning of the next one. It counts for both segments.
+        let count = max(0, reads.count - 1)
+        let isClose = lastFixMade.map { (.zero...Self.maximumGap).contains($0.duration(to: now)) } ?? false
+        let isComplete = isClose && decoder.statistics.voidEpochs == voidEpochs
+        segments.append(
+            Segment(timeOfFix: fix.timeOfFix, reads: Array(reads.prefix(count)), isComplete: isComplete))
+        reads.removeFirst(count)
+        bytes = reads.reduce(0) { $0 + $1.bytes.count }
+        lastFixMade = now
+        voidEpochs = decoder.statistics.voidEpochs
+    }
+
+    /// Drops all reads, because the vehicle may be private.
+    mutating func forget() {
+        reads = []
+        bytes = 0
+        lastFixMade = nil
+        segments = []
+        isKnownPublic = false
+        firstReadIsInDoubt = true
+    }
+
+    /// Returns the reads of each segment up to `fix`, which was reported; `nil` for a segment that may be private.
+    mutating func release(until fix: Fix) -> [[RecordedRead]?] {
+        guard let index = segments.lastIndex(where: { $0.timeOfFix == fix.timeOfFix }) else { return [] }
+        let released = segments[...index].map { release($0) }
+        segments.removeFirst(index + 1)
+        return released
+    }
+
+    private mutating func release(_ segment: Segment) -> [RecordedRead]? {
+        let isPublic = isKnownPublic && segment.isComplete
+        let reads = segment.reads.dropFirst(firstReadIsInDoubt ? 1 : 0)
+        isKnownPublic = true
+        guard isPublic else {
+            firstReadIsInDoubt = true
+            return nil
+        }
+        if !segment.reads.isEmpty { firstReadIsInDoubt = false }
+        return Array(reads)
+    }
+}

@@ -1,0 +1,171 @@
+import GNSS
+import LinuxPlatform
+import LocationReporting
+import Testing
+import TimeAndChance
+import WaypostTestSupport
+
+@testable import RunRecording
+
+/// What is recorded of a vehicle that is private at times.
+@Suite struct PrivateRecordings {
+    private static let zone = PrivateZone(latitude: 50, longitude: 10, radiusMeters: 100)
+
+    /// A recorder, and the receiver and pipeline that feed it.
+    private final class Drive {
+        private let now = Locked(UTCTime(year: 2026, month: 1, day: 5))
+        let recorder: RunRecorder
+
+        init(zones: [PrivateZone] = [zone], hasSwitch: Bool = false) {
+            recorder = RunRecorder(now: { [now] in now.withLock { $0 } })
+            recorder.keepPrivate(in: zones, hasSwitch: hasSwitch)
+        }
+
+        /// Receives an epoch, and the fix that was made of it.
+        func fix(_ second: Double, north: Double, _ text: String, _ judge: (Fix) -> ReportingEvent = { .fix($0) }) {
+            let fix = Fix.sample(second, north: north)
+            receive(text, at: second)
+            recorder.fixMade(fix)
+            recorder.observe(judge(fix))
+        }
+
+        func receive(_ text: String, at second: Double) {
+            now.withLock {
+                $0 = UTCTime(year: 2026, month: 1, day: 5).advanced(by: .milliseconds(Int64(second * 1000)))
+            }
+            recorder.received(Array(text.utf8).span)
+        }
+
+        /// What would be written, without times.
+        var receiver: String {
+            let text = String(decoding: recorder.takeBacklog()?.receiver ?? [], as: UTF8.self)
+            return text.split(separator: "\n").filter { !$0.hasPrefix("#") }.joined(separator: " ")
+        }
+    }
+
+    /// The read that completes a fix counts for the next fix too, because it may hold the beginning of that.
+    @Test func keepWhatLiesBetweenReportedFixes() {
+        let drive = Drive(hasSwitch: true)
+        drive.fix(0, north: 900, "a\n")
+        #expect(drive.receiver == "", "nothing precedes it")
+        drive.fix(1, north: 800, "b\n") { .refused($0, .jump(meters: 9)) }
+        drive.fix(2, north: 700, "c\n")
+        #expect(drive.receiver == "b")
+        drive.fix(3, north: 600, "d\n") { _ in .withheld }
+        drive.fix(4, north: 600, "e\n")
+        drive.fix(5, north: 600, "f\n")
+        drive.fix(6, north: 600, "g\n")
+        #expect(drive.receiver == "f")
+        drive.fix(7, north: 50, "in the zone\n")
+        for (second, text) in zip(8..., ["h\n", "i\n", "j\n"]) { drive.fix(Double(second), north: 500, text) }
+        #expect(drive.receiver == "i")
+        drive.recorder.observe(.privateModeBegan)
+        drive.receive("private\n", at: 11)
+        drive.recorder.observe(.privateModeEnded)
+        drive.fix(12, north: 500, "k\n")
+        #expect(drive.receiver == "")
+    }
+
+    /// Of fixes that the pipeline was too busy for, the next one that it reports decides.
+    @Test func waitForTheNextJudgement() {
+        let drive = Drive()
+        drive.fix(0, north: 900, "a\n")
+        drive.fix(1, north: 900, "b\n") { _ in .idle }
+        drive.fix(2, north: 900, "c\n") { _ in .idle }
+        #expect(drive.receiver == "")
+        drive.fix(3, north: 900, "d\n")
+        #expect(drive.receiver == "b c")
+    }
+
+    /// A busy machine reads several epochs at once: such a read is kept only if all of them may be.
+    @Test func keepNoReadThatBeginsInDoubt() {
+        let drive = Drive()
+        drive.fix(0, north: 0, "in the zone\n")
+        drive.receive("void and two epochs\n", at: 3)
+        for second in 2...3 {
+            drive.recorder.fixMade(.sample(Double(second), north: 900))
+            drive.recorder.observe(.fix(.sample(Double(second), north: 900)))
+        }
+        drive.fix(4, north: 900, "a\n")
+        drive.fix(5, north: 900, "b\n")
+        #expect(drive.receiver == "a")
+    }
+
+    /// A receiver without a fix may repeat where it had the last one, which may be in the zone.
+    @Test func keepNoSentenceWithoutAPosition() {
+        func void(_ second: Int) -> String {
+            sentence("GPGGA,00000\(second),5000.0000,N,01000.0000,E,0,00,,,M,,M,,")
+                + sentence("GPRMC,00000\(second),V,5000.0000,N,01000.0000,E,,,050126,,,N")
+        }
+        func valid(_ second: Int) -> String {
+            sentence("GPGGA,00000\(second),5001.0000,N,01000.0000,E,1,08,1.0,100.0,M,40.0,M,,")
+                + sentence("GPRMC,00000\(second),A,5001.0000,N,01000.0000,E,0.0,,050126,,,A")
+        }
+        // Between the zone and the road.
+        let leaving = Drive()
+        leaving.fix(0, north: 0, "a\n")
+        leaving.receive(void(1), at: 1)
+        leaving.fix(2, north: 900, valid(2))
+        leaving.fix(3, north: 900, valid(3))
+        leaving.fix(4, north: 900, valid(4))
+        let road = leaving.receiver
+        #expect(!road.contains("5000.0000") && road.contains("GPRMC,000003,A"))
+
+        // Between two fixes on the road.
+        let crossing = Drive()
+        for second in 0...2 { crossing.fix(Double(second), north: 900, valid(second)) }
+        for second in 3...4 { crossing.receive(void(second), at: Double(second)) }
+        for second in 5...9 { crossing.fix(Double(second), north: 900, valid(second)) }
+        let rest = crossing.receiver
+        #expect(!rest.contains("5000.0000") && rest.contains("GPRMC,000001,A") && rest.contains("GPRMC,000007,A"))
+
+        // Where nothing is private they are kept.
+        let open = Drive(zones: [])
+        open.receive(void(1), at: 1)
+        #expect(open.receiver.contains("5000.0000"))
+    }
+
+    @Test func keepNothingOfALongGap() {
+        let drive = Drive()
+        drive.fix(0, north: 900, "a\n")
+        drive.fix(1, north: 900, "b\n")
+        drive.receive("unknown\n", at: 6)
+        drive.fix(12, north: 900, "c\n")
+        drive.fix(13, north: 900, "d\n")
+        drive.fix(14, north: 900, "e\n")
+        #expect(drive.receiver == "d")
+    }
+
+    @Test func keepTheLogWhileTheLastFixWasReported() {
+        let drive = Drive()
+        func log(_ text: String) { drive.recorder.note(logLine: text) }
+        log("not known yet")
+        drive.fix(0, north: 900, "a\n")
+        log("on the road")
+        drive.recorder.observe(.privateModeBegan)
+        log("private")
+        drive.recorder.observe(.privateModeEnded)
+        log("nor this")
+        drive.fix(1, north: 900, "b\n")
+        log("again")
+        let lines = String(decoding: drive.recorder.takeBacklog()?.log ?? [], as: UTF8.self)
+        #expect(lines.split(separator: "\n").map { $0.split(separator: "Z ").last } == ["on the road", "again"])
+    }
+
+    /// Another configuration: whether the vehicle is private isn't known until the next fix.
+    @Test func beginAnewWithOtherZones() {
+        let drive = Drive(zones: [])
+        drive.receive("a\n", at: 0)
+        drive.recorder.keepPrivate(in: [], hasSwitch: false)
+        drive.receive("b\n", at: 0)
+        drive.recorder.keepPrivate(in: [Self.zone], hasSwitch: false)
+        drive.fix(1, north: 900, "c\n")
+        #expect(drive.receiver == "a b")
+        drive.fix(2, north: 900, "d\n")
+        drive.fix(3, north: 900, "e\n")
+        #expect(drive.receiver == "d")
+        drive.recorder.keepPrivate(in: [], hasSwitch: true)
+        drive.fix(4, north: 900, "f\n")
+        #expect(drive.receiver == "")
+    }
+}
