@@ -123,6 +123,34 @@ import WaypostTestSupport
         #expect(Set(appends.flatMap(\.self)).count == 401 && appends.reduce(0) { $0 + $1.count } == 401)
     }
 
+    /// A position that comes while an earlier one is being stored leaves the storing to it.
+    @Test func keepsWhatFailsWhileAnotherPositionComes() async throws {
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        let (opened, open) = AsyncStream.makeStream(of: Void.self)
+        let slow = ScriptedOutbox {
+            begin.yield()
+            for await _ in opened { break }
+        }
+        let intake = LocationIntake(
+            plausibility: Plausibility(earliest: nil), shape: ShapePoints(meters: nil),
+            policy: ReportingPolicy(.interval(.seconds(10)), heartbeat: .seconds(60)), spacing: .recordedLog,
+            outbox: slow, uploader: try uploader(over: answeringTransport), clock: MonotonicClock(ManualClock()),
+            latestTime: { nil }, observer: observer)
+        await slow.failAppends(with: OutboxError(.busy, "locked"))
+        async let first: Void = intake.take(.fix(.sample(0)))
+        for await _ in begun { break }
+        await intake.take(.fix(.sample(60)))
+        await #expect(slow.appends.isEmpty)
+        open.yield()
+        await first
+        #expect(observer.events.count { if case .notStored = $0 { true } else { false } } == 1)
+        await slow.failAppends(with: nil)
+        for _ in 0..<2 { open.yield() }
+        try await intake.storeUnstored()
+        #expect(await slow.appends.map { $0.map(\.timeOfFix) } == [0, 0, 60].map { [Fix.sample($0).timeOfFix] })
+        #expect(try await slow.ledger() == Ledger(accepted: 2, pending: 2))
+    }
+
     /// The oldest of 1,024 give way; what is kept is stored by as many as one commit may hold.
     @Test func keepsABoundedNumberInMemory() async throws {
         let (_, _, intake) = try parts(Recording(fixes: []))

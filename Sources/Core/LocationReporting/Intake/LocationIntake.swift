@@ -13,6 +13,9 @@ package actor LocationIntake {
     private var privateSwitch: PrivateSwitch?
     private var lastReported: LocationUpdate?
     private var unstored = UnstoredUpdates()
+    /// The newest of these while it waits for its first append.
+    private var live: LocationUpdate?
+    private var isStoring = false
     private let outbox: any Outbox
     private var uploader: Uploader
     private let clock: MonotonicClock
@@ -98,39 +101,54 @@ package actor LocationIntake {
         spacing.didReport(filtered, at: clock.now)
         lastReported = update
         unstored.keep(points + [update])
-        do throws(OutboxError) {
-            if let failed = unstored.takeFailed() { try await storeLate(failed) }
-            if let newest = unstored.takeNewest() { await uploader.wake(for: try await store(newest)) }
-        } catch {
-            observer.observe(.notStored(update, error))
-            await uploader.offer(unstored: update, overrulingStored: unstored.overrulesStored)
-            return
-        }
-        try? await storeUnstored()  // those beyond what one commit accepts
+        live = update
+        try? await store()  // what fails is reported
     }
 
     /// Stores what the outbox did not accept before; also while no fix comes.
-    package func storeUnstored() async throws(OutboxError) {
-        while !privateMode.isPrivate, let append = unstored.takeNext() { try await storeLate(append) }
-    }
+    package func storeUnstored() async throws(OutboxError) { try await store() }
 
-    private func storeLate(_ append: UnstoredUpdates.Append) async throws(OutboxError) {
-        _ = try await store(append)
-        await uploader.storedEarlier()
+    /// Stores the live position and all that the outbox did not accept before, one append at a time. A call that comes
+    /// meanwhile leaves its position to the one in progress.
+    private func store() async throws(OutboxError) {
+        guard !isStoring else { return }
+        isStoring = true
+        defer { isStoring = false }
+        while !privateMode.isPrivate, let append = unstored.takeNext(withNewest: live != nil) {
+            do throws(OutboxError) {
+                let batch = try await store(append)
+                if append.last == live {
+                    live = nil
+                    await uploader.wake(for: batch)
+                } else {
+                    await uploader.storedEarlier()
+                }
+            } catch {
+                if let live {
+                    self.live = nil
+                    observer.observe(.notStored(live, error))
+                    await uploader.offer(unstored: live, overrulingStored: unstored.overrulesStored)
+                }
+                throw error
+            }
+        }
     }
 
     /// Stores an append, or keeps it in memory.
     private func store(_ append: UnstoredUpdates.Append) async throws(OutboxError) -> UploadBatch {
+        let overrules = unstored.overrulesStored
+        let generation = unstored.generation
         let stored: StoredUpdate
         do throws(OutboxError) {
-            stored = try await outbox.append(
-                append.last, with: append.points, overrulingEarlier: unstored.overrulesStored)
+            stored = try await outbox.append(append.last, with: append.points, overrulingEarlier: overrules)
         } catch {
-            unstored.keep(failed: append)
+            if unstored.generation == generation { unstored.keep(failed: append) }
             throw error
         }
-        if unstored.overrulesStored { await uploader.forgetUnstored() }
-        unstored.didOverrule()
+        if overrules {
+            await uploader.forgetUnstored()
+            unstored.didOverrule(generation)
+        }
         let first = stored.sequence - Int64(append.points.count)
         let past = zip(first..., append.points).map(StoredUpdate.init)
         for accepted in past + [stored] { observer.observe(.accepted(accepted)) }
@@ -146,6 +164,7 @@ package actor LocationIntake {
             motion = MotionFilter()
             policy.beginAnew()
             shape.forget()
+            live = nil
             observer.observe(.privateModeBegan)
             await uploader.privateModeBegan()
         case (true, false):

@@ -19,6 +19,8 @@ struct UnstoredUpdates: Sendable {
     private var updates: [LocationUpdate] = []
     /// Whether the outbox's newest update is wrong, and the outbox does not know it yet.
     private(set) var overrulesStored = false
+    /// How often all earlier updates were found wrong.
+    private(set) var generation = 0
 
     mutating func keep(_ more: [LocationUpdate]) {
         updates = (updates + more).suffix(Self.limit - (failed?.all.count ?? 0))
@@ -30,17 +32,15 @@ struct UnstoredUpdates: Sendable {
         keep([])
     }
 
-    /// Removes and returns the append that failed last; `nil` if there is none.
-    mutating func takeFailed() -> Append? {
-        defer { failed = nil }
-        return failed
+    /// Removes and returns what the next append should store: what failed last, or else as many of the newest or the
+    /// oldest as one append accepts; `nil` if there is nothing.
+    mutating func takeNext(withNewest: Bool) -> Append? {
+        if let failed {
+            self.failed = nil
+            return failed
+        }
+        return take(withNewest ? updates.suffix(Self.perAppend) : updates.prefix(Self.perAppend))
     }
-
-    /// Removes and returns what the next append should store: what failed last, or the oldest; `nil` if there is none.
-    mutating func takeNext() -> Append? { takeFailed() ?? take(updates.prefix(Self.perAppend)) }
-
-    /// Removes and returns the newest, as many as one append accepts; `nil` if there is none.
-    mutating func takeNewest() -> Append? { take(updates.suffix(Self.perAppend)) }
 
     private mutating func take(_ taken: ArraySlice<LocationUpdate>) -> Append? {
         guard let last = taken.last else { return nil }
@@ -53,8 +53,11 @@ struct UnstoredUpdates: Sendable {
         failed = nil
         updates = []
         overrulesStored = true
+        generation += 1
     }
 
-    /// Notes that the outbox has accepted an update that overrules what it held.
-    mutating func didOverrule() { overrulesStored = false }
+    /// Notes that the outbox has accepted an update of this `generation`, which overrules what it held.
+    mutating func didOverrule(_ generation: Int) {
+        if generation == self.generation { overrulesStored = false }
+    }
 }
