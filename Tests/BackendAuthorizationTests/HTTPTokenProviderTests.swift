@@ -232,9 +232,9 @@ import WaypostTestSupport
         let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
         #expect(
             error?.detail
-                == "token endpoint https://backend.example.com/t answered 400: its grant is spent or too old: a refresh token "
-                + "that is good once is used up by whoever asks first, the service, waypost check or waypost token; give the "
-                + "van one that lasts; it says \"refresh token was used before\"")
+                == "token endpoint https://backend.example.com/t answered 400: its grant was used or has expired: the "
+                + "first of service, waypost check and waypost token to send a single-use refresh token spends it; give the van a "
+                + "grant that lasts; it says \"refresh token was used before\"")
     }
 
     @Test(

@@ -12,36 +12,111 @@ import WaypostTestSupport
         return Decoding.outcome(of: [UInt8](try Data(contentsOf: folder.appending(path: file))))
     }
 
-    /// Files, how many fixes they have, and the time of the first.
-    static let cases: [(String, Int, String)] = [
-        ("cold-start-date-1980.nmea", 40, "2026-11-20T09:00:00.000Z"), ("cr-only.nmea", 20, "2026-11-20T09:00:00.000Z"),
-        ("date-only-in-void-rmc.nmea", 10, "2026-11-20T09:00:05.000Z"),
-        ("gga-time-is-epoch-seconds.nmea", 5, "2026-11-20T09:00:00.000Z"),
-        ("gll-local-time.nmea", 60, "2026-11-20T09:00:00.000Z"), ("gnsslogger.txt", 10, "2026-11-20T09:00:00.000Z"),
-        ("lbe1421-rmc-tenths.nmea", 60, "2026-11-20T09:00:00.000Z"),
-        ("lon-two-degree-digits.nmea", 10, "2026-11-20T09:00:00.000Z"),
-        ("magvar-E-without-value.nmea", 10, "2026-11-20T09:00:00.000Z"),
-        ("midnight-date-late.nmea", 40, "2026-12-31T23:59:40.000Z"),
-        ("midnight-gga-first.nmea", 3, "2024-01-01T23:59:01.000Z"),
-        ("modem-at-mixed.nmea", 10, "2026-11-20T09:00:00.000Z"),
-        ("mux-second-receiver-void.nmea", 30, "2026-11-20T09:00:00.000Z"),
-        ("overlong-precision.nmea", 10, "2026-11-20T09:00:00.000Z"),
-        ("prefix-datagram.nmea", 10, "2019-05-09T17:00:00.000Z"),
-        ("rmc-5hz-gga-1hz.nmea", 150, "2026-11-20T09:00:00.000Z"),
-        ("rmc-status-L.nmea", 10, "2026-11-20T09:00:00.000Z"),
-        ("space-in-course.nmea", 10, "2026-11-20T09:00:00.000Z"),
-        ("spreadsheet-trailing-commas.nmea", 10, "2026-11-20T09:00:00.000Z"),
-        ("stray-sentence-no-checksum.nmea", 10, "2026-11-20T09:00:00.000Z"),
-        ("truncated-checksum-agrees.nmea", 10, "2026-11-20T09:00:00.000Z"),
-        ("truncated-gga-before-rmc.nmea", 20, "2026-11-20T09:00:00.000Z"),
-        ("utf8-bom.log", 20, "2026-11-20T09:00:00.000Z"),
+    struct Case: Sendable, CustomTestStringConvertible {
+        let file: String
+        let fixes: Int
+        let times: [String]
+        let latitude: Double
+        let longitude: Double
+        /// Whole metres per second of every fix; `nil` if none states one.
+        let speed: Double?
+
+        init(
+            _ file: String, _ fixes: Int, from first: String, to last: String, at place: (Double, Double),
+            speed: Double?
+        ) {
+            self.file = file
+            self.fixes = fixes
+            times = [first, last]
+            latitude = place.0
+            longitude = place.1
+            self.speed = speed
+        }
+
+        var testDescription: String { file }
+    }
+
+    /// Files with their number of fixes, the times of the first and the last, the first position and the speed.
+    static let cases = [
+        Case(
+            "cold-start-date-1980.nmea", 40, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:39.000Z",
+            at: (48.5, 9.1), speed: 10),
+        Case(
+            "cr-only.nmea", 20, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:19.000Z", at: (48.5, 9.1),
+            speed: 10),
+        Case(
+            "date-only-in-void-rmc.nmea", 10, from: "2026-11-20T09:00:05.000Z", to: "2026-11-20T09:00:14.000Z",
+            at: (48.5, 9.1), speed: nil),
+        Case(
+            "gga-time-is-epoch-seconds.nmea", 5, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:04.000Z",
+            at: (48.5, 9.1), speed: nil),
+        Case(
+            "gll-local-time.nmea", 60, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:59.000Z",
+            at: (59.72, 24.73), speed: 10),
+        Case(
+            "gnsslogger.txt", 10, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:09.000Z", at: (48.5, 9.1),
+            speed: 10),
+        Case(
+            "lbe1421-rmc-tenths.nmea", 60, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:59.000Z",
+            at: (48.5, 9.1), speed: 10),
+        Case(
+            "lon-two-degree-digits.nmea", 10, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:09.000Z",
+            at: (44.01, -88.543), speed: 0),
+        Case(
+            "magvar-E-without-value.nmea", 10, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:09.000Z",
+            at: (48.5, 9.1), speed: 10),
+        Case(
+            "midnight-date-late.nmea", 40, from: "2026-12-31T23:59:40.000Z", to: "2027-01-01T00:00:19.000Z",
+            at: (48.5, 9.1), speed: 10),
+        Case(
+            "midnight-gga-first.nmea", 3, from: "2024-01-01T23:59:01.000Z", to: "2024-01-02T00:01:01.000Z",
+            at: (35.145, 136.865), speed: 0),
+        Case(
+            "modem-at-mixed.nmea", 10, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:09.000Z",
+            at: (48.5, 9.1), speed: 10),
+        Case(
+            "mux-second-receiver-void.nmea", 30, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:29.000Z",
+            at: (48.5, 9.1), speed: 10),
+        Case(
+            "overlong-precision.nmea", 10, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:09.000Z",
+            at: (48.5, 9.1), speed: 10),
+        Case(
+            "prefix-datagram.nmea", 10, from: "2019-05-09T17:53:08.000Z", to: "2019-05-09T17:53:17.000Z",
+            at: (48.5, 9.1), speed: 10),
+        Case(
+            "rmc-5hz-gga-1hz.nmea", 150, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:29.800Z",
+            at: (48.5, 9.1), speed: 10),
+        Case(
+            "rmc-status-L.nmea", 10, from: "2026-11-20T09:00:05.000Z", to: "2026-11-20T09:00:14.000Z",
+            at: (48.5, 9.101), speed: 10),
+        Case(
+            "space-in-course.nmea", 10, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:09.000Z",
+            at: (47.49, 8.73), speed: 10),
+        Case(
+            "spreadsheet-trailing-commas.nmea", 10, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:09.000Z",
+            at: (28.07, -82.42), speed: 10),
+        Case(
+            "stray-sentence-no-checksum.nmea", 10, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:09.000Z",
+            at: (48.5, 9.1), speed: 10),
+        Case(
+            "truncated-checksum-agrees.nmea", 10, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:09.000Z",
+            at: (48.5, 9.1), speed: 10),
+        Case(
+            "truncated-gga-before-rmc.nmea", 20, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:19.000Z",
+            at: (48.5, 9.1), speed: 10),
+        Case(
+            "utf8-bom.log", 20, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:19.000Z", at: (48.5, 9.1),
+            speed: 10),
     ]
 
     @Test(arguments: cases)
-    func giveTheirFixes(file: String, count: Int, first: String) throws {
-        let fixes = try Self.outcome("gnss/\(file)").fixes
-        #expect(fixes.count == count)
-        #expect(fixes.first?.timeOfFix.description.prefix(13) == first.prefix(13))
+    func giveTheirFixes(known: Case) throws {
+        let fixes = try Self.outcome("gnss/\(known.file)").fixes
+        #expect(fixes.count == known.fixes)
+        let (first, last) = (try #require(fixes.first), try #require(fixes.last))
+        #expect([first.timeOfFix.description, last.timeOfFix.description] == known.times)
+        #expect(abs(first.latitude - known.latitude) < 0.0006 && abs(first.longitude - known.longitude) < 0.0006)
+        #expect(fixes.allSatisfy { $0.speedMetersPerSecond.map { $0.rounded() } == known.speed })
         #expect(zip(fixes, fixes.dropFirst()).allSatisfy { $0.timeOfFix < $1.timeOfFix })
     }
 

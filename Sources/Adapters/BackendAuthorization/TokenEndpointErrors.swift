@@ -61,8 +61,8 @@ struct TokenEndpointErrors {
         case 400 where Self.isOfSpentGrant(response.body):
             code = .refused
             advice =
-                "its grant is spent or too old: a refresh token that is good once is used up by whoever asks first, the "
-                + "service, waypost check or waypost token; give the van one that lasts"
+                "its grant was used or has expired: the first of service, waypost check and waypost token to send a "
+                + "single-use refresh token spends it; give the van a grant that lasts"
         case 400:
             code = .refused
             advice = "it does not understand the request; check \(section).url, headers, body and client certificate"
@@ -213,7 +213,7 @@ struct TokenEndpointErrors {
             (code, advice) = (.unusableAnswer, "expected a small JSON object with the token; check \(section).url")
         case .malformedResponse: (code, advice) = (.unusableAnswer, "expected HTTP; check \(section).url")
         case .unknownContentEncoding:
-            (code, advice) = (.unusableAnswer, "switch that off in the backend or what stands before it")
+            (code, advice) = (.unusableAnswer, "switch compression off in the backend or its proxy")
         case .certificateNotTrusted:
             code = .unavailable
             advice =

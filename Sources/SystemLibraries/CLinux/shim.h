@@ -93,7 +93,8 @@ static inline int clinux_pidfd_send_signal(int process, int number) {
 static inline int clinux_set_thread_groups(int count, const gid_t *_Nullable groups) {
     return (int)syscall(SYS_setgroups, count, groups);
 }
-// Of the calling thread alone; whether it is so then. A user that no process has shows what is in force.
+// Sets the file-system ids of the calling thread. Returns whether they are in force: setfsuid(2) reports no failure, but
+// an id that no process can have reads the current one.
 static inline int clinux_set_thread_file_rights(uid_t user, gid_t group) {
     setfsgid(group);
     setfsuid(user);

@@ -54,8 +54,9 @@ package enum EffectiveUser {
             unsafe clinux_set_thread_groups(CInt(others.count), others)
         }
         defer {
-            _ = clinux_set_thread_file_rights(ownUser, ownGroup)
-            _ = unsafe clinux_set_thread_groups(CInt(ownGroups.count), ownGroups)
+            let hasOwnRights = clinux_set_thread_file_rights(ownUser, ownGroup) != 0
+            let hasOwnGroups = unsafe clinux_set_thread_groups(CInt(ownGroups.count), ownGroups) == 0
+            precondition(hasOwnRights && hasOwnGroups, "a thread keeps the file rights of another user")
         }
         guard clinux_set_thread_file_rights(user, others.first ?? user) != 0 else {
             throw SystemError(call: "use files as uid \(user)", number: EPERM)

@@ -28,8 +28,9 @@ package struct CheckLine: Sendable, Hashable {
     }
 }
 
-/// What is wrong with a configuration that can be read, as far as this machine shows; nobody is asked. A directory is
-/// made next to the outbox and removed, and the status port is taken for a moment.
+/// What is wrong with a configuration that can be read, as far as this machine shows, without the network.
+///
+/// Makes a directory next to the outbox and removes it, and takes the status port for a moment.
 package enum OfflineCheck {
     /// Everything that is wrong or worth knowing at the time `now`; where it was read from `file`, for the service as
     /// well.
@@ -247,7 +248,8 @@ package enum OfflineCheck {
         return unwritable(path, as: user).map { [$0] } ?? []
     }
 
-    /// Tries to write in the folder of the outbox at `path`; the line if `user` can't, and `nil` if nobody can say.
+    /// Tries to write in the directory of the outbox at `path`. Returns the line if `user` can't; `nil` if it can, or if
+    /// that can't be tried.
     private static func unwritable(_ path: String, as user: UInt32) -> CheckLine? {
         let folder = FileSystem.parent(of: FileSystem.destination(of: path))
         guard let status = try? FileStatus(behind: folder), status.kind == .folder else { return nil }

@@ -81,10 +81,10 @@ package struct ServiceCheck {
             add(key, text.map { "\(key): \($0)" }, isHidden ? verdict(at: path) : verdict(path, Self.use(of: key)))
         }
         let outbox = configuration.outbox.path
-        let isKept = verdict(at: outbox, isWritten: true) == .fail
+        let isDeniedByUnit = verdict(at: outbox, isWritten: true) == .fail
         add(
             "outbox", outboxTrouble(outbox).map { "outbox.path: \($0)" },
-            isKept ? .fail : verdict(FileSystem.parent(of: outbox), .write))
+            isDeniedByUnit ? .fail : verdict(FileSystem.parent(of: outbox), .write))
         switch configuration.statusAddress {
         case .unix(let path):
             add("status", socketTrouble(path).map { "status.listen: unix:\($0)" }, verdict(at: path, isWritten: true))

@@ -110,7 +110,7 @@ struct CertificateFiles {
     }
 }
 
-/// The state of the files that connections are made with; another one means that a file was replaced.
+/// The state of the files that connections are made with. It differs if a file was replaced.
 struct CertificateFileStates: Sendable, Hashable {
     let upload: [FileStatus?]
     let tokens: [FileStatus?]

@@ -5,10 +5,10 @@ import TimeAndChance
 struct StatedMotion: Sendable {
     /// Seconds over which a first look at the way finds what is worth a comparison.
     private static let glance = 3.0
-    /// What a stated speed may be off, in metres a second, and as a part of it.
+    /// The error that a stated speed may have: in metres per second, and as a part of the speed.
     private static let speedError = 1.0
     private static let relativeError = 0.2
-    /// A course that differs by more degrees is wrong, from that speed in metres a second on; so it's right again.
+    /// The difference in degrees from which on a course is wrong, at `courseSpeed` metres per second or more.
     private static let wrongTurn = 60.0
     private static let courseSpeed = 5.0
     /// The mean square of the step between two fixes of one place, in squares of their radius.

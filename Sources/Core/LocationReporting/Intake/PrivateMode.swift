@@ -38,11 +38,11 @@ package struct PrivateMode: Sendable {
     private var isInZone = false
     /// Whether no fix has said yet whether the vehicle is in one of its zones.
     package private(set) var mayBeInZone: Bool
-    /// Whether the next fix may be of before the switch was off.
+    /// Whether the next fix may date from the time before the switch went off.
     private var fixIsOfBefore = false
     /// The time of the last look at a switch that is watched.
     private var lastLook: Duration?
-    /// Until then fixes may be of a time in which nobody looked.
+    /// The end of the time in which fixes may date from a gap between two looks at the switch.
     private var doubtEndsAt: Duration?
 
     package init(zones: [PrivateZone]) { (self.zones, mayBeInZone) = (zones, !zones.isEmpty) }
