@@ -248,8 +248,8 @@ package enum OfflineCheck {
         return unwritable(path, as: user).map { [$0] } ?? []
     }
 
-    /// Tries to write in the directory of the outbox at `path`. Returns the line if `user` can't; `nil` if it can, or if
-    /// that can't be tried.
+    /// Tries to write in the directory of the outbox at `path`. Returns the line if `user` can't; `nil` if it can, or
+    /// if that can't be tried.
     private static func unwritable(_ path: String, as user: UInt32) -> CheckLine? {
         let folder = FileSystem.parent(of: FileSystem.destination(of: path))
         guard let status = try? FileStatus(behind: folder), status.kind == .folder else { return nil }

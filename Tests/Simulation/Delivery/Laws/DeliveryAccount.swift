@@ -99,7 +99,7 @@ struct DeliveryAccount {
 
     mutating func check(_ found: Ledger, at now: Duration) -> Breach? {
         ledger = found
-        lateness.pending(found.pending, at: now)
+        lateness.pending(found.pending, of: found.accepted, at: now)
         guard found.balances else { return (.ledgerBalances, "\(found)") }
         guard found.delivered <= seen + seenDoubtful else {
             return (.deliveredWasSeen, "\(found.delivered) count as delivered, Fleet Engine has \(seen + seenDoubtful)")

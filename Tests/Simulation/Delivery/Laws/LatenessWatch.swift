@@ -24,6 +24,8 @@ struct LatenessWatch {
     private var hasPosition = false
     private var lastHeard = Duration.zero
     private var pendingSince: Duration?
+    /// How many had been accepted and were pending then.
+    private var pendingFrom: (accepted: Int64, count: Int64) = (0, 0)
     private var pendingCount: Int64 = 0
     /// The most that was pending since the last trouble.
     private var backlog: Int64 = 0
@@ -81,14 +83,20 @@ struct LatenessWatch {
         awaited.removeAll { $0.time == time }
     }
 
-    mutating func pending(_ count: Int64, at now: Duration) {
+    /// So many of the `accepted` are pending. A drive makes new ones while a slow server answers, so that some always
+    /// are: the time counts from anew once as many as there were have gone, and the others are no more.
+    mutating func pending(_ count: Int64, of accepted: Int64, at now: Duration) {
         pendingCount = count
+        if pendingSince != nil, accepted - count >= pendingFrom.accepted, count <= pendingFrom.count + 2 {
+            pendingSince = nil
+        }
         if now < settledAt { backlog = max(backlog, count) }
         if count == 0 {
             pendingSince = nil
             if now >= settledAt { backlog = 0 }
         } else if pendingSince == nil {
             pendingSince = now
+            pendingFrom = (accepted, count)
         }
     }
 
