@@ -180,8 +180,8 @@ import WaypostTestSupport
         let error = HTTPTransportError(.certificateNotTrusted, "words", certificateFault: .ofUnknownAuthority)
         let reason = UploadOutcome(of: error).reason.description
         #expect(
-            reason.hasPrefix("words; if its authority is your own, or that of a proxy that inspects TLS, upload.caFile")
-        )
+            reason == "words; if its authority is your own, or that of a proxy that inspects TLS, add its authority's "
+                + "certificate to upload.caFile, or use another network")
         #expect(!reason.contains("portal") && !reason.contains("sign in"))
     }
 

@@ -21,21 +21,31 @@ import Testing
         #expect(left == leavingAt)
     }
 
-    enum Event: Sendable { case failed(Family), answered(Int), couldNotConnect(Bool), networkChanged }
+    enum Event: Sendable { case failed(Family), answered(Int), notResolved(Bool), notConnected(Bool), networkChanged }
 
-    /// What happened, and the only family that the next connection may use after each.
+    /// Events, and the only family that the next connection may use after each. `notResolved` and `notConnected` say
+    /// whether the exchange is repeated.
     @Test(
         arguments: [
             ([.failed(.ipv6), .answered(200), .answered(503)], [.ipv4, .ipv4, .ipv4]),
             ([.failed(.ipv4), .failed(.ipv6), .failed(.ipv4)], [.ipv6, nil, .ipv6]),
-            ([.failed(.ipv6), .networkChanged], [.ipv4, nil]), ([.couldNotConnect(false)], [nil]),
+            ([.failed(.ipv6), .networkChanged], [.ipv4, nil]), ([.notResolved(false)], [nil]),
             // A server that restarts doesn't make a family that has worked a bad one.
             (
-                [.failed(.ipv6), .answered(200), .couldNotConnect(false), .failed(.ipv4), .failed(.ipv6)],
-                [.ipv4, .ipv4, .ipv4, nil, .ipv4]
+                [.failed(.ipv6), .answered(200), .notConnected(false), .failed(.ipv4)],
+                [.ipv4, .ipv4, .ipv4, nil]
+            ),
+            // The name has no address of the family any longer. What broke the other one may be over, or not.
+            (
+                [.failed(.ipv6), .answered(200), .notResolved(true), .failed(.ipv6)],
+                [.ipv4, .ipv4, nil, .ipv4]
             ),
             (
-                [.failed(.ipv4), .couldNotConnect(true)] + [Event](repeating: .failed(.ipv4), count: 9),
+                [.failed(.ipv4), .notResolved(true), .failed(.ipv4)],
+                [.ipv6, nil, nil]
+            ),
+            (
+                [.failed(.ipv4), .notConnected(true)] + [Event](repeating: .failed(.ipv4), count: 9),
                 [.ipv6, nil, nil, nil, nil, nil, nil, nil, nil, nil, .ipv6]
             ),
         ] as [([Event], [Family?])])
@@ -45,13 +55,33 @@ import Testing
             switch event {
             case .failed(let family): route.failed(over: family)
             case .answered(let status): _ = route.answered(status: status)
-            case .couldNotConnect(let isForFamily):
-                let repeats = route.couldNotConnect()
-                #expect(repeats == isForFamily)
+            case .notResolved(let expected):
+                let repeats = route.couldNotConnect(isResolved: false)
+                #expect(repeats == expected)
+            case .notConnected(let expected):
+                let repeats = route.couldNotConnect(isResolved: true)
+                #expect(repeats == expected)
             case .networkChanged: route.networkChanged()
             }
             return route.family
         }
         #expect(seen == families)
+    }
+
+    /// Codes, the time that the exchange took in seconds, and whether that counts against the family of a connection
+    /// that isn't established yet.
+    @Test(
+        arguments: [
+            (.connectionFailed, 0, true), (.connectionLost, 0, true), (.tlsFailed, 0, true), (.timedOut, 1, true),
+            (.nameNotResolved, 0, true), (.cancelled, 0, false), (.cancelled, 1.9, false), (.cancelled, 2, true),
+            (.cancelled, 15, true), (.certificateNotTrusted, 3, false), (.transportFailed, 3, false),
+        ] as [(HTTPTransportError.Code, Double, Bool)])
+    func countFailuresAgainstTheFamily(code: HTTPTransportError.Code, seconds: Double, counts: Bool) {
+        #expect(ServerRoute.isOfFamily(code, isConnected: false, after: .seconds(seconds)) == counts)
+    }
+
+    @Test(arguments: HTTPTransportError.Code.allCases)
+    func countNothingAgainstTheFamilyOnceConnected(code: HTTPTransportError.Code) {
+        #expect(!ServerRoute.isOfFamily(code, isConnected: true, after: .seconds(15)))
     }
 }

@@ -30,7 +30,9 @@ package final class NginxServer: Sendable {
         && TestCertificates.areAvailable
 
     /// Starts it; where a token is asked for it answers with `token`, where nothing else is, with `answer`.
-    package init(token: String = "", answer: String = "ok") async throws {
+    package init(
+        token: String = "", answer: String = "ok", host: String = "127.0.0.1"
+    ) async throws {
         reservations = try (0..<5).map { _ in try LoopbackSocket.reservation() }
         let ports = reservations.map { UInt16($0.port) }
         (port, expiredPort, foreignPort, briefPort, mutualPort) = (ports[0], ports[1], ports[2], ports[3], ports[4])
@@ -42,7 +44,7 @@ package final class NginxServer: Sendable {
         ].map { [mutualPort] port, name, requests in
             """
             server {
-                listen 127.0.0.1:\(port) ssl\(requests == 1 ? "" : " http2");
+                listen \(host):\(port) ssl\(requests == 1 ? "" : " http2");
                 ssl_certificate \(name).pem;
                 ssl_certificate_key \(name).key;
                 keepalive_requests \(requests);

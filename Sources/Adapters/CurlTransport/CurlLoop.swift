@@ -60,7 +60,8 @@ struct CurlLoop {
         while transfers.count < places.transfers, let exchange = waiting.next() { start(exchange) }
     }
 
-    private mutating func start(_ exchange: CurlExchange) {
+    /// Starts an exchange, or repeats one, which keeps its deadline.
+    private mutating func start(_ exchange: CurlExchange, until deadline: ContinuousClock.Instant? = nil) {
         let origin = exchange.request.url.origin
         guard !exchange.isCancelled else {
             exchange.finishCancelled("cancelled")
@@ -68,7 +69,8 @@ struct CurlLoop {
         }
         do throws(HTTPTransportError) {
             let transfer = try CurlTransfer(
-                exchange, options: options, multi: multi, route: routes[origin] ?? ServerRoute(), now: .now)
+                exchange, options: options, multi: multi, route: routes[origin] ?? ServerRoute(),
+                until: deadline ?? .now.advanced(by: exchange.request.limits.total))
             if startsAfresh { transfer.startAfresh() }
             startsAfresh = false
             guard multi.add(transfer.easy) else {
@@ -114,11 +116,12 @@ struct CurlLoop {
     /// libcurl is done with the transfer.
     private mutating func ended(_ transfer: CurlTransfer, _ code: CURLcode) {
         let origin = transfer.exchange.request.url.origin
-        if code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_CONNECT,
-            routes[origin]?.couldNotConnect() == true
+        if transfer.onlyFamily != nil, code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_CONNECT,
+            routes[origin]?.couldNotConnect(isResolved: code == CURLE_COULDNT_CONNECT) == true
         {
             remove(transfer)
-            return waiting.append(transfer.exchange)
+            startsAfresh = true
+            return start(transfer.exchange, until: transfer.deadline)
         }
         finish(transfer, with: transfer.outcome(code))
     }
@@ -134,11 +137,17 @@ struct CurlLoop {
             }
             if routes[origin, default: ServerRoute()].answered(status: response.status) { startsAfresh = true }
         case .failure(let error):
-            if error.isOfTheRoute { startsAfresh = true }
-            if error.mayBeOfTheFamily(isConnected: transfer.isConnected), let family = transfer.newConnectionFamily {
+            if ServerRoute.isOfRoute(error.code) { startsAfresh = true }
+            guard ServerRoute.isOfFamily(error.code, isConnected: transfer.isConnected, after: transfer.age) else {
+                break
+            }
+            if let family = transfer.newConnectionFamily {
                 routes[origin, default: ServerRoute()].failed(over: family)
                 let next = routes[origin]?.family.map { "; \($0.rawValue) is next" } ?? ""
                 outcome = .failure(error.over("over \(family.rawValue)\(next)"))
+            } else if transfer.onlyFamily != nil {
+                // The name wasn't resolved in time. The next exchange uses any family.
+                _ = routes[origin]?.couldNotConnect(isResolved: false)
             }
         }
         remove(transfer)
@@ -159,22 +168,6 @@ struct CurlLoop {
 }
 
 extension HTTPTransportError {
-    /// Whether the route to the server failed, and may be another one now.
-    fileprivate var isOfTheRoute: Bool {
-        switch code {
-        case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .tlsFailed: true
-        case .cancelled, .certificateNotTrusted, .responseTooLarge, .malformedResponse, .unknownContentEncoding,
-            .transportFailed:
-            false
-        }
-    }
-
-    /// Whether a new connection failed for its address family: it didn't come about, or large packets vanish on it, so
-    /// that there is no answer.
-    fileprivate func mayBeOfTheFamily(isConnected: Bool) -> Bool {
-        code == .timedOut || code == .cancelled || isOfTheRoute && !isConnected
-    }
-
     /// The same of a connection that was made so.
     fileprivate func over(_ route: ReportedText) -> Self {
         Self(code, detail, certificateFault: certificateFault, traffic: traffic, route: route)

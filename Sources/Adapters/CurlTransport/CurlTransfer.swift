@@ -13,7 +13,7 @@ import ReportedText
     private(set) var easy: CurlEasy
     private let headerLines: CurlHeaderList
     private(set) var answer: CurlAnswer
-    /// When its time is over.
+    /// The end of the exchange's time limit.
     let deadline: ContinuousClock.Instant
     /// Whether the request has had a connection.
     private(set) var isConnected = false
@@ -31,7 +31,7 @@ import ReportedText
     /// - Throws: `.transportFailed` when the request cannot be put into libcurl's terms.
     init(
         _ exchange: CurlExchange, options: CurlTransportOptions, multi: CurlMulti, route: ServerRoute,
-        now: ContinuousClock.Instant
+        until deadline: ContinuousClock.Instant
     ) throws(HTTPTransportError) {
         let request = exchange.request
         let origin = request.url.origin
@@ -51,7 +51,7 @@ import ReportedText
         sockets = multi.sockets
         earlierFloods = multi.sockets.floods
         answer = CurlAnswer(bodyLimit: request.limits.responseBytes)
-        deadline = now.advanced(by: request.limits.total)
+        self.deadline = deadline
         unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         connectCallbacks()
@@ -75,6 +75,12 @@ import ReportedText
             bytesSent: hasBody ? request : request + easy.size(CURLINFO_SIZE_UPLOAD_T),
             bytesReceived: easy.number(CURLINFO_HEADER_SIZE) + easy.size(CURLINFO_SIZE_DOWNLOAD_T))
     }
+
+    /// The only address family that its connection may use; `nil` if any may.
+    var onlyFamily: ServerRoute.AddressFamily? { route.family }
+
+    /// The time since the exchange began, repetitions included.
+    var age: Duration { exchange.request.limits.total - ContinuousClock.now.duration(to: deadline) }
 
     var answeredOverHTTP2: Bool { easy.number(CURLINFO_HTTP_VERSION) >= ccurl_answered_http_2 }
 
@@ -134,7 +140,7 @@ import ReportedText
     }
 
     /// The address family of the connection that was made for this transfer; `nil` if it used an earlier one, if
-    /// connections over both families were begun and none stood, or if its host is an address.
+    /// connections over both families were begun and none was established, or if its host is an address.
     var newConnectionFamily: ServerRoute.AddressFamily? {
         guard !openedFamilies.isEmpty, !exchange.request.url.isHostAddress else { return nil }
         return easy.remoteFamily ?? (openedFamilies.count == 1 ? openedFamilies.first : nil)

@@ -188,8 +188,8 @@ extension UploadOutcome {
         case .certificateNotTrusted where error.certificateFault == .ofUnknownAuthority:
             self = .intercepted(
                 reason: """
-                    \(error.detail); if its authority is your own, or that of a proxy that inspects TLS, upload.caFile \
-                    must hold that one's certificate; if not, use another network
+                    \(error.detail); if its authority is your own, or that of a proxy that inspects TLS, add its \
+                    authority's certificate to upload.caFile, or use another network
                     """)
         case .certificateNotTrusted:
             self = .intercepted(

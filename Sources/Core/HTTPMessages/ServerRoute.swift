@@ -15,6 +15,8 @@ package struct ServerRoute: Sendable, Hashable {
     private static let maximumServerErrors = 3
     /// A family over which no connection could be begun isn't tried again for this many failures.
     private static let failuresWithoutFamily = 8
+    /// A connection that is cancelled after this time in the making counts as one that hangs.
+    private static let hang = Duration.seconds(2)
 
     private var serverErrors = 0
     private var failuresToSkip = 0
@@ -52,13 +54,35 @@ package struct ServerRoute: Sendable, Hashable {
         familyWorks = false
     }
 
-    /// No connection could be begun: the name has no address, or there is no way to it. Returns whether only one family
-    /// was tried, which has never worked, so that the exchange must be made over any.
-    package mutating func couldNotConnect() -> Bool {
-        guard family != nil, !familyWorks else { return false }
+    /// No connection could be begun over the only family: the name has no address of it, or, if `isResolved`, there is
+    /// no way to it. Returns whether any family may be used from now on, so that the exchange must be repeated at once.
+    /// A server that restarts doesn't make a family that has worked a bad one.
+    package mutating func couldNotConnect(isResolved: Bool) -> Bool {
+        guard family != nil, !isResolved || !familyWorks else { return false }
+        if !familyWorks { failuresToSkip = Self.failuresWithoutFamily }
         family = nil
-        failuresToSkip = Self.failuresWithoutFamily
         return true
+    }
+
+    /// Whether a failure with this code may be due to the address family of the new connection.
+    ///
+    /// Once connected, a silent server may be slow. Before that a cancelled exchange counts only if it hung for `time`:
+    /// it was probably aborted for a newer position. A stop, a reload or private mode may cancel it at any time.
+    package static func isOfFamily(
+        _ code: HTTPTransportError.Code, isConnected: Bool, after time: Duration
+    ) -> Bool {
+        guard !isConnected else { return false }
+        return code == .cancelled ? time >= hang : isOfRoute(code)
+    }
+
+    /// Whether a failure with this code is one of the route to the server, so that another one may work.
+    package static func isOfRoute(_ code: HTTPTransportError.Code) -> Bool {
+        switch code {
+        case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .tlsFailed: true
+        case .cancelled, .certificateNotTrusted, .responseTooLarge, .malformedResponse, .unknownContentEncoding,
+            .transportFailed:
+            false
+        }
     }
 
     /// What was learned on the previous network doesn't count.
