@@ -66,14 +66,14 @@ private struct DrainingStore: Sendable {
 /// that was delivered comes back without being counted.
 @Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
 struct RepairLaw {
-    /// The newest has gone, the one before it is pending: in each copy of its row.
-    @Test func holdsForEachBitOfARowBesideADeliveredOne() throws {
+    /// The newest has gone, the one before it is pending: every fifth bit of each copy of its row.
+    @Test func holdsForDamagedBitsOfARowBesideADeliveredOne() throws {
         let store = try DrainingStore.parked.get()
         try judge(299, of: store)
         try judge(200, of: store)
     }
 
-    @Test func holdsForEachBitWhileTheVehicleDrives() throws {
+    @Test func holdsForDamagedBitsWhileTheVehicleDrives() throws {
         let store = try DrainingStore.driving.get()
         try judge(299, of: store)
     }
