@@ -88,6 +88,8 @@ final class FleetEngineDouble: @unchecked Sendable {
         }
         let refused = (update.past + [last]).filter(isPoisonous)
         guard refused.isEmpty else {
+            // Each step of the search for the one that is rejected costs a slow answer.
+            if world.holds(.slowAnswer) { world.trouble(for: .seconds(60)) }
             if update.past.isEmpty { world.account.refuse(last, at: world.now) }
             for key in refused { world.account.refuse(key, at: world.now) }
             return refusal(400, "INVALID_ARGUMENT", "location \(refused.count)")
