@@ -356,7 +356,7 @@ import WaypostTestSupport
             clock.advance(by: .seconds(60))
         }
         if let stall = example.stall { monitor.note(lastStall: stall) }
-        monitor.note(outboxWarning: example.outboxWarning)
+        monitor.note(.lostLog, example.outboxWarning)
         var summary = StoreSummary(Ledger(accepted: example.pending, pending: example.pending))
         summary.quarantined.count = example.quarantined
         let report = StatusReport(
@@ -366,6 +366,21 @@ import WaypostTestSupport
     }
 
     /// For a program that asks: where the trouble lies, for how long, and the words for it.
+    /// The end of one warning leaves the others in force.
+    @Test func showsTheMostSeriousWarningOfTheOutbox() {
+        let monitor = AgentMonitor(clock: MonotonicClock(ManualClock()))
+        for warning in OutboxWarning.allCases.reversed() {
+            monitor.note(warning, "\(warning)")
+            #expect(monitor.snapshot.outboxWarning == "\(warning)")
+        }
+        monitor.note(.pinnedLog, nil)
+        #expect(monitor.snapshot.outboxWarning == "lostLog")
+        monitor.note(.lostLog, nil)
+        #expect(monitor.snapshot.outboxWarning == "removedLog")
+        for warning in OutboxWarning.allCases { monitor.note(warning, nil) }
+        #expect(monitor.snapshot.outboxWarning == nil)
+    }
+
     @Test func namesTheStageOfEachTrouble() throws {
         let clock = ManualClock()
         let monitor = AgentMonitor(clock: MonotonicClock(clock))

@@ -183,17 +183,31 @@ struct EconomicDurability {
         try outbox.acknowledge(
             UploadBatch(last: StoredUpdate(sequence: 2, update: sample(2)), lastIsPending: true, past: []))
         for second in 1...3 {
-            let stored = StoredUpdate(sequence: Int64(second), update: sample(second))
-            let hex = UpdateRecord(stored, newestSequence: Int64(second)).bytes.map { byte in
-                String(repeating: "0", count: byte < 16 ? 1 : 0) + String(byte, radix: 16)
-            }
-            try folder.execute("INSERT INTO records VALUES (\(second), x'\(hex.joined())')")
+            try folder.insertRow(StoredUpdate(sequence: Int64(second), update: sample(second)))
         }
         outbox.store = nil
         #expect(try outbox.ledger() == Ledger(accepted: 5, delivered: 1, pending: 4))
         #expect(try outbox.pendingUpdates().map(\.sequence) == [1, 3, 4, 5])
         try outbox.close()
         #expect(try onDisk(folder) == Ledger(accepted: 5, delivered: 1, pending: 4))
+    }
+
+    /// A row of another update has a number that was meant for one that waits.
+    @Test func keepsWhatWaitsAfterARowOfAnotherUpdate() throws {
+        let folder = try StoreFolder()
+        let outbox = try open(folder)
+        for second in 1...5 { _ = try outbox.append(sample(second)) }
+        for second in [2, 3] {
+            try outbox.acknowledge(
+                UploadBatch(
+                    last: StoredUpdate(sequence: Int64(second), update: sample(second)), lastIsPending: true, past: []))
+        }
+        try folder.insertRow(StoredUpdate(sequence: 1, update: sample(99)))
+        outbox.store = nil
+        #expect(try outbox.ledger() == Ledger(accepted: 6, delivered: 2, pending: 4))
+        #expect(try outbox.pendingUpdates().map(\.update) == [99, 1, 4, 5].map(sample))
+        try outbox.close()
+        #expect(try onDisk(folder) == Ledger(accepted: 6, delivered: 2, pending: 4))
     }
 
     @Test func refusesTheUpdateWhoseCommitFindsNoRoom() throws {

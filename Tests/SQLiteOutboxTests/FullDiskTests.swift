@@ -140,8 +140,8 @@ import WaypostTestSupport
 
     private var configuration: OutboxConfiguration {
         var settings = folder.configuration()
-        settings.reportWarning = { [warnings] words in warnings.withLock { $0.append(words) } }
-        settings.reportWarningEnd = { [ends] words in ends.withLock { $0.append(words) } }
+        settings.reportWarning = { [warnings] _, words in warnings.withLock { $0.append(words) } }
+        settings.reportWarningEnd = { [ends] _, words in ends.withLock { $0.append(words) } }
         return settings
     }
 

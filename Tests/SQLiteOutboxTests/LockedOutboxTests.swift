@@ -1,5 +1,6 @@
 import LinuxPlatform
 import LocationReporting
+import LyingDisk
 import Testing
 import WaypostTestSupport
 
@@ -55,13 +56,51 @@ import WaypostTestSupport
         try await outbox.close()
     }
 
+    /// A program that only reads, for as long as it likes, keeps nothing from being stored.
+    @Test func isOpenedWhileAnotherReads() throws {
+        let folder = try StoreFolder()
+        let first = try folder.open()
+        for second in 1...10 { _ = try first.append(sample(second)) }
+        try folder.moveStore(owner: first)
+        let reader = try SQLiteConnection(path: folder.store, access: .readOnly)
+        try reader.execute("BEGIN; SELECT count(*) FROM records")
+        let outbox = try folder.open()
+        #expect(try outbox.append(sample(11)).sequence == 11)
+        try folder.copyStore(to: "killed")
+        #expect(try folder.open("killed").ledger() == Ledger(accepted: 11, pending: 11))
+        try reader.execute("COMMIT")
+        #expect(try outbox.append(sample(12)).sequence == 12)
+        try outbox.close()
+        #expect(try OutboxReader(path: folder.store).summary().ledger == Ledger(accepted: 12, pending: 12))
+        #expect(folder.recoveries.isEmpty)
+    }
+
+    /// What is added to a log whose sync has failed can be lost with it.
+    @Test func addsNothingToALogOfAFailedSync() throws {
+        let folder = try StoreFolder()
+        let disk = folder.lyingDisk(seed: 1)
+        let outbox = try folder.open(on: disk)
+        for second in 1...10 { _ = try outbox.append(sample(second)) }
+        let reader = try SQLiteConnection(path: folder.store, access: .readOnly)
+        try reader.execute("BEGIN; SELECT count(*) FROM records")
+        disk.order(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .sync))
+        #expect(throws: OutboxError.self) { try outbox.append(sample(11)) }
+        for _ in 1...2 {
+            let error = #expect(throws: OutboxError.self) { try outbox.append(sample(11)) }
+            #expect(error?.code == .busy)
+        }
+        try reader.execute("COMMIT")
+        #expect(try outbox.append(sample(11)).sequence == 11)
+        #expect(folder.recoveries.isEmpty)
+    }
+
     /// A read that stays open keeps the log from starting over: it grows with each commit.
     @Test func reportsALogThatAReaderKeepsGrowing() throws {
         let folder = try StoreFolder()
         let told = Locked<[String]>([])
         var settings = folder.configuration(maximumBytes: 0)
-        settings.reportWarning = { words in told.withLock { $0.append(words) } }
-        settings.reportWarningEnd = { words in told.withLock { $0.append(words) } }
+        settings.reportWarning = { _, words in told.withLock { $0.append(words) } }
+        settings.reportWarningEnd = { _, words in told.withLock { $0.append(words) } }
         let outbox = try OutboxEngine(settings)
         _ = try outbox.append(sample(1))
         let reader = try SQLiteConnection(path: folder.store, access: .readOnly)

@@ -74,7 +74,7 @@ import Testing
         try lengthen("outbox.sqlite-wal", in: folder)
         let told = Locked<[String]>([])
         var settings = folder.configuration()
-        settings.reportWarning = { words in told.withLock { $0.append(words) } }
+        settings.reportWarning = { _, words in told.withLock { $0.append(words) } }
         try OutboxEngine(settings).close()
         #expect(
             told.withLock { $0 } == [

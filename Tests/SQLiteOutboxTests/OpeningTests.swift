@@ -69,7 +69,7 @@ import WaypostTestSupport
         }
         let told = Locked<[String]>([])
         var settings = folder.configuration("killed")
-        settings.reportWarning = { words in told.withLock { $0.append(words) } }
+        settings.reportWarning = { _, words in told.withLock { $0.append(words) } }
         let killed = try OutboxEngine(settings)
         let accepted = try killed.ledger().accepted
         #expect(accepted > 0 && accepted < 300)
@@ -100,7 +100,7 @@ import WaypostTestSupport
         }
         #expect(!folder.exists("killed-wal"))
         var settings = folder.configuration("killed")
-        settings.reportWarning = { Issue.record("\($0)") }
+        settings.reportWarning = { Issue.record("\($1)") }
         #expect(try OutboxEngine(settings).ledger().accepted == 300)
     }
 

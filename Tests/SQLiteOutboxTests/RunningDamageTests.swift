@@ -124,6 +124,21 @@ struct RunningDamage {
         #expect(folder.recoveries.isEmpty)
     }
 
+    /// The store has as many more updates as the failed append had, and they are others.
+    @Test func appendsAgainWhatIsNotAmongTheRowsFound() throws {
+        let (folder, disk) = try folderOnDisk()
+        let outbox = try folder.open(on: disk)
+        for second in 1...10 { _ = try outbox.append(sample(second)) }
+        disk.order(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .write))
+        #expect(throws: OutboxError.self) { try outbox.append(sample(12), with: [sample(11)]) }
+        for sequence in [11, 12] {
+            try folder.insertRow(StoredUpdate(sequence: Int64(sequence), update: sample(sequence + 80)))
+        }
+        #expect(try outbox.append(sample(12), with: [sample(11)]).sequence == 14)
+        #expect(try outbox.ledger() == Ledger(accepted: 14, pending: 14))
+        #expect(try outbox.pendingUpdates().map(\.update) == (Array(1...10) + [91, 92, 11, 12]).map(sample))
+    }
+
     /// A commit that failed leaves pages in the log, a later account among them, which was never true.
     @Test(arguments: [DiskCall.write, .sync], 1...12)
     func believesNothingOfACommitThatFailed(call: DiskCall, number: Int) throws {

@@ -43,6 +43,14 @@ final class StoreFolder: Sendable {
         try connection.execute("PRAGMA secure_delete = ON; \(sql)")
     }
 
+    /// Inserts a pending update behind the outbox's back.
+    func insertRow(_ stored: StoredUpdate) throws {
+        let hex = UpdateRecord(stored, newestSequence: stored.sequence).bytes.map { byte in
+            String(repeating: "0", count: byte < 16 ? 1 : 0) + String(byte, radix: 16)
+        }
+        try execute("INSERT INTO records VALUES (\(stored.sequence), x'\(hex.joined())')")
+    }
+
     func open(_ name: String = "outbox.sqlite", on disk: any StoreDisk = SystemDisk()) throws -> OutboxEngine {
         try OutboxEngine(configuration(name, on: disk))
     }

@@ -3,7 +3,7 @@ import LinuxPlatform
 /// Space that is given back when the disk is full, so that what was accepted can still be delivered and written down.
 final class DiskReserve {
     private let files: StoreFiles
-    private let reportWarning, reportWarningEnd: @Sendable (String) -> Void
+    private let reportWarning, reportWarningEnd: @Sendable (OutboxWarning, String) -> Void
     private var hasReportedMissing = false
 
     /// Room for the log between two checkpoints, and for one checkpoint.
@@ -29,12 +29,13 @@ final class DiskReserve {
     func fill() throws(StoreError) {
         do throws(StoreError) {
             try withSystem(files.path, files.disk.reserve(Self.bytes, at: files.reserve))
-            if hasReportedMissing { reportWarningEnd("there is a reserve for a full disk again") }
+            if hasReportedMissing { reportWarningEnd(.noReserve, "there is a reserve for a full disk again") }
             hasReportedMissing = false
         } catch {
             guard error.kind == .refused else { throw error }
             if !hasReportedMissing {
-                reportWarning("there is no reserve for a full disk, updates are stored all the same: \(error.reason)")
+                reportWarning(
+                    .noReserve, "there is no reserve for a full disk, updates are stored all the same: \(error.reason)")
             }
             hasReportedMissing = true
         }

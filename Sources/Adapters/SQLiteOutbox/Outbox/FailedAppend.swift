@@ -4,13 +4,19 @@ import LocationReporting
 /// the updates appends them again, with others after them, and they are there already.
 struct FailedAppend {
     var updates: [LocationUpdate] = []
-    private var found: [LocationUpdate] = []
+    private var found: [StoredUpdate] = []
 
-    /// Notes that the first `count` are in the store.
-    mutating func wasFound(_ count: Int) {
-        found += updates.prefix(count)
+    /// Notes which of the first updates are among `rows`, those that the store holds unexpectedly.
+    mutating func resolve(in rows: [StoredUpdate]) {
+        for update in updates {
+            guard let row = rows.first(where: { $0.update.place == update.place }) else { break }
+            found.append(StoredUpdate(sequence: row.sequence, update: update))
+        }
         updates = []
     }
 
-    func countStored(of appended: [LocationUpdate]) -> Int { appended.starts(with: found) ? found.count : 0 }
+    /// The updates that `appended` begins with and the store holds already.
+    func found(among appended: [LocationUpdate]) -> [StoredUpdate] {
+        appended.starts(with: found.map(\.update)) ? found : []
+    }
 }

@@ -73,9 +73,12 @@ final class OutboxEngine {
         try perform { store throws(StoreError) in
             var all = shapePoints.map { GroupCommit.Element(update: $0, overrulesEarlier: false) }
             all.append(GroupCommit.Element(update: update, overrulesEarlier: overrulingEarlier))
-            let new = Array(all.dropFirst(failedAppend.countStored(of: all.map(\.update))))
+            let found = failedAppend.found(among: all.map(\.update))
+            let new = Array(all.dropFirst(found.count))
             group.append(new, at: configuration.uptime())
-            let stored = StoredUpdate(sequence: counters.lastSequence + Int64(group.count), update: update)
+            let next = counters.lastSequence + Int64(group.count)
+            let sequence = new.isEmpty ? found.last?.sequence ?? next : next
+            let stored = StoredUpdate(sequence: sequence, update: update)
             do throws(StoreError) {
                 if isCommitDue {
                     try reserve.fill()
@@ -133,7 +136,14 @@ final class OutboxEngine {
 
     /// Periodic work, for each `maintenanceInterval`; whether anything is pending again because of it.
     func maintain() throws(OutboxError) -> Bool {
-        try perform { store throws(StoreError) in
+        let isLogMoved = try perform { store throws(StoreError) in
+            guard opening.isLogRemoved() else { return false }
+            try ownership?.verify()
+            return opening.moveRemovedLog(of: store)
+        }
+        // The next use opens it with a new log.
+        if isLogMoved { store = nil }
+        return try perform { store throws(StoreError) in
             opening.watchLog()
             if isCommitDue { try reserve.lending(commit(store)) }
             return try handleRequests(store)
@@ -164,7 +174,7 @@ final class OutboxEngine {
     }
 
     /// Changes rows and counters in one transaction, with every update in its row.
-    private func change(
+    func change(
         _ store: OutboxStore, _ body: (inout OutboxCounters) throws(StoreError) -> Void
     ) throws(StoreError) {
         func attempt() throws(StoreError) {
@@ -192,6 +202,7 @@ final class OutboxEngine {
                 return try afterRepair(attempt(body))
             }
         } catch {
+            if error.isFailedSync { opening.distrustLog() }
             if !error.leavesStoreSound { invalidateStore() }
             let told = OutboxError(error, repairsDamage: configuration.repairsDamage)
             if error.kind == .damagedAgain { holdingOff = (told, configuration.uptime() + Self.repairInterval) }
@@ -240,15 +251,36 @@ extension OutboxEngine {
     private func openExisting() throws(StoreError) {
         // Where the process has gone on, what a commit that failed has left was not accepted, or is in memory still.
         let (opened, found) = try opening.open(known: counters, completes: !hasBeenOpen)
-        // A commit that failed may have reached the disk all the same: those do not wait any more.
-        let unexpected = Int(max(0, found.lastSequence - counters.lastSequence))
-        failedAppend.wasFound(max(0, unexpected - group.count))
-        group.removeFirst(unexpected)
+        try forgetStored(in: opened, upTo: found.lastSequence)
         (counters, hasBeenOpen) = (found, true)
         for sequence in unwritten.keys where sequence <= counters.lastSequence {
             if try !opened.rows.isPending(sequence) { unwritten[sequence] = nil }
         }
         store = opened
+    }
+
+    /// Removes from memory what a failed commit has put on the disk anyway. The rows decide, because a repair may raise
+    /// the last sequence for other reasons.
+    private func forgetStored(in opened: OutboxStore, upTo last: Int64) throws(StoreError) {
+        let before = counters.lastSequence
+        let waiting = group.stored(after: before)
+        guard last > before, !waiting.isEmpty || !failedAppend.updates.isEmpty else {
+            return failedAppend.resolve(in: [])
+        }
+        let rows = try opened.rows.oldest(after: before, limit: Self.newestSearchLimit).map(\.stored)
+        let isStored: (StoredUpdate) -> Bool = { one in
+            rows.contains { $0.update.place == one.update.place }
+                // A delivered one has no row.
+                || one.sequence <= last && self.unwritten[one.sequence] != nil
+        }
+        let stored = waiting.prefix(while: isStored).count
+        failedAppend.resolve(in: stored == waiting.count ? rows : [])
+        group.removeFirst(stored)
+        // The others follow whatever is on the disk; last first, so that none takes the number of another.
+        for one in waiting.dropFirst(stored).reversed() where unwritten.removeValue(forKey: one.sequence) != nil {
+            let sequence = last - before - Int64(stored) + one.sequence
+            unwritten[sequence] = StoredUpdate(sequence: sequence, update: one.update)
+        }
     }
 
     /// Closes a store that has failed: it is checked again before it is used.
@@ -437,63 +469,4 @@ extension OutboxEngine {
 
     /// The counters with what waits for its commit.
     private var current: OutboxCounters { group.added(to: counters) }
-}
-
-/// What tools ask for, carried out by the owner of the store.
-extension OutboxEngine {
-    /// Carries out what tools have asked for; whether anything is pending again because of it.
-    private func handleRequests(_ store: OutboxStore) throws(StoreError) -> Bool {
-        guard let foreignChange = try store.foreignChange() else { return false }
-        let table = try store.requests()
-        var isAnyRequeued = false
-        let requests = try table.open()
-        for (id, request) in requests {
-            let answer = try carryOut(request, store) { answer throws(StoreError) in try table.answer(id, answer) }
-            if case .done(let count, _) = answer, request?.action == .requeue, count > 0 { isAnyRequeued = true }
-        }
-        if requests.count < RequestTable.atOnce { store.settle(foreignChange) }
-        return isAnyRequeued
-    }
-
-    /// Carries `request` out with `note` in the same transaction, so that both are known or neither.
-    private func carryOut(
-        _ request: QuarantineRequest?, _ store: OutboxStore,
-        note: (QuarantineAnswer) throws(StoreError) -> Void = { _ in }
-    ) throws(StoreError) -> QuarantineAnswer {
-        var answer = QuarantineAnswer.notUnderstood
-        try change(store) { next throws(StoreError) in
-            if let request { answer = try Self.apply(request, store, &next) }
-            try note(answer)
-        }
-        return answer
-    }
-
-    private static func apply(
-        _ request: QuarantineRequest, _ store: OutboxStore, _ next: inout OutboxCounters
-    ) throws(StoreError) -> QuarantineAnswer {
-        let kept = try store.rows.quarantined().map(\.stored)
-        let chosen = kept.filter { request.sequences?.contains($0.sequence) ?? true }
-        if let sequences = request.sequences, chosen.count < sequences.count {
-            return .unknown(sequences.subtracting(chosen.map(\.sequence)).sorted())
-        }
-        let notKept = request.sequences == nil ? max(0, next.quarantined.count - Int64(kept.count)) : 0
-        for stored in chosen { try store.removeQuarantined(stored.sequence) }
-        switch request.action {
-        case .requeue:
-            for stored in chosen {
-                next.requeue(stored)
-                try store.insert(UpdateRecord(stored, newestSequence: next.newest?.sequence ?? stored.sequence))
-            }
-        case .discard:
-            // Those that are not kept any more go with all the others.
-            var tally = UpdateTally(count: notKept, timesOfFix: notKept > 0 ? next.quarantined.timesOfFix : nil)
-            for stored in chosen { tally.add(stored.update.timeOfFix) }
-            next.discard(tally)
-        }
-        next.narrowQuarantine(to: kept.filter { !chosen.contains($0) })
-        try store.write(&next)
-        let count = Int64(chosen.count)
-        return request.action == .discard
-            ? .done(count: count + notKept, notKept: 0) : .done(count: count, notKept: notKept)
-    }
 }

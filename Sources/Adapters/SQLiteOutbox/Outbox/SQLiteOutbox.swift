@@ -152,9 +152,9 @@ package struct OutboxConfiguration: Sendable {
     /// Called on the outbox's thread when a damaged outbox has been replaced, at opening or later.
     package var reportRecovery: @Sendable (StoreRecovery) -> Void = { _ in }
     /// Called on the outbox's thread, once, with what an operator should know although updates are stored.
-    package var reportWarning: @Sendable (String) -> Void = { _ in }
+    package var reportWarning: @Sendable (OutboxWarning, String) -> Void = { _, _ in }
     /// Called on the outbox's thread when that is over.
-    package var reportWarningEnd: @Sendable (String) -> Void = { _ in }
+    package var reportWarningEnd: @Sendable (OutboxWarning, String) -> Void = { _, _ in }
     /// Asked on the outbox's thread at each opening, with what is in it; what it throws keeps the outbox closed.
     package var admit: @Sendable (Ledger) throws(OutboxError) -> Void = { _ in }
     /// Where all of it lies.

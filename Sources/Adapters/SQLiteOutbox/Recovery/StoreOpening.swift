@@ -1,3 +1,4 @@
+import LinuxPlatform
 import LocationReporting
 import ReportedText
 
@@ -7,6 +8,11 @@ final class StoreOpening {
     private let configuration: OutboxConfiguration
     private var hasReportedLongLog = false
     private var hasReportedPinnedLog = false
+    private var hasReportedRemovedLog = false
+    /// The log that the open store writes to.
+    private var log: FileStatus.Identity?
+    /// Whether a sync of the log has failed.
+    private var isLogDistrusted = false
 
     /// A store up to this size is checked whole at opening, in a few milliseconds; of a larger one the places
     /// are checked that every use depends on, and the rest as it is read.
@@ -34,6 +40,7 @@ final class StoreOpening {
         let store: OutboxStore
         if let examined = found.store {
             store = examined
+            isLogDistrusted = false
             store.acceptChanges()
         } else {
             store = try OutboxStore(files)
@@ -47,6 +54,7 @@ final class StoreOpening {
         try withSystem(files.path, files.synchronizeFolder())
         try store.migrate(&counters)
         if completes { try complete(found.cutOff, in: store, &counters) }
+        log = try withSystem(files.path, files.disk.entry(at: files.log))?.identity
         return (store, counters)
     }
 
@@ -100,6 +108,7 @@ final class StoreOpening {
 
     private func reportRemovedLog(_ pages: UInt32, _ counters: OutboxCounters) {
         configuration.reportWarning(
+            .lostLog,
             "\(files.log) was removed, and with it the outbox's last \(Int(pages).counted("page")): it is older than it was, "
                 + "and knows of \(counters.lastSequence.counted("accepted update")). Those accepted after that are lost or "
                 + "uncounted, and some of those delivered are sent again; never remove a file of the outbox alone")
@@ -111,18 +120,46 @@ final class StoreOpening {
         let isPinned = bytes > min(StoreFormat.longestLog, max(configuration.maximumBytes, 16 << 20))
         if isPinned, !hasReportedPinnedLog {
             configuration.reportWarning(
+                .pinnedLog,
                 "\(files.log) has grown to \(bytes >> 20) MiB: another program has been reading the outbox for long; "
                     + "end that program (fuser -v \(files.path) names it)")
         } else if !isPinned, hasReportedPinnedLog {
-            configuration.reportWarningEnd("\(files.log) is short again")
+            configuration.reportWarningEnd(.pinnedLog, "\(files.log) is short again")
         }
         hasReportedPinnedLog = isPinned
     }
+
+    /// Whether the log of the open store is no longer at its path: a kill would lose what SQLite has written to it.
+    func isLogRemoved() -> Bool {
+        guard let log else { return false }
+        do throws(SystemError) { return try files.disk.entry(at: files.log)?.identity != log } catch { return false }
+    }
+
+    /// Puts the content of the removed log into the database. Returns whether that is complete and `store` can be
+    /// closed; if not, only the open store has it.
+    func moveRemovedLog(of store: OutboxStore) -> Bool {
+        if !hasReportedRemovedLog {
+            configuration.reportWarning(
+                .removedLog,
+                "\(files.log) was removed or replaced while the outbox was in use: a crash now loses what is not in the "
+                    + "database yet; never remove a file of the outbox alone")
+        }
+        hasReportedRemovedLog = true
+        do throws(StoreError) { try store.emptyLog() } catch { return false }
+        configuration.reportWarningEnd(
+            .removedLog, "\(files.log) is made again: all that the removed one held is in the database")
+        hasReportedRemovedLog = false
+        return true
+    }
+
+    /// Notes that a sync of the log may have failed: nothing is added to it until it has been emptied.
+    func distrustLog() { isLogDistrusted = true }
 
     /// Once: the next opening finds it emptied, unless a program that reads it keeps it as it is.
     private func reportLongLog(_ bytes: Int64) {
         if !hasReportedLongLog {
             configuration.reportWarning(
+                .longLog,
                 "\(files.log) has \(bytes) bytes, far more than the outbox writes; what lies beyond the first "
                     + "\(StoreFormat.longestLog >> 20) MiB is not searched for updates")
         }
@@ -135,10 +172,12 @@ final class StoreOpening {
     /// disk, and no sync will bring it there. Written to another place it is.
     private func emptyLog(of store: OutboxStore) throws(StoreError) {
         do throws(StoreError) { try store.emptyLog() } catch {
-            // There is no room to move it: it stays where it is.
-            guard error.kind == .full, !error.isFailedSync else { throw error }
+            // There is no room to move it, or another program reads it: it stays where it is.
+            guard !isLogDistrusted, error.leavesStoreSound else { throw error }
+            if error.kind == .busy { try store.transaction {} }  // throws if that program writes
             return
         }
+        isLogDistrusted = false
         // Should its old pages come back after a power cut, they would lie over newer ones.
         try withSystem(files.path, files.disk.synchronizeFile(at: files.log))
     }

@@ -4,6 +4,7 @@ package import HTTPMessages
 import LinuxPlatform
 package import LocationReporting
 package import ReportedText
+package import SQLiteOutbox
 package import TimeAndChance
 package import VehicleAuthorization
 
@@ -52,8 +53,10 @@ package final class AgentMonitor: ReportingObserver {
         package var storeRepairs = 0
         /// Why the last run ended itself.
         package var lastStall: StallRecord?
-        /// What an operator should know of the outbox although it stores updates; `nil` while there is nothing.
-        package var outboxWarning: String?
+        /// The outbox's warnings in force, which it gives although it stores updates.
+        fileprivate var outboxWarnings: [OutboxWarning: String] = [:]
+        /// The most serious warning of the outbox in force.
+        package var outboxWarning: String? { outboxWarnings.min { $0.key < $1.key }?.value }
         /// From the arrival of a fix to the acknowledgement.
         package var delays = DeliveryDelays()
         /// When the configuration in force was read; `nil` where none is reloaded.
@@ -146,8 +149,10 @@ package final class AgentMonitor: ReportingObserver {
     /// Notes why the last run ended itself.
     package func note(lastStall: StallRecord) { state.withLock { $0.lastStall = lastStall } }
 
-    /// Notes what an operator should know of the outbox, or that it is over.
-    package func note(outboxWarning: String?) { state.withLock { $0.outboxWarning = outboxWarning } }
+    /// Notes a warning of the outbox, or with `nil` that it is over.
+    package func note(_ warning: OutboxWarning, _ text: String?) {
+        state.withLock { $0.outboxWarnings[warning] = text }
+    }
 
     /// Notes which file the configuration is read from.
     package func note(loadedFrom file: String) { state.withLock { $0.loadedFrom = file } }

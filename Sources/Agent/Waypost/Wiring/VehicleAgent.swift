@@ -70,12 +70,12 @@ package struct VehicleAgent: Sendable {
         var store = configuration.outbox
         store.reportRecovery = { log.write(.error, "\($0)") }
         store.reportWarning = {
-            log.write(.warning, $0)
-            monitor.note(outboxWarning: $0)
+            log.write(.warning, $1)
+            monitor.note($0, $1)
         }
         store.reportWarningEnd = {
-            log.write(.info, $0)
-            monitor.note(outboxWarning: nil)
+            log.write(.info, $1)
+            monitor.note($0, nil)
         }
         store.uptime = { parts.clock.now }
         let (owner, vehicle) = (OutboxVehicle(besideOutbox: store.path), configuration.vehicle)

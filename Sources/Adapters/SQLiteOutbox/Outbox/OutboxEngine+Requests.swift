@@ -1,0 +1,60 @@
+import LocationReporting
+
+/// What tools ask for, carried out by the owner of the store.
+extension OutboxEngine {
+    /// Carries out what tools have asked for; whether anything is pending again because of it.
+    func handleRequests(_ store: OutboxStore) throws(StoreError) -> Bool {
+        guard let foreignChange = try store.foreignChange() else { return false }
+        let table = try store.requests()
+        var isAnyRequeued = false
+        let requests = try table.open()
+        for (id, request) in requests {
+            let answer = try carryOut(request, store) { answer throws(StoreError) in try table.answer(id, answer) }
+            if case .done(let count, _) = answer, request?.action == .requeue, count > 0 { isAnyRequeued = true }
+        }
+        if requests.count < RequestTable.atOnce { store.settle(foreignChange) }
+        return isAnyRequeued
+    }
+
+    /// Carries `request` out with `note` in the same transaction, so that both are known or neither.
+    func carryOut(
+        _ request: QuarantineRequest?, _ store: OutboxStore,
+        note: (QuarantineAnswer) throws(StoreError) -> Void = { _ in }
+    ) throws(StoreError) -> QuarantineAnswer {
+        var answer = QuarantineAnswer.notUnderstood
+        try change(store) { next throws(StoreError) in
+            if let request { answer = try Self.apply(request, store, &next) }
+            try note(answer)
+        }
+        return answer
+    }
+
+    private static func apply(
+        _ request: QuarantineRequest, _ store: OutboxStore, _ next: inout OutboxCounters
+    ) throws(StoreError) -> QuarantineAnswer {
+        let kept = try store.rows.quarantined().map(\.stored)
+        let chosen = kept.filter { request.sequences?.contains($0.sequence) ?? true }
+        if let sequences = request.sequences, chosen.count < sequences.count {
+            return .unknown(sequences.subtracting(chosen.map(\.sequence)).sorted())
+        }
+        let notKept = request.sequences == nil ? max(0, next.quarantined.count - Int64(kept.count)) : 0
+        for stored in chosen { try store.removeQuarantined(stored.sequence) }
+        switch request.action {
+        case .requeue:
+            for stored in chosen {
+                next.requeue(stored)
+                try store.insert(UpdateRecord(stored, newestSequence: next.newest?.sequence ?? stored.sequence))
+            }
+        case .discard:
+            // Those that are not kept any more go with all the others.
+            var tally = UpdateTally(count: notKept, timesOfFix: notKept > 0 ? next.quarantined.timesOfFix : nil)
+            for stored in chosen { tally.add(stored.update.timeOfFix) }
+            next.discard(tally)
+        }
+        next.narrowQuarantine(to: kept.filter { !chosen.contains($0) })
+        try store.write(&next)
+        let count = Int64(chosen.count)
+        return request.action == .discard
+            ? .done(count: count + notKept, notKept: 0) : .done(count: count, notKept: notKept)
+    }
+}

@@ -1,0 +1,83 @@
+import FoundationEssentials
+import LinuxPlatform
+import LocationReporting
+import Testing
+
+@testable import SQLiteOutbox
+
+/// The log is removed while the outbox is in use: SQLite goes on writing to the file without a name.
+@Suite struct RemovedLog {
+    private let folder: StoreFolder
+    private let told = Locked<[String]>([])
+
+    init() throws { folder = try StoreFolder() }
+
+    enum Removal: Sendable, CaseIterable {
+        case log, logAndIndex, replacedByAnEmptyFile, replacedByACopy
+    }
+
+    private func open() throws -> OutboxEngine {
+        var settings = folder.configuration()
+        settings.reportWarning = { [told] warning, _ in told.withLock { $0.append("\(warning)") } }
+        settings.reportWarningEnd = { [told] warning, _ in told.withLock { $0.append("no \(warning)") } }
+        return try OutboxEngine(settings)
+    }
+
+    private func remove(_ removal: Removal) throws {
+        let log = folder.store + "-wal"
+        let bytes = try folder.read("outbox.sqlite-wal")
+        try FileManager.default.removeItem(atPath: log)
+        switch removal {
+        case .log: break
+        case .logAndIndex: try FileManager.default.removeItem(atPath: folder.store + "-shm")
+        case .replacedByAnEmptyFile: try folder.write([], to: "outbox.sqlite-wal")
+        case .replacedByACopy:
+            try folder.write(bytes, to: "copy")
+            try folder.rename("copy", to: "outbox.sqlite-wal")
+        }
+    }
+
+    /// Expects a kill at this moment to lose nothing.
+    private func expectSafe(_ accepted: Int64) throws {
+        try folder.copyStore(to: "killed")
+        let killed = try folder.open("killed")
+        #expect(try killed.ledger() == Ledger(accepted: accepted, pending: accepted))
+        try killed.close()
+    }
+
+    @Test(arguments: Removal.allCases) func losesNothingAfterTheNextMaintenance(removal: Removal) throws {
+        let outbox = try open()
+        for second in 1...5 { _ = try outbox.append(sample(second)) }
+        try remove(removal)
+        for second in 6...8 { _ = try outbox.append(sample(second)) }
+        for _ in 1...3 { _ = try outbox.maintain() }
+        #expect(told.withLock { $0 } == ["removedLog", "no removedLog"])
+        try expectSafe(8)
+        _ = try outbox.append(sample(9))
+        try expectSafe(9)
+        try outbox.close()
+        #expect(try OutboxReader(path: folder.store).summary().ledger == Ledger(accepted: 9, pending: 9))
+        #expect(folder.recoveries.isEmpty)
+    }
+
+    /// It is all that has the latest commits, so that the store stays open until they are in the database.
+    @Test func isMovedOnceNobodyReadsIt() throws {
+        let outbox = try open()
+        _ = try outbox.append(sample(1))
+        let reader = try SQLiteConnection(path: folder.store, access: .readOnly)
+        try reader.execute("BEGIN; SELECT count(*) FROM records")
+        _ = try outbox.append(sample(2))
+        try remove(.log)
+        for second in 3...4 {
+            _ = try outbox.append(sample(second))
+            _ = try outbox.maintain()
+        }
+        #expect(told.withLock { $0 } == ["removedLog"], "once")
+        #expect(try outbox.ledger() == Ledger(accepted: 4, pending: 4))
+        try reader.execute("COMMIT")
+        _ = try outbox.maintain()
+        #expect(told.withLock { $0 } == ["removedLog", "no removedLog"])
+        try expectSafe(4)
+        #expect(folder.recoveries.isEmpty)
+    }
+}
