@@ -135,8 +135,8 @@ final class StoreOpening {
         do throws(SystemError) { return try files.disk.entry(at: files.log)?.identity != log } catch { return false }
     }
 
-    /// Puts the content of the removed log into the database. Returns whether that is complete and `store` can be closed;
-    /// if not, only the open store has it.
+    /// Puts the content of the removed log into the database. Returns whether that is complete and `store` can be
+    /// closed; if not, only the open store has it.
     func moveRemovedLog(of store: OutboxStore) -> Bool {
         if !hasReportedRemovedLog {
             configuration.reportWarning(

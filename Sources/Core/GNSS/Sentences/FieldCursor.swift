@@ -124,7 +124,14 @@ import TimeAndChance
 
     /// The first byte of a field, 0 when it is empty.
     @inline(__always)
-    mutating func letter() -> UInt8 {
+    mutating func letter() -> UInt8 { letter(isFlag: false) }
+
+    /// The byte of a flag, 0 when the field is empty; a longer field can't be read, which is noted.
+    @inline(__always)
+    mutating func flag() -> UInt8 { letter(isFlag: true) }
+
+    @inline(__always)
+    private mutating func letter(isFlag: Bool) -> UInt8 {
         guard unsafe position != end else { return 0 }
         let byte = unsafe position.pointee
         if byte == UInt8(ascii: ",") {
@@ -137,20 +144,9 @@ import TimeAndChance
             unsafe position += 2
         } else {
             skip()
+            if isFlag { noteUnreadableFlag() }
         }
         return byte
-    }
-
-    /// The byte of a flag, 0 when the field is empty; a longer field can't be read, which is noted.
-    @inline(__always)
-    mutating func flag() -> UInt8 {
-        let start = unsafe position
-        let flag = letter()
-        // A flag and its comma, or the comma alone.
-        if unsafe position - start > 2 || position - start == 2 && position[-1] != UInt8(ascii: ",") {
-            noteUnreadableFlag()
-        }
-        return flag
     }
 
     /// The bytes of a field of up to eight, first byte lowest; longer fields are cut.
