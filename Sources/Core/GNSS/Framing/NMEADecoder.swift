@@ -297,7 +297,7 @@ extension NMEADecoder {
         }
         let text = unsafe SentenceText(fields: base + first, end: base + end, limit: base + bytes.count)
         if sky != nil, length == 5 { noteSky(address, text) }
-        read(type, text, TalkerGroup(address: address), emit)
+        read(type, text, address, emit)
         if assembler.hasWarning { noteWarnings() }
     }
 
@@ -340,37 +340,43 @@ extension NMEADecoder {
     /// for the optimizer to keep what they read out of memory.
     @inline(__always)
     private mutating func read(
-        _ type: SentenceType, _ text: SentenceText, _ talker: TalkerGroup, _ emit: (Fix) -> Void
+        _ type: SentenceType, _ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void
     ) {
         switch type {
-        case .rmc: readRMC(text, talker, emit)
-        case .gga: readGGA(text, talker, emit)
-        case .gll: readGLL(text, talker, emit)
+        case .rmc: readRMC(text, address, emit)
+        case .gga: readGGA(text, address, emit)
+        case .gll: readGLL(text, address, emit)
         case .vtg: readVTG(text, emit)
         case .gsa: readGSA(text, emit)
         case .other: break
-        default: readRare(type, text, talker, emit)
+        default: readRare(type, text, address, emit)
         }
     }
 
     @inline(never)
-    private mutating func readRMC(_ text: SentenceText, _ talker: TalkerGroup, _ emit: (Fix) -> Void) {
+    private mutating func readRMC(_ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void) {
         var fields = FieldCursor(text)
-        if let sentence = PositionSentence(rmc: &fields, &recent) { assembler.take(sentence, .rmc, talker, emit) }
+        if let sentence = PositionSentence(rmc: &fields, &recent) {
+            assembler.take(sentence, .rmc, TalkerGroup(address: address), emit)
+        }
         if fields.hasFault { noteFault(in: fields, of: .rmc, text) }
     }
 
     @inline(never)
-    private mutating func readGGA(_ text: SentenceText, _ talker: TalkerGroup, _ emit: (Fix) -> Void) {
+    private mutating func readGGA(_ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void) {
         var fields = FieldCursor(text)
-        if let sentence = PositionSentence(gga: &fields, &recent) { assembler.take(sentence, .gga, talker, emit) }
+        if let sentence = PositionSentence(gga: &fields, &recent) {
+            assembler.take(sentence, .gga, TalkerGroup(address: address), emit)
+        }
         if fields.hasFault { noteFault(in: fields, of: .gga, text) }
     }
 
     @inline(never)
-    private mutating func readGLL(_ text: SentenceText, _ talker: TalkerGroup, _ emit: (Fix) -> Void) {
+    private mutating func readGLL(_ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void) {
         var fields = FieldCursor(text)
-        if let sentence = PositionSentence(gll: &fields, &recent) { assembler.take(sentence, .gll, talker, emit) }
+        if let sentence = PositionSentence(gll: &fields, &recent) {
+            assembler.take(sentence, .gll, TalkerGroup(address: address), emit)
+        }
         if fields.hasFault { noteFault(in: fields, of: .gll, text) }
     }
 
@@ -390,13 +396,15 @@ extension NMEADecoder {
 
     @inline(never)
     private mutating func readRare(
-        _ type: SentenceType, _ text: SentenceText, _ talker: TalkerGroup, _ emit: (Fix) -> Void
+        _ type: SentenceType, _ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void
     ) {
         var fields = FieldCursor(text)
         var type = type
         switch type {
         case .gns:
-            if let sentence = PositionSentence(gns: &fields, &recent) { assembler.take(sentence, type, talker, emit) }
+            if let sentence = PositionSentence(gns: &fields, &recent) {
+                assembler.take(sentence, type, TalkerGroup(address: address), emit)
+            }
         case .gst, .gbs, .pgrme, .pqtmepe, .psrfepe:
             if let sentence = AccuracySentence(type, &fields) { assembler.take(sentence, type, emit) }
         case .zda:
@@ -405,7 +413,7 @@ extension NMEADecoder {
             if let sentence = HeadingSentence(hdt: &fields) { assembler.take(sentence) }
         case .ths:
             if let sentence = HeadingSentence(ths: &fields) { assembler.take(sentence) }
-        case .pubx00, .pubx04: type = readMakersPosition(&fields, talker, emit)
+        case .pubx00, .pubx04: type = readMakersPosition(&fields, address, emit)
         case .dtm:
             if let warning = ReceiverNotice.warning(dtm: &fields) { warn(warning) }
             return
@@ -419,11 +427,13 @@ extension NMEADecoder {
 
     /// PUBX: the first field says which of u-blox's own sentences it is. Returns its type.
     private mutating func readMakersPosition(
-        _ fields: inout FieldCursor, _ talker: TalkerGroup, _ emit: (Fix) -> Void
+        _ fields: inout FieldCursor, _ address: UInt64, _ emit: (Fix) -> Void
     ) -> SentenceType {
         switch fields.decimal()?.whole {
         case 0:
-            if let sentence = PositionSentence(pubx00: &fields) { assembler.take(sentence, .pubx00, talker, emit) }
+            if let sentence = PositionSentence(pubx00: &fields) {
+                assembler.take(sentence, .pubx00, TalkerGroup(address: address), emit)
+            }
             return .pubx00
         case 4:
             if let sentence = DateSentence(pubx04: &fields) { assembler.take(sentence, emit) }

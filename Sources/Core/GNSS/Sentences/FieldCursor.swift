@@ -28,14 +28,18 @@ import TimeAndChance
     private var position: UnsafePointer<UInt8>
     /// The first fault in a field that the sentence can't do without.
     var fault = Fault.none
-    /// The first fault in a field that the sentence can do without; that field counts as empty.
+    /// The last fault in a field that the sentence can do without; that field counts as empty.
     private(set) var omission = Fault.none
     /// The end of the field at fault, its comma included.
     private(set) var faultEnd: UnsafePointer<UInt8>
+    private(set) var omissionEnd: UnsafePointer<UInt8>
 
     @inline(__always)
     init(_ text: SentenceText) {
-        unsafe (self.text, position, faultEnd) = (text, text.fields, text.fields)
+        self.text = text
+        unsafe position = text.fields
+        unsafe faultEnd = text.fields
+        unsafe omissionEnd = text.fields
     }
 
     private var end: UnsafePointer<UInt8> { unsafe text.end }
@@ -70,14 +74,13 @@ import TimeAndChance
     /// Notes a fault in a field that the sentence can do without.
     @inline(__always)
     mutating func noteOmission(_ fault: Fault) {
-        guard omission == .none else { return }
         omission = fault
-        if self.fault == .none { unsafe faultEnd = position }
+        unsafe omissionEnd = position
     }
 
     /// Whether a fault was noted in any field.
     @inline(__always)
-    var hasFault: Bool { fault != .none || omission != .none }
+    var hasFault: Bool { fault.rawValue | omission.rawValue != 0 }
 
     /// Forgets all faults: the numbers of a void sentence don't matter.
     @inline(__always)
@@ -88,7 +91,9 @@ import TimeAndChance
 
     /// Makes a fault in any field a fault of the sentence, which is no use without all of them.
     mutating func requireEveryField() {
-        if fault == .none { fault = omission }
+        guard fault == .none, omission != .none else { return }
+        fault = omission
+        unsafe faultEnd = omissionEnd
     }
 
     /// Steps over `count` fields.

@@ -20,7 +20,10 @@ package struct FieldFault: Sendable, Hashable {
         let fault = isRejection ? fields.fault : fields.omission
         isOutOfRange = fault == .outOfRange
         number =
-            fault == .halfPosition ? 0 : unsafe Self.number(type, fields.faultEnd, text, isOutOfRange: isOutOfRange)
+            fault == .halfPosition
+            ? 0
+            : unsafe Self.number(
+                type, isRejection ? fields.faultEnd : fields.omissionEnd, text, isOutOfRange: isOutOfRange)
     }
 
     private static func number(
