@@ -123,12 +123,17 @@ struct FixCalendar {
         return hostTime()
     }
 
-    /// The instant that follows the last one, where `stated` is a day off it at midnight.
+    /// The instant that follows the last one, if `stated` is a day off it at midnight.
+    @inline(__always)
     private func onceAtMidnight(_ stated: UTCTime) -> UTCTime {
         guard let last else { return stated }
-        let day = UTCTime.millisecondsPerDay
         let onward = stated.millisecondsSince1970 - last.millisecondsSince1970
-        if onward >= 0, onward < day / 2 { return stated }
+        return onward >= 0 && onward < UTCTime.millisecondsPerDay / 2 ? stated : following(last, stated: stated)
+    }
+
+    @inline(never)
+    private func following(_ last: UTCTime, stated: UTCTime) -> UTCTime {
+        let day = UTCTime.millisecondsPerDay
         let sinceMidnight = Int64(stated.millisecondOfDay)
         guard min(sinceMidnight, day - sinceMidnight) <= Self.midnightMilliseconds else { return stated }
         for following in [stated.millisecondsSince1970 + day, stated.millisecondsSince1970 - day] {

@@ -292,8 +292,8 @@ extension NMEADecoder {
         let type = account.addresses.add(address, length: length)
         guard unsafe bytes[start] == UInt8(ascii: "$") else { return }
         let first = min(start &+ length &+ 2, end)
-        if type == .txt || type == .other {
-            unsafe noteBanner(bytes, address, from: first, to: end, isText: type == .txt)
+        if type == .txt || type == .other && ReceiverBanners.states(address) {
+            unsafe noteBanner(bytes, from: first, to: end, isText: type == .txt)
         }
         let text = unsafe SentenceText(fields: base + first, end: base + end, limit: base + bytes.count)
         if sky != nil, length == 5 { noteSky(address, text) }
@@ -309,9 +309,8 @@ extension NMEADecoder {
     /// Keeps what a receiver says of itself; `isText` for TXT, whose words stand behind three numbers.
     @inline(never)
     private mutating func noteBanner(
-        _ bytes: UnsafeBufferPointer<UInt8>, _ address: UInt64, from start: Int, to end: Int, isText: Bool
+        _ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int, isText: Bool
     ) {
-        guard isText || ReceiverBanners.states(address) else { return }
         var (place, numbers) = (start, isText ? 3 : 0)
         while numbers > 0, place < end {
             if unsafe bytes[place] == UInt8(ascii: ",") { numbers -= 1 }
@@ -326,10 +325,10 @@ extension NMEADecoder {
         while let warning = assembler.takeWarning() { warn(warning) }
     }
 
-    /// Counts a sentence that was rejected for `fields`, or a field that was left out of one.
+    /// Counts a sentence that was rejected for a field, or a field that was left out of one.
     @inline(never)
-    private mutating func noteFault(in fields: FieldCursor, of type: SentenceType, _ text: SentenceText) {
-        let fault = FieldFault(fields, of: type, text)
+    private mutating func noteFault(in text: SentenceText, of type: SentenceType) {
+        guard let fault = FieldFault(in: text, of: type) else { return }
         account.add(fault)
         if fault.isRejection { account.add(fault.isOutOfRange ? .outOfRange : .malformedField) }
     }
@@ -359,7 +358,7 @@ extension NMEADecoder {
         if let sentence = PositionSentence(rmc: &fields, &recent) {
             assembler.take(sentence, .rmc, TalkerGroup(address: address), emit)
         }
-        if fields.hasFault { noteFault(in: fields, of: .rmc, text) }
+        if fields.hasFault { noteFault(in: text, of: .rmc) }
     }
 
     @inline(never)
@@ -368,7 +367,7 @@ extension NMEADecoder {
         if let sentence = PositionSentence(gga: &fields, &recent) {
             assembler.take(sentence, .gga, TalkerGroup(address: address), emit)
         }
-        if fields.hasFault { noteFault(in: fields, of: .gga, text) }
+        if fields.hasFault { noteFault(in: text, of: .gga) }
     }
 
     @inline(never)
@@ -377,21 +376,21 @@ extension NMEADecoder {
         if let sentence = PositionSentence(gll: &fields, &recent) {
             assembler.take(sentence, .gll, TalkerGroup(address: address), emit)
         }
-        if fields.hasFault { noteFault(in: fields, of: .gll, text) }
+        if fields.hasFault { noteFault(in: text, of: .gll) }
     }
 
     @inline(never)
     private mutating func readVTG(_ text: SentenceText, _ emit: (Fix) -> Void) {
         var fields = FieldCursor(text)
         assembler.take(MotionSentence(vtg: &fields), emit)
-        if fields.hasFault { noteFault(in: fields, of: .vtg, text) }
+        if fields.hasFault { noteFault(in: text, of: .vtg) }
     }
 
     @inline(never)
     private mutating func readGSA(_ text: SentenceText, _ emit: (Fix) -> Void) {
         var fields = FieldCursor(text)
         assembler.take(SatellitesSentence(gsa: &fields), emit)
-        if fields.hasFault { noteFault(in: fields, of: .gsa, text) }
+        if fields.hasFault { noteFault(in: text, of: .gsa) }
     }
 
     @inline(never)
@@ -422,7 +421,7 @@ extension NMEADecoder {
             return
         case .rmc, .gga, .gll, .vtg, .gsa, .other: return
         }
-        if fields.hasFault { noteFault(in: fields, of: type, text) }
+        if fields.hasFault { noteFault(in: text, of: type) }
     }
 
     /// PUBX: the first field says which of u-blox's own sentences it is. Returns its type.

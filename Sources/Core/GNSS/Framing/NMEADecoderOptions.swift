@@ -34,14 +34,14 @@ extension NMEADecoderOptions.Dates {
     /// Further, the receiver's date was wrong for another reason.
     private static let longestAheadMilliseconds = 366 * UTCTime.millisecondsPerDay
     /// The end of GPS week 0, in January 1980: a receiver that doesn't know the time yet counts from its beginning.
-    private static let earliestStated = UTCTime(year: 1980, month: 1, day: 13)
+    private static let earliestStatedMilliseconds: Int64 = 316_569_600_000
     /// The week number in the GPS message has ten bits.
     private static let rolloverMilliseconds = 1024 * 7 * UTCTime.millisecondsPerDay
 
     /// The instant that a receiver means by a stated one, repaired where that is wanted, and what the stated one is
     /// guilty of; no instant when the stated one cannot be right.
     package func instant(meantBy stated: UTCTime) -> (instant: UTCTime?, warning: ReceiverWarning?) {
-        guard stated >= Self.earliestStated else { return (nil, .dateTooEarly) }
+        guard stated.millisecondsSince1970 >= Self.earliestStatedMilliseconds else { return (nil, .dateTooEarly) }
         guard case .repaired(let reference, _, _) = self else { return (stated, nil) }
         let present = reference().millisecondsSince1970
         let gap = present - stated.millisecondsSince1970

@@ -13,6 +13,15 @@ package struct FieldFault: Sendable, Hashable {
     /// Whether the sentence is of a type that states a position.
     var statesPosition: Bool { type.statesPosition }
 
+    /// The fault in a sentence of `type`, which is read once more for it: to keep the place of a fault would slow the
+    /// reading of all others. `nil` if there is none.
+    init?(in text: SentenceText, of type: SentenceType) {
+        var fields = FieldCursor(text)
+        Self.read(type, &fields)
+        guard fields.hasFault else { return nil }
+        self.init(fields, of: type, text)
+    }
+
     /// The fault that `fields`, read from the start of `text`, have noted.
     init(_ fields: FieldCursor, of type: SentenceType, _ text: SentenceText) {
         self.type = type
@@ -24,6 +33,30 @@ package struct FieldFault: Sendable, Hashable {
             ? 0
             : unsafe Self.number(
                 type, isRejection ? fields.faultEnd : fields.omissionEnd, text, isOutOfRange: isOutOfRange)
+    }
+
+    @inline(never)
+    private static func read(_ type: SentenceType, _ fields: inout FieldCursor) {
+        var recent = RecentPosition()
+        switch type {
+        case .rmc: _ = PositionSentence(rmc: &fields, &recent)
+        case .gga: _ = PositionSentence(gga: &fields, &recent)
+        case .gns: _ = PositionSentence(gns: &fields, &recent)
+        case .gll: _ = PositionSentence(gll: &fields, &recent)
+        case .pubx00:
+            fields.skip()
+            _ = PositionSentence(pubx00: &fields)
+        case .vtg: _ = MotionSentence(vtg: &fields)
+        case .gsa: _ = SatellitesSentence(gsa: &fields)
+        case .gst, .gbs, .pgrme, .pqtmepe, .psrfepe: _ = AccuracySentence(type, &fields)
+        case .zda: _ = DateSentence(zda: &fields)
+        case .pubx04:
+            fields.skip()
+            _ = DateSentence(pubx04: &fields)
+        case .hdt: _ = HeadingSentence(hdt: &fields)
+        case .ths: _ = HeadingSentence(ths: &fields)
+        case .dtm, .txt, .other: break
+        }
     }
 
     private static func number(
