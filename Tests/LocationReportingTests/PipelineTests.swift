@@ -90,7 +90,7 @@ import WaypostTestSupport
         #expect(observer.events.contains { if case .notStored = $0 { true } else { false } })
     }
 
-    /// What was sent from memory meanwhile, and what could not be sent, is stored in its order.
+    /// Updates that were sent from memory, and those that could not be sent, are stored in order.
     @Test(arguments: [false, true]) func storesLaterWhatTheOutboxDidNotAccept(hasFix: Bool) async throws {
         let (_, _, intake) = try parts(Recording(fixes: []))
         await outbox.failAppends(with: OutboxError(.busy, "locked"))

@@ -17,7 +17,7 @@ struct Promises {
     private var unwritten: [Int64: LocationUpdate] = [:]
     /// An append that failed, with its shape points: of one that the power cut off there is what reached the disk.
     private var offered: [LocationUpdate] = []
-    /// An append that failed, and was found all the same: appended again, it is accepted once.
+    /// A failed append whose rows are on the disk is accepted once if it is repeated.
     private var foundAgain: [LocationUpdate] = []
     /// The update that each was accepted with.
     private var liveOf: [Int64: Int64] = [:]

@@ -81,7 +81,7 @@ package struct LogTrace {
         let refusal = before.flatMap { before in
             SentenceRefusal.allCases.first { refusalCounts[$0.rawValue] > before.refusals[$0.rawValue] }
         }
-        // A start byte in text is part of what stands before the sentence.
+        // A start byte in text belongs to the text in front of the sentence.
         if let before, refusal != nil || decoder.account.sentences > before.sentences {
             note(found, of: bytes, refusal: refusal, before: before.assembler, emitted)
         } else {

@@ -91,7 +91,7 @@ package struct MotionClassifier: Sendable {
             }
         }
 
-        /// Whether the way of the last seconds is too long for drift: not that to one wild fix.
+        /// Whether the vehicle has moved too far in the last seconds for drift. One wild fix is not enough.
         mutating func hasCrept(to fix: Fix) -> Bool {
             guard fix.speedMetersPerSecond.map({ $0 >= Motion.standingSpeed }) ?? true else {
                 unsettled.removeAll(keepingCapacity: true)

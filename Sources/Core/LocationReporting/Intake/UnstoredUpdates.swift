@@ -1,6 +1,6 @@
 /// Updates that the outbox did not accept, with their shape points, in order: kept in memory until it does. Pure.
 struct UnstoredUpdates: Sendable {
-    /// One call of the outbox.
+    /// Updates for a single call of the outbox.
     struct Append: Sendable {
         let points: [LocationUpdate]
         let last: LocationUpdate

@@ -83,8 +83,8 @@ struct LatenessWatch {
         awaited.removeAll { $0.time == time }
     }
 
-    /// So many of the `accepted` are pending. A drive makes new ones while a slow server answers, so that some always
-    /// are: the time counts from anew once as many as there were have gone, and the others are no more.
+    /// Notes that `count` of the `accepted` updates are pending. While a slow server answers, a drive makes new ones, and
+    /// some are always pending. So the time starts again once as many have left as there were, if the rest hasn't grown.
     mutating func pending(_ count: Int64, of accepted: Int64, at now: Duration) {
         pendingCount = count
         if pendingSince != nil, accepted - count >= pendingFrom.accepted, count <= pendingFrom.count + 2 {
