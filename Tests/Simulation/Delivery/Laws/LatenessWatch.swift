@@ -83,8 +83,10 @@ struct LatenessWatch {
         awaited.removeAll { $0.time == time }
     }
 
-    /// Notes that `count` of the `accepted` updates are pending. While a slow server answers, a drive makes new ones, and
-    /// some are always pending. So the time starts again once as many have left as there were, if the rest hasn't grown.
+    /// Notes that `count` of the `accepted` updates are pending.
+    ///
+    /// While a slow server answers, a drive makes new ones, so that some are always pending. The time starts again once
+    /// as many have left as there were, if the rest hasn't grown.
     mutating func pending(_ count: Int64, of accepted: Int64, at now: Duration) {
         pendingCount = count
         if pendingSince != nil, accepted - count >= pendingFrom.accepted, count <= pendingFrom.count + 2 {
