@@ -103,20 +103,12 @@ import VehicleAuthorization
         #expect(second == standsStillAfter)
     }
 
-    /// A reload has put another one in its place, and what it left is nobody's.
     @Test func wantsNothingOfAReceiverThatHasEnded() {
         let progress = StageProgress(ProgressWatch(patience: Self.patience))
         progress.turned()
         progress.fixMade(Self.fix)
         progress.ended()
         #expect((0..<1000).allSatisfy { _ in progress.tick(after: .seconds(1)) == nil })
-    }
-
-    @Test func takesThePatienceOfAnotherConfiguration() {
-        let progress = StageProgress(ProgressWatch(patience: Self.patience))
-        progress.change(patience: [.upload: .seconds(90)])
-        progress.moved(.upload)
-        #expect((1...1000).first { _ in progress.tick(after: .seconds(1)) != nil } == 90)
     }
 
     static let stored = StoredUpdate(

@@ -94,6 +94,8 @@ extension Rule {
         "Sources/Core/StrictJSON/JSONFault.swift", "Sources/Core/StrictJSON/JSONWriter.swift",
         "Sources/Agent/Waypost/Configuration/BrokenLine.swift",
         "Sources/Agent/Waypost/Configuration/ValueReference.swift",
+        // The configuration, for the next image of the program, and never shown.
+        "Sources/Agent/Waypost/Wiring/Handover.swift",
         "Sources/Core/VehicleAuthorization/SecretText.swift",
         // Paths and names of errors, from the C library.
         "Sources/Adapters/LinuxPlatform/Files/FolderTrust.swift",

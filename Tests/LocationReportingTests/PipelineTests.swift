@@ -41,14 +41,10 @@ import WaypostTestSupport
         }
     }
 
-    func uploader(
-        over transport: ScriptedTransport, clock: ManualClock = ManualClock(), as state: VehicleState? = nil,
-        endpoint: String = "http://127.0.0.1:1"
-    ) throws -> Uploader {
-        let vehicle = try VehicleName(
-            service: state == nil ? .scheduledTasks : .onDemandTrips, providerID: "p", vehicleID: "v")
+    func uploader(over transport: ScriptedTransport, clock: ManualClock = ManualClock()) throws -> Uploader {
+        let vehicle = try VehicleName(service: .scheduledTasks, providerID: "p", vehicleID: "v")
         return Uploader(
-            settings: UploadSettings(vehicle: vehicle, endpoint: try HTTPURL(endpoint), state: state),
+            settings: UploadSettings(vehicle: vehicle, endpoint: try HTTPURL("http://127.0.0.1:1"), state: nil),
             outbox: outbox, authorization: ScriptedAuthorization(), transport: transport,
             clock: MonotonicClock(clock), jitter: { 0 }, observer: observer)
     }
@@ -205,93 +201,5 @@ import WaypostTestSupport
             Recording(fixes: (0..<30).map { .sample(Double($0), north: Double($0) * 12, speed: 0) }))
         try await pipeline.run()
         #expect(observer.events.contains(.receiverWarning(.motionContradicted)))
-    }
-
-    /// What waits goes out by the new uploader alone, and the exchange of the old one is over.
-    @Test func deliversByTheUploaderThatHasTakenTheOthersPlace() async throws {
-        let gate = Gate()
-        let stalled = ScriptedTransport { _ throws(HTTPTransportError) in
-            _ = await gate.pass()
-            throw HTTPTransportError(.cancelled, "")
-        }
-        let answering = answeringTransport
-        let (old, new) = (try uploader(over: stalled), try uploader(over: answering))
-        let intake = intake(for: old)
-        let pipeline = ReportingPipeline(source: Recording(fixes: Self.drive), intake: intake, uploader: old)
-        async let end: Void = pipeline.run()
-        for await _ in gate.arrivals.prefix(1) {}
-        await pipeline.replace(uploader: new)
-        try await end
-        #expect(stalled.requests.count == 1)
-        #expect(try await outbox.ledger() == Ledger(accepted: 10, delivered: 10))
-        #expect(await pipeline.uploader === new)
-    }
-
-    /// An uploader that has sent nothing yet follows one whose last request began late: the next position keeps its
-    /// distance from that request all the same.
-    @Test func keepsTheDistanceFromTheLastRequestOfTheUploaderBefore() async throws {
-        let (clock, transport) = (ManualClock(), answeringTransport)
-        let (old, new) = (try uploader(over: transport, clock: clock), try uploader(over: transport, clock: clock))
-        let intake = intake(for: old, spacing: .live, clock: clock)
-        await intake.take(.fix(.sample(0, speed: 10)))
-        clock.advance(by: .seconds(6))
-        await old.finishWhenEmpty()
-        await old.run()
-        #expect(transport.requests.count == 1)
-        let pipeline = ReportingPipeline(source: Recording(fixes: []), intake: intake, uploader: old)
-        await pipeline.replace(uploader: new)
-        clock.advance(by: .seconds(4))
-        await intake.take(.fix(.sample(10, north: 100, speed: 10)))
-        #expect(try await outbox.ledger() == Ledger(accepted: 1, delivered: 1))
-        clock.advance(by: .seconds(1))
-        await intake.take(.fix(.sample(11, north: 110, speed: 10)))
-        #expect(try await outbox.ledger() == Ledger(accepted: 2, delivered: 1, pending: 1))
-    }
-
-    /// What the one before has told of a private vehicle is not told again, unless it is to another Fleet Engine.
-    @Test(arguments: [(1, 1), (2, 2)]) func tellsOnceThatAPrivateVehicleIsOffline(port: Int, requests: Int) async throws
-    {
-        let transport = ScriptedTransport { _ in
-            HTTPResponse(status: 200, body: Array(#"{"name":"providers/p/vehicles/v"}"#.utf8))
-        }
-        let old = try uploader(over: transport, as: .online)
-        let new = try uploader(over: transport, as: .online, endpoint: "http://127.0.0.1:\(port)")
-        let intake = intake(for: old)
-        await intake.keepPrivate(in: [], by: { true })
-        await old.finishWhenEmpty()
-        await old.run()
-        #expect(transport.requests.count == 1)
-        let pipeline = ReportingPipeline(source: Recording(fixes: []), intake: intake, uploader: old)
-        await pipeline.replace(uploader: new)
-        await new.finishWhenEmpty()
-        await new.run()
-        #expect(transport.requests.count == requests)
-        #expect(transport.requests.allSatisfy { String(decoding: $0.body, as: UTF8.self).contains("OFFLINE") })
-    }
-
-    /// The one before has not ended when the next one comes, and none of its fixes is taken after that.
-    @Test func takesFixesFromTheSourceThatHasTakenTheOthersPlace() async throws {
-        let uploader = try uploader(over: answeringTransport)
-        let live = EndlessSource()
-        let pipeline = ReportingPipeline(source: live, intake: intake(for: uploader), uploader: uploader)
-        async let end: Void = pipeline.run()
-        for await _ in live.gate.arrivals.prefix(1) {}
-        await pipeline.replace(source: Recording(fixes: Array(Self.drive[50...])))
-        try await end
-        #expect(live.hasEnded.withLock { $0 })
-        #expect(try await outbox.ledger() == Ledger(accepted: 6, delivered: 6))
-    }
-}
-
-/// A receiver that gives one fix and is silent then, until it is stopped.
-private struct EndlessSource: FixSource {
-    let gate = Gate()
-    let hasEnded = Locked(false)
-
-    func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
-        await deliver(.fix(Pipeline.drive[0]))
-        _ = await gate.pass()
-        hasEnded.withLock { $0 = true }
-        throw FixSourceError(.cancelled, "stopped")
     }
 }

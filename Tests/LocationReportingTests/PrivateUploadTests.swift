@@ -101,55 +101,6 @@ import WaypostTestSupport
         #expect(upload.dueIn == .seconds(1))
     }
 
-    /// A reload puts another uploader in the place of the one that has told it.
-    @Test(
-        arguments: [("http://127.0.0.1:1", .goOn), ("http://127.0.0.1:2", .tell(.tell(.offline)))]
-            as [(String, UploadStateDriver.Course)])
-    func tellItOnceToEachFleetEngine(endpoint: String, course: UploadStateDriver.Course) throws {
-        upload.take(.privateModeBegan)
-        upload.take(.stateTold(.delivered))
-        let successor = try UploadStateDriver(privacy: .asBefore, endpoint: endpoint)
-        successor.succeed(upload)
-        successor.take(.started)
-        #expect(successor.course == course)
-        #expect(successor.state.vehicleState == .offline)
-    }
-
-    /// Private times that a successor hears of before it runs are newer than those of the one before.
-    @Test func endAlsoForASuccessor() throws {
-        upload.take(.privateModeBegan)
-        let successor = try UploadStateDriver(privacy: .asBefore)
-        successor.take(.privateModeEnded(mayBePrivate: false))
-        successor.succeed(upload)
-        successor.take(.started)
-        #expect(successor.course == .goOn)
-        #expect(successor.state.vehicleState == .online)
-    }
-
-    /// An update that was under way to the outbox when the vehicle became private, and reaches a successor.
-    @Test func goOnForASuccessorThatHasAnUpdate() throws {
-        upload.take(.privateModeBegan)
-        let successor = try UploadStateDriver(privacy: .asBefore)
-        successor.take(.accepted(nil))
-        successor.succeed(upload)
-        successor.take(.started)
-        #expect(successor.action == .tell(.offline))
-        #expect(successor.state.vehicleState == .offline)
-    }
-
-    /// A reload with other zones.
-    @Test(
-        arguments: [
-            (.open, true, nil), (.over, true, nil), (.unknown, true, nil), (.unknown, false, .online),
-            (.open, false, .online),
-            (.inForce(owesOffline: true), false, .offline),
-        ] as [(UploadPrivacy, Bool, VehicleState?)])
-    func knowThatZonesChange(before: UploadPrivacy, areThere: Bool, state: VehicleState?) throws {
-        let upload = try UploadStateDriver(privacy: before)
-        upload.take(.privateZonesChanged(areThere: areThere))
-        #expect(upload.state.vehicleState == state)
-    }
-
     /// After a start in a private zone, that the vehicle is in one is known with the first fix.
     @Test func tellNothingOfAVehicleThatMayBePrivate() throws {
         let upload = try UploadStateDriver(privacy: .unknown)
@@ -263,7 +214,7 @@ import WaypostTestSupport
         #expect(upload.action == .quarantine(Self.newest, reason: ""))
     }
 
-    /// The switch is off, and the vehicle may be in a zone that a reload has brought.
+    /// The switch is off, and the vehicle may be in a zone.
     @Test func goOnWhereTheVehicleMayBeInAZone() {
         upload.take(.privateModeBegan)
         upload.take(.stateTold(.delivered))

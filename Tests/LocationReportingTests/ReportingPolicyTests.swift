@@ -65,17 +65,6 @@ import WaypostTestSupport
         #expect(times == stride(from: 0, through: 200, by: 10).map { $0 })
     }
 
-    /// A reload must not bring a position out early: what was reported before counts.
-    @Test func withAnotherIntervalCountsFromWhatWasReported() {
-        let policy = JudgedDrive(.interval(.seconds(10)))
-        let times = (0..<60).filter { second in
-            if second == 23 { policy.change(to: .interval(.seconds(15)), heartbeat: .seconds(30)) }
-            if second == 47 { policy.change(to: .interval(.seconds(5)), heartbeat: .seconds(30)) }
-            return policy.isDue(.sample(Double(second), north: Double(second) * 15, speed: 15, heading: 0))
-        }
-        #expect(times == [0, 10, 20, 35, 47, 52, 57])
-    }
-
     @Test func withoutASpeedFieldSeesMotionByPosition() {
         let policy = JudgedDrive(.interval(.seconds(10)))
         var times: [Int] = []
@@ -238,8 +227,6 @@ final class JudgedDrive {
     init(_ kind: ReportingPolicy.Kind, heartbeat: Duration = .seconds(60)) {
         policy = ReportingPolicy(kind, heartbeat: heartbeat)
     }
-
-    func change(to kind: ReportingPolicy.Kind, heartbeat: Duration) { policy.change(to: kind, heartbeat: heartbeat) }
 
     /// What is told of `fix`, if it is due.
     func told(_ fix: Fix) -> LocationUpdate? {

@@ -128,22 +128,17 @@ import WaypostTestSupport
     }
 
     @Test func areOffAndOnAsConfigured() {
-        var shape = ShapePoints(meters: nil)
         let corner = Self.drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }
-        func told(_ shape: inout ShapePoints) -> Int {
-            shape.forget()
+        func told(meters: Double?) -> Int {
+            var shape = ShapePoints(meters: meters)
             for fix in corner {
                 shape.add(fix)
                 if fix == corner[0] { _ = shape.take() }
             }
             return shape.take().count
         }
-        #expect(told(&shape) == 0)
-        shape.change(meters: 5)
-        #expect(told(&shape) == 1)
-        shape.change(meters: 100)
-        #expect(told(&shape) == 0)
-        shape.change(meters: nil)
-        #expect(told(&shape) == 0)
+        #expect(told(meters: nil) == 0)
+        #expect(told(meters: 5) == 1)
+        #expect(told(meters: 100) == 0)
     }
 }

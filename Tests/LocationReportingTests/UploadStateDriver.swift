@@ -35,12 +35,6 @@ final class UploadStateDriver {
         state = UploadState(settings, privacy: privacy, at: .zero)
     }
 
-    /// Begins where `former` has ended.
-    func succeed(_ former: UploadStateDriver) {
-        now = former.now
-        state.succeed(former.state)
-    }
-
     private init(_ other: UploadStateDriver) {
         (state, action, now) = (other.state, other.action, other.now)
     }

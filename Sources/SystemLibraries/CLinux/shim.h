@@ -180,6 +180,13 @@ static inline int clinux_pipe(int *_Nonnull ends) {
     if (syscall(SYS_pipe2, ends, O_CLOEXEC) < 0) return -1;
     return fcntl(ends[0], F_SETFL, O_NONBLOCK);
 }
+// A file in memory, closed on exec. A kernel may demand that such a file is never executable (vm.memfd_noexec); one from
+// before 6.3 doesn't know the flag.
+static inline int clinux_memory_file(const char *_Nonnull name) {
+    const unsigned close_on_exec = 1, never_executable = 8;
+    int file = (int)syscall(SYS_memfd_create, name, close_on_exec | never_executable);
+    return file < 0 && errno == EINVAL ? (int)syscall(SYS_memfd_create, name, close_on_exec) : file;
+}
 // A timer that is readable every so many milliseconds; its structures would meet Glibc's own in Swift.
 static inline int clinux_ticker(long milliseconds) {
     const struct timespec interval = {milliseconds / 1000, milliseconds % 1000 * 1000000};

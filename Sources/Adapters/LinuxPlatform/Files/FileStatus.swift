@@ -68,6 +68,13 @@ package struct FileStatus: Sendable, Hashable {
         self.init(status)
     }
 
+    /// What is open under a number that may be any; `nil` if nothing is.
+    init?(ofRaw number: CInt) {
+        var status = stat()
+        guard unsafe fstat(number, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
     private init(_ status: stat) {
         kind =
             switch status.st_mode & S_IFMT {

@@ -30,6 +30,8 @@ public struct Configuration: Sendable {
     package var log: LogConfiguration
     /// What is in force under every key that was read, and where it came from; without secrets.
     package private(set) var settings: [ConfigurationSetting] = []
+    /// What it was read from.
+    package private(set) var document = ConfigurationDocument(json: [])
 }
 
 extension Configuration {
@@ -89,8 +91,18 @@ extension Configuration {
         try self.init(json: json, file: file, environment: ProcessEnvironment.variables)
     }
 
-    /// The same; values that come from the environment, or from credentials, come from `environment`.
-    package init(json: [UInt8], file: String, environment: [String: String]) throws(ConfigurationError) {
+    /// Reads again what was read before, with the same result.
+    package init(document: ConfigurationDocument, file: String) throws(ConfigurationError) {
+        try self.init(
+            json: document.json, file: file, environment: ProcessEnvironment.variables, known: document.values)
+    }
+
+    /// The same; values that come from the environment, or from credentials, come from `environment` unless they are
+    /// `known`.
+    package init(
+        json: [UInt8], file: String, environment: [String: String],
+        known: [ValueReference: ValueReference.Found] = [:]
+    ) throws(ConfigurationError) {
         let document: JSONValue
         // Editors on other systems put a byte order mark before the text (RFC 8259 section 8.1 lets a reader pass it).
         let text = json.starts(with: [0xef, 0xbb, 0xbf]) ? Array(json.dropFirst(3)) : json
@@ -114,11 +126,13 @@ extension Configuration {
         guard case .object(let members) = document else {
             throw ConfigurationError(problems: ["\(file): holds \(document.kind); write an object in braces"])
         }
-        let reading = ConfigurationReading(file: file, places: JSONPlaces(of: text), environment: environment)
+        let reading = ConfigurationReading(
+            file: file, places: JSONPlaces(of: text), environment: environment, known: known)
         var root = ConfigurationSection(path: "", members: members, reading: reading)
         var configuration = Self(&root)
         root.finish()
         configuration?.settings = reading.settings
+        configuration?.document = ConfigurationDocument(json: json, values: reading.values)
         configuration?.reportSharedPaths(to: reading, file: file)
         guard let configuration, reading.lines.isEmpty else {
             throw ConfigurationError(problems: reading.lines)

@@ -382,7 +382,7 @@ struct ConfigurationSection {
             return nil
         }
         do throws(ValueReference.Problem) {
-            let found = try reference.fetch(environment: reading.environment)
+            let found = try reading.value(of: reference)
             return FoundText(text: found.text, reference: reference, isOpenToAll: found.isOpenToAll)
         } catch {
             reading.add(keyPath(key), "takes its value from \(reference), which \(error)")

@@ -110,11 +110,10 @@ package final class PageOrders: Sendable {
 extension PageOrders.Means {
     /// The service's own: `report` is what it says of itself, `file` where its configuration is from.
     init(
-        _ inForce: Locked<Configuration>, file: String?, history: HistoryKeeper,
+        _ configuration: Configuration, file: String?, history: HistoryKeeper,
         clock: MonotonicClock, report: @escaping @Sendable () async -> StatusReport
     ) {
         check = { found in
-            let configuration = inForce.withLock { $0 }
             let lines = await onThread(named: "check") { OfflineCheck.lines(configuration, from: file) }
             for line in lines { found(line) }
             // Only what hears of a check can fail.
@@ -122,7 +121,7 @@ extension PageOrders.Means {
                 configuration, from: file, asService: await report(), waits: { _ in }, found: found)
         }
         bundle = {
-            var sources = SupportBundle.Sources(inForce.withLock { $0 }, file: file)
+            var sources = SupportBundle.Sources(configuration, file: file)
             let log = history.current.history.lines.lazy.filter { $0.level < .debug }
             sources.maker = (await report(), log.map { "\($0.level.rawValue): \($0.text)" })
             let bundle = await SupportBundle.collect(sources, at: .system, on: clock)

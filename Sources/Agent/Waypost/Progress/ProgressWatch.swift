@@ -20,7 +20,7 @@ package struct ProgressWatch: Sendable {
     private static let longestTick = Duration.seconds(5)
 
     /// How long each stage may take from now on.
-    package var patience: [Stage: Duration]
+    private let patience: [Stage: Duration]
     private var debts: [Stage: Debt] = [:]
     private var now = Duration.zero
 
@@ -84,7 +84,6 @@ package final class StageProgress: ReportingObserver, ReceiverProgress {
     package func moved(_ stage: Stage) { watch.withLock { $0.moved(stage) } }
     package func rests(_ stage: Stage) { watch.withLock { $0.rests(stage) } }
     package func roused(_ stage: Stage) { watch.withLock { $0.roused(stage) } }
-    func change(patience: [Stage: Duration]) { watch.withLock { $0.patience = patience } }
     package func tick(after elapsed: Duration) -> Stall? { watch.withLock { $0.tick(after: elapsed) } }
     package func observe(_ event: ReportingEvent) { watch.withLock { $0.take(event) } }
 
@@ -92,7 +91,7 @@ package final class StageProgress: ReportingObserver, ReceiverProgress {
     package func fixMade(_ fix: Fix) { roused(.intake) }
     package func ended() {
         rests(.receiver)
-        rests(.intake)  // when it is replaced nobody takes what it left
+        rests(.intake)  // nobody takes what it left
     }
 }
 

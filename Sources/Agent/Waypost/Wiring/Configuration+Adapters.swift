@@ -17,9 +17,11 @@ extension Configuration {
 
     /// Returns the configured receiver. `progress` and `tap` are notified of a live one.
     ///
-    /// `present`: the present to within years, by which week roll-overs are repaired.
+    /// `present`: the present to within years, by which week roll-overs are repaired. `foundRate`: where a search for
+    /// the baud rate begins, and what it finds.
     func makeSource(
-        present: @escaping @Sendable () -> UTCTime, progress: (any ReceiverProgress)? = nil,
+        present: @escaping @Sendable () -> UTCTime, foundRate: Locked<FoundBaudRate?> = Locked(nil),
+        progress: (any ReceiverProgress)? = nil,
         tap: (any ReceiverTap)? = nil
     ) -> any FixSource {
         let accepts = receiver.acceptsMissingChecksum
@@ -29,7 +31,8 @@ extension Configuration {
             options: NMEADecoderOptions(dates: dates, acceptsMissingChecksum: accepts, readsSky: true))
         return switch receiver.source {
         case .serial(let device, let baudRate):
-            LiveReceiver.serial(device: device, baudRate: baudRate, decoder: live, progress: progress, tap: tap)
+            LiveReceiver.serial(
+                device: device, baudRate: baudRate, found: foundRate, decoder: live, progress: progress, tap: tap)
         case .file(let path, follows: true):
             LiveReceiver.growingFile(path, decoder: live, progress: progress, tap: tap)
         case .file(let path, follows: false):

@@ -52,7 +52,7 @@ package struct VehicleAgent: Sendable {
     let clock: MonotonicClock
     let log: LogWriter
     private let vehicle: VehicleName
-    private let stateOnStop: Locked<VehicleState>
+    private let stateOnStop: VehicleState
     private let outbox: TimeLimitedOutbox<SQLiteOutbox>
     /// Whether the outbox was not open when this was made.
     private let opensLate: Bool
@@ -60,7 +60,7 @@ package struct VehicleAgent: Sendable {
     private let intake: LocationIntake
     private let pipeline: ReportingPipeline
     /// Whether there is a private switch to be watched.
-    private let privateWatch: Succession<Bool>
+    private let hasPrivateSwitch: Bool
     private let observer: any ReportingObserver
     private let progress: StageProgress?
 
@@ -104,13 +104,14 @@ package struct VehicleAgent: Sendable {
             [monitor, EventLog(log: log, clock: parts.clock, tellsFirstDelivery: parts.progress != nil)]
                 + parts.observers
                 + [parts.present].compactMap { $0 })
-        (self.vehicle, stateOnStop) = (vehicle, Locked(configuration.stateOnStop))
+        self.vehicle = vehicle
+        stateOnStop = configuration.stateOnStop
         (self.monitor, clock, self.log, self.observer) = (monitor, parts.clock, log, observer)
         progress = parts.progress
         let uploader: Uploader
         (intake, uploader) = Self.wire(configuration, parts, outbox: outbox, newest: newest, observer: observer)
         pipeline = ReportingPipeline(source: parts.source, intake: intake, uploader: uploader)
-        privateWatch = Succession(configuration.privateWhen != nil)
+        hasPrivateSwitch = configuration.privateWhen != nil
     }
 
     /// The intake and the uploader over `outbox`, which holds `newest`.
@@ -139,7 +140,7 @@ package struct VehicleAgent: Sendable {
     package func run() async throws(AgentError) {
         let failure = await withDiscardingTaskGroup(returning: FixSourceError?.self) { group in
             group.addTask { await maintainOutbox() }
-            if progress != nil { group.addTask { _ = await privateWatch.run { await watchPrivateSwitch($0) } } }
+            if progress != nil, hasPrivateSwitch { group.addTask { await watchPrivateSwitch() } }
             var failure: FixSourceError?
             do throws(FixSourceError) { try await pipeline.run { await deliver(by: $0) } } catch { failure = error }
             group.cancelAll()
@@ -151,10 +152,7 @@ package struct VehicleAgent: Sendable {
     /// Runs `uploader`; beside it, in the service, tells the state that the last stop owes.
     private func deliver(by uploader: Uploader) async {
         await intake.lookAtSwitch()  // what waits may go out before the first fix
-        guard let progress else { return await uploader.run() }
-        // What the one before it had begun is over.
-        progress.rests(.upload)
-        progress.rests(.transport)
+        guard progress != nil else { return await uploader.run() }
         await withDiscardingTaskGroup { group in
             group.addTask { await tellOwedState(through: uploader) }
             await uploader.run()
@@ -162,38 +160,12 @@ package struct VehicleAgent: Sendable {
         }
     }
 
-    /// Goes on as `configuration` has it, of the same vehicle and outbox; returns when what is replaced has ended.
-    ///
-    /// Without a `source` or a `delivery` the one in use stays, and what is in progress there goes on undisturbed.
-    func reload(
-        _ configuration: Configuration, source: (any FixSource)?,
-        delivery: (authorization: any VehicleAuthorization, transport: any HTTPTransport)?
-    ) async {
-        stateOnStop.withLock { $0 = configuration.stateOnStop }
-        progress?.change(patience: configuration.patience)
-        await intake.keepPrivate(in: configuration.reporting.privateZones, by: configuration.privateSwitch)
-        let hasSwitch = configuration.privateWhen != nil
-        if await privateWatch.current != hasSwitch { await privateWatch.replace(with: hasSwitch) }
-        await intake.report(
-            by: configuration.reporting.policy, heartbeat: configuration.reporting.heartbeat,
-            trackMeters: configuration.reporting.trackMeters)
-        await withDiscardingTaskGroup { group in
-            if let source { group.addTask { await pipeline.replace(source: source) } }
-            guard let delivery else { return }
-            let uploader = Uploader(
-                settings: configuration.uploadSettings, outbox: outbox, authorization: delivery.authorization,
-                transport: delivery.transport, clock: clock, jitter: Self.jitter, observer: observer)
-            await pipeline.replace(uploader: uploader)
-        }
-    }
-
     /// Each fix sees for itself how the switch stands; this is for the time in which none comes, where there is one.
-    private func watchPrivateSwitch(_ isThere: Bool) async -> Never? {
+    private func watchPrivateSwitch() async {
         while !Task.isCancelled {
-            if isThere { await intake.lookAtSwitch(isWatching: true) }
-            await clock.sleep(for: .seconds(isThere ? 1 : 3600))
+            await intake.lookAtSwitch(isWatching: true)
+            await clock.sleep(for: .seconds(1))
         }
-        return nil
     }
 
     /// Lets the outbox do its periodic work: writing what has waited, carrying out what tools have asked for.
@@ -219,8 +191,7 @@ package struct VehicleAgent: Sendable {
         }
     }
 
-    /// The one in use.
-    var uploader: Uploader { get async { await pipeline.uploader } }
+    var uploader: Uploader { pipeline.uploader }
 
     /// The account of every update ever accepted, with reasons and times.
     package func summary() async throws(AgentError) -> StoreSummary {
@@ -232,12 +203,22 @@ package struct VehicleAgent: Sendable {
         do { return try await outbox.extent() } catch { throw AgentError(.unavailable, error.description) }
     }
 
-    /// Tells Fleet Engine that the vehicle has stopped, and closes the outbox, as far as `Stopping` has time for it.
+    /// Stores every update. Returns why some are in memory only, or `nil`.
+    func reasonForUnstored() async -> String? {
+        do {
+            try await intake.storeUnstored()
+            _ = try await outbox.summary()
+        } catch { return "\(error)" }
+        return await intake.hasStoredAll ? nil : "the outbox has not accepted them yet"
+    }
+
+    /// Tells Fleet Engine that the vehicle has stopped, unless `isSilent`, and closes the outbox, as far as `Stopping`
+    /// has time for it. With `keepsLocks`, its locks stay held.
     ///
     /// A state that could not be sent is owed: the next start sends it, unless its first update comes before.
-    func shutDown() async {
+    func shutDown(isSilent: Bool = false, keepsLocks: Bool = false) async {
         var isOwed: Bool?
-        if vehicle.service == .onDemandTrips {
+        if vehicle.service == .onDemandTrips, !isSilent {
             let state = farewellState
             let telling = AbandonableCall<Bool>()
             let isTold =
@@ -249,10 +230,12 @@ package struct VehicleAgent: Sendable {
             }
             isOwed = !isTold
         }
+        if keepsLocks { LockHandover.begin() }
         let closing: Void? = await AbandonableCall().run(within: Stopping.longestClosing, on: clock) { [isOwed] in
             await close()
             if let isOwed { await owedState.set(isOwed, log: log) }
         }
+        LockHandover.end()
         if closing == nil { log.write(.error, "the outbox is not closed: it does not answer; check its disk (dmesg)") }
     }
 
@@ -278,7 +261,7 @@ package struct VehicleAgent: Sendable {
 
     /// A private vehicle is offline, whatever is told of others.
     private var farewellState: VehicleState {
-        monitor.snapshot.privateSince == nil ? stateOnStop.withLock { $0 } : .offline
+        monitor.snapshot.privateSince == nil ? stateOnStop : .offline
     }
 
     /// Whether Fleet Engine has taken the state.

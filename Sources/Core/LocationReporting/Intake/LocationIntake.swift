@@ -10,14 +10,14 @@ package actor LocationIntake {
     private var spacing: RequestSpacing
     private var privateMode: PrivateMode
     /// How its switch stands; `nil` where there is none.
-    private var privateSwitch: PrivateSwitch?
+    private let privateSwitch: PrivateSwitch?
     private var lastReported: LocationUpdate?
     private var unstored = UnstoredUpdates()
     /// The newest of these while it waits for its first append.
     private var live: LocationUpdate?
     private var isStoring = false
     private let outbox: any Outbox
-    private var uploader: Uploader
+    private let uploader: Uploader
     private let clock: MonotonicClock
     private let latestTime: @Sendable () -> UTCTime?
     private let observer: any ReportingObserver
@@ -37,24 +37,6 @@ package actor LocationIntake {
         self.clock = clock
         self.latestTime = latestTime
         self.observer = observer
-    }
-
-    /// Tells `successor` of updates and private times from now on.
-    func use(_ successor: Uploader) { uploader = successor }
-
-    /// Makes updates by this policy from now on, and tells the track between them so exactly; what was reported before
-    /// counts.
-    package func report(by kind: ReportingPolicy.Kind, heartbeat: Duration, trackMeters: Double?) {
-        policy.change(to: kind, heartbeat: heartbeat)
-        shape.change(meters: trackMeters)
-    }
-
-    /// Is private in these `zones`, and as this switch says, from now on.
-    package func keepPrivate(in zones: [PrivateZone], by privateSwitch: PrivateSwitch?) async {
-        let hasChanged = privateMode.change(zones: zones)
-        self.privateSwitch = privateSwitch
-        if hasChanged { await uploader.privateZonesChanged(areThere: !zones.isEmpty) }
-        await lookAtSwitch()
     }
 
     /// Sees how the private switch stands; also while no fix comes, for the last position is not to be repeated then.
@@ -107,6 +89,9 @@ package actor LocationIntake {
 
     /// Stores what the outbox did not accept before; also while no fix comes.
     package func storeUnstored() async throws(OutboxError) { try await store() }
+
+    /// Whether the outbox has accepted every update.
+    package var hasStoredAll: Bool { !isStoring && unstored.isEmpty }
 
     /// Stores the live position and all that the outbox did not accept before, one append at a time. A call that comes
     /// meanwhile leaves its position to the one in progress.

@@ -33,7 +33,7 @@ package struct PrivateMode: Sendable {
     /// How long fixes may arrive that the receiver has buffered while the process was frozen.
     private static let buffered = Duration.seconds(1)
 
-    private var zones: [PrivateZone]
+    private let zones: [PrivateZone]
     private var isSwitchedOn = false
     private var isInZone = false
     /// Whether no fix has said yet whether the vehicle is in one of its zones.
@@ -48,13 +48,6 @@ package struct PrivateMode: Sendable {
     package init(zones: [PrivateZone]) { (self.zones, mayBeInZone) = (zones, !zones.isEmpty) }
 
     package var isPrivate: Bool { isSwitchedOn || isInZone }
-
-    /// Other zones from now on: whether the vehicle is in one of them, the next fix says. Gives whether they differ.
-    package mutating func change(zones: [PrivateZone]) -> Bool {
-        guard self.zones != zones else { return false }
-        (self.zones, mayBeInZone) = (zones, !zones.isEmpty)
-        return true
-    }
 
     /// Takes how the switch stands at `now`; without a time there is no switch that could be watched. From the first
     /// look with `isWatched` on, somebody looks each second.

@@ -40,8 +40,8 @@ package struct ReportingPolicy: Sendable {
     /// The radius in metres of a position that states none.
     private static let usualRadius = 10.0
 
-    private var kind: Kind
-    private var heartbeat: Duration
+    private let kind: Kind
+    private let heartbeat: Duration
     private var manoeuvre = Manoeuvre()
     /// As it was told: with a rounded place, a whole heading, none at standstill.
     private var lastTold: Fix?
@@ -54,11 +54,6 @@ package struct ReportingPolicy: Sendable {
     private var hasDeparted = false
 
     package init(_ kind: Kind, heartbeat: Duration) { (self.kind, self.heartbeat) = (kind, heartbeat) }
-
-    /// Goes by another policy from now on; what was reported before counts.
-    package mutating func change(to kind: Kind, heartbeat: Duration) {
-        (self.kind, self.heartbeat) = (kind, heartbeat)
-    }
 
     /// Knows nothing of before from now on.
     mutating func beginAnew() { self = Self(kind, heartbeat: heartbeat) }

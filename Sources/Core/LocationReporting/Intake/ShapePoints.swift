@@ -21,7 +21,7 @@ package struct ShapePoints: Sendable {
     private static let rounding = 0.01
 
     /// Metres; `nil` for none of all this.
-    private var tolerance: Double?
+    private let tolerance: Double?
     /// Points that are to be told, whatever comes.
     private var settled: [LocationUpdate] = []
     /// The fixes since the last point of these, or since the last update, with it: as they would be reported.
@@ -35,12 +35,6 @@ package struct ShapePoints: Sendable {
 
     /// `meters`: how far the told track may be from a fix; `nil` tells updates alone.
     package init(meters: Double?) { tolerance = meters.map { $0 - Self.rounding } }
-
-    /// Another distance from now on.
-    mutating func change(meters: Double?) {
-        tolerance = meters.map { $0 - Self.rounding }
-        if tolerance == nil { forget() }
-    }
 
     /// Whether so much has to be told that an update should not wait any longer.
     var isFull: Bool { settled.count >= Self.many }

@@ -22,6 +22,9 @@ struct UnstoredUpdates: Sendable {
     /// How often all earlier updates were found wrong.
     private(set) var generation = 0
 
+    /// Whether there is none.
+    var isEmpty: Bool { failed == nil && updates.isEmpty }
+
     mutating func keep(_ more: [LocationUpdate]) {
         updates = (updates + more).suffix(Self.limit - (failed?.all.count ?? 0))
     }

@@ -21,8 +21,6 @@ enum UploadEvent: Sendable {
     case privateModeBegan
     /// `mayBePrivate`: the vehicle may be in a private zone all the same, which its next fix says.
     case privateModeEnded(mayBePrivate: Bool)
-    /// The vehicle has other private zones, or none any more.
-    case privateZonesChanged(areThere: Bool)
     /// Perhaps `dueAt` is reached; perhaps too soon.
     case timeReached
     /// The task is cancelled, and with it whatever is in progress.

@@ -8,8 +8,6 @@ enum UploadPrivacy: Sendable, Hashable {
     case open
     /// Whether the vehicle is private, nobody knows before the first fix of it.
     case unknown
-    /// What it is with the uploader whose place this one takes.
-    case asBefore
     /// `owesOffline`: Fleet Engine has not heard yet that it is offline.
     case inForce(owesOffline: Bool)
     /// The private time is over, and no position has come since.
@@ -25,7 +23,7 @@ enum UploadPrivacy: Sendable, Hashable {
     func vehicleState(_ state: VehicleState?) -> VehicleState? {
         switch self {
         case .open, .over: state
-        case .unknown, .asBefore: nil
+        case .unknown: nil
         case .inForce: state.map { _ in .offline }
         }
     }
@@ -42,25 +40,5 @@ enum UploadPrivacy: Sendable, Hashable {
     mutating func end(mayBePrivate: Bool) { self = mayBePrivate ? .unknown : .over }
 
     /// Notes that a newer position is there.
-    mutating func takeNewer() { if !isInForce, self != .asBefore { self = .open } }
-
-    /// Notes whether there are private zones, which were changed: the vehicle may be in one of them.
-    mutating func changeZones(areThere: Bool) {
-        switch self {
-        case .open, .over: if areThere { self = .unknown }
-        case .unknown: if !areThere { self = .open }
-        case .asBefore, .inForce: break
-        }
-    }
-
-    /// Notes where the uploader ended whose place this one takes; `hasNewer`: a position has come since. `isHeard`: it
-    /// spoke to the same Fleet Engine.
-    mutating func succeed(_ former: Self, hasNewer: Bool, isHeard: Bool) {
-        if self == .asBefore {
-            self = former
-            if hasNewer { takeNewer() }
-        }
-        // Another Fleet Engine has not heard of it.
-        if isInForce, !isHeard { self = .inForce(owesOffline: true) }
-    }
+    mutating func takeNewer() { if !isInForce { self = .open } }
 }

@@ -9,8 +9,6 @@ struct UploadSelection: Sendable {
     private var overrulesStored = false
     /// The update that went out last as `lastLocation`, and when it did first.
     private var lastSent: (update: LocationUpdate, firstSentAt: Duration)?
-    /// Whether what was offered before has been forgotten.
-    private var hasForgotten = false
     private let heartbeat: Duration
     /// When the live position is to be repeated.
     private var heartbeatDueAt: Duration
@@ -20,18 +18,6 @@ struct UploadSelection: Sendable {
     /// `now`: the heartbeat counts from here until something is delivered.
     init(heartbeat: Duration, at now: Duration) {
         (self.heartbeat, heartbeatDueAt, heartbeatReadAt) = (heartbeat, now + heartbeat, now + heartbeat)
-    }
-
-    /// Goes on where `former` has ended; what this one was told is newer.
-    mutating func succeed(_ former: Self) {
-        let own = self
-        if !hasForgotten {
-            (unstored, deliveredUnstored) = (former.unstored, former.deliveredUnstored)
-            (overrulesStored, lastSent) = (former.overrulesStored, former.lastSent)
-        }
-        if let offered = own.unstored { offer(unstored: offered, overrulingStored: own.overrulesStored) }
-        heartbeatDueAt = min(heartbeatDueAt, former.heartbeatDueAt)
-        heartbeatReadAt = min(heartbeatReadAt, former.heartbeatReadAt)
     }
 
     /// Notes an update that the outbox did not accept; it supersedes an older one. `overrulingStored` when all that the
@@ -100,8 +86,10 @@ struct UploadSelection: Sendable {
 
     /// Notes that what was accepted before is wrong, or that the outbox knows better now: nothing of it leads any more.
     mutating func forgetUnstored() {
-        (unstored, deliveredUnstored, overrulesStored, lastSent) = (nil, nil, false, nil)
-        hasForgotten = true
+        unstored = nil
+        deliveredUnstored = nil
+        overrulesStored = false
+        lastSent = nil
     }
 
     private mutating func postponeHeartbeat(at now: Duration) {

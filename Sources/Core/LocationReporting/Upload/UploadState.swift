@@ -107,15 +107,6 @@ struct UploadState: Sendable {
         return failures == 0 || elapsed < Self.quickRecovery ? elapsed : nil
     }
 
-    /// Goes on where `former` has ended, in whose place this one's uploader delivers; what this one has heard is newer.
-    mutating func succeed(_ former: Self) {
-        selection.succeed(former.selection)
-        taken = former.taken
-        privacy.succeed(
-            former.privacy, hasNewer: hasNewer,
-            isHeard: settings.state == nil || former.settings.endpoint == settings.endpoint)
-    }
-
     /// Takes what has happened at `now`, and returns what follows; `jitter` draws from 0...1 when a wait may begin.
     mutating func handle(
         _ event: UploadEvent, at now: Duration, jitter: @autoclosure () -> Double
@@ -142,9 +133,6 @@ struct UploadState: Sendable {
             return takeNews(isNewer: false)
         case .privateModeEnded(let mayBePrivate):
             privacy.end(mayBePrivate: mayBePrivate)
-            return takeNews(isNewer: false)
-        case .privateZonesChanged(let areThere):
-            privacy.changeZones(areThere: areThere)
             return takeNews(isNewer: false)
         case .requeued:
             contents = .unknown

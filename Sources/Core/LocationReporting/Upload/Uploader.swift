@@ -18,8 +18,6 @@ package actor Uploader {
     private let observer: any ReportingObserver
 
     private var state: UploadState
-    /// Whose place this one takes, until it runs: where that has ended, this one goes on.
-    private var former: Uploader?
     /// What the loop does next. There is never a second: only the end of an action, or of a wait, leads to another.
     private var action: UploadAction?
     /// Ends the loop's wait for a change of these two.
@@ -37,13 +35,6 @@ package actor Uploader {
         (self.settings, self.outbox, self.authorization) = (settings, outbox, authorization)
         (self.transport, self.clock, self.jitter, self.observer) = (transport, clock, jitter, observer)
         state = UploadState(settings, privacy: mayBePrivate ? .unknown : .open, at: clock.now)
-    }
-
-    /// Goes on where `former`, which has the same clock, ends, once this one runs; to be called before this one is told
-    /// anything.
-    func takePlace(of former: Uploader) {
-        self.former = former
-        state = UploadState(settings, privacy: .asBefore, at: clock.now)
     }
 
     /// Tells that the outbox has a new update; `batch`: with its shape points, where that is all that is new.
@@ -67,22 +58,13 @@ package actor Uploader {
     func forgetUnstored() { take(.forgetUnstored) }
 
     /// How long ago the request with `update` in front began; `nil` when there is none that counts.
-    func timeSinceSent(_ update: LocationUpdate) async -> Duration? {
-        if let elapsed = state.timeSinceSent(update, at: clock.now) { return elapsed }
-        return await former?.timeSinceSent(update)
-    }
+    func timeSinceSent(_ update: LocationUpdate) -> Duration? { state.timeSinceSent(update, at: clock.now) }
 
     /// Tells that nothing of where the vehicle is may go out from now on, but for what waits from before.
     func privateModeBegan() { take(.privateModeBegan) }
 
     /// `mayBePrivate`: the vehicle may be in a private zone all the same, which its next fix says.
     func privateModeEnded(mayBePrivate: Bool) { take(.privateModeEnded(mayBePrivate: mayBePrivate)) }
-
-    /// Tells that the vehicle has other private zones, or none any more.
-    func privateZonesChanged(areThere: Bool) async {
-        await former?.privateZonesChanged(areThere: areThere)
-        take(.privateZonesChanged(areThere: areThere))
-    }
 
     /// Whether updates say the vehicle's state: not while nobody knows whether it is private.
     package var tellsState: Bool { state.vehicleState != nil }
@@ -98,9 +80,8 @@ package actor Uploader {
         transport.networkChanged()
     }
 
-    /// Uploads until cancelled, or until empty after `finishWhenEmpty`; begins when the one before has ended.
+    /// Uploads until cancelled, or until empty after `finishWhenEmpty`.
     package func run() async {
-        await succeedFormer()
         take(.started)
         await withDiscardingTaskGroup { alarms in
             while let current = action {
@@ -121,14 +102,6 @@ package actor Uploader {
             }
             alarms.cancelAll()
         }
-    }
-
-    private func succeedFormer() async {
-        guard let former else { return }
-        // One that was replaced before it ran has one before it, too.
-        await former.succeedFormer()
-        state.succeed(await former.state)
-        self.former = nil
     }
 
     // Inlined, these three would make the frame of `run`, which lasts as long as a drive does, 15 KB in place of 12.

@@ -25,8 +25,6 @@ final class AgentProcess: @unchecked Sendable {
     private let outbox: any Outbox
     private let pipeline: ReportingPipeline
     private let intake: LocationIntake
-    /// Makes the first uploader, and its successors after a reload.
-    private let makeUploader: () -> Uploader
     private let authorization: any VehicleAuthorization
     private let sendsState: Bool
     private var task: Task<Void, Never>?
@@ -67,13 +65,9 @@ final class AgentProcess: @unchecked Sendable {
         if let bug { transport = bug.around(transport, world) }
         // One for all: its times count from its making.
         let clock = MonotonicClock(world.clock)
-        makeUploader = { [outbox, authorization, settings, transport] in
-            Uploader(
-                settings: settings, outbox: outbox, authorization: authorization, transport: transport,
-                clock: clock, jitter: { jitter.draw() },
-                observer: witness)
-        }
-        let uploader = makeUploader()
+        let uploader = Uploader(
+            settings: settings, outbox: outbox, authorization: authorization, transport: transport, clock: clock,
+            jitter: { jitter.draw() }, observer: witness)
         sendsState = settings.state != nil
         let knowsPresent = dice.chance(0.7)
         intake = LocationIntake(
@@ -106,14 +100,11 @@ final class AgentProcess: @unchecked Sendable {
     /// The private switch has been turned.
     func lookAtSwitch() async { if life.isAlive { await intake.lookAtSwitch() } }
 
-    /// SIGHUP, with another configuration of the delivery.
-    func reload() async { if life.isAlive { await pipeline.replace(uploader: makeUploader()) } }
-
-    /// SIGTERM: cancelled, then the last state within three seconds, and the outbox closed.
-    func terminate() async {
-        world.note(.stop, 0, 0, "SIGTERM")
+    /// SIGTERM: cancelled, then the last state within three seconds, and the outbox closed. A reload is silent.
+    func terminate(isSilent: Bool = false) async {
+        if !isSilent { world.note(.stop, 0, 0, "SIGTERM") }
         await cancel()
-        if sendsState {
+        if sendsState, !isSilent {
             await withTaskGroup { group in
                 group.addTask { [pipeline] in _ = try? await pipeline.uploader.send(state: .offline) }
                 group.addTask { [world] in await world.clock.wait(for: .seconds(3)) }
