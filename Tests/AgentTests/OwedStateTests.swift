@@ -1,6 +1,6 @@
 import HTTPMessages
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import Testing
 import WaypostTestSupport
 

@@ -1,7 +1,7 @@
 import FleetEngine
 import HTTPMessages
-import LocationReporting
 import ReportedText
+import Reporting
 import SQLiteOutbox
 import Testing
 import TimeAndChance

@@ -1,12 +1,12 @@
 import FleetEngine
 import GNSS
 import HTTPMessages
-import LocationReporting
 import ReportedText
+import Reporting
 import Testing
-import WaypostTestSupport
 import TimeAndChance
 import VehicleAuthorization
+import WaypostTestSupport
 
 @testable import Waypost
 

@@ -1,8 +1,8 @@
 import FleetEngine
 import GNSS
 import HTTPMessages
-import LocationReporting
 import ReportedText
+import Reporting
 import Testing
 import TimeAndChance
 import TrackDrawing

@@ -4,8 +4,8 @@ import GNSS
 import HTTPMessages
 import HTTPService
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 import SQLiteOutbox
 import StrictJSON
 import Testing

@@ -1,8 +1,8 @@
 import FleetEngine
 import GNSS
 import HTTPMessages
-import LocationReporting
 import ReportedText
+import Reporting
 import SQLiteOutbox
 import StrictJSON
 import Testing

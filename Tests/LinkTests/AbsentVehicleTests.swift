@@ -1,6 +1,6 @@
 import HTTPService
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import Testing
 import WaypostTestSupport
 

@@ -4,8 +4,8 @@ import FleetEngine
 import HTTPMessages
 import HTTPService
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 import Testing
 import WaypostTestSupport
 

@@ -1,8 +1,8 @@
 import CurlTransport
 import FleetEngine
 import HTTPMessages
-import LocationReporting
 import ReportedText
+import Reporting
 import WaypostTestSupport
 
 /// The real uploader over the real libcurl; the outbox is in memory and the clock moves when the uploader waits.

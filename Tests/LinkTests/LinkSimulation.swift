@@ -1,7 +1,7 @@
 import FleetEngine
 import HTTPMessages
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import TimeAndChance
 import WaypostTestSupport
 

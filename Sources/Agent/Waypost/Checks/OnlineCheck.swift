@@ -3,8 +3,8 @@ package import GNSS
 import GNSSReceiver
 package import HTTPMessages
 import LinuxPlatform
-package import LocationReporting
 import ReportedText
+package import Reporting
 import SQLiteOutbox
 package import TimeAndChance
 import VehicleAuthorization

@@ -2,8 +2,8 @@ import FleetEngine
 import GNSS
 import HTTPMessages
 import LinuxPlatform
-package import LocationReporting
 import ReportedText
+package import Reporting
 import SQLiteOutbox
 import TimeAndChance
 import VehicleAuthorization

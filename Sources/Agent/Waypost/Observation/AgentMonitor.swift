@@ -2,8 +2,8 @@ import FleetEngine
 package import GNSS
 package import HTTPMessages
 import LinuxPlatform
-package import LocationReporting
 package import ReportedText
+package import Reporting
 package import SQLiteOutbox
 package import TimeAndChance
 package import VehicleAuthorization

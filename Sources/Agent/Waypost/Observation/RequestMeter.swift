@@ -1,7 +1,7 @@
 import GNSS
 package import HTTPMessages
 import LinuxPlatform
-package import LocationReporting
+package import Reporting
 package import TimeAndChance
 
 /// Measures the requests to Fleet Engine of all vehicles of a replay, on their way through it.

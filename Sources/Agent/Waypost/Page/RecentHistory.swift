@@ -1,6 +1,6 @@
 import GNSS
 import LinuxPlatform
-package import LocationReporting
+package import Reporting
 import TimeAndChance
 import TrackDrawing
 

@@ -3,8 +3,8 @@ package import GNSS
 import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
-package import LocationReporting
 import ReportedText
+package import Reporting
 
 /// Judges whether every stage makes progress. Pure.
 ///

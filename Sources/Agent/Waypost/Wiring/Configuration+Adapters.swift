@@ -5,7 +5,7 @@ import GNSS
 import GNSSReceiver
 package import HTTPMessages
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import TimeAndChance
 package import VehicleAuthorization
 

@@ -1,7 +1,7 @@
 import HTTPMessages
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 import RunRecording
 import VehicleAuthorization
 

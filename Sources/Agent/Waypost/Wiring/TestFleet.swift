@@ -1,7 +1,7 @@
 package import FleetEngine
 import GNSS
 import LinuxPlatform
-package import LocationReporting
+package import Reporting
 import VehicleAuthorization
 
 /// The vehicles of a load test. They share what a vehicle on the road has for itself, transport, cache of tokens,

@@ -1,7 +1,7 @@
 import FleetEngine
 package import HTTPMessages
 import LinuxPlatform
-package import LocationReporting
+package import Reporting
 package import SQLiteOutbox
 package import TimeAndChance
 package import VehicleAuthorization

@@ -3,9 +3,9 @@ import FleetEngineSimulator
 import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
-import LocationReporting
 import ReceiverSimulator
 import ReportedText
+import Reporting
 import TrackDrawing
 import Waypost
 

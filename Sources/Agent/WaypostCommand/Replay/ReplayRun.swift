@@ -3,8 +3,8 @@ import GNSS
 import GNSSReceiver
 import Glibc
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 import SQLiteOutbox
 import TimeAndChance
 import VehicleAuthorization

@@ -1,6 +1,6 @@
 import FleetEngine
 import HTTPMessages
-import LocationReporting
+import Reporting
 import SQLiteOutbox
 import TimeAndChance
 import VehicleAuthorization

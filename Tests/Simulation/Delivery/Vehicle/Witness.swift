@@ -1,5 +1,5 @@
 import GNSS
-import LocationReporting
+import Reporting
 import TimeAndChance
 
 /// Writes what the process tells into the trace.

@@ -2,7 +2,7 @@ import GNSS
 import Testing
 import WaypostTestSupport
 
-@testable import LocationReporting
+@testable import Reporting
 
 @Suite struct PrivateModes {
     /// A hundred metres around the place of the samples.

@@ -4,7 +4,7 @@ import Testing
 import VehicleAuthorization
 import WaypostTestSupport
 
-@testable import LocationReporting
+@testable import Reporting
 
 /// Leads an upload state from one event to the next, on a time of its own, and remembers what it wants.
 final class UploadStateDriver {

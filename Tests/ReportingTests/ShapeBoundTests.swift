@@ -3,7 +3,7 @@ import GNSS
 import Testing
 import TimeAndChance
 
-@testable import LocationReporting
+@testable import Reporting
 
 /// What is told is never farther from any fix than promised, whatever the way. `SHAPE_TRACKS` says how many ways.
 @Suite struct ShapeBound {

@@ -6,7 +6,7 @@ import Testing
 import VehicleAuthorization
 import WaypostTestSupport
 
-@testable import LocationReporting
+@testable import Reporting
 
 /// What goes out of a private vehicle: that it is offline, and what waits from before.
 @Suite struct PrivateUploads {

@@ -2,8 +2,8 @@ import FleetEngine
 import GNSS
 import HTTPMessages
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 import Testing
 import WaypostTestSupport
 

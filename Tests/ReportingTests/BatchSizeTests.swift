@@ -1,6 +1,6 @@
 import Testing
 
-@testable import LocationReporting
+@testable import Reporting
 
 @Suite struct BatchSizes {
     /// How long full batches take, in milliseconds, and the limit after each.

@@ -4,7 +4,7 @@ import ReportedText
 import Testing
 import VehicleAuthorization
 
-@testable import LocationReporting
+@testable import Reporting
 
 /// What the upload state does after an answer, and after the want of a token or of an outbox.
 @Suite struct UploadAnswers {

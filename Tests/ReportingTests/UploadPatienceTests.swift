@@ -1,7 +1,7 @@
 import HTTPMessages
 import Testing
 
-@testable import LocationReporting
+@testable import Reporting
 
 @Suite struct UploadPatiences {
     enum Event: Sendable { case aborted, delivered(Int), startedAgain }

@@ -3,7 +3,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-@testable import LocationReporting
+@testable import Reporting
 
 @Suite struct PlausibleFixes {
     static let floor = UTCTime(year: 2026, month: 1, day: 1)

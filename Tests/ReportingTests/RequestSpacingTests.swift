@@ -5,7 +5,7 @@ import ReportedText
 import Testing
 import WaypostTestSupport
 
-@testable import LocationReporting
+@testable import Reporting
 
 /// Which fix is too soon behind a request, and what comes of that for a vehicle as a whole.
 @Suite struct RequestSpacings {

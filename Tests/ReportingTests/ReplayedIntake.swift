@@ -2,7 +2,7 @@ import GNSS
 import TimeAndChance
 import WaypostTestSupport
 
-@testable import LocationReporting
+@testable import Reporting
 
 /// What an intake makes of the fixes of a drive, and what a follower sees of it; the same steps as `LocationIntake`.
 struct ReplayedIntake {

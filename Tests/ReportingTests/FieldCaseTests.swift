@@ -4,7 +4,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-@testable import LocationReporting
+@testable import Reporting
 
 /// Faults of receivers with the true track, in logs that are next to the checkout on some machines.
 @Suite(.enabled(if: Fixtures.fieldCases != nil, "no field cases beside the checkout")) struct FieldCases {

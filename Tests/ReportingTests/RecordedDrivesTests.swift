@@ -3,7 +3,7 @@ import GNSS
 import Testing
 import WaypostTestSupport
 
-@testable import LocationReporting
+@testable import Reporting
 
 /// Recordings of real receivers, where they lie beside the checkout (`Fixtures.recordedReceivers`).
 @Suite(.enabled(if: Fixtures.recordedReceivers != nil, "no recorded receivers beside the checkout"))

@@ -4,7 +4,7 @@ import ReportedText
 import Testing
 import VehicleAuthorization
 
-@testable import LocationReporting
+@testable import Reporting
 
 /// The upload state from event to event: when what happens, what is done, and when the next thing is due.
 @Suite struct UploadLoop {

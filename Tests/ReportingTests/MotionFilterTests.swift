@@ -2,7 +2,7 @@ import GNSS
 import Testing
 import WaypostTestSupport
 
-@testable import LocationReporting
+@testable import Reporting
 
 @Suite struct MotionFilters {
     private static func filtered(_ fixes: [Fix]) -> [Fix] {

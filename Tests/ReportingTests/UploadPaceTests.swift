@@ -1,6 +1,6 @@
 import Testing
 
-@testable import LocationReporting
+@testable import Reporting
 
 @Suite struct UploadPaces {
     /// The rate, the past locations of a batch sent at second 10, and when the next may go, in milliseconds from then.

@@ -2,7 +2,7 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-@testable import LocationReporting
+@testable import Reporting
 
 /// Parts that are replaced while they run.
 @Suite(.timeLimit(.minutes(1))) struct Successions {

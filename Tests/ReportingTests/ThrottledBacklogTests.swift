@@ -3,7 +3,7 @@ import HTTPMessages
 import ReportedText
 import Testing
 
-@testable import LocationReporting
+@testable import Reporting
 
 /// A backlog and a server that takes nine requests of ten: the upload state on a time of its own, while a new position
 /// comes every ten seconds.

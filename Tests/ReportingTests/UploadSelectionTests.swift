@@ -4,7 +4,7 @@ import ReportedText
 import Testing
 import WaypostTestSupport
 
-@testable import LocationReporting
+@testable import Reporting
 
 /// What the upload state selects, of what the outbox has and what is in memory only.
 @Suite struct UploadSelections {

@@ -3,7 +3,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-@testable import LocationReporting
+@testable import Reporting
 
 /// What a policy costs, and how far off it leaves a follower who knows only what was told, and lets the last of it
 /// drive on with its speed and heading.

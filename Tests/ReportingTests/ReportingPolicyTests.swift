@@ -3,7 +3,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-@testable import LocationReporting
+@testable import Reporting
 
 @Suite struct ReportingPolicies {
     /// Seconds at which a drive is reported; `speed` gives metres per second for each second.

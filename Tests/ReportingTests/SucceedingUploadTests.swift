@@ -3,7 +3,7 @@ import HTTPMessages
 import Testing
 import WaypostTestSupport
 
-@testable import LocationReporting
+@testable import Reporting
 
 /// What an upload loop knows of the one in whose place it delivers, as after a reload.
 @Suite struct SucceedingUploads {

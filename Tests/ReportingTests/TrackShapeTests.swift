@@ -3,7 +3,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-@testable import LocationReporting
+@testable import Reporting
 
 @Suite struct TrackShape {
     /// A fix so many metres east and north.

@@ -1,7 +1,7 @@
 import FleetEngine
 import HTTPMessages
-@testable import LocationReporting
 import ReportedText
+@testable import Reporting
 import Testing
 import TimeAndChance
 import VehicleAuthorization
