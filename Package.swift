@@ -50,7 +50,7 @@ let package = Package(
         room("Core", "FleetEngine", ["TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages"]),
         room(
             "Core", "Reporting",
-            ["TimeAndChance", "ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
+            ["TimeAndChance", "ReportedText", "GNSS"]),
         room("Core", "TrackDrawing", ["TimeAndChance", "ReportedText", "GNSS", "CMath"]),
 
         // Adapters: one outside thing each.
@@ -67,6 +67,12 @@ let package = Package(
         room(
             "Adapters", "SQLiteOutbox",
             ["TimeAndChance", "ReportedText", "GNSS", "Reporting", "LinuxPlatform", "CSQLite"]),
+        room(
+            "Adapters", "FleetEngineDelivery",
+            [
+                "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "VehicleAuthorization", "FleetEngine",
+                "Reporting",
+            ]),
         room("Adapters", "HTTPService", ["TimeAndChance", "ReportedText", "HTTPMessages", "LinuxPlatform"]),
         room(
             "Adapters", "RunRecording",
@@ -89,7 +95,7 @@ let package = Package(
                 "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization",
                 "FleetEngine",
                 "Reporting", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport",
-                "SQLiteOutbox", "HTTPService", "RunRecording", "TrackDrawing",
+                "SQLiteOutbox", "FleetEngineDelivery", "HTTPService", "RunRecording", "TrackDrawing",
             ]),
         .executableTarget(
             name: "WaypostCommand",
@@ -111,7 +117,7 @@ let package = Package(
             name: "WaypostTestSupport",
             dependencies: [
                 "TimeAndChance", "GNSS", "HTTPMessages", "VehicleAuthorization", "FleetEngine", "Reporting",
-                "LinuxPlatform", "HTTPService", "ReportedText", "CLinux",
+                "FleetEngineDelivery", "LinuxPlatform", "HTTPService", "ReportedText", "CLinux",
             ],
             path: "Tests/Support", swiftSettings: houseStyle),
         tests("TimeAndChance"),
@@ -121,13 +127,16 @@ let package = Package(
         tests("GNSS", ["GNSS", "ReceiverSimulator"]),
         tests("VehicleAuthorization", ["VehicleAuthorization", "StrictJSON", "LinuxPlatform"]),
         tests("DriverAuthorization", ["DriverAuthorization", "VehicleAuthorization", "LinuxPlatform"]),
-        tests("FleetEngine", ["FleetEngine", "HTTPMessages"]),
+        tests("FleetEngine", ["FleetEngine", "HTTPMessages", "StrictJSON"]),
         tests(
             "Reporting",
             [
                 "Reporting", "GNSS", "GNSSReceiver", "LinuxPlatform", "ReceiverSimulator",
-                "VehicleAuthorization", "FleetEngine", "HTTPMessages",
+                "FleetEngineDelivery", "VehicleAuthorization", "FleetEngine", "HTTPMessages",
             ]),
+        tests(
+            "FleetEngineDelivery",
+            ["FleetEngineDelivery", "FleetEngine", "HTTPMessages", "Reporting", "VehicleAuthorization"]),
         tests("TrackDrawing", ["TrackDrawing", "GNSS"]),
         tests("LinuxPlatform", ["LinuxPlatform", "CLinux"]),
         tests("GNSSReceiver", ["GNSSReceiver", "GNSS", "Reporting", "LinuxPlatform", "CLinux", "CZlib"]),
@@ -150,7 +159,8 @@ let package = Package(
         tests(
             "Agent",
             [
-                "Waypost", "WaypostCommand", "FleetEngine", "FleetEngineSimulator", "GNSS", "GNSSReceiver",
+                "Waypost", "WaypostCommand", "FleetEngine", "FleetEngineDelivery", "FleetEngineSimulator", "GNSS",
+                "GNSSReceiver",
                 "HTTPMessages", "HTTPService", "LinuxPlatform", "Reporting", "ReceiverSimulator",
                 "SQLiteOutbox", "TrackDrawing", "StrictJSON", "VehicleAuthorization",
             ]),
@@ -161,8 +171,9 @@ let package = Package(
         tests(
             "Link",
             [
-                "FaultProxy", "CurlTransport", "Reporting", "FleetEngine", "GNSS", "HTTPMessages",
-                "HTTPService", "LinuxPlatform", "VehicleAuthorization",
+                "FaultProxy", "CurlTransport", "FleetEngineDelivery", "Reporting", "FleetEngine", "GNSS",
+                "HTTPMessages",
+                "HTTPService", "LinuxPlatform", "VehicleAuthorization", "Waypost",
             ]),
         tests("Architecture"),
 
@@ -179,7 +190,8 @@ let package = Package(
         .executableTarget(
             name: "DeliverySimulation",
             dependencies: [
-                "CSimulatedExecutor", "FleetEngine", "GNSS", "HTTPMessages", "LinuxPlatform", "Reporting",
+                "CSimulatedExecutor", "FleetEngine", "FleetEngineDelivery", "GNSS", "HTTPMessages", "LinuxPlatform",
+                "Reporting",
                 "LyingDisk", "ReceiverSimulator", "ReportedText", "SQLiteOutbox", "StrictJSON", "TimeAndChance",
                 "VehicleAuthorization",
             ],

@@ -1,9 +1,6 @@
-import FleetEngine
 import GNSS
-import HTTPMessages
 import ReportedText
 import Testing
-import VehicleAuthorization
 import WaypostTestSupport
 
 @testable import Reporting
@@ -18,44 +15,44 @@ import WaypostTestSupport
     private let upload: UploadStateDriver
 
     init() throws {
-        upload = try UploadStateDriver()
+        upload = UploadStateDriver()
         upload.goOn()
         upload.take(.outboxRead(nil, newest: nil))
     }
 
     private func deliver(_ upload: UploadStateDriver) {
-        upload.take(.answered(.delivered, traffic: HTTPTraffic()))
-        upload.take(.told)
+        upload.take(.answered(DeliveryResult(.delivered)))
+        upload.take(.noted)
     }
 
     @Test func tellFirstThatItIsOffline() {
         upload.take(.privateModeBegan)
-        #expect(upload.action == .tell(.offline))
-        upload.take(.stateTold(.delivered))
+        #expect(upload.action == .announce(.offline))
+        upload.take(.announced(.delivered))
         #expect(upload.course == .goOn)
-        #expect(upload.state.vehicleState == .offline)
+        #expect(upload.state.presence == .offline)
         upload.take(.privateModeEnded(mayBePrivate: false))
-        #expect(upload.state.vehicleState == .online)
+        #expect(upload.state.presence == .online)
     }
 
     @Test func tellItAgainWhenItWasNotHeard() {
         upload.take(.privateModeBegan)
-        upload.take(.stateTold(.unreachable(reason: "")))
+        upload.take(.announced(.unanswered(.sample(""))))
         #expect(upload.action == .wait)
         upload.now += .seconds(2)
         upload.take(.timeReached)
-        #expect(upload.action == .tell(.offline))
+        #expect(upload.action == .announce(.offline))
     }
 
     /// As any request.
     @Test(
         arguments: [
-            (.stateTold(.retry(reason: "", after: .seconds(120))), .seconds(121)),
-            (.stateTold(.throttled(reason: "", after: nil)), .seconds(5)),
-            (.stateTold(.tokenRefused(reason: "")), .seconds(60)),
-            (.stateTold(.hold(reason: "")), .seconds(60)),
-            (.stateTold(.intercepted(reason: "")), .seconds(1)),
-            (.noToken(AuthorizationError(.unavailable, "", retryAfter: .seconds(90))), .seconds(91)),
+            (.announced(.retry(.sample(""), after: .seconds(120))), .seconds(121)),
+            (.announced(.throttled(.sample(""), after: nil)), .seconds(5)),
+            (.announced(.prepareAgain(.sample(""))), .seconds(60)),
+            (.announced(.held(.sample(""))), .seconds(60)),
+            (.announced(.intercepted(.sample(""))), .seconds(1)),
+            (.notPrepared(.noPermit(MissingPermit(.unavailable, "", retryAfter: .seconds(90)))), .seconds(91)),
         ] as [(UploadEvent, Duration)])
     func tellItAgainWhenItIsTime(answer: UploadEvent, pause: Duration) {
         upload.take(.privateModeBegan)
@@ -67,13 +64,13 @@ import WaypostTestSupport
     @Test func tellItNoSoonerThanTheServerTakesAnything() {
         upload.take(.accepted(nil))
         upload.send(Self.waiting)
-        upload.take(.answered(.throttled(reason: "", after: nil), traffic: HTTPTraffic()), jitter: 0)
+        upload.take(.answered(DeliveryResult(.throttled(.sample(""), after: nil))), jitter: 0)
         upload.now += .seconds(58)
         upload.send(Self.waiting)
-        upload.take(.answered(.throttled(reason: "", after: nil), traffic: HTTPTraffic()), jitter: 0)
+        upload.take(.answered(DeliveryResult(.throttled(.sample(""), after: nil))), jitter: 0)
         upload.goOn()
         upload.send(Self.waiting)
-        upload.take(.answered(.unreachable(reason: ""), traffic: HTTPTraffic()))
+        upload.take(.answered(DeliveryResult(.unanswered(.sample("")))))
         upload.now += .seconds(1)
         upload.take(.timeReached)
         upload.take(.outboxRead(Self.waiting, newest: nil))
@@ -84,77 +81,74 @@ import WaypostTestSupport
             upload.now += upload.dueIn ?? .zero
             upload.take(.timeReached)
         }
-        #expect(upload.action == .tell(.offline))
+        #expect(upload.action == .announce(.offline))
     }
 
     /// What comes next after a failure waits no longer than after any success.
     @Test func forgetTheFailuresOnceItIsHeard() {
         upload.take(.privateModeBegan)
         for _ in 0..<5 {
-            upload.take(.stateTold(.unreachable(reason: "")))
+            upload.take(.announced(.unanswered(.sample(""))))
             upload.now += .seconds(60)
             upload.take(.timeReached)
         }
-        upload.take(.stateTold(.delivered))
+        upload.take(.announced(.delivered))
         upload.send(Self.waiting)
-        upload.take(.answered(.retry(reason: "", after: nil), traffic: HTTPTraffic()))
+        upload.take(.answered(DeliveryResult(.retry(.sample(""), after: nil))))
         #expect(upload.dueIn == .seconds(1))
     }
 
-    /// A reload puts another uploader in the place of the one that has told it.
-    @Test(
-        arguments: [("http://127.0.0.1:1", .goOn), ("http://127.0.0.1:2", .tell(.tell(.offline)))]
-            as [(String, UploadStateDriver.Course)])
-    func tellItOnceToEachFleetEngine(endpoint: String, course: UploadStateDriver.Course) throws {
+    /// A reload puts another uploader in the place of the one that has told it, perhaps to another Fleet Engine.
+    @Test func tellItAgainAfterAReload() throws {
         upload.take(.privateModeBegan)
-        upload.take(.stateTold(.delivered))
-        let successor = try UploadStateDriver(privacy: .asBefore, endpoint: endpoint)
+        upload.take(.announced(.delivered))
+        let successor = UploadStateDriver(privacy: .asBefore)
         successor.succeed(upload)
         successor.take(.started)
-        #expect(successor.course == course)
-        #expect(successor.state.vehicleState == .offline)
+        #expect(successor.course == .tell(.announce(.offline)))
+        #expect(successor.state.presence == .offline)
     }
 
     /// Private times that a successor hears of before it runs are newer than those of the one before.
     @Test func endAlsoForASuccessor() throws {
         upload.take(.privateModeBegan)
-        let successor = try UploadStateDriver(privacy: .asBefore)
+        let successor = UploadStateDriver(privacy: .asBefore)
         successor.take(.privateModeEnded(mayBePrivate: false))
         successor.succeed(upload)
         successor.take(.started)
         #expect(successor.course == .goOn)
-        #expect(successor.state.vehicleState == .online)
+        #expect(successor.state.presence == .online)
     }
 
     /// An update that was under way to the outbox when the vehicle became private, and reaches a successor.
     @Test func goOnForASuccessorThatHasAnUpdate() throws {
         upload.take(.privateModeBegan)
-        let successor = try UploadStateDriver(privacy: .asBefore)
+        let successor = UploadStateDriver(privacy: .asBefore)
         successor.take(.accepted(nil))
         successor.succeed(upload)
         successor.take(.started)
-        #expect(successor.action == .tell(.offline))
-        #expect(successor.state.vehicleState == .offline)
+        #expect(successor.action == .announce(.offline))
+        #expect(successor.state.presence == .offline)
     }
 
     /// A reload with other zones.
     @Test(
         arguments: [
-            (.open, true, nil), (.over, true, nil), (.unknown, true, nil), (.unknown, false, .online),
+            (.open, true, .unknown), (.over, true, .unknown), (.unknown, true, .unknown), (.unknown, false, .online),
             (.open, false, .online),
             (.inForce(owesOffline: true), false, .offline),
-        ] as [(UploadPrivacy, Bool, VehicleState?)])
-    func knowThatZonesChange(before: UploadPrivacy, areThere: Bool, state: VehicleState?) throws {
-        let upload = try UploadStateDriver(privacy: before)
+        ] as [(UploadPrivacy, Bool, Presence)])
+    func knowThatZonesChange(before: UploadPrivacy, areThere: Bool, state: Presence) throws {
+        let upload = UploadStateDriver(privacy: before)
         upload.take(.privateZonesChanged(areThere: areThere))
-        #expect(upload.state.vehicleState == state)
+        #expect(upload.state.presence == state)
     }
 
     /// After a start in a private zone, that the vehicle is in one is known with the first fix.
     @Test func tellNothingOfAVehicleThatMayBePrivate() throws {
-        let upload = try UploadStateDriver(privacy: .unknown)
+        let upload = UploadStateDriver(privacy: .unknown)
         #expect(upload.send(Self.waiting) == Self.waiting)
-        #expect(upload.state.vehicleState == nil)
+        #expect(upload.state.presence == .unknown)
         deliver(upload)
         upload.now += .seconds(100)
         for (batch, newest) in [(nil, Self.newest), (Self.repetition, nil)] as [(UploadBatch?, StoredUpdate?)] {
@@ -164,7 +158,7 @@ import WaypostTestSupport
         }
         upload.take(.accepted(nil))
         #expect(upload.send(Self.repetition) == Self.repetition)
-        #expect(upload.state.vehicleState == .online)
+        #expect(upload.state.presence == .online)
     }
 
     /// The exchange in progress says that it is online, and comes first.
@@ -174,22 +168,22 @@ import WaypostTestSupport
         upload.take(.privateModeBegan)
         guard case .send? = upload.action else { return #expect(Bool(false), "\(String(describing: upload.action))") }
         deliver(upload)
-        #expect(upload.action == .tell(.offline))
+        #expect(upload.action == .announce(.offline))
     }
 
     /// A batch for which a token is fetched would say that it is online.
     @Test func tellItBeforeWhatWaitsForItsToken() {
         upload.take(.accepted(nil))
         upload.take(.outboxRead(Self.waiting, newest: nil))
-        #expect(upload.action == .fetchToken)
+        #expect(upload.action == .prepare)
         upload.take(.privateModeBegan)
-        upload.take(.tokenReceived(UploadStateDriver.token))
-        #expect(upload.action == .tell(.offline))
+        upload.take(.prepared)
+        #expect(upload.action == .announce(.offline))
     }
 
     @Test func takeWhatWaitsFromBeforeAndRepeatNothing() {
         upload.take(.privateModeBegan)
-        upload.take(.stateTold(.delivered))
+        upload.take(.announced(.delivered))
         #expect(upload.send(Self.waiting) == Self.waiting)
         deliver(upload)
         for (batch, newest) in [(nil, Self.newest), (Self.repetition, nil)] as [(UploadBatch?, StoredUpdate?)] {
@@ -204,7 +198,7 @@ import WaypostTestSupport
         upload.take(.offered(Self.newest.update, overrulingStored: false))
         upload.take(.privateModeBegan)
         upload.take(.outboxRead(nil, newest: nil))
-        upload.take(.stateTold(.delivered))
+        upload.take(.announced(.delivered))
         upload.goOn()
         upload.take(.outboxFailed(OutboxError(.unusable, "read-only")))
         #expect(upload.action == .wait)
@@ -213,12 +207,12 @@ import WaypostTestSupport
     /// A log that ends in a private zone: nothing comes any more that older updates could go behind.
     @Test func takeWhatWaitsBeforeTheEnd() {
         upload.take(.privateModeBegan)
-        upload.take(.stateTold(.delivered))
+        upload.take(.announced(.delivered))
         upload.take(.outboxRead(Self.repetition, newest: nil))
         #expect(upload.action == .wait)
         upload.take(.finishWhenEmpty)
         #expect(upload.send(Self.repetition) == Self.repetition)
-        #expect(upload.state.vehicleState == .offline)
+        #expect(upload.state.presence == .offline)
         deliver(upload)
         upload.take(.outboxRead(nil, newest: nil))
         #expect(upload.action == .finish)
@@ -228,35 +222,35 @@ import WaypostTestSupport
     /// repetition.
     @Test func takeWhatWaitsAfterAHold() {
         upload.take(.privateModeBegan)
-        upload.take(.stateTold(.delivered))
+        upload.take(.announced(.delivered))
         upload.take(.finishWhenEmpty)
         upload.send(Self.repetition)
-        upload.take(.answered(.hold(reason: ""), traffic: HTTPTraffic()))
+        upload.take(.answered(DeliveryResult(.held(.sample("")))))
         for _ in 0..<2 {
             upload.goOn()
             // The outbox gives the newest alone, and is asked once more.
             upload.take(.outboxRead(UploadBatch(last: Self.newest, lastIsPending: false, past: []), newest: nil))
             #expect(upload.action == .readOutbox(maximumPastLocations: 1, withBacklog: true, orNewest: false))
             upload.take(.outboxRead(Self.repetition, newest: nil))
-            #expect(upload.action == .fetchToken)
-            upload.take(.tokenReceived(UploadStateDriver.token))
-            upload.take(.answered(.hold(reason: ""), traffic: HTTPTraffic()))
+            #expect(upload.action == .prepare)
+            upload.take(.prepared)
+            upload.take(.answered(DeliveryResult(.held(.sample("")))))
         }
     }
 
     /// The newest goes alone in the end, so that each rejection finds an update.
     @Test(arguments: [.unknown, .inForce(owesOffline: false)] as [UploadPrivacy])
     func findTheUpdateThatIsRejected(privacy: UploadPrivacy) throws {
-        let upload = try UploadStateDriver(privacy: privacy)
+        let upload = UploadStateDriver(privacy: privacy)
         var sent: [Int] = []
         for _ in 0..<9 {
             upload.goOn()
             guard case .readOutbox(let limit, _, _)? = upload.action else { break }
             let past = (0..<min(limit, 8)).map { StoredUpdate.sample(Int64($0)) }
             upload.take(.outboxRead(UploadBatch(last: Self.newest, lastIsPending: true, past: past), newest: nil))
-            if upload.action == .fetchToken { upload.take(.tokenReceived(UploadStateDriver.token)) }
+            if upload.action == .prepare { upload.take(.prepared) }
             sent.append(past.count)
-            upload.take(.answered(.rejected(reason: ""), traffic: HTTPTraffic()))
+            upload.take(.answered(DeliveryResult(.rejected(.sample("")))))
             if case .quarantine = upload.action { break }
         }
         #expect(sent == [8, 4, 2, 1, 0])
@@ -266,18 +260,18 @@ import WaypostTestSupport
     /// The switch is off, and the vehicle may be in a zone that a reload has brought.
     @Test func goOnWhereTheVehicleMayBeInAZone() {
         upload.take(.privateModeBegan)
-        upload.take(.stateTold(.delivered))
+        upload.take(.announced(.delivered))
         upload.take(.outboxRead(nil, newest: Self.newest))
         upload.take(.privateModeEnded(mayBePrivate: true))
         upload.take(.outboxRead(Self.repetition, newest: nil))
         #expect(upload.action == .wait)
-        #expect(upload.state.vehicleState == nil)
+        #expect(upload.state.presence == .unknown)
     }
 
     /// An outbox in memory has no room for the next position before that; what an operator returns is no position.
     @Test func takeWhatWaitsOnceItIsOver() {
         upload.take(.privateModeBegan)
-        upload.take(.stateTold(.delivered))
+        upload.take(.announced(.delivered))
         upload.take(.outboxRead(Self.repetition, newest: nil))
         upload.take(.privateModeEnded(mayBePrivate: false))
         #expect(upload.send(Self.repetition) == Self.repetition)
@@ -294,7 +288,7 @@ import WaypostTestSupport
     /// The last position of before is not told again: an ordinary one is next.
     @Test func goOnWithANewPosition() {
         upload.take(.privateModeBegan)
-        upload.take(.stateTold(.delivered))
+        upload.take(.announced(.delivered))
         upload.take(.outboxRead(nil, newest: nil))
         upload.take(.privateModeEnded(mayBePrivate: false))
         upload.now += .seconds(100)
@@ -302,6 +296,6 @@ import WaypostTestSupport
         #expect(upload.action == .wait)
         upload.take(.accepted(nil))
         #expect(upload.send(Self.waiting) == Self.waiting)
-        #expect(upload.state.vehicleState == .online)
+        #expect(upload.state.presence == .online)
     }
 }

@@ -1,6 +1,4 @@
-import FleetEngine
 import GNSS
-import HTTPMessages
 import ReportedText
 import Testing
 import WaypostTestSupport
@@ -72,7 +70,7 @@ import WaypostTestSupport
         /// Milliseconds since the start at which a request began that was taken, and the second of the new position in
         /// front of it.
         func requests(seconds: Int) throws -> [(at: Int, second: Int)] {
-            let upload = try UploadStateDriver()
+            let upload = UploadStateDriver()
             var (policy, spacing) = (ReportingPolicy(.interval(.seconds(interval)), heartbeat: .seconds(60)), spacing)
             var (pending, reported) = (waiting, LocationUpdate?.none)
             var newest = waiting.last
@@ -111,11 +109,11 @@ import WaypostTestSupport
                             return UploadBatch(last: newest, lastIsPending: pending.contains(newest), past: Array(past))
                         }
                         take(.outboxRead(batch, newest: newest), at: now)
-                    case .fetchToken?:
+                    case .prepare?:
                         guard now >= actionSince + tokenTakes(tokens) else { break steps }
                         tokens += 1
-                        take(.tokenReceived(UploadStateDriver.token), at: now)
-                    case .send(let batch, _, let seconds)?:
+                        take(.prepared, at: now)
+                    case .send(let batch, let seconds)?:
                         let answer = answer(sent)
                         guard now >= actionSince + answer.after else { break steps }
                         sent += 1
@@ -124,11 +122,11 @@ import WaypostTestSupport
                         }
                         take(
                             answer.isTaken
-                                ? .answered(.delivered, traffic: HTTPTraffic())
-                                : .unanswered(HTTPTransportError(.timedOut, "no answer")), at: now)
+                                ? .answered(DeliveryResult(.delivered))
+                                : .lost(.timedOut, "no answer"), at: now)
                     case .acknowledge(let batch)?:
                         pending.removeAll { batch.pending.contains($0) }
-                        take(.told, at: now)
+                        take(.noted, at: now)
                     case .wait?:
                         guard let due = upload.state.dueAt, due <= upload.now else { break steps }
                         take(.timeReached, at: now)

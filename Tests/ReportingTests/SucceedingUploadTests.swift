@@ -1,5 +1,3 @@
-import FleetEngine
-import HTTPMessages
 import Testing
 import WaypostTestSupport
 
@@ -11,15 +9,15 @@ import WaypostTestSupport
     private let successor: UploadStateDriver
 
     init() throws {
-        (former, successor) = (try UploadStateDriver(), try UploadStateDriver(privacy: .asBefore))
+        (former, successor) = (UploadStateDriver(), UploadStateDriver(privacy: .asBefore))
         former.goOn()
     }
 
     /// The position of that second leads, and is taken.
     private func deliver(_ second: Int64, by upload: UploadStateDriver) {
         upload.send(UploadBatch(last: .sample(second), lastIsPending: true, past: []))
-        upload.take(.answered(.delivered, traffic: HTTPTraffic()))
-        upload.take(.told)
+        upload.take(.answered(DeliveryResult(.delivered)))
+        upload.take(.noted)
         upload.take(.outboxRead(nil, newest: .sample(second)))
     }
 
@@ -37,8 +35,8 @@ import WaypostTestSupport
         successor.now += .seconds(1)
         successor.take(.timeReached)
         successor.take(.outboxRead(nil, newest: .sample(9)))
-        successor.take(.tokenReceived(UploadStateDriver.token))
-        guard case .send(let batch, _, let seconds)? = successor.action else {
+        successor.take(.prepared)
+        guard case .send(let batch, let seconds)? = successor.action else {
             return #expect(Bool(false), "\(String(describing: successor.action))")
         }
         #expect(batch.last == StoredUpdate.sample(9).update)
@@ -49,8 +47,8 @@ import WaypostTestSupport
     @Test func neverGoBehindAPositionOfMemory() {
         former.take(.offered(StoredUpdate.sample(9).update, overrulingStored: false))
         former.take(.outboxFailed(OutboxError(.unusable, "full")))
-        former.take(.tokenReceived(UploadStateDriver.token))
-        former.take(.answered(.delivered, traffic: HTTPTraffic()))
+        former.take(.prepared)
+        former.take(.answered(DeliveryResult(.delivered)))
         begin()
         let sent = successor.send(UploadBatch(last: .sample(8), lastIsPending: true, past: []))
         #expect(sent?.last == StoredUpdate.sample(9).update)
@@ -72,8 +70,8 @@ import WaypostTestSupport
         successor.take(.offered(StoredUpdate.sample(9).update, overrulingStored: false))
         begin()
         successor.take(.outboxFailed(OutboxError(.unusable, "full")))
-        successor.take(.tokenReceived(UploadStateDriver.token))
-        guard case .send(let batch, _, _)? = successor.action else {
+        successor.take(.prepared)
+        guard case .send(let batch, _)? = successor.action else {
             return #expect(Bool(false), "\(String(describing: successor.action))")
         }
         #expect(batch.last == StoredUpdate.sample(9).update)

@@ -1,7 +1,6 @@
-import FleetEngine
-import HTTPMessages
 import ReportedText
 import Testing
+import WaypostTestSupport
 
 @testable import Reporting
 
@@ -24,7 +23,7 @@ import Testing
     private static func course(
         after: Duration? = nil, past: Int = 50, maximum: Duration = .seconds(7200), isThrottled: (Int) -> Bool
     ) throws -> Course {
-        let upload = try UploadStateDriver(backlogUpdatesPerSecond: 100, maximumPastLocations: past)
+        let upload = UploadStateDriver(backlogUpdatesPerSecond: 100, maximumPastLocations: past)
         var course = Course()
         var pending = (1...Int64(backlog)).map { StoredUpdate.sample($0) }
         var newest = pending[backlog - 1]
@@ -43,7 +42,7 @@ import Testing
                 let isPending = pending.contains { $0.sequence == newest.sequence }
                 let batch = UploadBatch(last: newest, lastIsPending: isPending, past: Array(older))
                 upload.take(.outboxRead(pending.isEmpty ? nil : batch, newest: newest))
-            case .fetchToken?: upload.take(.tokenReceived(UploadStateDriver.token))
+            case .prepare?: upload.take(.prepared)
             case .send?:
                 course.requests += 1
                 if let before = throttledAt { course.pauses.append(upload.now - before) }
@@ -52,15 +51,15 @@ import Testing
                 if isThrottled(course.requests) {
                     course.throttled += 1
                     throttledAt = upload.now
-                    upload.take(.answered(.throttled(reason: "429", after: after), traffic: HTTPTraffic()))
+                    upload.take(.answered(DeliveryResult(.throttled(.sample("429"), after: after))))
                 } else {
-                    upload.take(.answered(.delivered, traffic: HTTPTraffic()))
+                    upload.take(.answered(DeliveryResult(.delivered)))
                 }
             case .acknowledge(let batch)?:
                 let delivered = Set(batch.pending.map(\.sequence))
                 pending.removeAll { delivered.contains($0.sequence) }
                 if (pending.first?.sequence ?? .max) > backlog { course.drained = upload.now }
-                upload.take(.told)
+                upload.take(.noted)
             case .wait?:
                 let due = upload.state.dueAt ?? nextPosition
                 upload.now = max(upload.now, min(due, nextPosition))

@@ -1,4 +1,4 @@
-import FleetEngine
+import FleetEngineDelivery
 import HTTPMessages
 import LinuxPlatform
 import Reporting
@@ -121,11 +121,10 @@ import WaypostTestSupport
         let jitter = Locked(SplitMix64(seed: 7))
         let draw: @Sendable () -> Double = { jitter.withLock { $0.unit() } }
         return Uploader(
-            settings: UploadSettings(
-                vehicle: try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v"),
-                endpoint: try HTTPURL("http://127.0.0.1:1"), state: .online),
-            outbox: outbox, authorization: CachedAuthorization(issuer, clock: clock, jitter: draw) { _ in },
-            transport: transport, clock: MonotonicClock(clock), jitter: draw, observer: observer)
+            settings: UploadSettings(), outbox: outbox,
+            delivery: try FleetEngineDelivery.sample(
+                authorization: CachedAuthorization(issuer, clock: clock, jitter: draw) { _ in }, over: transport),
+            clock: MonotonicClock(clock), jitter: draw, observer: observer)
     }
 
     private static func isSignedByKnownKey(_ request: HTTPRequest) -> Bool {

@@ -1,8 +1,6 @@
-import FleetEngine
-import HTTPMessages
 import ReportedText
 import Testing
-import VehicleAuthorization
+import WaypostTestSupport
 
 @testable import Reporting
 
@@ -12,15 +10,13 @@ import VehicleAuthorization
 
     private let upload: UploadStateDriver
 
-    init() throws { upload = try UploadStateDriver() }
+    init() throws { upload = UploadStateDriver() }
 
     private static func acknowledged(_ batch: UploadBatch) -> Course { .tell(.acknowledge(batch)) }
 
     private static func quarantined(_ sequence: Int64, _ reason: ReportedText) -> Course {
         .tell(.quarantine(.sample(sequence), reason: reason))
     }
-
-    private static let tokenDiscarded = Course.tell(.discardToken(UploadStateDriver.token))
 
     private static func forNetwork(_ seconds: Int) -> Course {
         .wait(.seconds(seconds), withNetwork: .seconds(1))
@@ -33,47 +29,43 @@ import VehicleAuthorization
 
     @Test func waitsLongerAfterEachFailureAndForgetsThemOnSuccess() {
         let batch = UploadBatch.sample(past: 0)
-        let waits = (1...8).map { _ in upload.receive(.retry(reason: "503", after: nil), to: batch, jitter: 1) }
+        let waits = (1...8).map { _ in upload.receive(.retry(.sample("503"), after: nil), to: batch, jitter: 1) }
         #expect(waits == [1, 2, 4, 8, 16, 32, 60, 60].map { .wait(.seconds($0)) })
         #expect(upload.receive(.delivered, to: batch, jitter: 1) == Self.acknowledged(batch))
-        #expect(upload.receive(.retry(reason: "503", after: nil), to: batch, jitter: 1) == .wait(.seconds(1)))
+        #expect(upload.receive(.retry(.sample("503"), after: nil), to: batch, jitter: 1) == .wait(.seconds(1)))
     }
 
     @Test func looksForTheNetworkOftenAndStartsAnewWhenItReturns() {
         let batch = UploadBatch.sample(past: 0)
-        func lost() -> Course? { upload.receive(.unreachable(reason: "no connection"), to: batch, jitter: 1) }
+        func lost() -> Course? { upload.receive(.unanswered(.sample("no connection")), to: batch, jitter: 1) }
         #expect((1...6).map { _ in lost() } == [1, 2, 4, 8, 15, 15].map { Self.forNetwork($0) })
         upload.take(.networkReturned)
         #expect(lost() == Self.forNetwork(1))
         // What a server asks for is obeyed, network or not.
         #expect(
-            upload.receive(.retry(reason: "503", after: .seconds(90)), to: batch, jitter: 0) == .wait(.seconds(90)))
+            upload.receive(.retry(.sample("503"), after: .seconds(90)), to: batch, jitter: 0) == .wait(.seconds(90)))
     }
 
     /// Each probe of a hold begins with a new token; the next success ends it.
     @Test func renewsTheTokenOnceThenHolds() {
         let batch = UploadBatch.sample(past: 0)
         for probe in 1...4 {
-            #expect(upload.receive(.tokenRefused(reason: "401"), to: batch, jitter: 0) == Self.tokenDiscarded)
-            let step = upload.take(.told)
-            #expect(upload.course == (probe == 1 ? .goOn : .wait(.seconds(30))))
-            #expect(step.reports == (probe == 1 ? [] : [.waiting(delay: .seconds(30), reason: "401")]))
+            let course = upload.receive(.prepareAgain(.sample("401")), to: batch, jitter: 0)
+            #expect(course == (probe == 1 ? .goOn : .wait(.seconds(30))))
         }
         #expect(upload.receive(.delivered, to: batch, jitter: 0) == Self.acknowledged(batch))
-        #expect(upload.receive(.tokenRefused(reason: "403"), to: batch, jitter: 0) == Self.tokenDiscarded)
-        upload.take(.told)
-        #expect(upload.course == .goOn)
+        #expect(upload.receive(.prepareAgain(.sample("403")), to: batch, jitter: 0) == .goOn)
     }
 
     /// What came, with which jitter, and what is done: the waits of an outage go on where they were.
     @Test func countsNoHoldAsAFailedAttempt() {
         let batch = UploadBatch.sample(past: 3)
-        let outage = UploadOutcome.retry(reason: "503", after: nil)
-        let rows: [(UploadOutcome?, Double, Course)] = [
-            (outage, 1, .wait(.seconds(1))), (.tokenRefused(reason: "401"), 1, .goOn),
-            (.tokenRefused(reason: "401"), 0, .wait(.seconds(30))),
-            (.tokenRefused(reason: "403"), 1, .wait(.seconds(60))),
-            (.hold(reason: "404"), 0, .wait(.seconds(30))), (.hold(reason: "404"), 0.5, .wait(.seconds(90))),
+        let outage = DeliveryOutcome.retry(.sample("503"), after: nil)
+        let rows: [(DeliveryOutcome?, Double, Course)] = [
+            (outage, 1, .wait(.seconds(1))), (.prepareAgain(.sample("401")), 1, .goOn),
+            (.prepareAgain(.sample("401")), 0, .wait(.seconds(30))),
+            (.prepareAgain(.sample("403")), 1, .wait(.seconds(60))),
+            (.held(.sample("404")), 0, .wait(.seconds(30))), (.held(.sample("404")), 0.5, .wait(.seconds(90))),
             (nil, 1, Self.forNetwork(1)), (nil, 1, Self.forNetwork(2)), (nil, 1, Self.forNetwork(4)),
             (outage, 1, .wait(.seconds(2))), (nil, 1, Self.forNetwork(1)), (outage, 1, .wait(.seconds(4))),
             (.delivered, 1, .goOn),
@@ -85,14 +77,14 @@ import VehicleAuthorization
                 continue
             }
             _ = upload.receive(outcome, to: batch, jitter: jitter)
-            if case .tell? = upload.course { upload.take(.told) }
+            if case .tell? = upload.course { upload.take(.noted) }
             #expect(upload.course == course, "\(outcome)")
         }
     }
 
     /// What stands in Fleet Engine's place limits the size, and is no verdict on an update.
     @Test func halvesWhatIsTooLargeForAnIntermediaryAndQuarantinesNothing() {
-        let tooLarge = UploadOutcome.intercepted(reason: "413", forSize: true)
+        let tooLarge = DeliveryOutcome.tooLarge(.sample("413"))
         var past = 50
         while past > 0 {
             #expect(upload.receive(tooLarge, to: .sample(past: past), jitter: 1) == .goOn)
@@ -112,14 +104,14 @@ import VehicleAuthorization
 
     @Test func holdsWithoutLosingAnything() {
         let batch = UploadBatch.sample(past: 5)
-        #expect(upload.receive(.hold(reason: "404"), to: batch, jitter: 1) == .wait(.seconds(60)))
+        #expect(upload.receive(.held(.sample("404")), to: batch, jitter: 1) == .wait(.seconds(60)))
     }
 
     @Test func halvesARejectedBatchDownToTheOneThatIsNotTaken() {
         var sizes: [Int] = []
         var past = 50
         while true {
-            let course = upload.receive(.rejected(reason: "400"), to: .sample(past: past), jitter: 0)
+            let course = upload.receive(.rejected(.sample("400")), to: .sample(past: past), jitter: 0)
             guard course == .goOn, let limit = upload.nextLimit else {
                 #expect(course == Self.quarantined(1000, "400"))
                 break
@@ -137,7 +129,7 @@ import VehicleAuthorization
         var requests = 0
         while course == .goOn {
             course = upload.receive(
-                .rejected(reason: "400"), to: .sample(past: past, lastIsPending: false), jitter: 0)
+                .rejected(.sample("400")), to: .sample(past: past, lastIsPending: false), jitter: 0)
             past = upload.nextLimit ?? 0
             requests += 1
         }
@@ -149,19 +141,19 @@ import VehicleAuthorization
         let front = StoredUpdate.sample(2000).update
         let alone = UploadBatch(unstored: front, past: [])
         let both = UploadBatch(unstored: front, past: [.sample(1)])
-        #expect(upload.receive(.rejected(reason: "400"), to: both, jitter: 0) == .goOn)
+        #expect(upload.receive(.rejected(.sample("400")), to: both, jitter: 0) == .goOn)
         #expect(upload.nextLimit == 0)
         #expect(upload.receive(.delivered, to: alone, jitter: 0) == .goOn)
         #expect(upload.nextLimit == 1)
-        #expect(upload.receive(.rejected(reason: "400"), to: both, jitter: 0) == Self.quarantined(1, "400"))
+        #expect(upload.receive(.rejected(.sample("400")), to: both, jitter: 0) == Self.quarantined(1, "400"))
     }
 
     /// After three in a row it is not the updates: what is rejected then is kept, and tried ever more seldom.
     @Test func keepsTheRestWhenEverythingIsRefused() throws {
-        let upload = try UploadStateDriver(heartbeat: .seconds(3600))
+        let upload = UploadStateDriver(heartbeat: .seconds(3600))
         let alone = UploadBatch.sample(past: 0)
         func reject(_ batch: UploadBatch, took: Duration = .zero) -> Course? {
-            upload.receive(.rejected(reason: "400"), to: batch, took: took, jitter: 1)
+            upload.receive(.rejected(.sample("400")), to: batch, took: took, jitter: 1)
         }
         for _ in 1...3 { #expect(reject(alone) == Self.quarantined(1000, "400")) }
         // Perhaps it is only the older ones: the newest goes without them, but not at once.
@@ -174,14 +166,13 @@ import VehicleAuthorization
         #expect([60, 120, 240, 300, 300].allSatisfy { reject(alone) == .wait(.seconds($0)) })
         // It is told as what it is: a hold, which is no failed attempt.
         upload.send(.sample(past: 0, lastIsPending: false))
-        let step = upload.take(.answered(.rejected(reason: "400"), traffic: HTTPTraffic()))
+        let step = upload.take(.answered(DeliveryResult(.rejected(.sample("400")))))
         #expect(upload.course == .wait(.seconds(300)))
-        guard case .failed(.hold(let reason), _)? = step.reports.first else {
+        guard case .failed(let outcome, _)? = step.reports.first else {
             Issue.record("no hold: \(step.reports)")
             return
         }
-        #expect(
-            reason.description.hasPrefix("400; it rejects one update after another, so that something else is wrong: "))
+        #expect(outcome == .held(.everythingRejected(.sample("400"))))
         // One that is taken ends it.
         #expect(upload.receive(.delivered, to: alone, jitter: 1) == Self.acknowledged(alone))
         #expect(reject(alone) == Self.quarantined(1000, "400"))
@@ -190,18 +181,18 @@ import VehicleAuthorization
     /// Nothing is quarantined for a rejected repetition; but it counts.
     @Test func countsARefusedRepetitionAndGoesOnWithWhatIsPending() {
         let repetition = UploadBatch.sample(past: 0, lastIsPending: false)
-        _ = upload.receive(.hold(reason: "404"), to: .sample(past: 0), jitter: 0)
+        _ = upload.receive(.held(.sample("404")), to: .sample(past: 0), jitter: 0)
         #expect(upload.nextLimit == 0)
         for _ in 1...3 {
-            #expect(upload.receive(.rejected(reason: "400"), to: repetition, jitter: 0) == .goOn)
+            #expect(upload.receive(.rejected(.sample("400")), to: repetition, jitter: 0) == .goOn)
             #expect(upload.nextLimit == 1)
         }
-        #expect(upload.receive(.rejected(reason: "400"), to: repetition, jitter: 0) == .wait(.seconds(30)))
+        #expect(upload.receive(.rejected(.sample("400")), to: repetition, jitter: 0) == .wait(.seconds(30)))
     }
 
     @Test func growsAgainAfterTheQuarantine() {
         for past in [50, 25, 12, 6, 3, 1, 0] {
-            _ = upload.receive(.rejected(reason: "413"), to: .sample(past: past), jitter: 0)
+            _ = upload.receive(.rejected(.sample("413")), to: .sample(past: past), jitter: 0)
         }
         let limits = (1...8).map { _ in
             _ = upload.receive(.delivered, to: .sample(past: upload.nextLimit ?? 0), jitter: 0)
@@ -214,11 +205,11 @@ import VehicleAuthorization
     @Test(arguments: [(0, 1000), (400, 600), (1000, 0), (5000, 0)])
     func beginsNoTwoAttemptsWithinASecond(took: Int, wait: Int) throws {
         let (took, wait) = (Duration.milliseconds(took), Duration.milliseconds(wait))
-        let outcomes: [UploadOutcome] = [
-            .unreachable(reason: "no route"), .intercepted(reason: "302"), .retry(reason: "503", after: nil),
+        let outcomes: [DeliveryOutcome] = [
+            .unanswered(.sample("no route")), .intercepted(.sample("302")), .retry(.sample("503"), after: nil),
         ]
         for outcome in outcomes {
-            let upload = try UploadStateDriver()
+            let upload = UploadStateDriver()
             #expect(upload.receive(outcome, to: .sample(past: 0), took: took, jitter: 0) == .wait(wait))
         }
     }
@@ -226,16 +217,16 @@ import VehicleAuthorization
     /// From the beginning of one look to the beginning of the next, whatever its time limits took.
     @Test func looksForTheNetworkEveryFifteenSecondsAtMost() {
         let waits = [0, 3, 10, 15].map { took in
-            for _ in 1...6 { _ = upload.receive(.unreachable(reason: ""), to: .sample(past: 0), jitter: 1) }
+            for _ in 1...6 { _ = upload.receive(.unanswered(.sample("")), to: .sample(past: 0), jitter: 1) }
             return upload.receive(
-                .unreachable(reason: ""), to: .sample(past: 0), took: .seconds(took), jitter: 1)
+                .unanswered(.sample("")), to: .sample(past: 0), took: .seconds(took), jitter: 1)
         }
         #expect(waits[0] == Self.forNetwork(15))
         #expect(Array(waits.dropFirst()) == [12, 5, 0].map { .wait(.seconds($0), withNetwork: .zero) })
     }
 
     @Test func probesWhatIsAbsentEverMoreSeldomAndWithLittle() {
-        let absent = UploadOutcome.hold(reason: "404")
+        let absent = DeliveryOutcome.held(.sample("404"))
         let alone = UploadBatch.sample(past: 0)
         let waits = (1...6).map { _ in upload.receive(absent, to: alone, jitter: 1) }
         #expect(waits == [60, 120, 240, 300, 300, 300].map { .wait(.seconds($0)) })
@@ -248,7 +239,7 @@ import VehicleAuthorization
     @Test func sendsSeldomerWhenItWasTooMuch() {
         let batch = UploadBatch.sample(past: 0)
         func refuse(after: Duration? = nil) -> Course? {
-            upload.receive(.throttled(reason: "429", after: after), to: batch, jitter: 0)
+            upload.receive(.throttled(.sample("429"), after: after), to: batch, jitter: 0)
         }
         #expect(refuse() == .wait(.seconds(5)))
         #expect(refuse() == .wait(.seconds(10)))
@@ -256,7 +247,7 @@ import VehicleAuthorization
         // Twenty seconds apart by now, and half of that after each that is taken.
         for seconds in [10, 5] {
             #expect(upload.receive(.delivered, to: batch, jitter: 0) == Self.acknowledged(batch))
-            upload.take(.told)
+            upload.take(.noted)
             upload.take(.outboxRead(batch, newest: nil))
             #expect(upload.course == .wait(.seconds(seconds)))
         }
@@ -273,17 +264,17 @@ import VehicleAuthorization
             upload.goOn()
             let step = upload.take(.outboxFailed(OutboxError(.full, "full")))
             #expect(upload.course == .wait(.seconds(seconds)))
-            let waiting = ReportingEvent.waiting(delay: .seconds(seconds), reason: "full")
+            let waiting = ReportingEvent.waiting(delay: .seconds(seconds))
             #expect(step.reports == [.outboxFailed(OutboxError(.full, "full")), waiting])
         }
         let batch = UploadBatch.sample(past: 0)
-        #expect(upload.receive(.retry(reason: "503", after: nil), to: batch, jitter: 1) == .wait(.seconds(1)))
+        #expect(upload.receive(.retry(.sample("503"), after: nil), to: batch, jitter: 1) == .wait(.seconds(1)))
     }
 
     private func receiveNoToken(retryAfter: Duration?, jitter: Double) -> Course? {
         upload.goOn()
         upload.take(.outboxRead(.sample(past: 0), newest: nil))
-        upload.take(.noToken(AuthorizationError(.unavailable, "", retryAfter: retryAfter)), jitter: jitter)
+        upload.take(.notPrepared(.noPermit(MissingPermit(.unavailable, "", retryAfter: retryAfter))), jitter: jitter)
         return upload.course
     }
 }

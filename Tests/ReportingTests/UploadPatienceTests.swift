@@ -1,4 +1,3 @@
-import HTTPMessages
 import Testing
 
 @testable import Reporting
@@ -19,7 +18,7 @@ import Testing
             (60, [.aborted, .aborted, .startedAgain], [6, 12, 3]),
         ] as [(Int, [Event], [Int])])
     func followsWhatTheServerNeeds(limit: Int, events: [Event], seconds: [Int]) {
-        var patience = UploadPatience(limits: HTTPLimits(total: .seconds(limit)))
+        var patience = UploadPatience(maximum: .seconds(limit))
         #expect(patience.duration == .seconds(min(3, limit)))
         let seen = events.map { event in
             switch event {

@@ -1,5 +1,3 @@
-import FleetEngine
-import HTTPMessages
 import ReportedText
 import Testing
 import WaypostTestSupport
@@ -13,7 +11,7 @@ import WaypostTestSupport
 
     private let upload: UploadStateDriver
 
-    init() throws { upload = try UploadStateDriver() }
+    init() throws { upload = UploadStateDriver() }
 
     private static func update(_ second: Double) -> LocationUpdate { LocationUpdate(.sample(second)) }
 
@@ -30,9 +28,9 @@ import WaypostTestSupport
         if upload.action == .wait { upload.take(.accepted(nil)) }
         upload.goOn()
         upload.take(event)
-        guard upload.action == .fetchToken else { return nil }
-        upload.take(.tokenReceived(UploadStateDriver.token))
-        guard case .send(let batch, _, _)? = upload.action else { return nil }
+        guard upload.action == .prepare else { return nil }
+        upload.take(.prepared)
+        guard case .send(let batch, _)? = upload.action else { return nil }
         return batch
     }
 
@@ -40,12 +38,12 @@ import WaypostTestSupport
         selected(after: .outboxFailed(OutboxError(.unusable, "read-only")))
     }
 
-    private func deliver() { upload.take(.answered(.delivered, traffic: HTTPTraffic())) }
+    private func deliver() { upload.take(.answered(DeliveryResult(.delivered))) }
 
     /// Its answer may be lost, and Fleet Engine have it all the same.
-    private func loseAnswer() { upload.take(.unanswered(HTTPTransportError(.connectionLost, "reset"))) }
+    private func loseAnswer() { upload.take(.lost(.connectionLost, "reset")) }
 
-    private func reject() { upload.take(.answered(.rejected(reason: "400"), traffic: HTTPTraffic())) }
+    private func reject() { upload.take(.answered(DeliveryResult(.rejected(.sample("400"))))) }
 
     @Test func areTheOutboxsBatch() { #expect(selected(Self.batch) == Self.batch) }
 
@@ -53,7 +51,7 @@ import WaypostTestSupport
         upload.now = .seconds(100)
         #expect(selected(Self.batch) == Self.batch)
         deliver()
-        upload.take(.told)
+        upload.take(.noted)
         upload.now = .seconds(159)
         #expect(selected(nil) == nil)
         #expect(upload.dueIn == .seconds(1))
@@ -67,7 +65,7 @@ import WaypostTestSupport
         for second in [10, 70, 130] {
             upload.now = .seconds(second)
             _ = selected(Self.batch)
-            if case .send(_, _, let seconds)? = upload.action { told.append(seconds) }
+            if case .send(_, let seconds)? = upload.action { told.append(seconds) }
             loseAnswer()
             upload.take(.networkReturned)
         }
@@ -79,7 +77,7 @@ import WaypostTestSupport
         offer(12)
         #expect(selected(Self.batch) == UploadBatch(unstored: Self.update(12), past: [Self.newest]))
         deliver()
-        upload.take(.told)
+        upload.take(.noted)
         // It is repeated at the heartbeat only.
         #expect(selected(nil) == nil)
     }
@@ -91,7 +89,7 @@ import WaypostTestSupport
         let rest = selected(Self.batch)
         #expect(rest == UploadBatch(unstored: Self.update(12), past: [Self.newest]))
         deliver()
-        upload.take(.told)
+        upload.take(.noted)
         upload.now = .seconds(59)
         #expect(selected(nil) == nil)
         upload.now = .seconds(60)
@@ -101,7 +99,7 @@ import WaypostTestSupport
         #expect(selected(newer, newest: .sample(13)) == newer)
         // Sent, rejected and quarantined: what the outbox has then is older again.
         reject()
-        upload.take(.told)
+        upload.take(.noted)
         upload.now += .seconds(60)
         #expect(selected(nil)?.last == Self.update(12))
     }
@@ -111,11 +109,11 @@ import WaypostTestSupport
         let pending = UploadBatch(last: Self.newest, lastIsPending: true, past: (0...7).map { .sample($0) })
         offer(12)
         #expect(selected(pending)?.past == pending.past)
-        upload.take(.answered(.hold(reason: "404"), traffic: HTTPTraffic()))
+        upload.take(.answered(DeliveryResult(.held(.sample("404")))))
         #expect(selected(pending)?.past == [])
         deliver()
         #expect(selected(pending)?.past == pending.past)
-        upload.take(.answered(.hold(reason: "404"), traffic: HTTPTraffic()), jitter: 0)
+        upload.take(.answered(DeliveryResult(.held(.sample("404")))), jitter: 0)
         // Alone it would say nothing new.
         #expect(selected(pending) == nil)
     }
@@ -139,7 +137,7 @@ import WaypostTestSupport
         #expect(selected(Self.batch) == Self.batch)
         offer(12)
         deliver()
-        upload.take(.told)
+        upload.take(.noted)
         #expect(selectedWithoutOutbox()?.last == Self.update(12))
     }
 
@@ -150,18 +148,18 @@ import WaypostTestSupport
             _ = selected(Self.batch)
             offer(second, overrulingStored: true)
             deliver()
-            upload.take(.told)
+            upload.take(.noted)
             for _ in 1...2 {
                 #expect(selected(Self.batch)?.last == Self.update(second))
                 deliver()
-                upload.take(.told)
+                upload.take(.noted)
             }
         }
         upload.take(.forgetUnstored)
         #expect(selected(Self.batch)?.last == Self.newest.update)
         offer(3)
         deliver()
-        upload.take(.told)
+        upload.take(.noted)
         #expect(selected(Self.batch)?.last == Self.newest.update)
     }
 

@@ -1,7 +1,5 @@
-import FleetEngine
-import HTTPMessages
+import ReportedText
 import Testing
-import VehicleAuthorization
 import WaypostTestSupport
 
 @testable import Reporting
@@ -19,19 +17,16 @@ final class UploadStateDriver {
         static func wait(_ delay: Duration) -> Self { .wait(delay, withNetwork: delay) }
     }
 
-    static let token = AuthorizationToken(value: "t", lifetime: nil)
     private(set) var state: UploadState
     private(set) var action: UploadAction?
     var now = Duration.zero
 
     init(
         backlogUpdatesPerSecond rate: Double? = nil, maximumPastLocations: Int = 50, heartbeat: Duration = .seconds(60),
-        privacy: UploadPrivacy = .open, endpoint: String = "http://127.0.0.1:1"
-    ) throws {
+        privacy: UploadPrivacy = .open
+    ) {
         let settings = UploadSettings(
-            vehicle: try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v"),
-            endpoint: try HTTPURL(endpoint), state: .online, maximumPastLocations: maximumPastLocations,
-            backlogUpdatesPerSecond: rate, heartbeat: heartbeat)
+            maximumPastLocations: maximumPastLocations, backlogUpdatesPerSecond: rate, heartbeat: heartbeat)
         state = UploadState(settings, privacy: privacy, at: .zero)
     }
 
@@ -49,6 +44,8 @@ final class UploadStateDriver {
     var dueIn: Duration? { state.dueAt.map { $0 - now } }
 
     @discardableResult func take(_ event: UploadEvent, jitter: Double = 1) -> UploadStep {
+        // Whoever delivers hears of it in between.
+        if case .networkReturned = event { _ = state.handle(.networkReturning, at: now, jitter: jitter) }
         let step = state.handle(event, at: now, jitter: jitter)
         action = step.action ?? action
         return step
@@ -63,7 +60,7 @@ final class UploadStateDriver {
             case .wait?:
                 now = max(now, state.dueAt ?? now)
                 take(.timeReached)
-            case .acknowledge?, .quarantine?, .discardToken?: take(.told)
+            case .acknowledge?, .quarantine?: take(.noted)
             default:
                 Issue.record("it does not go on by itself: \(String(describing: action))")
                 return
@@ -86,18 +83,18 @@ final class UploadStateDriver {
             goOn()
             take(.outboxRead(pending, newest: newest))
         } while action == .wait
-        take(.tokenReceived(Self.token))
-        guard case .send(let batch, _, _)? = action else { return nil }
+        take(.prepared)
+        guard case .send(let batch, _)? = action else { return nil }
         return batch
     }
 
     /// Sends `batch`, and gives what follows an answer to it.
     func receive(
-        _ outcome: UploadOutcome, to batch: UploadBatch, took: Duration = .zero, jitter: Double
+        _ outcome: DeliveryOutcome, to batch: UploadBatch, took: Duration = .zero, jitter: Double
     ) -> Course? {
         send(batch)
         now += took
-        take(.answered(outcome, traffic: HTTPTraffic()), jitter: jitter)
+        take(.answered(DeliveryResult(outcome)), jitter: jitter)
         return course
     }
 
@@ -113,6 +110,15 @@ final class UploadStateDriver {
         case let action?: return .tell(action)
         case nil: return nil
         }
+    }
+}
+
+extension UploadEvent {
+    /// No answer came.
+    static func lost(_ cause: LostExchange.Cause, _ message: ReportedText, traffic: Traffic = Traffic()) -> Self {
+        let fault = DeliveryFault.unanswered(LostExchange(cause, message, origin: "https://f.example"))
+        let outcome: DeliveryOutcome = cause == .cancelled ? .retry(fault, after: nil) : .unanswered(fault)
+        return .answered(DeliveryResult(outcome, traffic: traffic))
     }
 }
 

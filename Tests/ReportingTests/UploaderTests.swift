@@ -1,4 +1,5 @@
 import FleetEngine
+import FleetEngineDelivery
 import HTTPMessages
 import ReportedText
 @testable import Reporting
@@ -18,13 +19,11 @@ import WaypostTestSupport
         past: Int = 50, service: FleetService = .onDemandTrips, _ transport: ScriptedTransport,
         authorization: (any VehicleAuthorization)? = nil
     ) throws -> Uploader {
-        let vehicle = try VehicleName(service: service, providerID: "p", vehicleID: "v")
-        let settings = UploadSettings(
-            vehicle: vehicle, endpoint: try HTTPURL("http://127.0.0.1:1"),
-            state: service == .onDemandTrips ? .online : nil, maximumPastLocations: past)
-        return Uploader(
-            settings: settings, outbox: outbox, authorization: authorization ?? self.authorization,
-            transport: transport, clock: MonotonicClock(clock), jitter: { 1 }, observer: observer)
+        Uploader(
+            settings: UploadSettings(maximumPastLocations: past), outbox: outbox,
+            delivery: try FleetEngineDelivery.sample(
+                service: service, authorization: authorization ?? self.authorization, over: transport),
+            clock: MonotonicClock(clock), jitter: { 1 }, observer: observer)
     }
 
     static let delivered = HTTPResponse(status: 200, body: Array(#"{"name":"providers/p/vehicles/v"}"#.utf8))
@@ -50,7 +49,7 @@ import WaypostTestSupport
                 var waits: [Duration] = []
                 for await event in observer.stream {
                     if case .idle = event { break }
-                    guard case .waiting(let delay, _) = event else { continue }
+                    guard case .waiting(let delay) = event else { continue }
                     waits.append(delay)
                     clock.advance(by: delay)
                 }
@@ -254,20 +253,19 @@ import WaypostTestSupport
         #expect(try await outbox.ledger() == Ledger(accepted: 1, delivered: 1))
     }
 
-    @Test(arguments: [(1, ""), (2, "401 UNAUTHENTICATED; ")])
-    func sendsTheStateOnceMoreWithANewToken(refusals: Int, reason: String) async throws {
+    @Test(arguments: [1, 2]) func announcesOnceMoreWithANewToken(refusals: Int) async throws {
         let transport = ScriptedTransport(failing: refusals, then: Self.delivered) {
             Self.refusal(401, "UNAUTHENTICATED")
         }
-        let outcome = try await uploader(transport).send(state: .offline)
-        #expect(outcome == .delivered || refusals > 1 && outcome.reason.description.hasPrefix(reason))
+        let outcome = try await uploader(transport).announce(presence: .offline).outcome
+        #expect(refusals == 1 ? outcome == .delivered : outcome.fault?.message == "401 UNAUTHENTICATED")
         #expect(transport.requests.map { $0.headers["Authorization"] } == ["Bearer token-1", "Bearer token-2"])
         #expect(authorization.discarded.map(\.value) == (1...refusals).map { "token-\($0)" })
     }
 
-    @Test func sendsTheStateByItself() async throws {
+    @Test func announcesAPresenceByItself() async throws {
         let transport = ScriptedTransport { _ in Self.delivered }
-        #expect(try await uploader(transport).send(state: .offline) == .delivered)
+        #expect(try await uploader(transport).announce(presence: .offline).outcome == .delivered)
         let request = try #require(transport.requests.first)
         #expect(request.url.target.hasSuffix("?updateMask=vehicleState"))
         #expect(String(decoding: request.body, as: UTF8.self) == #"{"vehicleState":"OFFLINE"}"#)

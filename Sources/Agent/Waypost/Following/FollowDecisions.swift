@@ -1,4 +1,4 @@
-package import FleetEngine
+import FleetEngine
 import ReportedText
 package import Reporting
 package import VehicleAuthorization

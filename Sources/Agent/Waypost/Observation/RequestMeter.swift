@@ -39,7 +39,7 @@ package final class RequestMeter: HTTPTransport, ReportingObserver {
             guard let systemTime else { return }
             let lag = fix.timeOfFix.duration(to: systemTime())
             state.withLock { $0.longestLag = max($0.longestLag ?? .zero, lag) }
-        case .noToken: state.withLock { $0.failed("noToken") }
+        case .notPrepared: state.withLock { $0.failed("noToken") }
         default: break
         }
     }

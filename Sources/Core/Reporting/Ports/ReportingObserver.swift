@@ -1,9 +1,6 @@
-package import FleetEngine
 package import GNSS
-package import HTTPMessages
 package import ReportedText
 package import TimeAndChance
-package import VehicleAuthorization
 
 /// Hears what happens; called from many tasks, must return at once.
 package protocol ReportingObserver: Sendable {
@@ -33,19 +30,20 @@ package enum ReportingEvent: Sendable, Hashable {
     case notStored(LocationUpdate, OutboxError)
     /// A request is about to go out.
     case uploading(UploadBatch)
-    case delivered(UploadBatch, traffic: HTTPTraffic, took: Duration)
+    case delivered(UploadBatch, traffic: Traffic, took: Duration)
     /// An attempt failed; `traffic` is what it cost.
-    case failed(UploadOutcome, traffic: HTTPTraffic)
-    case noToken(AuthorizationError)
+    case failed(DeliveryOutcome, traffic: Traffic)
+    /// There is no permit to deliver with.
+    case notPrepared(DeliveryFault)
     case outboxFailed(OutboxError)
     /// Nothing is sent for `delay`.
-    case waiting(delay: Duration, reason: ReportedText)
+    case waiting(delay: Duration)
     case quarantined(StoredUpdate, reason: ReportedText)
-    /// What Fleet Engine's clock says, as its answer to a delivery states.
+    /// What the service's clock says, as its answer to a delivery states.
     case serverTime(UTCTime)
     /// Nothing is left to send that can be read: everything accepted is delivered or quarantined, or waits in an outbox
     /// that does not answer.
     case idle
-    /// The vehicle's state was sent by itself.
-    case stateSent(VehicleState, traffic: HTTPTraffic)
+    /// The vehicle's presence was reported by itself.
+    case announced(Presence, traffic: Traffic)
 }

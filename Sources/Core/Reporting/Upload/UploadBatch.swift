@@ -1,6 +1,3 @@
-package import FleetEngine
-import TimeAndChance
-
 /// What one upload carries.
 package struct UploadBatch: Sendable, Hashable {
     /// The newest update there is by time of fix, the live position; goes out as `lastLocation`.
@@ -24,18 +21,4 @@ package struct UploadBatch: Sendable, Hashable {
 
     /// What a success delivers.
     package var pending: [StoredUpdate] { lastIsPending ? past + [stored].compactMap(\.self) : past }
-}
-
-extension VehicleLocation {
-    /// An update in Fleet Engine's words.
-    package init(_ update: LocationUpdate, secondsSinceFirstSent: Int? = nil) {
-        self.init(
-            latitude: update.latitude, longitude: update.longitude,
-            timeMillisecondsSince1970: update.timeOfFix.millisecondsSince1970)
-        accuracyMeters = update.horizontalAccuracyMeters
-        headingDegrees = update.headingDegrees
-        speedMetersPerSecond = update.speedMetersPerSecond
-        altitudeMeters = update.altitudeMeters
-        self.secondsSinceFirstSent = secondsSinceFirstSent
-    }
 }

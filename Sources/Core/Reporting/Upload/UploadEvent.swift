@@ -1,7 +1,4 @@
-import FleetEngine
-import HTTPMessages
 import ReportedText
-import VehicleAuthorization
 
 /// What the upload loop hears of.
 enum UploadEvent: Sendable {
@@ -16,6 +13,9 @@ enum UploadEvent: Sendable {
     case forgetUnstored
     /// Once nothing is pending, the loop may end.
     case finishWhenEmpty
+    /// The network has returned, and whoever delivers is about to hear of it.
+    case networkReturning
+    /// Whoever delivers has heard of it.
     case networkReturned
     /// Nothing is to be told of where the vehicle is, until the other comes.
     case privateModeBegan
@@ -30,14 +30,14 @@ enum UploadEvent: Sendable {
     // How each action ends.
     case outboxRead(UploadBatch?, newest: StoredUpdate?)
     case outboxFailed(OutboxError)
-    case tokenReceived(AuthorizationToken)
-    case noToken(AuthorizationError)
-    case answered(UploadOutcome, traffic: HTTPTraffic)
-    case unanswered(HTTPTransportError)
-    /// Whoever was to be told has been told.
-    case told
-    /// What Fleet Engine made of the vehicle's state.
-    case stateTold(UploadOutcome)
+    /// There is a permit.
+    case prepared
+    case notPrepared(DeliveryFault)
+    case answered(DeliveryResult)
+    /// The outbox has noted what became of a batch.
+    case noted
+    /// What the service made of the vehicle's presence.
+    case announced(DeliveryOutcome)
 }
 
 /// What the upload loop does next; except for the last three, another event tells how it ended.
@@ -45,13 +45,14 @@ enum UploadAction: Sendable, Hashable {
     /// Ask for a batch; without the backlog, for the newest update and its shape points; `orNewest`: when nothing is
     /// pending, for the newest update.
     case readOutbox(maximumPastLocations: Int, withBacklog: Bool, orNewest: Bool)
-    case fetchToken
-    case send(UploadBatch, AuthorizationToken, secondsSinceFirstSent: Int?)
-    /// Tell the vehicle's state by itself.
-    case tell(VehicleState)
+    /// Ask for a permit.
+    case prepare
+    /// Deliver with the permit.
+    case send(UploadBatch, secondsSinceFirstSent: Int?)
+    /// Report the vehicle's presence by itself.
+    case announce(Presence)
     case acknowledge(UploadBatch)
     case quarantine(StoredUpdate, reason: ReportedText)
-    case discardToken(AuthorizationToken)
     /// Abort the exchange in progress; its end is reported as if it had not been aborted.
     case abortExchange
     case wait

@@ -1,18 +1,9 @@
-import VehicleAuthorization
-
-/// A batch on its way to Fleet Engine, and how long its answer is waited for besides its time limits. Pure.
+/// A batch on its way, and how long its answer is waited for besides its time limits. Pure.
 struct UploadExchange: Sendable {
-    /// Why it is aborted before these.
-    enum AbortReason: String, Sendable {
-        case networkChanged = "the network changed, and no answer came on the old connection"
-        case newerPosition = "no answer while a newer position waited; it goes first, on a new connection"
-    }
-
     /// How long it may still take when the network has changed beneath it.
     private static let graceAfterNetworkChange = Duration.seconds(2)
 
     let batch: UploadBatch
-    let token: AuthorizationToken
     let startedAt: Duration
     /// How long a newer position waits for its answer.
     private let patience: Duration
@@ -20,14 +11,13 @@ struct UploadExchange: Sendable {
     private var patienceEndsAt: Duration?
     private var abortedFor: AbortReason?
 
-    init(_ batch: UploadBatch, with token: AuthorizationToken, at now: Duration, patience: UploadPatience) {
+    init(_ batch: UploadBatch, at now: Duration, patience: UploadPatience) {
         self.batch = batch
-        self.token = token
         self.patience = patience.duration
         startedAt = now
     }
 
-    /// When it is to be aborted; `nil` when it is not, or has been.
+    /// When it must be aborted; `nil` when it isn't, or has been.
     var abortDueAt: Duration? {
         abortedFor == nil ? [graceEndsAt, patienceEndsAt].compactMap(\.self).min() : nil
     }
@@ -42,6 +32,6 @@ struct UploadExchange: Sendable {
 
     mutating func newerPositionWaits(at now: Duration) { patienceEndsAt = patienceEndsAt ?? now + patience }
 
-    /// Notes that it is aborted, for it is time.
+    /// Notes that it is aborted, because it is time.
     mutating func abort() { abortedFor = abortDueAt == graceEndsAt ? .networkChanged : .newerPosition }
 }

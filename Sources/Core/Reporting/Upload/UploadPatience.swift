@@ -1,5 +1,3 @@
-import HTTPMessages
-
 /// How long a newer position waits for the answer to the exchange in progress, which is aborted then. Pure.
 ///
 /// It can't be known whether a silent server is slow or its connection dead. So the patience is short at first and
@@ -12,9 +10,9 @@ struct UploadPatience: Sendable, Hashable {
     private let maximum: Duration
     private(set) var duration: Duration
 
-    /// - Parameter limits: the limits of an exchange; patience never exceeds the total.
-    init(limits: HTTPLimits) {
-        maximum = limits.total
+    /// - Parameter maximum: the time limit of an exchange.
+    init(maximum: Duration) {
+        self.maximum = maximum
         duration = min(Self.initial, maximum)
     }
 

@@ -1,5 +1,3 @@
-import FleetEngine
-
 /// What the private times of a vehicle leave to be sent. Pure.
 ///
 /// To repeat a position is to say that the vehicle is still there: of a private one that is not said.
@@ -10,7 +8,7 @@ enum UploadPrivacy: Sendable, Hashable {
     case unknown
     /// What it is with the uploader whose place this one takes.
     case asBefore
-    /// `owesOffline`: Fleet Engine has not heard yet that it is offline.
+    /// `owesOffline`: the service has not heard yet that it is offline.
     case inForce(owesOffline: Bool)
     /// The private time is over, and no position has come since.
     case over
@@ -18,15 +16,15 @@ enum UploadPrivacy: Sendable, Hashable {
     /// Whether the vehicle is private.
     var isInForce: Bool { if case .inForce = self { true } else { false } }
 
-    /// Whether Fleet Engine is to hear first that the vehicle is offline.
+    /// Whether the service must hear first that the vehicle is offline.
     var owesOffline: Bool { self == .inForce(owesOffline: true) }
 
-    /// What updates say of an on-demand vehicle whose state is `state` otherwise; nothing where that is not known.
-    func vehicleState(_ state: VehicleState?) -> VehicleState? {
+    /// The presence that goes with an update of a vehicle that is `running` otherwise.
+    func presence(_ running: Presence) -> Presence {
         switch self {
-        case .open, .over: state
-        case .unknown, .asBefore: nil
-        case .inForce: state.map { _ in .offline }
+        case .open, .over: running
+        case .unknown, .asBefore: .unknown
+        case .inForce: .offline
         }
     }
 
@@ -53,14 +51,13 @@ enum UploadPrivacy: Sendable, Hashable {
         }
     }
 
-    /// Notes where the uploader ended whose place this one takes; `hasNewer`: a position has come since. `isHeard`: it
-    /// spoke to the same Fleet Engine.
-    mutating func succeed(_ former: Self, hasNewer: Bool, isHeard: Bool) {
+    /// Notes where the uploader ended whose place this one takes; `hasNewer`: a position has come since. The service
+    /// may be another one, which has not heard that the vehicle is offline, if it `hasPresence`.
+    mutating func succeed(_ former: Self, hasNewer: Bool, hasPresence: Bool) {
         if self == .asBefore {
             self = former
             if hasNewer { takeNewer() }
         }
-        // Another Fleet Engine has not heard of it.
-        if isInForce, !isHeard { self = .inForce(owesOffline: true) }
+        if isInForce { self = .inForce(owesOffline: hasPresence) }
     }
 }

@@ -104,7 +104,9 @@ struct UploadSelection: Sendable {
         hasForgotten = true
     }
 
-    private mutating func postponeHeartbeat(at now: Duration) {
-        (heartbeatDueAt, heartbeatReadAt) = (now + heartbeat, now + heartbeat)
+    /// The next heartbeat counts from here.
+    mutating func postponeHeartbeat(at now: Duration) {
+        heartbeatDueAt = now + heartbeat
+        heartbeatReadAt = now + heartbeat
     }
 }

@@ -1,23 +1,18 @@
-package import FleetEngine
-package import HTTPMessages
-import ReportedText
-import TimeAndChance
-package import VehicleAuthorization
-
 /// Sends what the outbox holds, newest position first, until everything is delivered; then waits for more.
 ///
-/// At every upload the provider is asked for a token, and token and update are packed together. What is done, and when,
-/// is decided by `UploadState`: every event goes into it at once, from whatever task; one loop carries the actions out.
+/// Every upload is prepared and then delivered by its permit. What is done, and when, is decided by `UploadState`:
+/// every event goes into it at once, from whatever task; one loop carries the actions out.
 package actor Uploader {
     private let settings: UploadSettings
     private let outbox: any Outbox
-    private let authorization: any VehicleAuthorization
-    private let transport: any HTTPTransport
+    private let delivery: any Delivery
     private let clock: MonotonicClock
     private let jitter: @Sendable () -> Double
     private let observer: any ReportingObserver
 
     private var state: UploadState
+    /// What the next upload is delivered with.
+    private var permit: (any DeliveryPermit)?
     /// Whose place this one takes, until it runs: where that has ended, this one goes on.
     private var former: Uploader?
     /// What the loop does next. There is never a second: only the end of an action, or of a wait, leads to another.
@@ -30,20 +25,25 @@ package actor Uploader {
 
     /// `jitter` draws from 0...1. `mayBePrivate`: whether the vehicle is private, its first fix says.
     package init(
-        settings: UploadSettings, outbox: any Outbox, authorization: any VehicleAuthorization,
-        transport: any HTTPTransport, clock: MonotonicClock, jitter: @escaping @Sendable () -> Double,
-        observer: any ReportingObserver, mayBePrivate: Bool = false
+        settings: UploadSettings, outbox: any Outbox, delivery: any Delivery, clock: MonotonicClock,
+        jitter: @escaping @Sendable () -> Double, observer: any ReportingObserver, mayBePrivate: Bool = false
     ) {
-        (self.settings, self.outbox, self.authorization) = (settings, outbox, authorization)
-        (self.transport, self.clock, self.jitter, self.observer) = (transport, clock, jitter, observer)
-        state = UploadState(settings, privacy: mayBePrivate ? .unknown : .open, at: clock.now)
+        self.settings = settings
+        self.outbox = outbox
+        self.delivery = delivery
+        self.clock = clock
+        self.jitter = jitter
+        self.observer = observer
+        state = UploadState(
+            settings, hasPresence: delivery.hasPresence, privacy: mayBePrivate ? .unknown : .open, at: clock.now)
     }
 
     /// Goes on where `former`, which has the same clock, ends, once this one runs; to be called before this one is told
     /// anything.
     func takePlace(of former: Uploader) {
         self.former = former
-        state = UploadState(settings, privacy: .asBefore, at: clock.now)
+        state = UploadState(
+            settings, hasPresence: delivery.hasPresence, privacy: .asBefore, at: clock.now)
     }
 
     /// Tells that the outbox has a new update; `batch`: with its shape points, where that is all that is new.
@@ -84,18 +84,18 @@ package actor Uploader {
         take(.privateZonesChanged(areThere: areThere))
     }
 
-    /// Whether updates say the vehicle's state: not while nobody knows whether it is private.
-    package var tellsState: Bool { state.vehicleState != nil }
+    /// Whether updates report the vehicle's presence: not while it isn't known whether it is private.
+    package var reportsPresence: Bool { delivery.hasPresence && state.presence != .unknown }
 
     /// Lets `run` end once nothing is pending: a recorded log has come to its end.
     package func finishWhenEmpty() { take(.finishWhenEmpty) }
 
     /// Reports that the network has returned: whatever waits for that continues at once, on a new connection.
     package func networkReturned() async {
-        await authorization.networkReturned()
-        // Before the transport hears of it: an exchange that fails by that is judged as of the network that is gone.
+        // First: an exchange that fails because of what follows is judged as one of the network that is gone.
+        take(.networkReturning)
+        await delivery.networkReturned()
         take(.networkReturned)
-        transport.networkChanged()
     }
 
     /// Uploads until cancelled, or until empty after `finishWhenEmpty`; begins when the one before has ended.
@@ -172,28 +172,27 @@ extension Uploader {
         switch action {
         case .readOutbox(let limit, let withBacklog, let orNewest):
             group.addTask { await self.readOutbox(limit, withBacklog: withBacklog, orNewest: orNewest) }
-        case .fetchToken: group.addTask { await self.fetchToken() }
-        case .send(let batch, let token, let seconds):
-            let vehicleState = state.vehicleState
-            group.addTask { await self.send(batch, token, as: vehicleState, secondsSinceFirstSent: seconds) }
+        case .prepare: group.addTask { await self.prepare() }
+        case .send(let batch, let seconds):
+            guard let permit else { preconditionFailure("an upload without a permit") }
+            self.permit = nil
+            let presence = state.presence
+            group.addTask {
+                .answered(await permit.deliver(batch, as: presence, secondsSinceFirstSent: seconds))
+            }
             waitForChange(in: &group, &alarms)
         case .acknowledge(let batch):
             group.addTask { [outbox] in
-                await Self.told { () throws(OutboxError) in try await outbox.acknowledge(batch) }
+                await Self.noted { () throws(OutboxError) in try await outbox.acknowledge(batch) }
             }
         case .quarantine(let update, let reason):
             group.addTask { [outbox, observer] in
-                await Self.told { () throws(OutboxError) in
+                await Self.noted { () throws(OutboxError) in
                     try await outbox.quarantine(update, reason: reason)
                     observer.observe(.quarantined(update, reason: reason))
                 }
             }
-        case .discardToken(let token):
-            group.addTask { [authorization, context] in
-                await authorization.discard(token, for: context)
-                return .told
-            }
-        case .tell(let state): group.addTask { await self.tell(state) }
+        case .announce(let presence): group.addTask { await self.announce(presence) }
         case .wait: waitForChange(in: &group, &alarms)
         case .abortExchange, .finish: break
         }
@@ -206,79 +205,47 @@ extension Uploader {
         } catch { return .outboxFailed(error) }
     }
 
-    private static func told(_ body: () async throws(OutboxError) -> Void) async -> UploadEvent {
+    private static func noted(_ body: () async throws(OutboxError) -> Void) async -> UploadEvent {
         do throws(OutboxError) { try await body() } catch { return .outboxFailed(error) }
-        return .told
+        return .noted
     }
 
-    private func fetchToken() async -> UploadEvent {
-        do { return .tokenReceived(try await authorization.token(for: context)) } catch { return .noToken(error) }
+    private func prepare() async -> UploadEvent {
+        do throws(DeliveryFault) { permit = try await delivery.prepare() } catch { return .notPrepared(error) }
+        return .prepared
     }
 
-    private func send(
-        _ batch: UploadBatch, _ token: AuthorizationToken, as vehicleState: VehicleState?, secondsSinceFirstSent: Int?
-    ) async -> UploadEvent {
-        let update = VehicleUpdate(
-            of: settings.vehicle, state: vehicleState,
-            lastLocation: VehicleLocation(batch.last, secondsSinceFirstSent: secondsSinceFirstSent),
-            pastLocations: batch.past.map { VehicleLocation($0.update) })
-        do {
-            let (outcome, response) = try await exchange(update, token)
-            if outcome == .delivered, let date = response.headers["Date"].flatMap(UTCTime.init(httpDate:)) {
-                observer.observe(.serverTime(date))
+    private func announce(_ presence: Presence) async -> UploadEvent {
+        do throws(DeliveryFault) {
+            let result = try await announce(presence: presence)
+            if case .unanswered? = result.outcome.fault, !Task.isCancelled {
+                observer.observe(.failed(result.outcome, traffic: result.traffic))
             }
-            return .answered(outcome, traffic: response.traffic)
-        } catch let error as HTTPTransportError {
-            return .unanswered(error)
-        } catch {
-            return .answered(.hold(reason: "\(settings.endpoint): \(error)"), traffic: HTTPTraffic())
-        }
+            return .announced(result.outcome)
+        } catch { return .notPrepared(error) }
     }
-
-    private func tell(_ state: VehicleState) async -> UploadEvent {
-        do {
-            return .stateTold(try await send(state: state))
-        } catch let error as AuthorizationError {
-            return .noToken(error)
-        } catch let error as HTTPTransportError {
-            let outcome = UploadOutcome(of: error)
-            if !Task.isCancelled { observer.observe(.failed(outcome, traffic: error.traffic)) }
-            return .stateTold(outcome)
-        } catch {
-            return .stateTold(.hold(reason: "\(settings.endpoint): \(error)"))
-        }
-    }
-
-    private func exchange(
-        _ update: VehicleUpdate, _ token: AuthorizationToken
-    ) async throws -> (UploadOutcome, HTTPResponse) {
-        let request = try update.request(to: settings.endpoint, token: token.value, limits: settings.limits)
-        let response = try await transport.send(request)
-        return (UploadOutcome(of: response, to: request, for: settings.vehicle), response)
-    }
-
-    private var context: AuthorizationContext { AuthorizationContext(vehicleID: settings.vehicle.vehicleID) }
 }
 
-/// The vehicle's state by itself, as on stop.
+/// The vehicle's presence by itself, as on stop.
 extension Uploader {
-    /// Sends the vehicle's state without a position, once more with a new token if the first is rejected, and reports
-    /// what became of it.
+    /// Reports the vehicle's presence without a position, once more if the first permit is rejected. The observer
+    /// receives every answer.
     ///
-    /// - Throws: when there is no token or no answer.
-    package func send(state: VehicleState) async throws -> UploadOutcome {
-        let outcome = try await attempt(state)
-        if case .tokenRefused = outcome { return try await attempt(state) }
-        return outcome
+    /// - Throws: the reason if there is no permit.
+    @discardableResult
+    package func announce(presence: Presence) async throws(DeliveryFault) -> DeliveryResult {
+        let result = try await attempt(presence)
+        if case .prepareAgain = result.outcome { return try await attempt(presence) }
+        return result
     }
 
-    private func attempt(_ state: VehicleState) async throws -> UploadOutcome {
-        let token = try await authorization.token(for: context)
-        let (outcome, response) = try await exchange(VehicleUpdate(of: settings.vehicle, state: state), token)
-        let traffic = response.traffic
-        observer.observe(
-            outcome == .delivered ? .stateSent(state, traffic: traffic) : .failed(outcome, traffic: traffic))
-        if case .tokenRefused = outcome { await authorization.discard(token, for: context) }
-        return outcome
+    private func attempt(_ presence: Presence) async throws(DeliveryFault) -> DeliveryResult {
+        let result = try await delivery.announce(presence)
+        switch result.outcome.fault {
+        case nil: observer.observe(.announced(presence, traffic: result.traffic))
+        case .unanswered?: break
+        case .some: observer.observe(.failed(result.outcome, traffic: result.traffic))
+        }
+        return result
     }
 }
