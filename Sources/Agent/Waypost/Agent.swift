@@ -1,7 +1,7 @@
 import FleetEngine
 import GNSSReceiver
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import RunRecording
 import SQLiteOutbox
 package import TimeAndChance

@@ -1,7 +1,7 @@
 import GNSSReceiver
 package import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 import SQLiteOutbox
 import TimeAndChance
 

@@ -1,7 +1,7 @@
 import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import RunRecording
 import TimeAndChance
 import VehicleAuthorization
@@ -61,8 +61,10 @@ struct ServiceParts: Sendable {
         _ configuration: Configuration, authorization: CachedAuthorization
     ) async throws(AgentError) -> VehicleAgent {
         let isRecording = configuration.readsRecording
+        let transport = try configuration.makeTransport()
         var parts = VehicleAgent.Parts(
-            source: source(configuration), authorization: authorization, transport: try configuration.makeTransport(),
+            source: source(configuration),
+            makeDelivery: { $0.makeDelivery(authorization: authorization, transport: transport) },
             expectedFix: isRecording ? nil : UTCTime.system, spacing: isRecording ? .recordedLog : .live,
             latestFix: { isRecording ? nil : Release.latestFix(at: .synchronizedSystem) }, clock: clock, log: log,
             monitor: monitor,
