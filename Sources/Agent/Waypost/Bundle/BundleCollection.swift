@@ -28,10 +28,7 @@ package struct BundleCollection: Sendable {
     private let configurationFile: String?
     private let clock: MonotonicClock
 
-    /// - Parameters:
-    ///   - configuration: Names the service and is checked; `nil` if it is unreadable or wrong.
-    ///   - problems: The errors of a configuration that is wrong.
-    ///   - file: The file of the configuration.
+    /// Collects for `configuration`, which is `nil` if it is unreadable or wrong; `problems` then says why.
     package init(_ configuration: Configuration?, problems: [String] = [], file: String?, clock: MonotonicClock) {
         self.configuration = configuration
         self.problems = problems
