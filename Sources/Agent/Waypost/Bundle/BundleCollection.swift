@@ -38,11 +38,15 @@ package struct BundleCollection: Sendable {
 
     /// Makes the bundle.
     package func run(at time: UTCTime) async -> SupportBundle {
-        async let answer = Self.answer(configuration)
+        let file = await limited { await self.file() }
+        // A file that is wrong elsewhere may still name the service.
+        let members = (try? file.get()).flatMap { try? JSONValue(parsing: $0) }
+        let address = members?["status"]?["listen"]?.stringValue.flatMap { try? LocalAddress($0) }
+        let vehicleID = members?["vehicle"]?["vehicleId"]?.stringValue.map { ReportedText($0, limit: 64).description }
+        async let answer = Self.answer(configuration, at: address)
         async let checks = limited { await self.checkLines() }
         async let journal = limited { await Self.journalLines() }
         async let modems = limited { await Self.output(of: ["/usr/bin/mmcli", "--list-modems"], limit: 1 << 20) }
-        async let written = limited { await file() }
         async let machine = available { await onThread(named: "bundle") { Self.machine } }
         async let devices = available { await onThread(named: "bundle") { Self.devices } }
         async let store = available { await onThread(named: "bundle") { Self.store(configuration) } }
@@ -51,13 +55,12 @@ package struct BundleCollection: Sendable {
         let report = service.map(\.report).mapError { Absence($0.detail) }
         let status = service.mapError { Absence($0.detail) }.flatMap { Self.status($0.json) }
         let silence = Absence("the service does not answer; see the part status.json")
-        let configured = await written
         let parts = [
             Self.part("why", "verdict with reason and remedy", report.map { $0.why(at: time).text.bytes }),
             Self.part("checks", "results of waypost check --online", await checks),
             Self.part("status.json", "the service's state", status, isText: false),
             Self.part("settings", "values in force with their origin, secrets redacted", settings),
-            Self.part("configuration.json", "the configuration file, secrets redacted", configured, isText: false),
+            Self.part("configuration.json", "the configuration file, secrets redacted", file, isText: false),
             Self.part("journal", "the service's log of the last day", await journal),
             Self.part("outbox", "files of the outbox", await store),
             Self.part("machine", "release, kernel, system, memory", await machine),
@@ -67,8 +70,8 @@ package struct BundleCollection: Sendable {
                 "metrics", "the service's metrics", report.map { $0.metrics.bytes }.mapError { _ in silence },
                 isText: false),
         ]
-        let vehicle = configuration?.vehicle.description ?? (try? report.get().vehicle)
-        return SupportBundle(parts, of: vehicle ?? Self.vehicleID(in: configured), at: time)
+        let vehicle = configuration?.vehicle.description ?? vehicleID ?? (try? report.get().vehicle)
+        return SupportBundle(parts, of: vehicle, at: time)
     }
 
     /// `isText`: whether the contents still need redaction; JSON and metrics have had their own.
@@ -104,9 +107,9 @@ package struct BundleCollection: Sendable {
 /// The service and its configuration.
 extension BundleCollection {
     private static func answer(
-        _ configuration: Configuration?
+        _ configuration: Configuration?, at address: LocalAddress?
     ) async -> Result<(report: StatusReport, json: [UInt8]), AgentError> {
-        do throws(AgentError) { return .success(try await RunningService(configuration).report()) } catch {
+        do throws(AgentError) { return .success(try await RunningService(configuration, at: address).report()) } catch {
             return .failure(error)
         }
     }
@@ -159,11 +162,6 @@ extension BundleCollection {
         }
     }
 
-    /// The vehicle's id in a configuration that is wrong elsewhere.
-    private static func vehicleID(in file: Contents) -> String? {
-        let value = (try? file.get()).flatMap { try? JSONValue(parsing: $0) }
-        return value?["vehicle"]?["vehicleId"]?.stringValue.map { ReportedText($0, limit: 64).description }
-    }
 }
 
 /// The machine.
