@@ -1,7 +1,7 @@
 /// Words a syntax error: one sentence with the remedy, for mistakes that people make by hand.
 ///
-/// It is only made when a text isn't JSON, so it may scan the text again. The sentence repeats nothing of the text, which
-/// may be a secret.
+/// It is only made when a text isn't JSON, so it may scan the text again. The sentence repeats nothing of the text,
+/// which may be a secret.
 struct JSONFault {
     /// The token that the parser needs at the place.
     enum Wanted {
