@@ -40,7 +40,7 @@ enum TechnicianPage {
         .bars div { width: 23px; text-align: center; font-size: 11px; line-height: 1.25; color: var(--dim); font-variant-numeric: tabular-nums; }
         .bars i { display: block; border-radius: 2px 2px 0 0; border: 1.5px solid var(--dim); border-bottom-width: 2px; min-height: 2px; }
         .bars .used i { background: var(--good); border-color: var(--good); }
-        #commands dt { color: var(--text); } #commands code { font-size: 14px; overflow-wrap: anywhere; }
+        #commands code { font-size: 14px; overflow-wrap: anywhere; }
         #events td { white-space: normal; overflow-wrap: anywhere; color: var(--text); } #events td:first-child { white-space: nowrap; color: var(--dim); }
         #events tr.debug td { color: var(--dim); } #events .error td:last-child { color: var(--jump); } #events .warning td:last-child { color: var(--warn); }
         #events tr { display: table-row; } #events td { display: table-cell; text-align: left; border-top: 1px solid var(--line); }
@@ -56,7 +56,8 @@ enum TechnicianPage {
     private static let body: Markup = """
 
         <header>
-          <h1 id="vehicle">Waypost</h1>
+          <span class="dim">Waypost</span>
+          <h1 id="vehicle"></h1>
           <span id="state" class="pill dim" role="status">connecting</span>
           <span id="since" class="dim"></span>
         </header>
@@ -84,10 +85,10 @@ enum TechnicianPage {
             <section id="commands">
               <h2>Commands on this machine</h2>
               <dl>
-                <div><dt><code>sudo waypost check --online</code></dt><dd>run the checks</dd></div>
-                <div><dt><code>waypost why</code></dt><dd>read the verdict above</dd></div>
-                <div><dt><code>waypost outbox list</code></dt><dd>read the queue</dd></div>
-                <div><dt><code>sudo waypost bundle</code></dt><dd>make a support bundle</dd></div>
+                <dt>Run the checks</dt><dd><code>sudo waypost check --online</code></dd>
+                <dt>Read this verdict</dt><dd><code>waypost why</code></dd>
+                <dt>List the queue</dt><dd><code>waypost outbox list</code></dd>
+                <dt>Support bundle</dt><dd><code>sudo waypost bundle</code></dd>
               </dl>
             </section>
             <section class="facts"><h2>Queue and delivery</h2><dl id="delivery"></dl></section>
@@ -220,7 +221,7 @@ enum TechnicianPage {
         function show() {
           const { status, verdict } = view;
           $("vehicle").textContent = status.vehicle.replace(/.*\//, "");
-          $("since").textContent = clock(view.now) + " UTC";
+          $("since").textContent = clock(view.now) + " UTC, " + new Date(view.now).toLocaleTimeString() + " local time";
           // The text of `why` without the title above it.
           const words = verdict.text.replace(verdict.title + ": ", "");
           showVerdict(verdict.kind, verdict.title, words[0].toUpperCase() + words.slice(1));
