@@ -1,7 +1,7 @@
 import FleetEngine
 import Glibc
 import LinuxPlatform
-package import LocationReporting
+package import Reporting
 import ReportedText
 import SQLiteOutbox
 import StrictJSON
