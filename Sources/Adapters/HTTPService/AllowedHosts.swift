@@ -53,7 +53,8 @@ extension ServedRequest {
         func values(_ name: String) -> [String] {
             headers.fields.filter { $0.name.lowercased() == name }.map { $0.value.lowercased() }
         }
-        let (sites, origins) = (values("sec-fetch-site"), values("origin"))
+        let sites = values("sec-fetch-site")
+        let origins = values("origin")
         guard !sites.isEmpty || !origins.isEmpty, sites.allSatisfy({ $0 == "same-origin" }) else { return false }
         let own = values("host").flatMap { ["http://\($0)", "https://\($0)"] }
         return origins.allSatisfy(own.contains)

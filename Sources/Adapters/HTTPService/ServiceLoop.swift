@@ -40,7 +40,10 @@ struct ServiceLoop {
         listener: ListeningSocket, limits: HTTPServiceLimits, mailbox: ServiceMailbox,
         arrivals: AsyncStream<Arrival>.Continuation
     ) {
-        (self.listener, self.limits, self.mailbox, self.arrivals) = (listener, limits, mailbox, arrivals)
+        self.listener = listener
+        self.limits = limits
+        self.mailbox = mailbox
+        self.arrivals = arrivals
         names = AllowedHosts(listeningOn: listener.address)
     }
 

@@ -36,14 +36,22 @@ struct WorkMeter {
     private var handlers = 0
     private var hadHandlers = false
 
-    mutating func handlerBegan() { (handlers, hadHandlers) = (handlers + 1, true) }
+    mutating func handlerBegan() {
+        handlers += 1
+        hadHandlers = true
+    }
 
     /// Since the last time, in time of the processor. The threads of a handler are not known: while one runs, it
     /// is that of the whole process.
     mutating func work(handlersEnded: Int) -> Duration {
-        let (thread, process) = (time(CLOCK_THREAD_CPUTIME_ID), time(CLOCK_PROCESS_CPUTIME_ID))
+        let thread = time(CLOCK_THREAD_CPUTIME_ID)
+        let process = time(CLOCK_PROCESS_CPUTIME_ID)
         handlers -= handlersEnded
-        defer { (self.thread, self.process, hadHandlers) = (thread, process, handlers > 0) }
+        defer {
+            self.thread = thread
+            self.process = process
+            hadHandlers = handlers > 0
+        }
         return hadHandlers ? process - self.process : thread - self.thread
     }
 

@@ -20,13 +20,9 @@ struct JSONFault {
         case end
     }
 
-    private let bytes: [UInt8]
-    private let offset: Int
-    private let wanted: Wanted
-
-    init(_ bytes: [UInt8], at offset: Int, _ wanted: Wanted) {
-        (self.bytes, self.offset, self.wanted) = (bytes, offset, wanted)
-    }
+    let bytes: [UInt8]
+    let offset: Int
+    let wanted: Wanted
 
     var error: JSONValue.ParseError {
         let (problem, place) = finding
@@ -38,7 +34,9 @@ struct JSONFault {
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
             return JSONValue.ParseError("UTF-16 text; save it as UTF-8", at: 0, in: bytes)
         }
-        var (parser, rest, offset) = (Unicode.UTF8.ForwardParser(), bytes.makeIterator(), 0)
+        var parser = Unicode.UTF8.ForwardParser()
+        var rest = bytes.makeIterator()
+        var offset = 0
         while case .valid(let scalar) = parser.parseScalar(from: &rest) { offset += scalar.count }
         let byte = offset < bytes.count ? " 0x" + String(bytes[offset], radix: 16, uppercase: true) : ""
         return JSONValue.ParseError(
@@ -95,7 +93,8 @@ struct JSONFault {
     }
 
     private func missingKey(_ byte: Character) -> Finding {
-        let (before, comma) = (previous, previousOffset)
+        let before = previous
+        let comma = previousOffset
         switch byte {
         case "{" where before == "{" && comma == offset - 1:
             return ("\"{{\", as templates write a placeholder; fill the template in first, or remove one brace", offset)
@@ -265,7 +264,9 @@ struct JSONFault {
 
     /// Where the innermost object or array begins that is open here. Everything before is JSON.
     private var opening: Int? {
-        var (open, isString, index) = ([Int](), false, 0)
+        var open = [Int]()
+        var isString = false
+        var index = 0
         while index < min(offset, bytes.count) {
             switch bytes[index] {
             case UInt8(ascii: "\\"): index += 1

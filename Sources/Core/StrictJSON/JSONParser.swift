@@ -180,6 +180,6 @@ struct JSONParser {
     }
 
     private func unexpected(_ wanted: JSONFault.Wanted) -> JSONValue.ParseError {
-        JSONFault(bytes, at: index, wanted).error
+        JSONFault(bytes: bytes, offset: index, wanted: wanted).error
     }
 }

@@ -28,7 +28,9 @@ package struct SupportBundle: Sendable {
         package init(
             _ configuration: Configuration?, problems: [String] = [], file: String?, withPositions: Bool = false
         ) {
-            (self.configuration, self.problems, configurationFile) = (configuration, problems, file)
+            self.configuration = configuration
+            self.problems = problems
+            configurationFile = file
             self.withPositions = withPositions
         }
     }
@@ -57,6 +59,31 @@ package struct SupportBundle: Sendable {
         init(_ reason: String) { self.reason = reason }
     }
 
+    private struct ItemList {
+        let text: BundledText
+        private(set) var items: [Item] = []
+
+        mutating func add(_ name: String, _ about: String, _ contents: Contents, isText: Bool = true) {
+            switch contents {
+            case .success(let bytes):
+                items.append(Item(name: name, about: about, contents: isText ? text.lines(bytes) : bytes, absence: nil))
+            case .failure(let absence):
+                let reason = ReportedText(absence.reason).description
+                items.append(Item(name: name, about: about, contents: [], absence: text.line(reason)))
+            }
+        }
+
+        mutating func add(recordings: Result<[(name: String, contents: Contents)], Absence>) {
+            switch recordings {
+            case .success(let files):
+                for (name, contents) in files {
+                    add("recordings/\(name)", "a run recording", contents, isText: false)
+                }
+            case .failure(let absence): add("recordings", "run recordings", .failure(absence))
+            }
+        }
+    }
+
     /// How long is waited for one of them: the checks have half a minute for a fix.
     private static let patience = Duration.seconds(60)
     /// A journal of an hour at debug level is longer; what is newest counts.
@@ -66,7 +93,8 @@ package struct SupportBundle: Sendable {
 
     /// Asks everybody, side by side.
     package static func collect(_ sources: Sources, at time: UTCTime, on clock: MonotonicClock) async -> SupportBundle {
-        let (configuration, text) = (sources.configuration, BundledText(keepsPositions: sources.withPositions))
+        let configuration = sources.configuration
+        let text = BundledText(keepsPositions: sources.withPositions)
         let maker = sources.maker
         async let answer = Self.answer(sources)
         async let checks = limited(on: clock) {
@@ -83,57 +111,43 @@ package struct SupportBundle: Sendable {
             await onThread(named: "bundle") { sources.withPositions ? Self.recordings(configuration) : [] }
         }
 
-        let (asked, written) = (await answer, await file)
-        var items: [Item] = []
-        func add(_ name: String, _ about: String, _ contents: Contents, isText: Bool = true) {
-            switch contents {
-            case .success(let bytes):
-                items.append(Item(name: name, about: about, contents: isText ? text.lines(bytes) : bytes, absence: nil))
-            case .failure(let absence):
-                let reason = ReportedText(absence.reason).description
-                items.append(Item(name: name, about: about, contents: [], absence: text.line(reason)))
-            }
-        }
+        let asked = await answer
+        let written = await file
+        var list = ItemList(text: text)
         let report = asked.mapError { _ in Absence("the service does not answer; the line of status.json says why") }
-        add(
+        list.add(
             "status.json", "what the service says of itself",
             asked.mapError { Absence($0.detail) }.flatMap { report in
                 guard let value = try? JSONValue(parsing: report.json) else { return .failure(Absence("is no JSON")) }
                 return .success((text.status(value).prettyText + "\n").bytes)
             }, isText: false)
-        add("why.txt", "whether positions arrive, and why not", report.map { $0.report.why(at: time).text.bytes })
-        add("metrics.txt", "the same as figures, for Prometheus", report.map { $0.report.metrics.bytes }, isText: false)
-        add("checks.txt", "what waypost check --online finds", await checks)
-        add("settings.txt", "what is in force and where it came from, secrets struck out", settings(sources))
-        add("configuration.json", "the configuration's file, secrets struck out", written, isText: false)
-        add("journal.txt", "the last hour of the service's log", await journal)
+        list.add("why.txt", "whether positions arrive, and why not", report.map { $0.report.why(at: time).text.bytes })
+        list.add(
+            "metrics.txt", "the same as figures, for Prometheus", report.map { $0.report.metrics.bytes }, isText: false)
+        list.add("checks.txt", "what waypost check --online finds", await checks)
+        list.add("settings.txt", "what is in force and where it came from, secrets struck out", settings(sources))
+        list.add("configuration.json", "the configuration's file, secrets struck out", written, isText: false)
+        list.add("journal.txt", "the last hour of the service's log", await journal)
         if let maker {
             let log = maker.log.joined(separator: "\n") + "\n"
-            add("log.txt", "the last lines of that log, as the service remembers them", .success(log.bytes))
+            list.add("log.txt", "the last lines of that log, as the service remembers them", .success(log.bytes))
         }
-        add("outbox.txt", "the files of the outbox", await store)
-        add("machine.txt", "release, kernel, system, memory", await machine)
-        add("devices.txt", "serial and USB devices, networks", await devices)
-        add("modems.txt", "what ModemManager knows", await modems)
-        if sources.withPositions {
-            switch await recordings {
-            case .success(let files):
-                for (name, contents) in files {
-                    add("recordings/\(name)", "a run recording", contents, isText: false)
-                }
-            case .failure(let absence): add("recordings", "run recordings", .failure(absence))
-            }
-        }
+        list.add("outbox.txt", "the files of the outbox", await store)
+        list.add("machine.txt", "release, kernel, system, memory", await machine)
+        list.add("devices.txt", "serial and USB devices, networks", await devices)
+        list.add("modems.txt", "what ModemManager knows", await modems)
+        if sources.withPositions { list.add(recordings: await recordings) }
         let vehicle =
             configuration?.vehicle.description ?? (try? asked.get().report.vehicle) ?? vehicleID(in: written)
-        return SupportBundle(items: items, vehicle: vehicle, withPositions: sources.withPositions, time: time)
+        return SupportBundle(items: list.items, vehicle: vehicle, withPositions: sources.withPositions, time: time)
     }
 
     /// A name that says whose and of when.
     package var name: String {
         let id = vehicle?.split(separator: "/").last ?? "unknown"
         let plain = id.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
-        let (short, second) = (plain.prefix(60), time.description.prefix(19).filter { $0 != "-" && $0 != ":" })
+        let short = plain.prefix(60)
+        let second = time.description.prefix(19).filter { $0 != "-" && $0 != ":" }
         return "waypost-\(String(short))-\(second)Z.tar"
     }
 

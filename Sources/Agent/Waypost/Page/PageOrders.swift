@@ -37,7 +37,8 @@ package final class PageOrders: Sendable {
     private let sink: AsyncStream<Void>.Continuation
 
     package init(clock: MonotonicClock, _ means: Means) {
-        (self.clock, self.means) = (clock, means)
+        self.clock = clock
+        self.means = means
         (checks, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
     }
 
@@ -73,7 +74,10 @@ package final class PageOrders: Sendable {
         guard isTaken else { return nil }
         let bundle = await means.bundle()
         let end = clock.now
-        state.withLock { ($0.isBundling, $0.bundled) = (false, end) }
+        state.withLock {
+            $0.isBundling = false
+            $0.bundled = end
+        }
         return bundle
     }
 

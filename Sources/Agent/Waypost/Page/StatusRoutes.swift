@@ -20,7 +20,11 @@ package struct StatusRoutes: Sendable {
         now: @escaping @Sendable () -> UTCTime = { .system },
         nonce: @escaping @Sendable () -> String = { "\(UInt64.random(in: 0 ... .max))\(UInt64.random(in: 0 ... .max))" }
     ) {
-        (self.report, self.history, self.orders, self.now, self.nonce) = (report, history, orders, now, nonce)
+        self.report = report
+        self.history = history
+        self.orders = orders
+        self.now = now
+        self.nonce = nonce
     }
 
     package func answer(_ request: ServedRequest) async -> ServedResponse {

@@ -11,7 +11,8 @@ struct BundleCommand {
 
     init(_ arguments: Arguments) throws(UsageError) {
         // One that is wrong, or may not be read, is what a help desk should hear of.
-        var (configuration, problems): (Configuration?, [String]) = (nil, [])
+        var configuration: Configuration?
+        var problems: [String] = []
         do throws(ConfigurationError) { configuration = try arguments.configuration() } catch {
             problems = error.problems
         }
