@@ -5,7 +5,7 @@ import GNSSReceiver
 import Glibc
 import HTTPMessages
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import SQLiteOutbox
 import StrictJSON
 import Testing

@@ -1,4 +1,4 @@
-import LocationReporting
+import Reporting
 import StrictJSON
 import Testing
 @testable import Waypost

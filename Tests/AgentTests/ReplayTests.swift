@@ -5,8 +5,8 @@ import GNSS
 import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
-import LocationReporting
 import ReceiverSimulator
+import Reporting
 import StrictJSON
 import Testing
 import TimeAndChance

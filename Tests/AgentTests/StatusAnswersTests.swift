@@ -2,7 +2,7 @@ import GNSS
 import HTTPMessages
 import HTTPService
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import SQLiteOutbox
 import StrictJSON
 import Testing

@@ -2,7 +2,7 @@ import FoundationEssentials
 import GNSS
 import GNSSReceiver
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import Testing
 import TimeAndChance
 import WaypostTestSupport

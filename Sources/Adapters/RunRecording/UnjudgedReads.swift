@@ -1,5 +1,5 @@
 import GNSS
-import LocationReporting
+import Reporting
 import TimeAndChance
 
 /// The reads of a vehicle that may be private, until the fixes that were made of them are judged. Pure.

@@ -1,5 +1,5 @@
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import Waypost
 
 /// The command line: finds the command, runs it, and turns what it throws into a message and an exit code.

@@ -1,5 +1,5 @@
 import LinuxPlatform
-import LocationReporting
+import Reporting
 
 /// Hands events from a receiver's thread to the task that delivers them; posting never waits.
 final class EventMailbox: Sendable {

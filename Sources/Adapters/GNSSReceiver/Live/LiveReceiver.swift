@@ -1,6 +1,6 @@
 import GNSS
 import LinuxPlatform
-package import LocationReporting
+package import Reporting
 
 /// Fixes from a live receiver: a thread that reads and decodes, and a task that delivers the newest.
 package struct LiveReceiver: FixSource {

@@ -1,7 +1,7 @@
-import Glibc
 package import GNSS
+import Glibc
 import LinuxPlatform
-import LocationReporting
+import Reporting
 
 extension LiveReceiver {
     /// Fixes from a file that another program writes a receiver's output to: from its end on, then what is appended,

@@ -1,6 +1,6 @@
 package import GNSS
-package import LocationReporting
 import ReportedText
+package import Reporting
 package import TimeAndChance
 
 /// What became of one log that has been read to its end.

@@ -1,8 +1,8 @@
 package import GNSS
 import Glibc
 import LinuxPlatform
-package import LocationReporting
 import ReportedText
+package import Reporting
 import TimeAndChance
 
 /// Logs through a decoder, one after another: recorded ones to their ends, the last one for ever if it is followed.

@@ -1,5 +1,5 @@
 package import GNSS
-package import LocationReporting
+package import Reporting
 
 /// Fixes from recorded logs, plain or gzip, one after another as if they were one; `-` is standard input.
 ///

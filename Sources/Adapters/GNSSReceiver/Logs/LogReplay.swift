@@ -1,6 +1,6 @@
 package import GNSS
-package import LocationReporting
 import ReportedText
+package import Reporting
 package import TimeAndChance
 
 /// Recorded logs, delivered as if the vehicle were driving now.

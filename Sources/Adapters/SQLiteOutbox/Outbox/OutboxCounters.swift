@@ -1,4 +1,4 @@
-import LocationReporting
+import Reporting
 package import TimeAndChance
 
 /// Everything the store knows besides the rows: pure bookkeeping, changed in memory and written by the transaction

@@ -1,4 +1,4 @@
-import LocationReporting
+import Reporting
 
 /// The row with id 0: the counters as they were when a row was last removed.
 ///

@@ -1,5 +1,5 @@
 import GNSS
-import LocationReporting
+import Reporting
 import TimeAndChance
 
 /// Decides which updates of a backlog may go while the others still say where the vehicle was, and when, as

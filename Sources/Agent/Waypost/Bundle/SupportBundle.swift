@@ -1,8 +1,8 @@
 import FleetEngine
 import Glibc
 import LinuxPlatform
-package import LocationReporting
 import ReportedText
+package import Reporting
 import RunRecording
 import SQLiteOutbox
 import StrictJSON

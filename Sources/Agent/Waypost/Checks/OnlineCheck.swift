@@ -1,10 +1,11 @@
-package import FleetEngine
+import FleetEngine
+import FleetEngineDelivery
 package import GNSS
 import GNSSReceiver
-package import HTTPMessages
+import HTTPMessages
 import LinuxPlatform
-package import LocationReporting
 import ReportedText
+package import Reporting
 import SQLiteOutbox
 package import TimeAndChance
 import VehicleAuthorization
@@ -397,7 +398,7 @@ extension OnlineCheck {
                 headers: HTTPHeaders(["Authorization": "Bearer " + token]),
                 limits: HTTPLimits(total: configuration.upload.timeout))
             let response = try await configuration.makeTransport().send(request)
-            let outcome = UploadOutcome(of: response, to: request, for: configuration.vehicle)
+            let outcome = DeliveryOutcome(of: response, to: request, for: configuration.vehicle)
             // A portal that answers in its place tells no time.
             guard outcome == .delivered else { return (CheckLine(.fail, "Fleet Engine", reason(outcome)), nil) }
             let line = CheckLine(
@@ -407,14 +408,17 @@ extension OnlineCheck {
             let time = isHere ? nil : response.headers["Date"].flatMap(UTCTime.init(httpDate:))
             return (line, time.map { UTCTime.system.duration(to: $0) })
         } catch let error as HTTPTransportError {
-            return (CheckLine(.fail, "Fleet Engine", reason(UploadOutcome(of: error), error.code)), nil)
+            let outcome = DeliveryOutcome(of: error, from: configuration.upload.endpoint.origin)
+            return (CheckLine(.fail, "Fleet Engine", reason(outcome)), nil)
         } catch { return (CheckLine(.fail, "Fleet Engine", "\(error)"), nil) }
     }
 
-    /// The reason with what to do, where the service just goes on trying: of an answer, or of none, because of `code`.
-    package static func reason(_ outcome: UploadOutcome, _ code: HTTPTransportError.Code? = nil) -> String {
+    /// The reason with what to do, where the service just goes on trying.
+    package static func reason(_ outcome: DeliveryOutcome) -> String {
+        var cause: LostExchange.Cause?
+        if case .unanswered(let lost)? = outcome.fault { cause = lost.cause }
         let remedy =
-            switch (outcome, code) {
+            switch (outcome, cause) {
             case (.rejected, _):
                 "; nothing but the vehicle was asked for: correct vehicle.providerId, vehicle.vehicleId, "
                     + "vehicle.service or upload.endpoint"
@@ -422,7 +426,7 @@ extension OnlineCheck {
             case (_, .connectionFailed?), (_, .timedOut?): "; check the network and upload.endpoint"
             case (_, .connectionLost?):
                 "; try again, and if it stays so, check the network, upload.endpoint and what stands between"
-            case (_, .responseTooLarge?): "; Fleet Engine's are small: correct upload.endpoint"
+            case (_, .answerTooLarge?): "; Fleet Engine's are small: correct upload.endpoint"
             default: ""
             }
         return outcome.reason.description + remedy

@@ -2,9 +2,9 @@ package import FleetEngine
 import Glibc
 package import HTTPMessages
 package import LinuxPlatform
-package import LocationReporting
-package import SQLiteOutbox
 import ReportedText
+package import Reporting
+package import SQLiteOutbox
 import StrictJSON
 
 /// What one agent is set up to do: the configuration file as checked values.

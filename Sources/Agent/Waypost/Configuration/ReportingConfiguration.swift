@@ -1,5 +1,5 @@
-package import LocationReporting
 import ReportedText
+package import Reporting
 
 /// When updates are made, and what goes with them.
 package struct ReportingConfiguration: Sendable, Hashable {

@@ -1,6 +1,6 @@
-package import FleetEngine
-package import LocationReporting
+import FleetEngine
 import ReportedText
+package import Reporting
 package import VehicleAuthorization
 
 /// The follower's decisions: from an answer to what is reported and when to ask again. Pure; times are monotonic.

@@ -1,7 +1,7 @@
 public import FleetEngine
 package import HTTPMessages
-package import LocationReporting
 import ReportedText
+package import Reporting
 public import VehicleAuthorization
 
 /// The consumer's side: follows one trip or vehicle by asking Fleet Engine every 5 seconds, with a token for it.

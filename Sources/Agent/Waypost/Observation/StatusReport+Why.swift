@@ -1,5 +1,5 @@
-import LocationReporting
 import ReportedText
+import Reporting
 package import TimeAndChance
 
 /// Whether positions reach Fleet Engine, and in a few sentences why not and what to do.

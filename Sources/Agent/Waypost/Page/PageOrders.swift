@@ -1,5 +1,5 @@
 import LinuxPlatform
-package import LocationReporting
+package import Reporting
 import SQLiteOutbox
 import StrictJSON
 

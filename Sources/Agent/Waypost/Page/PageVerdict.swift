@@ -1,4 +1,4 @@
-import LocationReporting
+import Reporting
 import TimeAndChance
 
 /// What the page says first: how things stand, in a few words, and then in those of `why`.

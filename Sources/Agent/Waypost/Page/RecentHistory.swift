@@ -1,6 +1,6 @@
 import GNSS
 import LinuxPlatform
-package import LocationReporting
+package import Reporting
 import TimeAndChance
 import TrackDrawing
 
@@ -91,7 +91,7 @@ struct RecentHistory: Sendable {
         case .delivered(let batch, _, _):
             change(at: now) { $0.delivered += batch.pending.count }
             endOutage(at: now)
-        case .failed, .noToken:
+        case .failed, .notPrepared:
             change(at: now) { $0.failed += 1 }
             outageSince = outageSince ?? now
         default: break

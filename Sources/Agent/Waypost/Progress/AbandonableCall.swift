@@ -1,5 +1,5 @@
 import LinuxPlatform
-package import LocationReporting
+package import Reporting
 
 /// A call that may never return, and that its caller can leave.
 ///

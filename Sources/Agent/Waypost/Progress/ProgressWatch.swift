@@ -3,8 +3,8 @@ package import GNSS
 import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
-package import LocationReporting
 import ReportedText
+package import Reporting
 
 /// Judges whether every stage makes progress. Pure.
 ///
@@ -61,14 +61,14 @@ extension ProgressWatch {
         case .delivered:
             moved(.upload)
             rests(.transport)
-        case .noToken, .quarantined: moved(.upload)
-        case .waiting(let delay, _): moved(.upload, nextAfter: delay)
+        case .notPrepared, .quarantined: moved(.upload)
+        case .waiting(let delay): moved(.upload, nextAfter: delay)
         case .idle: rests(.upload)
         case .accepted, .notStored: roused(.upload)
         // No signs of the upload loop: these also come from work beside it, a vehicle's state and the outbox's
         // maintenance; the loop itself waits or acts after each of them, and says so.
         case .failed: rests(.transport)
-        case .outboxFailed, .stateSent: break
+        case .outboxFailed, .announced: break
         case .receiver, .receiverWarning, .sky, .progress, .privateModeBegan, .privateModeEnded, .tooSoon, .serverTime:
             break
         }

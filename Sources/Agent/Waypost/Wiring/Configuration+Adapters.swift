@@ -1,11 +1,12 @@
 package import BackendAuthorization
 import CurlTransport
 import FleetEngine
+import FleetEngineDelivery
 import GNSS
 import GNSSReceiver
 package import HTTPMessages
 import LinuxPlatform
-import LocationReporting
+package import Reporting
 import TimeAndChance
 package import VehicleAuthorization
 
@@ -13,6 +14,15 @@ extension Configuration {
     /// The transport to Fleet Engine, with so many connections at most; `nil` for what one vehicle needs.
     package func makeTransport(connections: Int? = nil) throws(AgentError) -> any HTTPTransport {
         try Self.transport(uploadFiles, connections: connections)
+    }
+
+    /// Returns the delivery of the configured vehicle's updates over `transport`, with tokens of `authorization`.
+    package func makeDelivery(
+        authorization: any VehicleAuthorization, transport: any HTTPTransport
+    ) -> any Delivery {
+        FleetEngineDelivery(
+            of: vehicle, to: upload.endpoint, limits: HTTPLimits(total: upload.timeout), authorization: authorization,
+            transport: transport)
     }
 
     /// Returns the configured receiver. `progress` and `tap` are notified of a live one.

@@ -1,7 +1,7 @@
 import HTTPMessages
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 import RunRecording
 import VehicleAuthorization
 
@@ -181,7 +181,9 @@ struct ConfigurationReload {
             in: configuration.reporting.privateZones, hasSwitch: configuration.privateWhen != nil)
         await agent.reload(
             configuration, source: successor.source,
-            delivery: successor.transport.map { (authorization, $0) })
+            delivery: successor.transport.map {
+                configuration.makeDelivery(authorization: authorization, transport: $0)
+            })
         inForce.withLock { $0 = configuration }
         files = successor.files
     }

@@ -1,6 +1,6 @@
 import HTTPMessages
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import RunRecording
 import TimeAndChance
 import VehicleAuthorization
@@ -61,8 +61,10 @@ struct ServiceParts: Sendable {
         _ configuration: Configuration, authorization: CachedAuthorization
     ) async throws(AgentError) -> VehicleAgent {
         let isRecording = configuration.readsRecording
+        let transport = try transport(configuration)
         var parts = VehicleAgent.Parts(
-            source: source(configuration), authorization: authorization, transport: try transport(configuration),
+            source: source(configuration),
+            makeDelivery: { $0.makeDelivery(authorization: authorization, transport: transport) },
             expectedFix: isRecording ? nil : UTCTime.system, spacing: isRecording ? .recordedLog : .live,
             latestFix: { isRecording ? nil : Release.latestFix(at: .synchronizedSystem) }, clock: clock, log: log,
             monitor: monitor,

@@ -1,18 +1,17 @@
 import FleetEngine
-package import HTTPMessages
 import LinuxPlatform
-package import LocationReporting
+import ReportedText
+package import Reporting
 package import SQLiteOutbox
 package import TimeAndChance
-package import VehicleAuthorization
 
 /// One vehicle, wired: its outbox, uploader and pipeline over real adapters.
 package struct VehicleAgent: Sendable {
     /// What differs between the service, a replay and the demo.
     package struct Parts: Sendable {
         package var source: any FixSource
-        package var authorization: any VehicleAuthorization
-        package var transport: any HTTPTransport
+        /// Makes the delivery of the configuration's vehicle.
+        package var makeDelivery: @Sendable (Configuration) -> any Delivery
         /// About the present, by whatever clock there is: no fix is from before the release then. `nil` for recorded
         /// logs, which keep their dates.
         package var expectedFix: UTCTime?
@@ -33,12 +32,13 @@ package struct VehicleAgent: Sendable {
         package var storeGaveUp: @Sendable () -> Void = {}
 
         package init(
-            source: any FixSource, authorization: any VehicleAuthorization, transport: any HTTPTransport,
+            source: any FixSource, makeDelivery: @escaping @Sendable (Configuration) -> any Delivery,
             expectedFix: UTCTime?, spacing: RequestSpacing, latestFix: @escaping @Sendable () -> UTCTime?,
             clock: MonotonicClock, log: LogWriter, monitor: AgentMonitor, observers: [any ReportingObserver] = [],
             present: ApproximatePresent? = nil, progress: StageProgress? = nil
         ) {
-            (self.source, self.authorization, self.transport) = (source, authorization, transport)
+            self.source = source
+            self.makeDelivery = makeDelivery
             (self.expectedFix, self.spacing, self.latestFix) = (expectedFix, spacing, latestFix)
             (self.clock, self.log, self.monitor, self.observers) = (clock, log, monitor, observers)
             (self.present, self.progress) = (present, progress)
@@ -52,7 +52,7 @@ package struct VehicleAgent: Sendable {
     let clock: MonotonicClock
     let log: LogWriter
     private let vehicle: VehicleName
-    private let stateOnStop: Locked<VehicleState>
+    private let presenceOnStop: Locked<Presence>
     private let outbox: TimeLimitedOutbox<SQLiteOutbox>
     /// Whether the outbox was not open when this was made.
     private let opensLate: Bool
@@ -104,7 +104,8 @@ package struct VehicleAgent: Sendable {
             [monitor, EventLog(log: log, clock: parts.clock, tellsFirstDelivery: parts.progress != nil)]
                 + parts.observers
                 + [parts.present].compactMap { $0 })
-        (self.vehicle, stateOnStop) = (vehicle, Locked(configuration.stateOnStop))
+        self.vehicle = vehicle
+        presenceOnStop = Locked(Presence(configuration.stateOnStop))
         (self.monitor, clock, self.log, self.observer) = (monitor, parts.clock, log, observer)
         progress = parts.progress
         let uploader: Uploader
@@ -119,8 +120,8 @@ package struct VehicleAgent: Sendable {
         observer: any ReportingObserver
     ) -> (LocationIntake, Uploader) {
         let uploader = Uploader(
-            settings: configuration.uploadSettings, outbox: outbox, authorization: parts.authorization,
-            transport: parts.transport, clock: parts.clock, jitter: Self.jitter, observer: observer,
+            settings: configuration.uploadSettings, outbox: outbox, delivery: parts.makeDelivery(configuration),
+            clock: parts.clock, jitter: Self.jitter, observer: observer,
             mayBePrivate: !configuration.reporting.privateZones.isEmpty)
         let intake = LocationIntake(
             plausibility: Plausibility(
@@ -166,10 +167,9 @@ package struct VehicleAgent: Sendable {
     ///
     /// Without a `source` or a `delivery` the one in use stays, and what is in progress there goes on undisturbed.
     func reload(
-        _ configuration: Configuration, source: (any FixSource)?,
-        delivery: (authorization: any VehicleAuthorization, transport: any HTTPTransport)?
+        _ configuration: Configuration, source: (any FixSource)?, delivery: (any Delivery)?
     ) async {
-        stateOnStop.withLock { $0 = configuration.stateOnStop }
+        presenceOnStop.withLock { $0 = Presence(configuration.stateOnStop) }
         progress?.change(patience: configuration.patience)
         await intake.keepPrivate(in: configuration.reporting.privateZones, by: configuration.privateSwitch)
         let hasSwitch = configuration.privateWhen != nil
@@ -181,8 +181,8 @@ package struct VehicleAgent: Sendable {
             if let source { group.addTask { await pipeline.replace(source: source) } }
             guard let delivery else { return }
             let uploader = Uploader(
-                settings: configuration.uploadSettings, outbox: outbox, authorization: delivery.authorization,
-                transport: delivery.transport, clock: clock, jitter: Self.jitter, observer: observer)
+                settings: configuration.uploadSettings, outbox: outbox, delivery: delivery, clock: clock,
+                jitter: Self.jitter, observer: observer)
             await pipeline.replace(uploader: uploader)
         }
     }
@@ -238,14 +238,14 @@ package struct VehicleAgent: Sendable {
     func shutDown() async {
         var isOwed: Bool?
         if vehicle.service == .onDemandTrips {
-            let state = farewellState
+            let presence = presenceAtEnd
             let telling = AbandonableCall<Bool>()
             let isTold =
                 await telling.run(within: Stopping.longestFarewell, on: clock) {
-                    await tell(state, through: uploader)
+                    await announce(presence, through: uploader)
                 } ?? false
             if !isTold {
-                log.write(.warning, "\(vehicle) could not be set \(state.rawValue); the next start will")
+                log.write(.warning, "\(vehicle) could not be set \(presence.words); the next start will")
             }
             isOwed = !isTold
         }
@@ -267,8 +267,8 @@ package struct VehicleAgent: Sendable {
         guard vehicle.service == .onDemandTrips, await owedState.isOwed else { return }
         var (level, pause) = (LogLevel.warning, Duration.seconds(30))
         while !Task.isCancelled {
-            if monitor.snapshot.lastDelivery != nil, await uploader.tellsState { break }
-            if await tell(farewellState, through: uploader, complainingAt: level) { break }
+            if monitor.snapshot.lastDelivery != nil, await uploader.reportsPresence { break }
+            if await announce(presenceAtEnd, through: uploader, complainingAt: level) { break }
             level = .debug  // the updates' own trouble is reported beside it
             await clock.sleep(for: pause)
             pause = min(pause * 2, .seconds(300))
@@ -277,22 +277,25 @@ package struct VehicleAgent: Sendable {
     }
 
     /// A private vehicle is offline, whatever is told of others.
-    private var farewellState: VehicleState {
-        monitor.snapshot.privateSince == nil ? stateOnStop.withLock { $0 } : .offline
+    private var presenceAtEnd: Presence {
+        monitor.snapshot.privateSince == nil ? presenceOnStop.withLock { $0 } : .offline
     }
 
-    /// Whether Fleet Engine has taken the state.
-    private func tell(
-        _ state: VehicleState, through uploader: Uploader, complainingAt level: LogLevel = .warning
+    /// Whether the service has accepted the presence.
+    private func announce(
+        _ presence: Presence, through uploader: Uploader, complainingAt level: LogLevel = .warning
     ) async -> Bool {
-        do {
-            let outcome = try await uploader.send(state: state)
-            if outcome != .delivered { log.write(level, "the vehicle state was not accepted: \(outcome.reason)") }
-            return outcome == .delivered
-        } catch {
-            if !Task.isCancelled { log.write(level, "the vehicle state was not sent: \(error)") }
-            return false
-        }
+        let trouble: ReportedText
+        do throws(DeliveryFault) {
+            let outcome = try await uploader.announce(presence: presence).outcome
+            switch outcome.fault {
+            case nil: return true
+            case .unanswered?, .invalidAddress?: trouble = "sent: \(outcome.reason)"
+            case .some: trouble = "accepted: \(outcome.reason)"
+            }
+        } catch { trouble = "sent: \(error.reason)" }
+        if !Task.isCancelled { log.write(level, "the vehicle state was not \(trouble)") }
+        return false
     }
 
     /// Writes what is still in memory and releases the outbox.
@@ -317,11 +320,19 @@ extension Configuration {
     /// What delivery goes by.
     var uploadSettings: UploadSettings {
         UploadSettings(
-            vehicle: vehicle, endpoint: upload.endpoint,
-            state: vehicle.service == .onDemandTrips ? stateWhileRunning : nil,
-            limits: HTTPLimits(total: upload.timeout), maximumPastLocations: upload.maximumPastLocations,
+            presence: Presence(stateWhileRunning), timeLimit: upload.timeout,
+            maximumPastLocations: upload.maximumPastLocations,
             backlogUpdatesPerSecond: upload.backlogUpdatesPerSecond, retry: upload.retry,
             heartbeat: reporting.heartbeat)
+    }
+}
+
+extension Presence {
+    init(_ state: VehicleState) {
+        switch state {
+        case .online: self = .online
+        case .offline: self = .offline
+        }
     }
 }
 

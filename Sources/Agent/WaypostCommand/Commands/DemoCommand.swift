@@ -3,9 +3,9 @@ import FleetEngineSimulator
 import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
-import LocationReporting
 import ReceiverSimulator
 import ReportedText
+import Reporting
 import TrackDrawing
 import Waypost
 
@@ -205,7 +205,7 @@ final class DemoNarrator: ReportingObserver {
         }
     }
 
-    private func failed(_ outcome: UploadOutcome) {
+    private func failed(_ outcome: DeliveryOutcome) {
         let failures = state.withLock { state in
             state.failures += 1
             return state.failures

@@ -1,8 +1,8 @@
 import GNSS
 import GNSSReceiver
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 import TrackDrawing
 import Waypost
 

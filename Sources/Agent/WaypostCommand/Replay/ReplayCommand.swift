@@ -3,7 +3,7 @@ import GNSS
 import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import SQLiteOutbox
 import Waypost
 

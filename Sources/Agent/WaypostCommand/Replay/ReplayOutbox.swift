@@ -1,6 +1,6 @@
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 
 /// Where a replay keeps its updates: in an outbox of its own, which is gone when everything was delivered, or in one
 /// that it was told to continue.

@@ -3,8 +3,8 @@ import GNSS
 import GNSSReceiver
 import Glibc
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 import SQLiteOutbox
 import TimeAndChance
 import VehicleAuthorization
@@ -66,8 +66,9 @@ struct ReplayRun: Sendable {
         }
         let interval = configuration.reporting.policy.longestInterval * options.speed.stretch
         let parts = VehicleAgent.Parts(
-            source: source.driven(with: fleet.offset(at: 0, interval: interval)), authorization: authorization,
-            transport: meter, expectedFix: nil, spacing: .recordedLog,
+            source: source.driven(with: fleet.offset(at: 0, interval: interval)),
+            makeDelivery: { $0.makeDelivery(authorization: authorization, transport: meter) }, expectedFix: nil,
+            spacing: .recordedLog,
             latestFix: { UTCTime.system }, clock: clock, log: log, monitor: monitor,
             observers: observers + [meter] + (follower.map { [$0] } ?? []))
         var own = configuration
@@ -76,7 +77,7 @@ struct ReplayRun: Sendable {
         if names.count > 1 {
             source = try await source.loaded()
             vehicles = .many(
-                TestFleet(own, names: names, parts) { [source] index in
+                TestFleet(own, names: names, parts, authorization: authorization) { [source] index in
                     source.driven(with: fleet.offset(at: index, interval: interval))
                 })
             let survey = try await source.survey()

@@ -1,7 +1,7 @@
 import GNSSReceiver
 import HTTPMessages
-import LocationReporting
 import ReportedText
+import Reporting
 import StrictJSON
 import TrackDrawing
 import Waypost

@@ -1,6 +1,7 @@
 import FleetEngine
+import FleetEngineDelivery
 import HTTPMessages
-import LocationReporting
+import Reporting
 import SQLiteOutbox
 import TimeAndChance
 import VehicleAuthorization
@@ -28,7 +29,7 @@ final class AgentProcess: @unchecked Sendable {
     /// Makes the first uploader, and its successors after a reload.
     private let makeUploader: () -> Uploader
     private let authorization: any VehicleAuthorization
-    private let sendsState: Bool
+    private let hasPresence: Bool
     private var task: Task<Void, Never>?
 
     /// Opens the outbox and puts everything together.
@@ -58,23 +59,22 @@ final class AgentProcess: @unchecked Sendable {
         } else {
             authorization = cached
         }
-        var settings = UploadSettings(
-            vehicle: place.vehicle, endpoint: place.endpoint,
-            state: place.vehicle.service == .onDemandTrips ? .online : nil)
+        var settings = UploadSettings()
         bug?.change(&settings)
         let witness = Witness(world: world, life: life)
         var transport: any HTTPTransport = place.network
         if let bug { transport = bug.around(transport, world) }
         // One for all: its times count from its making.
         let clock = MonotonicClock(world.clock)
-        makeUploader = { [outbox, authorization, settings, transport] in
+        let delivery = FleetEngineDelivery(
+            of: place.vehicle, to: place.endpoint, authorization: authorization, transport: transport)
+        makeUploader = { [outbox, settings] in
             Uploader(
-                settings: settings, outbox: outbox, authorization: authorization, transport: transport,
-                clock: clock, jitter: { jitter.draw() },
+                settings: settings, outbox: outbox, delivery: delivery, clock: clock, jitter: { jitter.draw() },
                 observer: witness)
         }
         let uploader = makeUploader()
-        sendsState = settings.state != nil
+        hasPresence = delivery.hasPresence
         let knowsPresent = dice.chance(0.7)
         intake = LocationIntake(
             plausibility: Plausibility(
@@ -113,9 +113,9 @@ final class AgentProcess: @unchecked Sendable {
     func terminate() async {
         world.note(.stop, 0, 0, "SIGTERM")
         await cancel()
-        if sendsState {
+        if hasPresence {
             await withTaskGroup { group in
-                group.addTask { [pipeline] in _ = try? await pipeline.uploader.send(state: .offline) }
+                group.addTask { [pipeline] in _ = try? await pipeline.uploader.announce(presence: .offline) }
                 group.addTask { [world] in await world.clock.wait(for: .seconds(3)) }
                 await group.next()
                 group.cancelAll()

@@ -1,6 +1,6 @@
 import FleetEngine
 import HTTPMessages
-import LocationReporting
+import Reporting
 
 /// The days of one vehicle: drives and stops, and at many stops the power goes.
 ///
