@@ -199,8 +199,8 @@ private let wrongLocationFields: [(String, String)] = [
             body("10:00:20", "10:00:18", "10:00:17"), body("10:00:30", "10:00:31"),
         ] { _ = try await backend.update(body, mask: "lastLocation,pastLocations") }
         let vehicle = try #require(await backend.engine.record.vehicles.values.first)
-        #expect(vehicle.lastLocationsBackInTime == 1)
-        #expect(vehicle.pastLocationsOutOfOrder == 2)
+        #expect(vehicle.order.lastLocationsBackInTime == 1)
+        #expect(vehicle.order.pastLocationsOutOfOrder == 2)
         #expect(vehicle.repeats == 1)
         #expect(vehicle.deliveries.count == 9)
         #expect(vehicle.track.map(\.time) == vehicle.fixTimes)

@@ -34,9 +34,15 @@ struct SerialEndpoint: ReceiverEndpoint {
     private let device: String
     private let rate: Rate
 
-    init(device: String, baudRate: Int) { (self.device, rate) = (device, .known(baudRate)) }
+    init(device: String, baudRate: Int) {
+        self.device = device
+        rate = .known(baudRate)
+    }
 
-    init(device: String, search: BaudRateSearch) { (self.device, rate) = (device, .searched(Locked(search))) }
+    init(device: String, search: BaudRateSearch) {
+        self.device = device
+        rate = .searched(Locked(search))
+    }
 
     var name: String { device }
 
@@ -107,7 +113,9 @@ private final class OpenSerialLine: ReceiverLine {
     let trial: RateTrial?
 
     init(_ line: SerialLine, greeting: String, trial: RateTrial? = nil) {
-        (self.line, self.greeting, self.trial) = (line, greeting, trial)
+        self.line = line
+        self.greeting = greeting
+        self.trial = trial
     }
 
     var raw: CInt { line.raw }

@@ -24,7 +24,8 @@ enum BundledText {
         var shown = ""
         var rest = text.utf8[...]
         while let start = rest.firstIndex(where: \.isDigit) {
-            let (before, after) = (rest[..<start], rest[start...])
+            let before = rest[..<start]
+            let after = rest[start...]
             let number = after.prefix(while: \.isDigit)
             let end = endOfCoordinate(after)
             shown += Substring(before) + (end == nil ? Substring(number) : Substring(struck))

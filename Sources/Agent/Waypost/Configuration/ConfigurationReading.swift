@@ -15,7 +15,9 @@ final class ConfigurationReading {
     var lines: [String] { problems.map { "\(file): \"\($0.path)\" \($0.says)" } }
 
     init(file: String, places: JSONPlaces = JSONPlaces(), environment: [String: String] = [:]) {
-        (self.file, self.places, self.environment) = (file, places, environment)
+        self.file = file
+        self.places = places
+        self.environment = environment
     }
 
     /// Notes that the value at `path` `says` something that it may not.
