@@ -221,7 +221,7 @@ import WaypostTestSupport
         let good = try String(contentsOf: URL(filePath: file), encoding: .utf8)
         let half = good.prefix(good.count / 2)
         let attempts = [
-            (String(half), "the text ends within"),
+            (String(half), "is missing for the bracket"),
             ("", "config.json: "),
             (good.replacing(#""type": "serial""#, with: #""type": "stdin""#), "receiver"),
             (

@@ -78,7 +78,7 @@ extension Rule {
 
     /// Where bytes become text that is read further, and never shown as it is.
     private static let mayDecode: Set<String> = [
-        "Sources/Adapters/BackendAuthorization/TokenProvider.swift",
+        "Sources/Adapters/BackendAuthorization/FoundToken.swift",
         "Sources/Adapters/BackendAuthorization/SecretFile.swift",
         // A path that is looked for; messages show it as a `ReportedText`.
         "Sources/Adapters/BackendAuthorization/TokenProgram.swift",

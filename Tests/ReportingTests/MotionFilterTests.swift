@@ -107,7 +107,7 @@ import WaypostTestSupport
         #expect(filtered.dropFirst(2).allSatisfy { abs(($0.speedMetersPerSecond ?? 0) - 12) < 0.1 })
         #expect(filtered.dropFirst(2).allSatisfy { $0.headingDegrees == 180 })
         // What is reported of a vehicle has one speed and one heading.
-        #expect(filtered.allSatisfy { $0.derivedSpeedMetersPerSecond == nil && $0.derivedHeadingDegrees == nil })
+        #expect(filtered.allSatisfy { $0.derived.speedMetersPerSecond == nil && $0.derived.headingDegrees == nil })
         #expect(filtered.last.map { LocationUpdate($0).headingDegrees } == 180)
     }
 

@@ -196,7 +196,7 @@ import WaypostTestSupport
         var (derived, classifier) = (DerivedMotion(), MotionClassifier())
         let kinds = Self.ride.fixes(wander: 0.5, statesSpeed: false).map { fix -> Motion.Kind? in
             var fix = derived.completed(fix)
-            fix.speedMetersPerSecond = fix.derivedSpeedMetersPerSecond
+            fix.speedMetersPerSecond = fix.derived.speedMetersPerSecond
             return classifier.motion(at: fix)?.kind
         }
         let speeds = Self.ride.moments.enumerated().filter { $0.offset % 10 == 0 }.map(\.element.speed)

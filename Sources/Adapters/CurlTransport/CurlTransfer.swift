@@ -326,7 +326,8 @@ struct RequestRepetition: Sendable, Hashable {
                 isRefused = true
                 return false
             }
-            (hasChangedProtocol, hasAskedOnNewConnection) = (true, false)
+            hasChangedProtocol = true
+            hasAskedOnNewConnection = false
         }
         isConnecting = true
         return true

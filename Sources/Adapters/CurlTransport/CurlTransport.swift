@@ -22,7 +22,8 @@ package final class CurlTransport: HTTPTransport {
     /// - Throws: `.transportFailed` when libcurl cannot be set up.
     package init(options: CurlTransportOptions) throws(HTTPTransportError) {
         do throws(SystemError) {
-            (ended, guardian) = (try EventDescriptor(), try FloodGuard())
+            ended = try EventDescriptor()
+            guardian = try FloodGuard()
         } catch {
             throw HTTPTransportError(.transportFailed, "\(error)")
         }
@@ -74,6 +75,8 @@ package struct CurlTransportOptions: Sendable, Hashable {
     package var tellsCertificateEnd = false
 
     package init(userAgent: String, caFile: String? = nil, clientCertificate: CurlClientCertificate? = nil) {
-        (self.userAgent, self.caFile, self.clientCertificate) = (userAgent, caFile, clientCertificate)
+        self.userAgent = userAgent
+        self.caFile = caFile
+        self.clientCertificate = clientCertificate
     }
 }

@@ -91,11 +91,7 @@ public struct Agent: Sendable {
         parts.monitor.note(loadedAt: last?.loadedAt ?? .system)
         if let file = source?.file { parts.monitor.note(loadedFrom: FileSystem.destination(of: file)) }
         let report = reporter(of: agent)
-        let orders = PageOrders(
-            clock: clock,
-            PageOrders.Means(
-                configuration, file: source?.file, history: history, clock: clock, report: report))
-        status.routes.withLock { $0 = StatusRoutes(report: report, history: parts.history, orders: orders) }
+        status.routes.withLock { $0 = StatusRoutes(report: report, history: parts.history) }
         let manager = ServiceManager(notification, log: log)
         manager.tell(["READY=1", "STATUS=started"])
         let place = status.address.map { "status at \($0)" } ?? "no status address"
@@ -118,8 +114,7 @@ public struct Agent: Sendable {
         let reload = Locked<Reload?>(nil)
         let failure = await AbandonableCall.run(stoppedWithin: Stopping.patience, on: clock) { stop in
             await runServices(
-                of: agent, parts, status: status, watchdog: watchdog, manager: manager, orders: orders,
-                report: report
+                of: agent, parts, status: status, watchdog: watchdog, manager: manager, report: report
             ) {
                 var watch = ConfigurationReload(
                     of: agent, configuration, parts, from: source, files: files, manager: manager, report: report)
@@ -205,13 +200,12 @@ public struct Agent: Sendable {
     /// pipeline does.
     private func runServices(
         of agent: VehicleAgent, _ parts: ServiceParts, status: StatusAddress, watchdog: Watchdog,
-        manager: ServiceManager, orders: PageOrders, report: @escaping @Sendable () async -> StatusReport,
+        manager: ServiceManager, report: @escaping @Sendable () async -> StatusReport,
         reload: @escaping @Sendable () async -> Void
     ) async -> AgentError? {
         let (log, clock) = (agent.log, agent.clock)
         return await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
             group.addTask { await status.run(clock: clock, log: log) }
-            group.addTask { await orders.run() }
             group.addTask { await tellLastStall(agent) }
             group.addTask { await watchNetwork(agent) }
             group.addTask { await reload() }

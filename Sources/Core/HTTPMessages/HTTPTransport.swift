@@ -78,7 +78,8 @@ package struct HTTPTraffic: Sendable, Hashable {
     package var bytesReceived: Int
 
     package init(bytesSent: Int = 0, bytesReceived: Int = 0) {
-        (self.bytesSent, self.bytesReceived) = (bytesSent, bytesReceived)
+        self.bytesSent = bytesSent
+        self.bytesReceived = bytesReceived
     }
 
     package static func + (one: Self, other: Self) -> Self {

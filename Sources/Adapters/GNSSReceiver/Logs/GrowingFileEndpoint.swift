@@ -51,7 +51,8 @@ private final class GrowingFileLine: ReceiverLine {
     private let next: Locked<GrowingFile.Beginning>
 
     init(_ file: GrowingFile, next: Locked<GrowingFile.Beginning>) {
-        (self.file, self.next) = (file, next)
+        self.file = file
+        self.next = next
         next.withLock { $0 = file.place }
     }
 

@@ -11,7 +11,9 @@ package struct LogReceiver: FixSource {
     private let chunkBytes: Int
 
     package init(paths: [String], decoder: NMEADecoder = NMEADecoder(), chunkBytes: Int = 64 << 10) {
-        (self.paths, self.decoder, self.chunkBytes) = (paths, decoder, chunkBytes)
+        self.paths = paths
+        self.decoder = decoder
+        self.chunkBytes = chunkBytes
     }
 
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {

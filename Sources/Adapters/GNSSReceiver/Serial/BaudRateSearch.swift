@@ -73,7 +73,10 @@ struct BaudRateSearch: Sendable, Hashable {
             return .open(at: rate)
         }
         tried.append(rate)
-        if evidence > best { (best, bestAt) = (evidence, rate) }
+        if evidence > best {
+            best = evidence
+            bestAt = rate
+        }
         if let next = order.first(where: { !tried.contains($0) }) {
             rate = next
             return .open(at: next)
@@ -88,7 +91,8 @@ struct BaudRateSearch: Sendable, Hashable {
     /// The line cannot be opened: what is there when it can may be another receiver.
     mutating func lineIsMissing() {
         beginRound()
-        (rate, isComplaintTold) = (order[0], false)
+        rate = order[0]
+        isComplaintTold = false
     }
 
     /// Whether the operator should hear which rate is tried now.
@@ -106,7 +110,11 @@ struct BaudRateSearch: Sendable, Hashable {
         return [lastGood] + Self.candidates.filter { $0 != lastGood }
     }
 
-    private mutating func beginRound() { (tried, best, bestAt) = ([], .silence, nil) }
+    private mutating func beginRound() {
+        tried = []
+        best = .silence
+        bestAt = nil
+    }
 
     /// What the port is on which text arrives, and what to do.
     static let remedyForText =
@@ -156,7 +164,8 @@ struct RateTrial: Sendable {
         self.search = search
         self.found = found
         let now = search.withLock { $0 }
-        (limit, isOpeningNews) = (now.trial, now.isOpeningNews)
+        limit = now.trial
+        isOpeningNews = now.isOpeningNews
         discovery = "at \(now.rate) baud (found; \"baudRate\": \(now.rate) in the configuration saves the search)"
     }
 

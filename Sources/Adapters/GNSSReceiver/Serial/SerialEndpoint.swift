@@ -38,7 +38,10 @@ struct SerialEndpoint: ReceiverEndpoint {
     private let device: String
     private let rate: Rate
 
-    init(device: String, baudRate: Int) { (self.device, rate) = (device, .known(baudRate)) }
+    init(device: String, baudRate: Int) {
+        self.device = device
+        rate = .known(baudRate)
+    }
 
     init(device: String, search: BaudRateSearch, found: Locked<FoundBaudRate?> = Locked(nil)) {
         self.device = device
@@ -120,7 +123,9 @@ private final class OpenSerialLine: ReceiverLine {
     let trial: RateTrial?
 
     init(_ line: SerialLine, greeting: String, trial: RateTrial? = nil) {
-        (self.line, self.greeting, self.trial) = (line, greeting, trial)
+        self.line = line
+        self.greeting = greeting
+        self.trial = trial
     }
 
     var raw: CInt { line.raw }

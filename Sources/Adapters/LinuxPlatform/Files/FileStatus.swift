@@ -17,7 +17,9 @@ package struct FileStatus: Sendable, Hashable {
         private let volume, number, device: UInt64
 
         package init(volume: UInt64, number: UInt64, device: UInt64 = 0) {
-            (self.volume, self.number, self.device) = (volume, number, device)
+            self.volume = volume
+            self.number = number
+            self.device = device
         }
     }
 
@@ -39,8 +41,14 @@ package struct FileStatus: Sendable, Hashable {
         kind: Kind, owner: UInt32, group: UInt32 = 0, permissions: UInt32 = 0o600, names: Int = 1, bytes: Int64 = 0,
         changedAt: Double = 0, identity: Identity? = nil
     ) {
-        (self.kind, self.owner, self.group, self.permissions) = (kind, owner, group, permissions)
-        (self.names, self.bytes, self.changedAt, self.identity) = (names, bytes, changedAt, identity)
+        self.kind = kind
+        self.owner = owner
+        self.group = group
+        self.permissions = permissions
+        self.names = names
+        self.bytes = bytes
+        self.changedAt = changedAt
+        self.identity = identity
     }
 
     /// What lies at `path`; `nil` when nothing does.
@@ -85,8 +93,11 @@ package struct FileStatus: Sendable, Hashable {
             case S_IFIFO: .fifo
             default: .device
             }
-        (owner, group, permissions) = (status.st_uid, status.st_gid, status.st_mode & 0o7777)
-        (names, bytes) = (Int(status.st_nlink), Int64(status.st_size))
+        owner = status.st_uid
+        group = status.st_gid
+        permissions = status.st_mode & 0o7777
+        names = Int(status.st_nlink)
+        bytes = Int64(status.st_size)
         changedAt = Double(status.st_ctim.tv_sec) + Double(status.st_ctim.tv_nsec) / 1e9
         identity = Identity(
             volume: UInt64(status.st_dev), number: UInt64(status.st_ino), device: UInt64(status.st_rdev))

@@ -223,8 +223,12 @@ package enum ChildTable {
         let targets: [Descendant]
         switch step {
         case .done: return []
-        case .stop(let moving): (signal, targets) = (SIGSTOP, moving)
-        case .kill(let all): (signal, targets) = (SIGKILL, all)
+        case .stop(let moving):
+            signal = SIGSTOP
+            targets = moving
+        case .kill(let all):
+            signal = SIGKILL
+            targets = all
         }
         let parents = Dictionary(found.map { ($0.processID, $0) }, uniquingKeysWith: { first, _ in first })
         var refused: Set<pid_t> = []

@@ -97,7 +97,7 @@ package struct UnwantedVariable: Sendable {
 
     /// Whether a variable of this name is meant.
     package func matches(_ name: String) -> Bool {
-        let (name, pattern) = (name.uppercased(), pattern)
+        let name = name.uppercased()
         if pattern.hasPrefix("*") { return name.hasSuffix(pattern.dropFirst()) }
         if pattern.hasSuffix("*") { return name.hasPrefix(pattern.dropLast()) }
         return name == pattern

@@ -15,7 +15,8 @@ struct SocketAddress {
             guard UInt32(bigEndian: ipv4.sin_addr.s_addr) >> 24 == 127 else { return nil }
             ipv4.sin_family = sa_family_t(AF_INET)
             ipv4.sin_port = port.bigEndian
-            (family, length) = (AF_INET, socklen_t(MemoryLayout<sockaddr_in>.size))
+            family = AF_INET
+            length = socklen_t(MemoryLayout<sockaddr_in>.size)
             unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: ipv4, as: sockaddr_in.self) }
         } else if unsafe inet_pton(AF_INET6, host, &ipv6.sin6_addr) == 1 {
             let isLoopback = unsafe withUnsafeBytes(of: &ipv6.sin6_addr) {
@@ -24,7 +25,8 @@ struct SocketAddress {
             guard isLoopback else { return nil }
             ipv6.sin6_family = sa_family_t(AF_INET6)
             ipv6.sin6_port = port.bigEndian
-            (family, length) = (AF_INET6, socklen_t(MemoryLayout<sockaddr_in6>.size))
+            family = AF_INET6
+            length = socklen_t(MemoryLayout<sockaddr_in6>.size)
             unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: ipv6, as: sockaddr_in6.self) }
         } else {
             return nil
@@ -38,7 +40,8 @@ struct SocketAddress {
         let bytes = Array(path.utf8)
         guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
-        (family, length) = (AF_UNIX, socklen_t(MemoryLayout<sockaddr_un>.size))
+        family = AF_UNIX
+        length = socklen_t(MemoryLayout<sockaddr_un>.size)
         unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: address, as: sockaddr_un.self) }
     }
 
@@ -47,7 +50,9 @@ struct SocketAddress {
         guard let address = SocketAddress(path: "\0" + name) else { return nil }
         // Here every byte counts, so that the name ends where the address does.
         let nameOffset = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? MemoryLayout<sa_family_t>.size
-        (family, storage, length) = (address.family, address.storage, socklen_t(nameOffset + 1 + name.utf8.count))
+        family = address.family
+        storage = address.storage
+        length = socklen_t(nameOffset + 1 + name.utf8.count)
     }
 
     func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {

@@ -24,15 +24,13 @@ package enum OnlineCheck {
     ///
     /// `waits` hears what is waited for, `found` what came of each check, in an order that is always the same; once the
     /// task is cancelled, of those that had ended before. The configuration was read from `file`, and `failed` names
-    /// what the offline check found wrong in it. The service gives its own report as `own`.
+    /// what the offline check found wrong in it.
     package static func run(
         _ configuration: Configuration, from file: String? = nil, failed: Set<String> = [],
-        asService own: StatusReport? = nil, waits: (String) -> Void,
-        found: (CheckLine) throws -> Void
+        waits: (String) -> Void, found: (CheckLine) throws -> Void
     ) async throws {
         waits("service: waiting for its answer")
-        let answer: RunningService.Answer =
-            if let own { .report(own, json: []) } else { await RunningService(configuration).ask() }
+        let answer = await RunningService(configuration).ask()
         let service: StatusReport? = if case .report(let report, _) = answer { report } else { nil }
         let isSilent = if case .mute = answer { true } else { false }
         let isOurs = isSilent || service?.vehicle == configuration.vehicle.description
@@ -233,7 +231,8 @@ extension OnlineCheck {
     private static func receiver(_ configuration: Configuration) async -> ReceiverFinding {
         let source = configuration.makeSource(present: { UTCTime.synchronizedSystem ?? Release.date })
         let longest = longestWait(for: configuration.receiver.source)
-        let (last, failure) = (Locked(FirstFixWait()), Locked<String?>(nil))
+        let last = Locked(FirstFixWait())
+        let failure = Locked<String?>(nil)
         let (events, sink) = AsyncStream.makeStream(of: FixSourceEvent.self, bufferingPolicy: .bufferingNewest(64))
         return await withTaskGroup(of: Void.self, returning: ReceiverFinding.self) { group in
             group.addTask {
@@ -259,7 +258,8 @@ extension OnlineCheck {
                 return ReceiverFinding(
                     line: CheckLine(.fail, "receiver", reason), isHeard: isHeard(wait.state?.kind.rawValue))
             }
-            let (present, detail) = (UTCTime.synchronizedSystem, discovery(wait.state))
+            let present = UTCTime.synchronizedSystem
+            let detail = discovery(wait.state)
             let isRecorded = configuration.readsRecording
             let line = verdict(on: fix, present: isRecorded ? nil : present, detail: detail)
             return ReceiverFinding(
@@ -318,7 +318,8 @@ extension OnlineCheck {
 
     /// Whether `difference` is that of a time zone, to a minute: they are quarters of an hour apart, up to 14 hours.
     private static func isZone(_ difference: Duration) -> Bool {
-        let (seconds, quarter) = (difference.components.seconds, Int64(900))
+        let seconds = difference.components.seconds
+        let quarter = Int64(900)
         let rest = seconds % quarter
         return (1740...50_460).contains(seconds) && min(rest, quarter - rest) <= 60
     }
@@ -442,16 +443,16 @@ extension OnlineCheck {
     /// refuses it, which proves that it answers and no more.
     private static func tripToken(_ configuration: Configuration) async -> CheckLine? {
         guard hasTripTokens(configuration) else { return nil }
-        let (verdict, text): (CheckLine.Verdict, String)
+        func line(_ verdict: CheckLine.Verdict, _ text: String) -> CheckLine { CheckLine(verdict, "trip token", text) }
         do throws(AgentError) {
             switch try await TokenReport.ask(configuration, trip: "waypost-check") {
-            case .success(let report): (verdict, text) = (report.verdict.fits ? .ok : .fail, report.summary)
+            case .success(let report): return line(report.verdict.fits ? .ok : .fail, report.summary)
             case .failure(let error) where error.code == .refused:
-                verdict = .note
-                text = "\(error); the trip asked for does not exist, try one that does: waypost token --trip ID"
-            case .failure(let error): (verdict, text) = (.fail, error.detail)
+                return line(
+                    .note,
+                    "\(error); the trip asked for does not exist, try one that does: waypost token --trip ID")
+            case .failure(let error): return line(.fail, error.detail)
             }
-        } catch { (verdict, text) = (.fail, error.detail) }
-        return CheckLine(verdict, "trip token", text)
+        } catch { return line(.fail, error.detail) }
     }
 }

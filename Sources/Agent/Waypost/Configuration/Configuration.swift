@@ -42,7 +42,8 @@ extension Configuration {
     var forConsumers: Configuration? {
         consumerAuthorization.map { provider in
             var own = self
-            (own.authorization, own.authorizationSection) = (provider, "consumerAuthorization")
+            own.authorization = provider
+            own.authorizationSection = "consumerAuthorization"
             return own
         }
     }
@@ -186,10 +187,16 @@ extension Configuration {
         _ = root.optionalString("$schema", "where an editor finds the schema of this file; Waypost does not look there")
         guard let vehicle, let receiver, let authorization, let upload, let statusAddress else { return nil }
         self.vehicle = vehicle.name
-        (stateWhileRunning, stateOnStop) = (vehicle.whileRunning, vehicle.onStop)
+        stateWhileRunning = vehicle.whileRunning
+        stateOnStop = vehicle.onStop
         privateWhen = vehicle.privateWhen
-        (self.receiver, self.authorization, self.reporting) = (receiver, authorization, reporting)
-        (self.upload, self.outbox, self.statusAddress, self.log) = (upload, outbox, statusAddress, log)
+        self.receiver = receiver
+        self.authorization = authorization
+        self.reporting = reporting
+        self.upload = upload
+        self.outbox = outbox
+        self.statusAddress = statusAddress
+        self.log = log
     }
 
     private static func vehicle(

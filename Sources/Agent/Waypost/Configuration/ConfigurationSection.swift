@@ -15,7 +15,9 @@ struct ConfigurationSection {
     var placeholders = ["vehicleId", "providerId"]
 
     init(path: String, members: [String: JSONValue]?, reading: ConfigurationReading) {
-        (self.path, self.members, self.reading) = (path, members, reading)
+        self.path = path
+        self.members = members
+        self.reading = reading
     }
 
     /// Whether there is anything under `key`.
@@ -268,8 +270,8 @@ struct ConfigurationSection {
     /// Notes that the time under `key` is shorter than that under `other`, where both can be used.
     func require(_ key: String, _ time: Duration, notBelow other: String, _ least: Duration) {
         guard time < least, !isRejected(key), !isRejected(other) else { return }
-        let (seconds, fewest) = (Self.plain(time / .seconds(1)), Self.plain(least / .seconds(1)))
-        report(key, "is \(seconds), shorter than \"\(other)\", which is \(fewest); make it at least as long")
+        let seconds = [time, least].map { Self.plain($0 / .seconds(1)) }
+        report(key, "is \(seconds[0]), shorter than \"\(other)\", which is \(seconds[1]); make it at least as long")
     }
 
     /// Notes every key that was not read, with the one of `meant` or the nearest that exists and is not there; that one

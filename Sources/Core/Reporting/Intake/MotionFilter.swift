@@ -31,9 +31,8 @@ struct MotionFilter: Sendable {
         motion = classifier.motion(at: measured)
         var reported = motion?.place.map { Self.repetition(of: $0, for: measured) } ?? measured
         reported.speedMetersPerSecond = reported.knownSpeedMetersPerSecond
-        reported.headingDegrees = reported.derivedHeadingDegrees ?? reported.headingDegrees
-        reported.derivedSpeedMetersPerSecond = nil
-        reported.derivedHeadingDegrees = nil
+        reported.headingDegrees = reported.derived.headingDegrees ?? reported.headingDegrees
+        reported.derived = TrackMotion()
         guard let motion else { return reported }
         return heading.steadied(reported, motion.kind)
     }
@@ -44,7 +43,7 @@ struct MotionFilter: Sendable {
         var held = place
         held.timeOfFix = fix.timeOfFix
         held.speedMetersPerSecond = 0
-        held.derivedSpeedMetersPerSecond = nil
+        held.derived.speedMetersPerSecond = nil
         held.bodyHeadingDegrees = fix.bodyHeadingDegrees
         held.quality = fix.quality
         return held
