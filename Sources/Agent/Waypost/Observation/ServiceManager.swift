@@ -13,7 +13,22 @@ final class ServiceManager: Sendable {
     private let log: LogWriter
     private let state = Locked(State())
 
-    init(_ notification: ServiceNotification, log: LogWriter) { (self.notification, self.log) = (notification, log) }
+    /// The time between two signs to the watchdog: half its limit, or less.
+    let feedInterval: Duration
+
+    init(_ notification: ServiceNotification, feedInterval: Duration = .seconds(10), log: LogWriter) {
+        self.notification = notification
+        self.feedInterval = feedInterval
+        self.log = log
+    }
+
+    /// The service manager that the variables of this process's `environment` name; without them nothing is sent.
+    convenience init(_ environment: [String: String], log: LogWriter) {
+        let limit = environment["WATCHDOG_USEC"].flatMap(Int64.init).map(Duration.microseconds) ?? .seconds(20)
+        self.init(
+            ServiceNotification(socketPath: environment["NOTIFY_SOCKET"]),
+            feedInterval: min(limit / 2, .seconds(10)), log: log)
+    }
 
     /// Tells `assignments`, as `["READY=1", "STATUS=receiving"]`, and what is still owed.
     func tell(_ assignments: [String]) {

@@ -133,7 +133,10 @@ package struct Stall: Sendable, Hashable, CustomStringConvertible {
     /// How long there has been no progress.
     package let duration: Duration
 
-    package init(stage: Stage, duration: Duration) { (self.stage, self.duration) = (stage, duration) }
+    package init(stage: Stage, duration: Duration) {
+        self.stage = stage
+        self.duration = duration
+    }
 
     /// The stage, what is wrong, and for how long.
     package var description: String { "\(stage.rawValue): \(stage.complaint) for \(duration.spoken)" }

@@ -33,7 +33,10 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
     init(
         _ outbox: Store, clock: MonotonicClock, progress: StageProgress?, gaveUp: @escaping @Sendable () -> Void = {}
     ) {
-        (self.outbox, self.clock, self.progress, self.gaveUp) = (outbox, clock, progress, gaveUp)
+        self.outbox = outbox
+        self.clock = clock
+        self.progress = progress
+        self.gaveUp = gaveUp
     }
 
     @discardableResult

@@ -21,7 +21,10 @@ package struct Watchdog: Sendable {
         _ progress: StageProgress, feedInterval: Duration, feed: @escaping @Sendable () -> Void,
         end: @escaping @Sendable (Stall) -> Void
     ) {
-        (self.progress, self.feedInterval, self.feed, self.end) = (progress, feedInterval, feed, end)
+        self.progress = progress
+        self.feedInterval = feedInterval
+        self.feed = feed
+        self.end = end
     }
 
     /// Until cancelled.

@@ -87,7 +87,8 @@ struct CertificateFiles {
 
     /// What its lines `-----BEGIN LABEL-----` say of a PEM file.
     private static func labels(of path: String) throws(BoundedFile.Refusal) -> [String] {
-        let (bytes, begin) = (try BoundedFile.contents(of: path, limit: limit), Array("-----BEGIN ".utf8))
+        let bytes = try BoundedFile.contents(of: path, limit: limit)
+        let begin = Array("-----BEGIN ".utf8)
         return bytes.split(separator: UInt8(ascii: "\n")).filter { $0.starts(with: begin) }.map {
             ReportedText(bytes: $0.dropFirst(begin.count).prefix { $0 != UInt8(ascii: "-") }).description
         }

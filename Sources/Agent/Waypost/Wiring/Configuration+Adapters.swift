@@ -124,6 +124,37 @@ extension Configuration {
     }
 }
 
+extension Configuration {
+    /// Whether anything is at the path; a path that cannot be looked at counts as a switch that is on.
+    var privateSwitch: PrivateSwitch? {
+        guard let path = privateWhen else { return nil }
+        return {
+            let isOn = await onThreadIfAny(named: "private-switch") {
+                do throws(SystemError) { return try FileStatus(at: path) != nil } catch { return true }
+            }
+            return (try? isOn.get()) ?? true
+        }
+    }
+
+    /// What delivery goes by.
+    var uploadSettings: UploadSettings {
+        UploadSettings(
+            presence: Presence(stateWhileRunning), timeLimit: upload.timeout,
+            maximumPastLocations: upload.maximumPastLocations,
+            backlogUpdatesPerSecond: upload.backlogUpdatesPerSecond, retry: upload.retry,
+            heartbeat: reporting.heartbeat)
+    }
+}
+
+extension Presence {
+    init(_ state: VehicleState) {
+        switch state {
+        case .online: self = .online
+        case .offline: self = .offline
+        }
+    }
+}
+
 /// Tells each time that a provider is really asked, which is beyond the cache, and that it has answered.
 private struct ObservedAuthorization: VehicleAuthorization {
     let provider: any VehicleAuthorization

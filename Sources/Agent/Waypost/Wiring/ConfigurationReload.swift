@@ -84,7 +84,7 @@ struct ConfigurationReload {
                 guard let found = candidate else { continue }
                 guard let reason = await agent.reasonForUnstored() else {
                     group.cancelAll()
-                    return Reload(of: agent, found, inForce: inForce)
+                    return Reload(of: agent, found, inForce: inForce, isOfProcess: source != nil)
                 }
                 if !hasReportedWait {
                     parts.log.write(.warning, "reload delayed: positions are in memory only: \(reason)")
@@ -202,11 +202,16 @@ struct Reload: Sendable {
     private let agent: VehicleAgent
     private let candidate: ConfigurationReload.Candidate
     private let inForce: Configuration
+    /// Whether the process executes its program again, and so keeps the locks of the outbox.
+    private let isOfProcess: Bool
 
-    fileprivate init(of agent: VehicleAgent, _ candidate: ConfigurationReload.Candidate, inForce: Configuration) {
+    fileprivate init(
+        of agent: VehicleAgent, _ candidate: ConfigurationReload.Candidate, inForce: Configuration, isOfProcess: Bool
+    ) {
         self.agent = agent
         self.candidate = candidate
         self.inForce = inForce
+        self.isOfProcess = isOfProcess
     }
 
     /// Ends the run, of which no task is left, and returns what the next one needs.
@@ -224,7 +229,7 @@ struct Reload: Sendable {
                 change = ConfigurationChange(from: inForce, to: inForce)
             }
         }
-        await agent.shutDown(isSilent: !change.leavesVehicle, keepsLocks: change.keepsOutbox)
+        await agent.shutDown(isSilent: !change.leavesVehicle, keepsLocks: isOfProcess && change.keepsOutbox)
         return Handover(cause: cause, document: next.document, loadedAt: candidate.loadedAt, baudRate: foundRate)
     }
 }

@@ -20,7 +20,8 @@ struct OutboxVehicle: Sendable {
     /// - Throws: `unusable`. What has nothing beside it, or nothing that waits, is anybody's.
     func require(_ vehicle: VehicleName, _ ledger: Ledger) throws(OutboxError) {
         guard ledger.pending > 0, let earlier, earlier.description != vehicle.description else { return }
-        let (updates, wait) = (ledger.pending.counted("update"), ledger.pending == 1 ? "waits" : "wait")
+        let updates = ledger.pending.counted("update")
+        let wait = ledger.pending == 1 ? "waits" : "wait"
         throw OutboxError(
             .unusable,
             """

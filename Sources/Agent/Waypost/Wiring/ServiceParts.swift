@@ -6,77 +6,84 @@ import RunRecording
 import TimeAndChance
 import VehicleAuthorization
 
-/// What the parts of a running service share, and what is made over it of a configuration.
+/// What the parts of a running service share.
 struct ServiceParts: Sendable {
-    let log: LogWriter
     let clock: MonotonicClock
+    let log: LogWriter
     let monitor: AgentMonitor
     let progress: StageProgress
     /// Records the run; `nil` without `--record`.
     let recorder: RunRecorder?
     let history: HistoryKeeper
-    private let present = ApproximatePresent(release: Release.date) { UTCTime.synchronizedSystem }
-    /// Asked for tokens in place of the configured provider.
-    private let ownProvider: (any VehicleAuthorization)?
-    private let cachePolicy: CachePolicy
-    /// The baud rate that was found, by this run or an earlier one.
+    /// The baud rate that was found, by this run or the previous one.
     let foundRate: Locked<FoundBaudRate?>
+    private let present = ApproximatePresent(release: Release.date) { UTCTime.synchronizedSystem }
 
-    init(
-        log: LogWriter, clock: MonotonicClock, monitor: AgentMonitor, progress: StageProgress, recorder: RunRecorder?,
-        history: HistoryKeeper, ownProvider: (any VehicleAuthorization)?, cachePolicy: CachePolicy,
-        foundRate: FoundBaudRate?
-    ) {
-        self.log = log
+    /// `last` is what the previous run left.
+    init(_ configuration: Configuration, isRecorded: Bool, after last: Handover?) {
+        let clock = MonotonicClock(ContinuousClock())
+        let history = HistoryKeeper(clock: clock)
+        let recorder = isRecorded ? RunRecorder(now: { .system }) : nil
+        recorder?.keepPrivate(
+            in: configuration.reporting.privateZones, hasSwitch: configuration.privateWhen != nil)
+        log = LogWriter(
+            level: configuration.log.level, format: configuration.log.format, hearsDebug: isRecorded
+        ) { level, text in
+            if level < .debug { history.note(level, text) }
+            recorder?.note(logLine: "\(level.rawValue): \(text)")
+        }
+        monitor =
+            configuration.readsRecording
+            ? AgentMonitor(clock: clock)
+            : AgentMonitor(clock: clock, systemTime: { .system }, synchronizedTime: { .synchronizedSystem })
+        monitor.note(loadedAt: last?.loadedAt ?? .system)
+        progress = StageProgress(ProgressWatch(patience: configuration.patience))
+        foundRate = Locked(last?.baudRate)
         self.clock = clock
-        self.monitor = monitor
-        self.progress = progress
-        self.recorder = recorder
         self.history = history
-        self.ownProvider = ownProvider
-        self.cachePolicy = cachePolicy
-        self.foundRate = Locked(foundRate)
+        self.recorder = recorder
     }
 
-    /// The configured receiver.
-    func source(_ configuration: Configuration) -> any FixSource {
-        configuration.makeSource(
-            present: { [present] in present.time }, foundRate: foundRate, progress: progress, tap: recorder)
-    }
-
-    /// The configured provider, or the user's own, behind a cache that is empty.
-    func authorization(_ configuration: Configuration) throws(AgentError) -> CachedAuthorization {
+    /// Returns the configured provider, or the user's own, behind a cache that is empty.
+    func authorization(
+        _ configuration: Configuration, ownProvider: (any VehicleAuthorization)?, _ policy: CachePolicy
+    ) throws(AgentError) -> CachedAuthorization {
         let provider: any VehicleAuthorization
         if let ownProvider { provider = ownProvider } else { provider = try configuration.makeProvider(log: log) }
         return configuration.cached(
-            provider, clock: ContinuousClock(), log: log, policy: cachePolicy,
+            provider, clock: ContinuousClock(), log: log, policy: policy,
             fetched: { [monitor, progress] in
                 monitor.countTokenFetch()
                 progress.moved(.token)
             }, answered: { [progress] in progress.rests(.token) }, renewal: { [monitor] in monitor.note(renewal: $0) })
     }
 
-    /// Opens the outbox, and puts everything together.
+    /// Opens the outbox, and connects it with receiver and delivery.
     func agent(
         _ configuration: Configuration, authorization: CachedAuthorization
     ) async throws(AgentError) -> VehicleAgent {
-        let isRecording = configuration.readsRecording
         let transport = try configuration.makeTransport()
+        let isRecording = configuration.readsRecording
         var parts = VehicleAgent.Parts(
-            source: source(configuration),
+            source: configuration.makeSource(
+                present: { [present] in present.time }, foundRate: foundRate, progress: progress, tap: recorder),
             makeDelivery: { $0.makeDelivery(authorization: authorization, transport: transport) },
             expectedFix: isRecording ? nil : UTCTime.system, spacing: isRecording ? .recordedLog : .live,
             latestFix: { isRecording ? nil : Release.latestFix(at: .synchronizedSystem) }, clock: clock, log: log,
-            monitor: monitor,
-            observers: [progress, history] + (recorder.map { [$0] } ?? [])
-                + (isRecording
-                    ? []
-                    : [
-                        ClockComparison(
-                            log: log, systemTime: { .system }, isSynchronized: { UTCTime.synchronizedSystem != nil })
-                    ]),
-            present: isRecording ? nil : present, progress: progress)
+            monitor: monitor, observers: observers(isRecording: isRecording), present: isRecording ? nil : present,
+            progress: progress)
         parts.storeGaveUp = { [monitor] in monitor.countStoreRepair() }
         return try await VehicleAgent(configuration, parts)
+    }
+
+    private func observers(isRecording: Bool) -> [any ReportingObserver] {
+        var observers: [any ReportingObserver] = [progress, history]
+        if let recorder { observers.append(recorder) }
+        if !isRecording {
+            observers.append(
+                ClockComparison(
+                    log: log, systemTime: { .system }, isSynchronized: { UTCTime.synchronizedSystem != nil }))
+        }
+        return observers
     }
 }

@@ -102,7 +102,8 @@ package struct TestFleet: Sendable {
     /// The account of all vehicles together, and the longest that any update of one has waited for its delivery, those
     /// included that still do.
     package func account() async -> (ledger: Ledger, longestWait: Duration) {
-        var (ledger, longestWait) = (Ledger(), Duration.zero)
+        var ledger = Ledger()
+        var longestWait = Duration.zero
         for vehicle in vehicles {
             // It is in memory, and never fails.
             if let own = try? await vehicle.outbox.ledger() { ledger = ledger + own }

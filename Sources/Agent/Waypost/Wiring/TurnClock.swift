@@ -56,7 +56,8 @@ package final class TurnClock: Clock, Sendable {
         let isFirst: Bool? = state.withLock { state in
             // Who was cancelled before is not found by the handler of that.
             guard deadline > now, !Task.isCancelled else { return nil }
-            let (isFirst, turn) = (state.turn == nil, state.turn ?? Int(now / Self.length))
+            let isFirst = state.turn == nil
+            let turn = state.turn ?? Int(now / Self.length)
             state.turn = turn
             state.sleepers[number] = sleeper
             state.numbers[max(turn + 1, Int((deadline / Self.length).rounded(.up))), default: []].append(number)
@@ -80,7 +81,12 @@ package final class TurnClock: Clock, Sendable {
             let numbers = (last..<max(last, turn)).flatMap { state.numbers.removeValue(forKey: $0 + 1) ?? [] }
             let due = numbers.compactMap { state.sleepers.removeValue(forKey: $0) }
             let sleepOn = !state.sleepers.isEmpty
-            if sleepOn { state.turn = max(last, turn) } else { (state.turn, state.numbers) = (nil, [:]) }
+            if sleepOn {
+                state.turn = max(last, turn)
+            } else {
+                state.turn = nil
+                state.numbers = [:]
+            }
             return (due, sleepOn)
         }
         for sleeper in due { sleeper.resume() }

@@ -39,9 +39,15 @@ package struct VehicleAgent: Sendable {
         ) {
             self.source = source
             self.makeDelivery = makeDelivery
-            (self.expectedFix, self.spacing, self.latestFix) = (expectedFix, spacing, latestFix)
-            (self.clock, self.log, self.monitor, self.observers) = (clock, log, monitor, observers)
-            (self.present, self.progress) = (present, progress)
+            self.expectedFix = expectedFix
+            self.spacing = spacing
+            self.latestFix = latestFix
+            self.clock = clock
+            self.log = log
+            self.monitor = monitor
+            self.observers = observers
+            self.present = present
+            self.progress = progress
         }
     }
 
@@ -66,24 +72,16 @@ package struct VehicleAgent: Sendable {
 
     /// Opens the outbox and puts everything together; nothing moves before `run`.
     package init(_ configuration: Configuration, _ parts: Parts) async throws(AgentError) {
-        let (log, monitor) = (parts.log, parts.monitor)
-        var store = configuration.outbox
-        store.reportRecovery = { log.write(.error, "\($0)") }
-        store.reportWarning = {
-            log.write(.warning, $1)
-            monitor.note($0, $1)
-        }
-        store.reportWarningEnd = {
-            log.write(.info, $1)
-            monitor.note($0, nil)
-        }
-        store.uptime = { parts.clock.now }
-        let (owner, vehicle) = (OutboxVehicle(besideOutbox: store.path), configuration.vehicle)
-        store.admit = { ledger throws(OutboxError) in
-            try owner.adopt(vehicle, ledger) { log.write(.warning, $0) }
-        }
+        log = parts.log
+        monitor = parts.monitor
+        clock = parts.clock
+        progress = parts.progress
+        vehicle = configuration.vehicle
+        presenceOnStop = Presence(configuration.stateOnStop)
+        hasPrivateSwitch = configuration.privateWhen != nil
         outbox = TimeLimitedOutbox(
-            SQLiteOutbox(store), clock: parts.clock, progress: parts.progress, gaveUp: parts.storeGaveUp)
+            SQLiteOutbox(configuration.outbox(reportingTo: parts)), clock: parts.clock, progress: parts.progress,
+            gaveUp: parts.storeGaveUp)
         do throws(OutboxError) {
             try await outbox.open()
             opensLate = false
@@ -100,25 +98,20 @@ package struct VehicleAgent: Sendable {
         // An outbox that fails here says so at its first use.
         let newest = try? await outbox.newest()?.update
         if let newest { parts.present?.note(lastGood: newest.timeOfFix) }
-        let observer = ReportingObservers(
+        observer = ReportingObservers(
             [monitor, EventLog(log: log, clock: parts.clock, tellsFirstDelivery: parts.progress != nil)]
                 + parts.observers
                 + [parts.present].compactMap { $0 })
-        self.vehicle = vehicle
-        presenceOnStop = Presence(configuration.stateOnStop)
-        (self.monitor, clock, self.log, self.observer) = (monitor, parts.clock, log, observer)
-        progress = parts.progress
-        let uploader: Uploader
-        (intake, uploader) = Self.wire(configuration, parts, outbox: outbox, newest: newest, observer: observer)
-        pipeline = ReportingPipeline(source: parts.source, intake: intake, uploader: uploader)
-        hasPrivateSwitch = configuration.privateWhen != nil
+        let stages = Self.wire(configuration, parts, outbox: outbox, newest: newest, observer: observer)
+        intake = stages.intake
+        pipeline = ReportingPipeline(source: parts.source, intake: stages.intake, uploader: stages.uploader)
     }
 
     /// The intake and the uploader over `outbox`, which holds `newest`.
     static func wire(
         _ configuration: Configuration, _ parts: Parts, outbox: any Outbox, newest: LocationUpdate?,
         observer: any ReportingObserver
-    ) -> (LocationIntake, Uploader) {
+    ) -> (intake: LocationIntake, uploader: Uploader) {
         let uploader = Uploader(
             settings: configuration.uploadSettings, outbox: outbox, delivery: parts.makeDelivery(configuration),
             clock: parts.clock, jitter: Self.jitter, observer: observer,
@@ -133,7 +126,7 @@ package struct VehicleAgent: Sendable {
             spacing: parts.spacing, privateMode: PrivateMode(zones: configuration.reporting.privateZones),
             privateSwitch: configuration.privateSwitch, outbox: outbox, uploader: uploader, clock: parts.clock,
             latestTime: parts.latestFix, observer: observer)
-        return (intake, uploader)
+        return (intake: intake, uploader: uploader)
     }
 
     /// Runs until the source has ended and everything is delivered, or until cancelled.
@@ -248,7 +241,8 @@ package struct VehicleAgent: Sendable {
     /// Sends the state that the last stop owes, until that succeeds or any delivery has carried a newer one.
     func tellOwedState(through uploader: Uploader) async {
         guard vehicle.service == .onDemandTrips, await owedState.isOwed else { return }
-        var (level, pause) = (LogLevel.warning, Duration.seconds(30))
+        var level = LogLevel.warning
+        var pause = Duration.seconds(30)
         while !Task.isCancelled {
             if monitor.snapshot.lastDelivery != nil, await uploader.reportsPresence { break }
             if await announce(presenceAtEnd, through: uploader, complainingAt: level) { break }
@@ -289,74 +283,23 @@ package struct VehicleAgent: Sendable {
 }
 
 extension Configuration {
-    /// Whether anything is at the path; a path that cannot be looked at counts as a switch that is on.
-    var privateSwitch: PrivateSwitch? {
-        guard let path = privateWhen else { return nil }
-        return {
-            let isOn = await onThreadIfAny(named: "private-switch") {
-                do throws(SystemError) { return try FileStatus(at: path) != nil } catch { return true }
-            }
-            return (try? isOn.get()) ?? true
+    /// What the outbox is set up to do: it reports to log and monitor, and holds the updates of one vehicle only.
+    fileprivate func outbox(reportingTo parts: VehicleAgent.Parts) -> OutboxConfiguration {
+        var outbox = outbox
+        outbox.reportRecovery = { parts.log.write(.error, "\($0)") }
+        outbox.reportWarning = {
+            parts.log.write(.warning, $1)
+            parts.monitor.note($0, $1)
         }
-    }
-
-    /// What delivery goes by.
-    var uploadSettings: UploadSettings {
-        UploadSettings(
-            presence: Presence(stateWhileRunning), timeLimit: upload.timeout,
-            maximumPastLocations: upload.maximumPastLocations,
-            backlogUpdatesPerSecond: upload.backlogUpdatesPerSecond, retry: upload.retry,
-            heartbeat: reporting.heartbeat)
-    }
-}
-
-extension Presence {
-    init(_ state: VehicleState) {
-        switch state {
-        case .online: self = .online
-        case .offline: self = .offline
+        outbox.reportWarningEnd = {
+            parts.log.write(.info, $1)
+            parts.monitor.note($0, nil)
         }
-    }
-}
-
-/// Remembers across a restart that the vehicle's last state has not been sent: a file beside the outbox, with the name
-/// of the vehicle. A gateway that has moved to another one owes nothing under that name.
-struct OwedState: Sendable {
-    private let path: String
-    private let record: [UInt8]
-
-    init(of vehicle: VehicleName, besideOutbox outbox: String) {
-        (path, record) = (outbox + Self.suffix, Array("\(vehicle)\n".utf8))
-    }
-
-    /// What follows the outbox's name.
-    static let suffix = ".owed-state"
-
-    /// Whether a state is owed.
-    var isOwed: Bool { get async { await onDisk { isRecorded } ?? false } }
-
-    /// Notes that the state is owed, or that it has been sent.
-    func set(_ isOwed: Bool, log: LogWriter) async {
-        let failure = await onDisk { () -> SystemError? in
-            do throws(SystemError) {
-                if isOwed, !isRecorded { try FileReplacement(at: path, mode: 0o600).commit(record) }
-                // Another vehicle's of long ago says nothing any more.
-                if !isOwed, try FileStatus(at: path)?.isOwnFile == true { try FileSystem.removeFile(at: path) }
-                return nil
-            } catch { return error }
+        outbox.uptime = { parts.clock.now }
+        let owner = OutboxVehicle(besideOutbox: outbox.path)
+        outbox.admit = { [vehicle] ledger throws(OutboxError) in
+            try owner.adopt(vehicle, ledger) { parts.log.write(.warning, $0) }
         }
-        if let failure = failure ?? nil {
-            log.write(.warning, "the owed vehicle state cannot be recorded: \(failure)")
-        }
-    }
-
-    /// Blocks.
-    private var isRecorded: Bool {
-        (try? FileStatus(at: path))?.isOwnFile == true
-            && (try? BoundedFile.contents(of: path, limit: 1024)) == record
-    }
-
-    private func onDisk<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value? {
-        try? await onThreadIfAny(named: "owed-state", body).get()
+        return outbox
     }
 }

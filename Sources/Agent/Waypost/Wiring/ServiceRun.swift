@@ -1,0 +1,201 @@
+import LinuxPlatform
+import Reporting
+import RunRecording
+import SQLiteOutbox
+import VehicleAuthorization
+
+/// One run of the service, from its start to its stop or to a reload.
+struct ServiceRun: Sendable {
+    /// What a run is given in addition to its configuration.
+    struct Options: Sendable {
+        var ownProvider: (any VehicleAuthorization)?
+        var cachePolicy = CachePolicy()
+        var recordingFolder: String?
+        var reloads: ReloadSource?
+        /// What the previous run left.
+        var last: Handover?
+    }
+
+    private let configuration: Configuration
+    private let options: Options
+    private let parts: ServiceParts
+    /// Listens from the beginning, and answers once the service has started.
+    private let status: StatusAddress
+    /// The states of the certificate files with which connections are made.
+    private let files: CertificateFileStates
+    /// The token provider in use, with its cache.
+    let authorization: CachedAuthorization
+    private let agent: VehicleAgent
+    private let manager: ServiceManager
+    private let reporter: ServiceReporter
+
+    private var log: LogWriter { parts.log }
+    private var clock: MonotonicClock { parts.clock }
+    private var stallPath: String { StallRecord.path(besideOutbox: configuration.outbox.path) }
+
+    /// Makes the parts and opens the outbox.
+    init(_ configuration: Configuration, _ options: Options) async throws(AgentError) {
+        self.configuration = configuration
+        self.options = options
+        status = try StatusAddress(configuration.statusAddress)
+        parts = ServiceParts(configuration, isRecorded: options.recordingFolder != nil, after: options.last)
+        if let file = options.reloads?.file { parts.monitor.note(loadedFrom: FileSystem.destination(of: file)) }
+        files = CertificateFileStates(configuration)
+        authorization = try parts.authorization(
+            configuration, ownProvider: options.ownProvider, options.cachePolicy)
+        agent = try await parts.agent(configuration, authorization: authorization)
+        manager = ServiceManager(ProcessEnvironment.variables, log: parts.log)
+        reporter = ServiceReporter(
+            of: agent, configuration, provider: options.ownProvider == nil ? nil : "the app's own provider")
+    }
+
+    /// Reports until the task is cancelled, until a recorded log has ended, or until a reload: then this returns what
+    /// the next run needs.
+    func untilItEnds() async throws(AgentError) -> Handover? {
+        announceStart()
+        let reload = Locked<Reload?>(nil)
+        let failure = await AbandonableCall.run(stoppedWithin: Stopping.patience, on: clock) { stop in
+            await runTasks { next in
+                reload.withLock { $0 = next }
+                stop()
+            }
+        }
+        if let reload = reload.withLock({ $0 }), !Task.isCancelled {
+            return await reload.end(foundRate: parts.foundRate.withLock { $0 })
+        }
+        manager.tell(["STOPPING=1", "STATUS=stopping"])
+        await agent.shutDown()
+        log.write(.info, "stopped")
+        await StandardError.lastWords()  // an app may end with it
+        if let failure = failure ?? nil { throw failure }
+        if !Task.isCancelled, let reason = parts.monitor.snapshot.reasonForNoFix { try requireFixes(reason) }
+        return nil
+    }
+
+    private func announceStart() {
+        let routes = StatusRoutes(report: reporter.report, history: parts.history)
+        status.routes.withLock { $0 = routes }
+        manager.tell(["READY=1", "STATUS=started"])
+        let place = status.address.map { "status at \($0)" } ?? "no status address"
+        log.write(.info, "waypost \(Release.version) reports \(configuration.vehicle); \(place)")
+        switch options.last?.cause {
+        case .request: log.write(.info, "configuration reloaded")
+        case .certificateFiles: log.write(.info, "certificate files replaced; connections are made with the new ones")
+        case .rejected, nil: break
+        }
+        for doubt in configuration.doubts { log.write(.warning, "\(doubt)") }
+    }
+
+    /// Runs the pipeline and everything that accompanies it; ends when the pipeline does. `reload` is called when the
+    /// next run should begin.
+    private func runTasks(reload: @escaping @Sendable (Reload) -> Void) async -> AgentError? {
+        await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
+            group.addTask { await status.run(clock: clock, log: log) }
+            group.addTask { await reportLastStall() }
+            group.addTask { await watchNetwork() }
+            group.addTask { await watchProgress() }
+            group.addTask { await reportStatus() }
+            group.addTask {
+                var watch = ConfigurationReload(
+                    of: agent, configuration, parts, from: options.reloads, files: files, manager: manager,
+                    report: reporter.report)
+                if let next = await watch.next() { reload(next) }
+            }
+            group.addTask {
+                // Once the service is up, and once more when connections and tokens have been set up.
+                ResidentMemory.giveBackCode()
+                await clock.sleep(for: .seconds(30))
+                ResidentMemory.giveBackCode()
+            }
+            if let folder = options.recordingFolder, let recorder = parts.recorder {
+                group.addTask { await record(by: recorder, in: folder) }
+            }
+            var failure: AgentError?
+            do throws(AgentError) { try await agent.run() } catch { failure = error }
+            group.cancelAll()
+            return failure
+        }
+    }
+
+    /// - Throws: an error that says why a log, or standard input, has ended without a usable fix.
+    private func requireFixes(_ reason: String) throws(AgentError) {
+        switch configuration.receiver.source {
+        case .standardInput:
+            throw AgentError(
+                .inputData,
+                "standard input has ended, and no fix of it was taken: \(reason); for a recorded log use waypost replay "
+                    + "LOG, or receiver.type file")
+        case .file(let path, follows: false):
+            throw AgentError(
+                .inputData,
+                "\(path) has ended, and no fix of it was taken: \(reason); waypost fixes "
+                    + "\(path) shows what is in it")
+        default: break
+        }
+    }
+}
+
+/// What accompanies the pipeline.
+extension ServiceRun {
+    /// Reports once why the last run ended itself, and removes the record.
+    private func reportLastStall() async {
+        let path = stallPath
+        let record = await onThread(named: "last-stall") {
+            guard (try? FileStatus(at: path))?.isOwnFile == true else { return StallRecord?.none }
+            let record = StallRecord.read(from: path)
+            try? FileSystem.removeFile(at: path)  // one that stays is reported again
+            return record
+        }
+        guard let record else { return }
+        parts.monitor.note(lastStall: record)
+        log.write(.warning, "the last run ended itself at \(record.time): \(record.reason)")
+    }
+
+    /// Passes on the kernel's announcements of new routes; without them delivery relies on its own attempts.
+    private func watchNetwork() async {
+        let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        await withTaskGroup { group in
+            group.addTask {
+                do throws(SystemError) { try await NetworkWatch().run { arrival.yield() } } catch {
+                    log.write(.warning, "\(error); the return of the network is noticed by retries only")
+                }
+                arrival.finish()
+            }
+            for await _ in arrivals { await agent.networkReturned() }
+        }
+    }
+
+    /// Judges the progress of the stages, and ends the process when one has stalled.
+    private func watchProgress() async {
+        let path = stallPath
+        let watchdog = Watchdog(parts.progress, feedInterval: manager.feedInterval) { [manager] in
+            manager.tell(["WATCHDOG=1"])
+        } end: { [parts] in
+            $0.endProcess(recordedAt: path, uptime: parts.monitor.uptime, log: parts.log)
+        }
+        do throws(SystemError) { try await watchdog.run(clock: clock) } catch {
+            log.write(.error, "stalled stages are not watched for: \(error)")
+        }
+    }
+
+    /// Sends the service manager a line of state, and the history the pending count, every 10 s.
+    private func reportStatus() async {
+        while !Task.isCancelled {
+            let report = await reporter.report()
+            parts.history.note(pending: report.ledger.pending)
+            manager.tell(["STATUS=\(report.headline)"])
+            await clock.sleep(for: .seconds(10))
+        }
+    }
+
+    private func record(by recorder: RunRecorder, in folder: String) async {
+        if case .file(let path, follows: false) = configuration.receiver.source {
+            log.write(
+                .warning,
+                "only the log of this run is recorded in \(folder): \(path) is a recording already; waypost replay "
+                    + "\(path) replays it")
+        }
+        let settings = RecordingSettings(folder: folder, version: Release.version)
+        await recorder.write(settings) { log.write(.warning, $0) }
+    }
+}
