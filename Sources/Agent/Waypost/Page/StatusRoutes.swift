@@ -2,30 +2,19 @@ import HTTPMessages
 package import HTTPService
 import LinuxPlatform
 import StrictJSON
-package import TimeAndChance
+import TimeAndChance
 import TrackDrawing
 
 /// What the status address answers: the technician's page with what its script asks for, `/healthz`, `/metrics` and
 /// `/status`.
 package struct StatusRoutes: Sendable {
     let report: @Sendable () async -> StatusReport
-    private let history: HistoryKeeper
-    private let orders: PageOrders
-    private let now: @Sendable () -> UTCTime
-    private let nonce: @Sendable () -> String
-
-    /// `now` is the host's time; `nonce` a new secret of each page, which its own style and script know.
-    package init(
-        report: @escaping @Sendable () async -> StatusReport, history: HistoryKeeper, orders: PageOrders,
-        now: @escaping @Sendable () -> UTCTime = { .system },
-        nonce: @escaping @Sendable () -> String = { "\(UInt64.random(in: 0 ... .max))\(UInt64.random(in: 0 ... .max))" }
-    ) {
-        self.report = report
-        self.history = history
-        self.orders = orders
-        self.now = now
-        self.nonce = nonce
-    }
+    let history: HistoryKeeper
+    let orders: PageOrders
+    /// The host's time.
+    var now: @Sendable () -> UTCTime = { .system }
+    /// A new secret of each page, which its own style and script know.
+    var nonce: @Sendable () -> String = { "\(UInt64.random(in: 0 ... .max))\(UInt64.random(in: 0 ... .max))" }
 
     package func answer(_ request: ServedRequest) async -> ServedResponse {
         let isRead = request.method == .get || request.method == .head
