@@ -95,7 +95,7 @@ import WaypostTestSupport
         let good = try String(contentsOf: URL(filePath: file), encoding: .utf8)
         let half = good.prefix(good.count / 2)
         let attempts = [
-            (String(half), "the text ends within"),
+            (String(half), "is missing for the bracket"),
             ("", "config.json: "),
             (good.replacing(#""van-7""#, with: #""van-8""#), #""vehicle.vehicleId" is changed, which a reload cannot"#),
             (

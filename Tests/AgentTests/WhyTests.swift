@@ -64,7 +64,7 @@ import WaypostTestSupport
             Case(
                 events: [(0, receiving), (1, .fix(fix)), (2, delivered)], until: 5, quarantined: 1, isWell: true,
                 text: "All is well: the last delivery was 3 s ago, and nothing is pending. "
-                    + "1 update is quarantined; waypost outbox list (on the page: Last events) says why."),
+                    + "1 update is quarantined; waypost outbox list says why."),
             Case(
                 events: [(0, receiving), (1, .fix(fix)), (2, delivered)], until: 5, stall: stall, isWell: true,
                 text:
@@ -84,7 +84,7 @@ import WaypostTestSupport
             Case(
                 events: [(0, receiving), (0, delivered), (290, .fix(fix))], until: 300, pending: 12,
                 text: "Nothing has been sent since 09:21 UTC, and no stage has reported why; look at the log "
-                    + "(journalctl -u waypost; on the page: Last events). 12 updates are safe in the outbox."),
+                    + "(journalctl -u waypost). 12 updates are safe in the outbox."),
             // However many fixes come in a second; and however long the first one took.
             Case(
                 events: [(600, receiving)]
@@ -96,12 +96,12 @@ import WaypostTestSupport
                 events: [(0, receiving), (200, .fix(fix)), (390, .fix(fix))], until: 400, pending: 20,
                 text:
                     "Nothing has been sent since the service started at 09:19 UTC, and no stage has reported why; look at "
-                    + "the log (journalctl -u waypost; on the page: Last events). 20 updates are safe in the outbox."),
+                    + "the log (journalctl -u waypost). 20 updates are safe in the outbox."),
             Case(
                 events: [(0, receiving)] + (0..<200).map { ($0, .fix(fix)) }, until: 200, pending: 20,
                 text:
                     "Nothing has been sent since the service started at 09:22 UTC, and no stage has reported why; look at "
-                    + "the log (journalctl -u waypost; on the page: Last events). 20 updates are safe in the outbox."),
+                    + "the log (journalctl -u waypost). 20 updates are safe in the outbox."),
             // Seconds that come and go say nothing to anybody.
             Case(
                 events: [
@@ -228,8 +228,8 @@ import WaypostTestSupport
         (
             ReportingEvent.notPrepared(
                 .noPermit(MissingPermit(.rejected, "the token endpoint answered 403; check authorization.headers"))),
-            "there is no token: the token endpoint answered 403; check authorization.headers. waypost token (on the "
-                + "page: Run the checks) asks for one now and shows what comes."
+            "there is no token: the token endpoint answered 403; check authorization.headers. waypost token "
+                + "asks for one now and shows what comes."
         ),
         (failed(.prepareAgain(.sample("401 W; let X"))), "Fleet Engine rejects the token: 401 W; let X."),
         (
@@ -250,7 +250,7 @@ import WaypostTestSupport
         (
             failed(.rejected(.sample("400 W."))),
             "Fleet Engine rejects an update: 400 W. Smaller batches are tried until the one is found; waypost outbox list "
-                + "(on the page: Last events) shows it then."
+                + "shows it then."
         ),
     ].map { event, words in
         Case(
@@ -321,7 +321,7 @@ import WaypostTestSupport
             ], until: 260, pending: 1,
             text:
                 "There is no position yet. Receiver /dev/gnss: not there. Besides, nothing has been sent since the service "
-                + "started at 09:21 UTC, because there is no token: answered 403. waypost token (on the page: Run the checks) "
+                + "started at 09:21 UTC, because there is no token: answered 403. waypost token "
                 + "asks for one now and shows what comes. 1 update is safe in the outbox."),
         Case(
             events: [

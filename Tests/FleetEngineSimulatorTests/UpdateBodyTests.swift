@@ -52,9 +52,9 @@ private let wrongLocationFields: [(String, String)] = [
     }
 
     @Test(arguments: [
-        ("", "line 1, column 1: nothing is here"), ("{", "the text ends within an object"),
-        ("<html>", "HTML or XML, not JSON"),
-        ("{\"lastLocation\":{},\"lastLocation\":{}}", "the key \"lastLocation\" stands twice"),
+        ("", "line 1, column 1: the text is empty"), ("{", "\"}\" is missing"),
+        ("<html>", "not JSON; a document begins with {"),
+        ("{\"lastLocation\":{},\"lastLocation\":{}}", "the key \"lastLocation\" is in this object twice"),
         ("{\"lastLocation\":{},\"last_location\":{}}", "the field is given twice, in both spellings"),
         ("[]", "expected an object, not an array"), ("{\"vehicle\":{}}", "Unknown name \"vehicle\""),
         ("{\"lastLocation\":[]}", "expected an object, not an array"), ("{\"pastLocations\":{}}", "expected an array"),

@@ -103,10 +103,9 @@ struct HTTPConnection {
         if wantsToRead { phase = .ended(.close) }
     }
 
-    /// The handler's answer; the last one here when another connection waits for a place.
-    mutating func answer(_ response: ServedResponse, isLast: Bool = false, now: Duration, date: String) {
+    /// The handler's answer.
+    mutating func answer(_ response: ServedResponse, now: Duration, date: String) {
         guard case .handling = phase else { return }
-        if isLast { request?.keepsAlive = false }
         phase = .delaying(until: now + response.delay, response)
         if response.delay <= .zero { startWriting(response, now: now, date: date) }
     }

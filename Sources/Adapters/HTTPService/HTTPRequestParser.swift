@@ -335,8 +335,7 @@ package struct HTTPServiceLimits: Sendable, Hashable {
     /// Open at the same time; for one more, the connection that has asked for nothing for the longest time is closed,
     /// so that clients that only hold connections shut no other out.
     package var connections: Int
-    /// Whether all of them together may cost a tenth of a processor core and no more. Who reads the same at the same
-    /// time then gets the same answer: it is to depend on method and target alone.
+    /// Whether the service answers at most 50 requests a second, so that it costs at most a tenth of a processor core.
     package var isPaced: Bool
 
     package init(

@@ -83,11 +83,7 @@ public struct Agent: Sendable {
         if let file = reloads?.file { parts.monitor.note(loadedFrom: FileSystem.destination(of: file)) }
         let inForce = Locked(configuration)
         let report = reporter(of: agent, inForce: inForce)
-        let orders = PageOrders(
-            clock: clock,
-            PageOrders.Means(
-                inForce, file: reloads?.file, history: history, clock: clock, report: report))
-        status.routes.withLock { $0 = StatusRoutes(report: report, history: parts.history, orders: orders) }
+        status.routes.withLock { $0 = StatusRoutes(report: report, history: parts.history) }
         let manager = ServiceManager(notification, log: log)
         manager.tell(["READY=1", "STATUS=started"])
         let place = status.address.map { "status at \($0)" } ?? "no status address"
@@ -105,8 +101,7 @@ public struct Agent: Sendable {
         }
         let failure = await AbandonableCall.run(stoppedWithin: Stopping.patience, on: clock) {
             await runServices(
-                of: agent, parts, status: status, watchdog: watchdog, manager: manager, orders: orders,
-                report: report
+                of: agent, parts, status: status, watchdog: watchdog, manager: manager, report: report
             ) {
                 var reload = ConfigurationReload(
                     of: agent, parts, manager: manager, tokens: tokens, inForce: inForce, authorization: cache,
@@ -188,13 +183,12 @@ public struct Agent: Sendable {
     /// pipeline does.
     private func runServices(
         of agent: VehicleAgent, _ parts: ServiceParts, status: StatusAddress, watchdog: Watchdog,
-        manager: ServiceManager, orders: PageOrders, report: @escaping @Sendable () async -> StatusReport,
+        manager: ServiceManager, report: @escaping @Sendable () async -> StatusReport,
         reload: @escaping @Sendable () async -> Void
     ) async -> AgentError? {
         let (log, clock) = (agent.log, agent.clock)
         return await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
             group.addTask { await status.run(clock: clock, log: log) }
-            group.addTask { await orders.run() }
             group.addTask { await tellLastStall(agent) }
             group.addTask { await watchNetwork(agent) }
             group.addTask { await reload() }

@@ -20,7 +20,7 @@ package enum JSONValue: Sendable, Hashable {
 
     /// Why a text is not an acceptable JSON document.
     package struct ParseError: Error, Sendable, Hashable, CustomStringConvertible {
-        /// What is wrong there, and the remedy: `a trailing comma; JSON has none before "}", remove it`.
+        /// What is wrong there, and the remedy: `a trailing comma; remove it`.
         package let problem: String
         /// Where, in bytes from 0.
         package let offset: Int

@@ -59,7 +59,6 @@ static inline unsigned int clinux_minor(dev_t device) { return minor(device); }
 static inline int clinux_open_create(const char *_Nonnull path, int flags, unsigned int mode) {
     return open(path, flags, mode);
 }
-static inline int clinux_open_in(int folder, const char *_Nonnull name, int flags) { return openat(folder, name, flags); }
 // A lock on the file itself, whichever of its names it was opened by; it belongs to the open file, and the closing of
 // other descriptors does not end it. It lies far beyond what is read, written or locked there by others.
 static inline int clinux_own_file(int descriptor) {

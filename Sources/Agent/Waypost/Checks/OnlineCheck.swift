@@ -24,15 +24,13 @@ package enum OnlineCheck {
     ///
     /// `waits` hears what is waited for, `found` what came of each check, in an order that is always the same; once the
     /// task is cancelled, of those that had ended before. The configuration was read from `file`, and `failed` names
-    /// what the offline check found wrong in it. The service gives its own report as `own`.
+    /// what the offline check found wrong in it.
     package static func run(
         _ configuration: Configuration, from file: String? = nil, failed: Set<String> = [],
-        asService own: StatusReport? = nil, waits: (String) -> Void,
-        found: (CheckLine) throws -> Void
+        waits: (String) -> Void, found: (CheckLine) throws -> Void
     ) async throws {
         waits("service: waiting for its answer")
-        let answer: RunningService.Answer =
-            if let own { .report(own, json: []) } else { await RunningService(configuration).ask() }
+        let answer = await RunningService(configuration).ask()
         let service: StatusReport? = if case .report(let report, _) = answer { report } else { nil }
         let isSilent = if case .mute = answer { true } else { false }
         let isOurs = isSilent || service?.vehicle == configuration.vehicle.description
