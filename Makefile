@@ -46,9 +46,9 @@ TOOLS = binutils faketime fish git gpsd gunicorn iproute2 jq lld man-db mandoc n
 	python3-cryptography python3-flask python3-jsonschema python3-jwt strace systemd zsh
 
 .DEFAULT_GOAL := build
-.PHONY: help prepare build demo test release install uninstall deb lint format imports examples bench fuzz coverage sanitize \
+.PHONY: help prepare build demo test release install uninstall deb apt-repository release-notes lint format imports examples bench fuzz coverage sanitize \
 	kill-test power-test damage-test disk-test clock-test token-outage-test token-backend-test backlog-test soak-test \
-	track-test fault-test link-test reload-test load-test economy deb-test arm64-test fleet-test monitoring-test server-test simulate planted-bugs trials release-check \
+	track-test fault-test link-test reload-test load-test economy deb-test repository-test arm64-test fleet-test monitoring-test server-test simulate planted-bugs trials release-check \
 	service-check installed-check fixtures clean-clone debian tools clean
 
 help:            ## list the targets
@@ -80,6 +80,12 @@ uninstall:       ## remove what `make install` put there; configuration and outb
 
 deb: prepare     ## build/deb/waypost_VERSION_ARCH.deb of HEAD, its debug symbols apart; checked by lintian; ARCH=arm64 needs root
 	@scripts/deb $(ARCH)
+
+apt-repository:  ## build/apt, a Debian repository of the packages in build/deb, signed with the secret key in the file KEY
+	@scripts/apt-repository "$(KEY)"
+
+release-notes:   ## the changes of VERSION (HEAD's if not given), and the check sums of its packages
+	@scripts/release-notes $(VERSION)
 
 lint:            ## formatting, words that do not belong in the sources, and the tests of the trials
 	@scripts/lint
@@ -150,6 +156,10 @@ reload-test: prepare ## another configuration each EVERY seconds, RELOADS times,
 deb-test: UPDATES = 10000
 deb-test: prepare ## the package in a Debian of RELEASE with systemd, UPDATES pending at its upgrade; needs root
 	@$(PYTHON) -m trials deb --updates $(UPDATES) --release $(or $(RELEASE),12)
+
+repository-test: UPDATES = 10000
+repository-test: prepare ## a fresh Debian of RELEASE installs and upgrades from a signed repository, UPDATES pending; needs root
+	@$(PYTHON) -m trials repository --updates $(UPDATES) --release $(or $(RELEASE),12)
 
 monitoring-test: prepare ## the files in packaging/monitoring, metrics sent for MONITORED seconds; needs prometheus
 	@$(PYTHON) -m trials monitoring --seconds $(MONITORED)

@@ -24,6 +24,7 @@ from .load import Load
 from .monitoring import Monitoring
 from .package import Packages
 from .reload import Reloads
+from .repository import Repository
 from .soak import Soak
 from .token_backend import TokenBackend
 from .token_outage import TokenOutage
@@ -31,7 +32,7 @@ from .trial import Trial
 from .waypost import ROOT, Waypost
 
 TRIALS: tuple[type[Trial], ...] = (
-    Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, TokenBackend, Packages, Fleet,
+    Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, TokenBackend, Packages, Repository, Fleet,
     Reloads, Monitoring, OtherArchitecture, Economy, Load)
 UNAVAILABLE = 69
 
