@@ -37,18 +37,18 @@ DEMO_CONFIGURATION ?= debug
 # Without files of its own in the checkout.
 PYTHON = python3 -B
 
-# nginx, gpsd, faketime and prometheus stand behind some tests, zsh and fish complete lines in them, man and mandoc read the
+# nginx, gpsd, faketime, prometheus and the proxies (tinyproxy, microsocks, socat) stand behind some tests, zsh and fish complete lines in them, man and mandoc read the
 # manual, openssl makes keys, nghttp2-client's h2load stands beside the load test, parallel and jq run the example of one,
 # python3 drives the trials, and with its packages runs an example and checks the schema, strace makes system calls fail,
 # lld links the fuzzers, binutils strips, systemd checks the unit.
-TOOLS = binutils faketime fish git gpsd gunicorn iproute2 jq lld man-db mandoc nghttp2-client nginx-light openssl parallel \
-	procps prometheus python3 \
-	python3-cryptography python3-flask python3-jsonschema python3-jwt strace systemd zsh
+TOOLS = binutils faketime fish git gpsd gunicorn iproute2 jq lld man-db mandoc microsocks nghttp2-client nginx-light openssl \
+	parallel procps prometheus python3 \
+	python3-cryptography python3-flask python3-jsonschema python3-jwt socat strace systemd tinyproxy-bin zsh
 
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install uninstall deb apt-repository release-notes lint format imports examples bench fuzz coverage sanitize \
 	kill-test power-test damage-test disk-test clock-test token-outage-test token-backend-test backlog-test soak-test \
-	track-test fault-test link-test reload-test load-test economy deb-test repository-test arm64-test fleet-test monitoring-test server-test simulate planted-bugs trials release-check \
+	track-test fault-test link-test reload-test load-test economy deb-test repository-test proxy-test arm64-test fleet-test monitoring-test server-test simulate planted-bugs trials release-check \
 	service-check installed-check fixtures clean-clone debian tools clean
 
 help:            ## list the targets
@@ -160,6 +160,9 @@ deb-test: prepare ## the package in a Debian of RELEASE with systemd, UPDATES pe
 repository-test: UPDATES = 10000
 repository-test: prepare ## a fresh Debian of RELEASE installs and upgrades from a signed repository, UPDATES pending; needs root
 	@$(PYTHON) -m trials repository --updates $(UPDATES) --release $(or $(RELEASE),12)
+
+proxy-test: prepare ## the package in a Debian of RELEASE behind tinyproxy: an outage, a wrong password, 403; needs root
+	@$(PYTHON) -m trials proxy --release $(or $(RELEASE),12)
 
 monitoring-test: prepare ## the files in packaging/monitoring, metrics sent for MONITORED seconds; needs prometheus
 	@$(PYTHON) -m trials monitoring --seconds $(MONITORED)

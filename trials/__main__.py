@@ -23,6 +23,7 @@ from .link import BrokenLink
 from .load import Load
 from .monitoring import Monitoring
 from .package import Packages
+from .proxy import Proxied
 from .reload import Reloads
 from .repository import Repository
 from .soak import Soak
@@ -32,8 +33,8 @@ from .trial import Trial
 from .waypost import ROOT, Waypost
 
 TRIALS: tuple[type[Trial], ...] = (
-    Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, TokenBackend, Packages, Repository, Fleet,
-    Reloads, Monitoring, OtherArchitecture, Economy, Load)
+    Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, TokenBackend, Packages, Repository, Proxied,
+    Fleet, Reloads, Monitoring, OtherArchitecture, Economy, Load)
 UNAVAILABLE = 69
 
 

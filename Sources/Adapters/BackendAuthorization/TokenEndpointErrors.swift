@@ -206,6 +206,7 @@ struct TokenEndpointErrors {
     func failure(_ failure: HTTPTransportError) -> AuthorizationError {
         let code: AuthorizationError.Code
         let advice: String
+        if failure.proxyFault != nil { return error(.unavailable, failure) }
         let demand = "if it demands a client certificate, set \(certificateKeys)"
         switch failure.code {
         case .cancelled: return AuthorizationError(.cancelled, "the request to the \(name) was cancelled")
@@ -256,11 +257,18 @@ struct TokenEndpointErrors {
                 "check that \(section).url names a port for https"
                 + (sendsCertificate ? ", and \(certificateKeys)" : "; \(demand)")
         }
+        return error(code, failure, advice)
+    }
+
+    /// The words for a failed exchange, with `advice` unless they have their own.
+    private func error(
+        _ code: AuthorizationError.Code, _ failure: HTTPTransportError, _ advice: String? = nil
+    ) -> AuthorizationError {
         // The name has the origin already.
         let words = failure.detail.description
         let cause = words.hasPrefix("\(origin): ") ? words.dropFirst(origin.count + 2) : words[...]
         let detail = ReportedText(cause, without: secrets, limit: ReportedText.longestSentence)
-        return AuthorizationError(code, "\(name): \(detail); \(advice)")
+        return AuthorizationError(code, "\(name): \(detail)\(advice.map { "; \($0)" } ?? "")")
     }
 }
 
