@@ -18,6 +18,7 @@ from .economy import Economy
 from .failure import Failed
 from .fault import FailingCalls
 from .fleet import Fleet
+from .image import Image
 from .kill import Kills
 from .link import BrokenLink
 from .load import Load
@@ -34,7 +35,7 @@ from .waypost import ROOT, Waypost
 
 TRIALS: tuple[type[Trial], ...] = (
     Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, TokenBackend, Packages, Repository, Proxied,
-    Fleet, Reloads, Monitoring, OtherArchitecture, Economy, Load)
+    Image, Fleet, Reloads, Monitoring, OtherArchitecture, Economy, Load)
 UNAVAILABLE = 69
 
 
