@@ -47,7 +47,7 @@ TOOLS = binutils faketime fish git gpsd gunicorn iproute2 jq lld man-db mandoc m
 	python3-cryptography python3-flask python3-jsonschema python3-jwt socat strace systemd tinyproxy-bin zsh
 
 .DEFAULT_GOAL := build
-.PHONY: help prepare build demo test release install uninstall deb apt-repository image release-notes lint format imports examples bench fuzz coverage sanitize \
+.PHONY: help prepare build demo test release install uninstall deb apt-repository image backend-image release-notes lint format imports examples bench fuzz coverage sanitize \
 	kill-test power-test damage-test disk-test clock-test token-outage-test token-backend-test backlog-test soak-test \
 	track-test fault-test link-test reload-test load-test economy deb-test repository-test proxy-test image-test arm64-test fleet-test monitoring-test server-test simulate planted-bugs trials release-check \
 	service-check installed-check fixtures clean-clone debian tools clean
@@ -85,8 +85,11 @@ deb: prepare     ## build/deb/waypost_VERSION_ARCH.deb of HEAD, its debug symbol
 apt-repository:  ## build/apt, a Debian repository of the packages in build/deb, signed with the secret key in the file KEY
 	@scripts/apt-repository "$(KEY)"
 
-image:           ## build/image, an OCI image of the package in build/deb for ARCH, on Debian RELEASE; needs root
-	@scripts/image $(ARCH)
+image:           ## build/image/waypost, an OCI image of the package in build/deb for ARCH, on Debian RELEASE; needs root
+	@scripts/image waypost $(ARCH)
+
+backend-image:   ## build/image/token-backend, the same of the example's token backend
+	@scripts/image token-backend $(ARCH)
 
 release-notes:   ## the changes of VERSION (HEAD's if not given), and the check sums of its packages
 	@scripts/release-notes $(VERSION)
@@ -205,7 +208,8 @@ planted-bugs: prepare ## mistakes put around the real parts; the simulation has 
 release-check: ## both Debians, both architectures, of HEAD: two hours, 1.4 GB to download the first time; needs root
 	@for release in 12 13; do \
 		$(MAKE) debian RELEASE=$$release TARGET="tools demo test release installed-check" || exit; done
-	@for target in "sanitize SANITIZERS=address" "deb ARCH=arm64" arm64-test; do \
+	@for target in "sanitize SANITIZERS=address" deb "repository-test RELEASE=12" "repository-test RELEASE=13" \
+		"proxy-test RELEASE=12" "proxy-test RELEASE=13" image image-test "deb ARCH=arm64" arm64-test; do \
 		begin=$$(date +%s); $(MAKE) $$target || exit; \
 		echo "release-check: make $$target passed after $$(($$(date +%s) - begin)) s" >&2; done
 	@echo "release-check: passed on Debian 12 and 13, x86-64, under the address sanitizer, and arm64 under qemu: $$(git describe --always --dirty)" >&2

@@ -1,5 +1,5 @@
-"""Adds an image to an OCI layout (LAYOUT NAME VERSION ARCHITECTURE ROOT.tar): one layer, and what starts it. Images of
-the same version for other architectures stay. Prints the compressed size."""
+"""Adds an image to an OCI layout (LAYOUT CONFIG.json TAG ARCHITECTURE ROOT.tar): one layer, and CONFIG, which says what
+starts it. Images of the same tag for other architectures stay. Prints the compressed size."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ INDEX = "application/vnd.oci.image.index.v1+json"
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 CONFIG = "application/vnd.oci.image.config.v1+json"
 LAYER = "application/vnd.oci.image.layer.v1.tar+gzip"
-# 69 is "not running", 1 is "runs, and something is the matter": a vehicle in a garage has no fix, and is no reason to restart.
-HEALTH = "waypost status >/dev/null 2>&1 || [ $? -eq 1 ]"
 
 
 class Layout:
@@ -65,20 +63,11 @@ class Layout:
                 blob.unlink()
 
 
-def configuration(name: str, version: str, architecture: str, layer: bytes) -> dict[str, Any]:
+def configuration(config: dict[str, Any], tag: str, architecture: str, layer: bytes) -> dict[str, Any]:
     created = datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    labels = {"org.opencontainers.image.version": tag, "org.opencontainers.image.licenses": "Apache-2.0"}
     return {
-        "created": created, "architecture": architecture, "os": "linux",
-        "config": {
-            "User": "10001", "WorkingDir": "/var/lib/waypost", "Volumes": {"/var/lib/waypost": {}},
-            "Env": ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"], "StopSignal": "SIGTERM",
-            "Entrypoint": ["/usr/bin/waypost"], "Cmd": ["run", "--config", "/etc/waypost/config.json"],
-            # Docker's own; others ignore it.
-            "Healthcheck": {"Test": ["CMD-SHELL", HEALTH], "Interval": 60 * 10**9, "Timeout": 10 * 10**9,
-                            "StartPeriod": 30 * 10**9, "Retries": 3},
-            "Labels": {"org.opencontainers.image.title": name, "org.opencontainers.image.version": version,
-                       "org.opencontainers.image.licenses": "Apache-2.0"},
-        },
+        "created": created, "architecture": architecture, "os": "linux", "config": config | {"Labels": labels},
         "rootfs": {"type": "layers", "diff_ids": [f"sha256:{hashlib.sha256(layer).hexdigest()}"]},
         "history": [{"created": created, "created_by": "scripts/image"}],
     }
@@ -86,22 +75,21 @@ def configuration(name: str, version: str, architecture: str, layer: bytes) -> d
 
 def main() -> None:
     if len(sys.argv) != 6:
-        sys.exit("usage: oci.py LAYOUT NAME VERSION ARCHITECTURE ROOT.tar")
-    folder, name, version, architecture, root = Path(sys.argv[1]), *sys.argv[2:5], Path(sys.argv[5])
-    # A tag has letters, digits, dots, hyphens and underscores.
-    version = version.replace("~", "-").replace("+", "-")
+        sys.exit("usage: oci.py LAYOUT CONFIG.json TAG ARCHITECTURE ROOT.tar")
+    folder, tag, architecture = Path(sys.argv[1]), sys.argv[3], sys.argv[4]
+    config = json.loads(Path(sys.argv[2]).read_text())
     layout = Layout(folder)
-    others = [image for image in layout.images(version) if image["platform"]["architecture"] != architecture]
+    others = [image for image in layout.images(tag) if image["platform"]["architecture"] != architecture]
     if not others:
         shutil.rmtree(folder)
         layout = Layout(folder)
-    content = root.read_bytes()
+    content = Path(sys.argv[5]).read_bytes()
     layer = layout.add(LAYER, gzip.compress(content, 9, mtime=0))
-    config = layout.add_json(CONFIG, configuration(name, version, architecture, content))
+    described = layout.add_json(CONFIG, configuration(config, tag, architecture, content))
     image = layout.add_json(
-        MANIFEST, {"schemaVersion": 2, "mediaType": MANIFEST, "config": config, "layers": [layer]})
+        MANIFEST, {"schemaVersion": 2, "mediaType": MANIFEST, "config": described, "layers": [layer]})
     image["platform"] = {"os": "linux", "architecture": architecture}
-    layout.publish(version, sorted([*others, image], key=lambda one: str(one["platform"]["architecture"])))
+    layout.publish(tag, sorted([*others, image], key=lambda one: str(one["platform"]["architecture"])))
     print(layer["size"])
 
 

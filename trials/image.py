@@ -27,7 +27,7 @@ from .trial import Trial
 from .waiting import until
 from .waypost import ROOT, Ledger, configuration
 
-LAYOUT = ROOT / "build/image/layout"
+LAYOUT = ROOT / "build/image/waypost/layout"
 LIMIT = 45_000_000
 PATIENCE = 60
 USER, DIALOUT = 10001, 20
@@ -48,7 +48,7 @@ mount --bind "$2" etc/waypost/config.json
 mount -o remount,bind,ro .
 shift 3
 exec chroot . setpriv --reuid=10001 --regid=10001 --groups=20 --no-new-privs --bounding-set=-all --inh-caps=-all \
-    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin --chdir=/var/lib/waypost "$@"
+    env -i --chdir=/var/lib/waypost PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
 """
 
 

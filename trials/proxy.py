@@ -150,7 +150,7 @@ class Proxied(Installed):
             self.folder / "rest.json", self.front.origin, outbox={"path": str(self.folder / "store/outbox.sqlite")}))
 
     def libcurl(self) -> str:
-        return self.system.call("sh", "-c", "dpkg-query --show --showformat '${Version}' 'libcurl4*'").strip()
+        return self.system.attempt("dpkg-query", "--show", "--showformat", "${Version}", "libcurl4*").stdout
 
     def find_no_password(self) -> None:
         """In the journal, in what the service says of itself, in a bundle."""

@@ -13,7 +13,8 @@ struct CurlProxyFailure {
         self.cause = cause
     }
 
-    /// By the proxy's answer to CONNECT. `nil` for a 2xx: there is a tunnel, and the failure lies beyond it.
+    /// Creates the failure for the proxy's answer to CONNECT. `nil` for a 2xx: there is a tunnel, and the failure lies
+    /// beyond it.
     ///
     /// `server`: host and port, such as `example.com:443`.
     init?(status: Int, of proxy: HTTPProxy, to server: String) {
@@ -41,9 +42,10 @@ struct CurlProxyFailure {
         }
     }
 
-    /// By libcurl's code, if the proxy gave no answer to CONNECT. `nil` if the failure lies beyond the proxy.
+    /// Creates the failure for libcurl's code, if the proxy gave no answer to CONNECT. `nil` if the failure lies beyond
+    /// the proxy.
     ///
-    /// With SOCKS libcurl has one code for all that the proxy answers.
+    /// libcurl has one code for every answer of a SOCKS proxy.
     /// - Parameters:
     ///   - curl: libcurl's code.
     ///   - proxy: the configured proxy.
