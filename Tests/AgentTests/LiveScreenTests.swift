@@ -1,7 +1,6 @@
 import FleetEngine
 import GNSS
 import HTTPMessages
-import LinuxPlatform
 import ReportedText
 import Reporting
 import SQLiteOutbox
@@ -10,6 +9,7 @@ import TimeAndChance
 import Waypost
 import WaypostTestSupport
 
+@testable import LinuxPlatform
 @testable import WaypostCommand
 
 @Suite struct LiveScreens {

@@ -203,6 +203,7 @@ struct TokenEndpointErrors {
         let code: AuthorizationError.Code
         switch failure.code {
         case .cancelled: return AuthorizationError(.cancelled, "the request to the \(name) was cancelled")
+        case _ where failure.proxyFault != nil: code = .unavailable
         case .responseTooLarge, .malformedResponse, .unknownContentEncoding: code = .unusableAnswer
         case .transportFailed: code = .misconfigured
         case .certificateNotTrusted, .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .tlsFailed:
@@ -212,7 +213,9 @@ struct TokenEndpointErrors {
         let words = failure.detail.description
         let cause = words.hasPrefix("\(origin): ") ? words.dropFirst(origin.count + 2) : words[...]
         let detail = ReportedText(cause, without: secrets, limit: ReportedText.longestSentence)
-        return AuthorizationError(code, "\(name): \(detail); \(advice(on: failure))")
+        // The message of a proxy's fault has its remedy.
+        let remedy = failure.proxyFault == nil ? "; \(advice(on: failure))" : ""
+        return AuthorizationError(code, "\(name): \(detail)\(remedy)")
     }
 
     private func advice(on failure: HTTPTransportError) -> String {

@@ -69,6 +69,8 @@ package struct CurlTransportOptions: Sendable, Hashable {
     package var caFile: String?
     /// A client certificate, for backends that ask for one.
     package var clientCertificate: CurlClientCertificate?
+    /// The proxy that every connection goes through, to this machine's own servers too; `nil` for none.
+    package var proxy: HTTPProxy?
     /// To one server at once, over HTTP/1.1; HTTP/2 has many exchanges on one.
     package var mostConnections = 16
     /// Whether answers tell when the server's certificate ends; costs a copy of its chain for each connection.

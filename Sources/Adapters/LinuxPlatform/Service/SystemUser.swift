@@ -9,14 +9,9 @@ package struct SystemUser: Sendable, Hashable {
     package let groups: Set<UInt32>
     /// The first of his groups, by name.
     package let groupName: String
+}
 
-    package init(name: String, id: UInt32, groups: Set<UInt32>, groupName: String) {
-        self.name = name
-        self.id = id
-        self.groups = groups
-        self.groupName = groupName
-    }
-
+extension SystemUser {
     /// The user of that name, with `group` in place of his own and `others` beside it; `nil` when there is none.
     ///
     /// Groups that are not there do not count. May ask the network; not for the shared pool.

@@ -10,11 +10,6 @@ package struct TerminalScreen: ~Copyable {
     package struct Size: Sendable, Hashable {
         package let columns: Int
         package let rows: Int
-
-        package init(columns: Int, rows: Int) {
-            self.columns = columns
-            self.rows = rows
-        }
     }
 
     package enum Key: Sendable, Hashable {

@@ -399,15 +399,18 @@ extension OnlineCheck {
             let outcome = DeliveryOutcome(of: response, to: request, for: configuration.vehicle)
             // A portal that answers in its place tells no time.
             guard outcome == .delivered else { return (CheckLine(.fail, "Fleet Engine", reason(outcome)), nil) }
+            let way = configuration.upload.proxy.map { " through the proxy \($0.origin)" } ?? ""
             let line = CheckLine(
-                .ok, "Fleet Engine", "\(configuration.upload.endpoint.origin) knows \(configuration.vehicle)")
+                .ok, "Fleet Engine", "\(configuration.upload.endpoint.origin) knows \(configuration.vehicle)\(way)")
             // A simulator on this machine has this machine's clock.
             let isHere = HTTPURL.isLoopback(configuration.upload.endpoint.host)
             let time = isHere ? nil : response.headers["Date"].flatMap(UTCTime.init(httpDate:))
             return (line, time.map { UTCTime.system.duration(to: $0) })
         } catch let error as HTTPTransportError {
             let outcome = DeliveryOutcome(of: error, from: configuration.upload.endpoint.origin)
-            return (CheckLine(.fail, "Fleet Engine", reason(outcome)), nil)
+            // The message of a proxy's fault has its remedy.
+            let text = error.proxyFault == nil ? reason(outcome) : outcome.reason.description
+            return (CheckLine(.fail, "Fleet Engine", text), nil)
         } catch { return (CheckLine(.fail, "Fleet Engine", "\(error)"), nil) }
     }
 

@@ -261,6 +261,7 @@ package struct UploadConfiguration: Sendable, Hashable {
     package var backlogUpdatesPerSecond: Double?
     package var retry: RetryPolicy
     package var caFile: String?
+    package var proxy: HTTPProxy?
 
     init?(_ root: inout ConfigurationSection) {
         var section = root.section("upload", "where and how updates are sent")
@@ -276,6 +277,7 @@ package struct UploadConfiguration: Sendable, Hashable {
             "the pace of a backlog; 0 is as fast as answers come")
         backlogUpdatesPerSecond = pace == 0 ? nil : Double(pace)
         caFile = section.optionalString("caFile", "PEM file of authorities to trust instead of the system's")
+        proxy = section.proxy(to: endpoint)
         var retry = section.section("retry", "how attempts are repeated")
         self.retry = RetryPolicy(
             initialDelay: retry.seconds(

@@ -13,7 +13,7 @@ package import VehicleAuthorization
 extension Configuration {
     /// The transport to Fleet Engine, with so many connections at most; `nil` for what one vehicle needs.
     package func makeTransport(connections: Int? = nil) throws(AgentError) -> any HTTPTransport {
-        try Self.transport(uploadFiles, connections: connections)
+        try Self.transport(uploadFiles, upload.proxy, connections: connections)
     }
 
     /// Returns the delivery of the configured vehicle's updates over `transport`, with tokens of `authorization`.
@@ -96,7 +96,8 @@ extension Configuration {
             case .http(let settings, let trust):
                 return try HTTPTokenProvider(
                     settings, section: section, providerID: vehicle.providerID,
-                    transport: try Self.transport(tokenFiles, tellsCertificateEnd: tellsCertificateEnd),
+                    transport: try Self.transport(
+                        tokenFiles, trust.proxy, tellsCertificateEnd: tellsCertificateEnd),
                     sendsCertificate: trust.clientKeyFile != nil, present: present)
             case .command(let arguments, let environment, let format, let timeout):
                 return try CommandTokenProvider(
@@ -111,12 +112,13 @@ extension Configuration {
     }
 
     private static func transport(
-        _ files: CertificateFiles, connections: Int? = nil, tellsCertificateEnd: Bool = false
+        _ files: CertificateFiles, _ proxy: HTTPProxy?, connections: Int? = nil, tellsCertificateEnd: Bool = false
     ) throws(AgentError) -> any HTTPTransport {
         if let problem = files.problems.first { throw AgentError(.configuration, problem) }
         var options = CurlTransportOptions(userAgent: "waypost/" + Release.version, caFile: files.authorities)
         if let connections { options.mostConnections = connections }
         options.clientCertificate = files.client
+        options.proxy = proxy
         options.tellsCertificateEnd = tellsCertificateEnd
         do { return try CurlTransport(options: options) } catch {
             throw AgentError(.configuration, "\(files.section): \(error)")

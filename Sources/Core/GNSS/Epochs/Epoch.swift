@@ -176,7 +176,7 @@ struct PositionClaims {
     /// Who said that there is none.
     private var voidTalkers = VoidTalkers()
 
-    /// Takes the flags of a sentence. Returns whether they say something new about the position.
+    /// Adds the flags of a sentence. Returns whether they change anything.
     @inline(__always)
     mutating func take(_ status: SolutionStatus, _ source: PositionSource, _ talker: TalkerGroup) -> Bool {
         switch status {
@@ -198,7 +198,7 @@ struct PositionClaims {
         }
     }
 
-    /// Whether a flag says that there is no position, in a sentence of those who state one or while nobody does.
+    /// Whether a flag says that there is no position: of a talker that states one, or while no talker does.
     @inline(__always)
     var isVoid: Bool {
         !void.isEmpty && (positionTalkers.isEmpty || !positionTalkers.isDisjoint(with: voidTalkers.all))
@@ -222,8 +222,8 @@ struct EpochValues {
     private(set) var makersMode: FixMode?
     fileprivate(set) var mode: FixMode?
 
-    /// Takes a position; of several by one type (one a constellation) the first valid one stays. Returns whether
-    /// anything is new.
+    /// Adds what a sentence states; of several of one type (one per constellation) the first valid one counts. Returns
+    /// whether anything is new.
     @inline(__always)
     fileprivate mutating func take(_ sentence: PositionSentence, _ source: PositionSource) -> Bool {
         let rank = source.rawValue

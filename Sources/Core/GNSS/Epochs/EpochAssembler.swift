@@ -22,10 +22,10 @@ struct EpochAssembler {
     /// Fixes from before the first date.
     private var undated: [Fix] = []
     private var recent = RecentInstants()
-    private var rhythm = EpochRhythm()
+    private(set) var rhythm = EpochRhythm()
     private(set) var counts = EpochCounts()
-    /// The kinds of warning since the last query.
-    private var warnings = WarningSet()
+    /// The kinds of warning that the decoder has not taken yet.
+    var warnings = WarningSet()
 
     /// No receiver sends a sentence so late.
     private static let maximumDelayMilliseconds: Int32 = 1000
@@ -39,19 +39,10 @@ struct EpochAssembler {
         calendar = FixCalendar(dates: dates)
     }
 
-    /// Whether `takeWarning` has any.
-    var hasWarning: Bool { !warnings.isEmpty }
-
-    /// The next kind of warning since the last query; `nil` when there is none.
-    @inline(__always)
-    mutating func takeWarning() -> ReceiverWarning? { warnings.takeFirst() }
-
     /// Fixes that still wait for a date.
     var undatedCount: Int { undated.count }
     /// Whether a quiet line would complete an epoch.
     var isWaiting: Bool { completion == nil && epoch.hasPosition }
-    /// Time between the last two epochs with a position.
-    var intervalMilliseconds: Int32 { rhythm.intervalMilliseconds }
 
     @inline(__always)
     mutating func take(
@@ -149,7 +140,7 @@ struct EpochAssembler {
     private mutating func joins(_ sentence: PositionSentence, _ type: SentenceType, at time: TimeOfDay) -> Bool {
         guard let current = epoch.timeOfDay else { return false }
         let difference = time.milliseconds(since: current)
-        if abs(difference) < min(intervalMilliseconds, Self.maximumDelayMilliseconds) - TimeOfDay.tolerance {
+        if abs(difference) < min(rhythm.intervalMilliseconds, Self.maximumDelayMilliseconds) - TimeOfDay.tolerance {
             // The next solution of a parked receiver may be as near as its last digit.
             guard epoch.isSameBurst(sentence, within: 0) else { return false }
             epoch.add(otherTime: time, isBetter: difference < 0)
@@ -291,7 +282,7 @@ private struct RecentInstants {
 }
 
 /// How often a receiver's epochs come.
-private struct EpochRhythm {
+struct EpochRhythm {
     private(set) var previousTime: TimeOfDay?
     /// Time between the last two epochs with a position.
     private(set) var intervalMilliseconds: Int32 = 1000

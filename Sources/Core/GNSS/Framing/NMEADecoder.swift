@@ -73,7 +73,7 @@ package struct NMEADecoder: Sendable {
     }
 
     /// A third of the interval between epochs, at most a quarter of a second.
-    private var idleTime: Duration { .milliseconds(min(250, Int(assembler.intervalMilliseconds) * 3 / 10)) }
+    private var idleTime: Duration { .milliseconds(min(250, Int(assembler.rhythm.intervalMilliseconds) * 3 / 10)) }
 
     /// Tells that the line has been quiet until `now`; completes the epoch once its deadline has passed.
     package mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) {
@@ -314,7 +314,7 @@ extension NMEADecoder {
         let text = unsafe SentenceText(fields: base + first, end: base + end, limit: base + bytes.count)
         if sky != nil, length == 5 { noteSky(address, text) }
         read(type, text, address, emit)
-        if assembler.hasWarning { noteWarnings() }
+        if !assembler.warnings.isEmpty { noteWarnings() }
     }
 
     @inline(never)
@@ -339,7 +339,7 @@ extension NMEADecoder {
     /// Counts what the assembler has found, as seen on the present line.
     @inline(never)
     private mutating func noteWarnings() {
-        while let warning = assembler.takeWarning() { warn(warning) }
+        while let warning = assembler.warnings.takeFirst() { warn(warning) }
     }
 
     /// Counts a sentence that was rejected for a field, or a field that was left out of one.
