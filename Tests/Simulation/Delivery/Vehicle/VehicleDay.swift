@@ -106,11 +106,11 @@ final class VehicleDay: @unchecked Sendable {
 
     /// The service ends and starts again, with the same outbox. Fleet Engine isn't told.
     private func reload() async {
-        guard let running = process else { return }
+        guard process != nil else { return }
         world.note(.reload, 0, 0, "the configuration is read again")
         server.reloaded()
-        await running.terminate(isSilent: true)
-        process = nil
+        await process?.terminate(isSilent: true)
+        process = nil  // and with it the lock of an outbox that could not be closed
         await start()
     }
 
