@@ -66,7 +66,7 @@ let package = Package(
             ["TimeAndChance", "ReportedText", "HTTPMessages", "LinuxPlatform", "CCurl", "CCrypto"]),
         room(
             "Adapters", "SQLiteOutbox",
-            ["TimeAndChance", "ReportedText", "GNSS", "LocationReporting", "LinuxPlatform", "CSQLite"]),
+            ["TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "LocationReporting", "LinuxPlatform", "CSQLite"]),
         room("Adapters", "HTTPService", ["TimeAndChance", "ReportedText", "HTTPMessages", "LinuxPlatform"]),
         room(
             "Adapters", "RunRecording",

@@ -57,7 +57,10 @@ let modules: [Module] = [
         ["TimeAndChance", "ReportedText", "HTTPMessages", "LinuxPlatform", "CCurl", "CCrypto", "Glibc"]),
     Module(
         "Adapters", "SQLiteOutbox",
-        ["TimeAndChance", "ReportedText", "GNSS", "LocationReporting", "LinuxPlatform", "CSQLite", "Glibc"]),
+        [
+            "TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "LocationReporting", "LinuxPlatform", "CSQLite",
+            "Glibc",
+        ]),
     Module("Adapters", "HTTPService", ["TimeAndChance", "ReportedText", "HTTPMessages", "LinuxPlatform", "Glibc"]),
     Module(
         "Adapters", "RunRecording",

@@ -71,7 +71,7 @@ struct FailingCalls {
         _ = try outbox?.append(sample(1))
         do {
             let reader = try SQLiteConnection(path: folder.store, access: .readOnly, on: disk)
-            try reader.execute("BEGIN; SELECT * FROM records")
+            try reader.execute("BEGIN; SELECT * FROM updates")
             disk.order(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .sync))
             #expect(throws: OutboxError.self) { try outbox?.append(sample(2)) }
             let error = #expect(throws: OutboxError.self) { try outbox?.append(sample(3)) }

@@ -68,7 +68,7 @@ struct LargestNumbers {
         Crafted("a row before the first", Rows.ledger { ($0.lastSequence, $0.pending) = (6, 6) } + ";" + Rows.row(-1)),
         Crafted(
             "a quarantine that is not counted",
-            "DELETE FROM records WHERE id = 4; INSERT INTO quarantined VALUES (4, \(Rows.hex(refused.bytes)));"
+            "DELETE FROM updates WHERE sequence = 4; \(refused.row.sql);"
                 + Rows.ledger { ($0.pending, $0.delivered) = (4, 1) }),
     ]
 
@@ -157,16 +157,15 @@ struct LargestNumbers {
 
     private func expectAllToBeReadable(_ folder: StoreFolder) throws {
         let connection = try SQLiteConnection(path: folder.store, access: .readOnly)
-        let records = try SQLiteStatement(connection, "SELECT id, body FROM records")
-        while try records.step() {
-            let (id, body) = (records.integer(0), records.blob(1)[...])
-            let isReadable = id == LedgerRecord.id ? LedgerRecord(body) != nil : UpdateRecord(body, sequence: id) != nil
-            try #require(isReadable, "row \(id)")
-        }
-        let quarantined = try SQLiteStatement(connection, "SELECT id, body FROM quarantined")
-        while try quarantined.step() {
-            let id = quarantined.integer(0)
-            try #require(QuarantinedUpdate(quarantined.blob(1)[...], sequence: id) != nil, "quarantined row \(id)")
+        for table in [StoreSchema.updates, StoreSchema.quarantine] {
+            let statement = try SQLiteStatement(connection, "SELECT \(StoredRow.columns) FROM \(table)")
+            while try statement.step() {
+                let (sequence, found) = (statement.integer(0), StoredRow(statement))
+                let row = try #require(found, "row \(sequence) of \(table)")
+                let isReadable =
+                    LedgerRecord(row) != nil || UpdateRecord(row) != nil || QuarantinedUpdate(row) != nil
+                try #require(isReadable, "row \(row.sequence) of \(table)")
+            }
         }
     }
 

@@ -96,7 +96,7 @@ import WaypostTestSupport
         }
         do {
             let other = try SQLiteConnection(path: folder.path("killed"), access: .readWrite)
-            #expect(try other.integer("SELECT count(*) FROM records") == 301)
+            #expect(try other.integer("SELECT count(*) FROM updates") == 301)
         }
         #expect(!folder.exists("killed-wal"))
         var settings = folder.configuration("killed")

@@ -7,8 +7,6 @@ struct StoreFiles: Sendable {
     let path: String
     /// Where all of them lie.
     let disk: any StoreDisk
-    /// What the database may be like.
-    var schema = StoreSchema.released
 
     /// SQLite's write-ahead log: commits that are not in the database yet.
     var log: String { path + "-wal" }

@@ -43,10 +43,8 @@ final class OutboxEngine {
     init(_ configuration: OutboxConfiguration) throws(OutboxError) {
         self.configuration = configuration
         do throws(StoreError) {
-            var files = try withSystem(
+            files = try withSystem(
                 configuration.path, StoreFiles(at: configuration.path, on: configuration.disk, missing: .allowed))
-            files.schema = configuration.schema
-            self.files = files
             reserve = DiskReserve(files, configuration)
             opening = StoreOpening(files, configuration)
             eviction = Eviction(maximumBytes: configuration.maximumBytes, maximumAge: configuration.maximumAge)
@@ -71,8 +69,11 @@ final class OutboxEngine {
         _ update: LocationUpdate, with shapePoints: [LocationUpdate] = [], overrulingEarlier: Bool = false
     ) throws(OutboxError) -> StoredUpdate {
         try perform { store throws(StoreError) in
-            var all = shapePoints.map { GroupCommit.Element(update: $0, overrulesEarlier: false) }
-            all.append(GroupCommit.Element(update: update, overrulesEarlier: overrulingEarlier))
+            var all = shapePoints.map {
+                GroupCommit.Element(update: $0, overrulesEarlier: false, isShapePoint: true)
+            }
+            all.append(
+                GroupCommit.Element(update: update, overrulesEarlier: overrulingEarlier, isShapePoint: false))
             let found = failedAppend.found(among: all.map(\.update))
             let new = Array(all.dropFirst(found.count))
             group.append(new, at: configuration.uptime())
@@ -121,14 +122,16 @@ final class OutboxEngine {
         try perform { store throws(StoreError) in
             guard unwritten[update.sequence] == nil else { return }
             try change(store) { next throws(StoreError) in
-                guard let stored = try store.rows.pending(update.sequence)?.stored else { return }
+                guard let record = try store.rows.pending(update.sequence) else { return }
+                let stored = record.stored
                 _ = try store.remove(stored.sequence)
                 next.quarantine(stored)
                 if next.newest?.sequence == stored.sequence {
                     next.newest = try store.rows.latest(limit: Self.newestSearchLimit)
                         .reduce(next.newestDelivered) { OutboxCounters.newer($0, $1.stored) }
                 }
-                try store.insert(QuarantinedUpdate(stored: stored, reason: reason))
+                try store.insert(
+                    QuarantinedUpdate(stored: stored, reason: reason, isShapePoint: record.isShapePoint))
                 try store.write(&next)
             }
         }
@@ -365,8 +368,9 @@ extension OutboxEngine {
                     next.deliver(accepted)
                     isLedgerChanged = true
                 } else {
+                    let newest = next.newest?.sequence ?? accepted.sequence
                     try store.insert(
-                        UpdateRecord(accepted, newestSequence: next.newest?.sequence ?? accepted.sequence))
+                        UpdateRecord(accepted, newestSequence: newest, isShapePoint: one.isShapePoint))
                 }
             }
             if !group.isEmpty, try eviction.evictByAge(store, &next) { isLedgerChanged = true }

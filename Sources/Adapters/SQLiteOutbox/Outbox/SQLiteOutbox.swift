@@ -159,8 +159,6 @@ package struct OutboxConfiguration: Sendable {
     package var admit: @Sendable (Ledger) throws(OutboxError) -> Void = { _ in }
     /// Where all of it lies.
     package var disk: any StoreDisk = SystemDisk()
-    /// What the outbox may be like.
-    var schema = StoreSchema.released
 
     /// What follows the name of the database in those of the files beside it.
     package static let companions = [

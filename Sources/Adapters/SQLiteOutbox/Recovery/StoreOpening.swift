@@ -52,7 +52,6 @@ final class StoreOpening {
         }
         // The log may be new. SQLite synchronizes the folder with its first sync, and does not mind when that fails.
         try withSystem(files.path, files.synchronizeFolder())
-        try store.migrate(&counters)
         if completes { try complete(found.cutOff, in: store, &counters) }
         log = try withSystem(files.path, files.disk.entry(at: files.log))?.identity
         return (store, counters)
@@ -212,13 +211,13 @@ final class StoreOpening {
         var last = lastSequence
         var revision = counters.revision
         for path in places {
-            try RecordScan.scan(path: path, on: files.disk, upTo: StoreFormat.longestLog) { found in
-                if case .ledger(let copy) = found, StoreSalvage.trusts(copy.counters) {
+            try RowScan.scan(path: path, on: files.disk, upTo: StoreFormat.longestLog) { row in
+                if let copy = LedgerRecord(row), StoreSalvage.trusts(copy.counters) {
                     revision = max(revision, copy.counters.revision)
                 }
-                guard case .update(let record, _) = found, record.stored.sequence > lastSequence else { return }
-                last = max(last, record.stored.sequence)
-                if last <= end { hidden[record.stored.sequence] = record }
+                guard let record = UpdateRecord(row), row.sequence > lastSequence else { return }
+                last = max(last, row.sequence)
+                if last <= end { hidden[row.sequence] = record }
             }
         }
         if revision > counters.revision + 1 {
@@ -244,7 +243,8 @@ final class StoreOpening {
                 let isNewest = record.newestSequence == record.stored.sequence
                 let accepted = next.accept(record.stored.update, overrulingEarlier: isNewest)
                 let newest = next.newest?.sequence ?? accepted.sequence
-                try store.insert(UpdateRecord(accepted, newestSequence: newest))
+                try store.insert(
+                    UpdateRecord(accepted, newestSequence: newest, isShapePoint: record.isShapePoint))
             }
         }
         counters = next
@@ -292,7 +292,7 @@ final class StoreOpening {
     private func rebuiltLastSequence() throws(StoreError) -> Int64 {
         _ = try StoreHeader(files, at: files.rebuilt)
         let connection = try SQLiteConnection(path: files.rebuilt, access: .immutable, on: files.disk)
-        _ = try files.schema.version(of: connection)
+        try StoreSchema.check(connection)
         guard try connection.text("PRAGMA quick_check(1)") == "ok" else {
             throw StoreError(.damaged, path: files.rebuilt, reason: "it is not complete")
         }
@@ -304,11 +304,8 @@ final class StoreOpening {
         // The scan passes over what cannot be read; where nothing can, it is too early to tell.
         _ = try withSystem(files.path, files.disk.read(1, at: 0, of: files.rebuilt))
         var isAny = false
-        try RecordScan.scan(path: files.rebuilt, on: files.disk) { found in
-            switch found {
-            case .update, .quarantined: isAny = true
-            case .ledger(let ledger): isAny = isAny || ledger.counters.lastSequence > 0
-            }
+        try RowScan.scan(path: files.rebuilt, on: files.disk) { row in
+            isAny = isAny || LedgerRecord(row).map { $0.counters.lastSequence > 0 } ?? (row.sequence > 0)
         }
         return isAny
     }

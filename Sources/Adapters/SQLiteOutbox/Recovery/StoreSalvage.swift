@@ -89,22 +89,20 @@ struct StoreSalvage {
             return sequence <= tables.lastSequence && !unreadable.contains(sequence)
         }
         for (path, limit) in [(files.path, Int64.max), (files.log, StoreFormat.longestLog)] {
-            try RecordScan.scan(path: path, on: files.disk, upTo: limit) { found throws(StoreError) in
-                switch found {
-                case .update(let record, let bytes):
-                    let sequence = record.stored.sequence
-                    if isAccountedFor(sequence, except: tables?.unreadable) || isUnknown(sequence) { return }
-                    try builder.insertPending(bytes, sequence: sequence)
-                case .quarantined(let update, let bytes):
-                    let sequence = update.stored.sequence
-                    if isAccountedFor(sequence, except: tables?.unreadableQuarantined) || isUnknown(sequence) { return }
-                    try builder.insertQuarantined(bytes, sequence: sequence)
-                case .ledger(let candidate):
+            try RowScan.scan(path: path, on: files.disk, upTo: limit) { row throws(StoreError) in
+                if let candidate = LedgerRecord(row) {
                     if isUnknown(candidate.counters.lastSequence) || !Self.trusts(candidate.counters) { return }
                     newestCopy = LedgerRecord.later(newestCopy, candidate)
                     if candidate.counters.revision < earliestCopy?.counters.revision ?? .max {
                         earliestCopy = candidate
                     }
+                } else if UpdateRecord(row) != nil {
+                    if isAccountedFor(row.sequence, except: tables?.unreadable) || isUnknown(row.sequence) { return }
+                    try builder.insert(row)
+                } else if QuarantinedUpdate(row) != nil {
+                    let unreadable = tables?.unreadableQuarantined
+                    if isAccountedFor(row.sequence, except: unreadable) || isUnknown(row.sequence) { return }
+                    try builder.insert(row)
                 }
             }
         }

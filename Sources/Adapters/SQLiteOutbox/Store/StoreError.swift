@@ -18,8 +18,6 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case newerSchema
         /// Another process owns it.
         case locked(HoldingProcess?)
-        /// An older release has it open.
-        case olderOwner
         /// The file system takes no writes: mounted so, or made so by the kernel after errors.
         case readOnly
         /// Nothing was tried: what lies there is not ours, or another user can change where the path leads.
@@ -159,10 +157,6 @@ extension OutboxError {
                 .busy,
                 "\(path): another program has locked the outbox (\(reason)); try again, or end that program (fuser -v "
                     + "\(path) names it)")
-        case .olderOwner:
-            self.init(
-                .unusable,
-                "\(path): the running service is an older release, which takes no requests; restart it first")
         case .damaged where repairsDamage:
             self.init(
                 .unusable,
