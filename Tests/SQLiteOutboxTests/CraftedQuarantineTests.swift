@@ -15,7 +15,9 @@ import TimeAndChance
         var readable: [Int64] = [4, 6, 10]
 
         init(_ description: String, _ sql: String, readable: [Int64] = [4, 6, 10]) {
-            (testDescription, self.sql, self.readable) = (description, sql, readable)
+            testDescription = description
+            self.sql = sql
+            self.readable = readable
         }
     }
 

@@ -49,7 +49,8 @@ struct DamageTrial {
     /// Damages a copy of `sample` and opens it.
     mutating func run(_ sample: Sample, seed: UInt64) throws {
         var chance = SplitMix64(seed: seed)
-        var (database, log) = (sample.database, sample.log)
+        var database = sample.database
+        var log = sample.log
         let words = Self.damage(&database, &log, sample, using: &chance)
         let folder = try StoreFolder()
         try folder.write(database, to: "outbox.sqlite")
@@ -117,7 +118,10 @@ struct DamageTrial {
         case 10: log = noise(log.count); return "noise for a log"
         case 11: database = [UInt8](repeating: 0, count: database.count); return "database zeroed"
         case 12: database = noise(5000); return "a foreign file for a database"
-        default: (database, log) = (Array(log[1024...]), []); return "a piece of the log for a database"
+        default:
+            database = Array(log[1024...])
+            log = []
+            return "a piece of the log for a database"
         }
     }
 }

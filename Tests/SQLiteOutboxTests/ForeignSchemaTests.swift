@@ -132,6 +132,14 @@ import TimeAndChance
         return LedgerRecord(counters, oldestPending: oldestPending).row.sql
     }
 
+    static func ledger(accepted: Int64 = 5, pending: Int64 = 5, delivered: Int64 = 0) -> String {
+        ledger {
+            $0.lastSequence = accepted
+            $0.pending = pending
+            $0.delivered = delivered
+        }
+    }
+
     // One table after the other: a sum of them is more than Swift 6.2 infers.
     static let sequences: [String] = [
         row(.max), row(.max - 1), row(-1), row(.min), row(6, newest: -5_000_000_000_000_000_000),

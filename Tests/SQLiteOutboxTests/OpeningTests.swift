@@ -186,7 +186,8 @@ import WaypostTestSupport
         let disk = folder.lyingDisk(seed: 1)
         let outbox = try folder.open(on: disk)
         let batch = try #require(try outbox.nextBatch(maximumPastLocations: 50))
-        let (reads, pages) = (disk.counts[.read] ?? 0, try folder.read("outbox.sqlite").count / 1024)
+        let reads = disk.counts[.read] ?? 0
+        let pages = try folder.read("outbox.sqlite").count / 1024
         #expect(reads > 0 && reads < pages / 100)
         #expect(batch.stored?.sequence == 100_000)
         #expect(batch.past.map(\.sequence) == Array(1...50))

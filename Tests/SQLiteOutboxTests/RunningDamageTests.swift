@@ -259,7 +259,8 @@ struct RunningDamage {
     /// A repair writes the whole store: one that did not help is not made again at each call.
     @Test func isLeftAloneWhereARepairDidNotHelp() throws {
         let folder = try StoreFolder()
-        let (now, repairs) = (Locked(Duration.zero), Locked(0))
+        let now = Locked(Duration.zero)
+        let repairs = Locked(0)
         var settings = folder.configuration()
         settings.uptime = { now.withLock { $0 } }
         settings.reportRecovery = { _ in

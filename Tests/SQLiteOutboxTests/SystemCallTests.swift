@@ -14,7 +14,8 @@ import WaypostTestSupport
 
     @Test(.enabled(if: isAllowed, "strace is not installed (Debian: apt install strace), or may not be used"))
     func areThoseThatTheLyingDiskSees() async throws {
-        let (real, lying) = (try StoreFolder(), try StoreFolder())
+        let real = try StoreFolder()
+        let lying = try StoreFolder()
         let trace = real.path("trace.txt")
         let watcher = try RunningProgram([
             Self.strace, "-f", "-y", "-o", trace, "-e", "trace=pwrite64,ftruncate,fsync,fdatasync,rename", "-p",

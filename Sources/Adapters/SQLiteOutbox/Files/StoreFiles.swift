@@ -47,7 +47,8 @@ struct StoreFiles: Sendable {
     /// A name that says when, and that is still free: `outbox.sqlite.damaged-20260105T101530.250Z`.
     private func damaged(at time: UTCTime) throws(SystemError) -> String {
         let name = damagedPrefix + String(time.description.filter { $0 != "-" && $0 != ":" })
-        var (candidate, number) = (name, 2)
+        var candidate = name
+        var number = 2
         while try isTaken(candidate) {
             candidate = "\(name)-\(number)"
             number += 1

@@ -157,7 +157,8 @@ package struct UpdateTally: Sendable, Hashable {
     package var timesOfFix: ClosedRange<UTCTime>?
 
     package init(count: Int64 = 0, timesOfFix: ClosedRange<UTCTime>? = nil) {
-        (self.count, self.timesOfFix) = (count, timesOfFix)
+        self.count = count
+        self.timesOfFix = timesOfFix
     }
 
     mutating func add(_ timeOfFix: UTCTime) { add(UpdateTally(count: 1, timesOfFix: timeOfFix...timeOfFix)) }

@@ -255,7 +255,8 @@ extension OutboxEngine {
         // Where the process has gone on, what a commit that failed has left was not accepted, or is in memory still.
         let (opened, found) = try opening.open(known: counters, completes: !hasBeenOpen)
         try forgetStored(in: opened, upTo: found.lastSequence)
-        (counters, hasBeenOpen) = (found, true)
+        counters = found
+        hasBeenOpen = true
         for sequence in unwritten.keys where sequence <= counters.lastSequence {
             if try !opened.rows.isPending(sequence) { unwritten[sequence] = nil }
         }
@@ -322,7 +323,10 @@ extension OutboxEngine {
         try reserve.lending(adoptRebuilt())
         try reserve.lending(withSystem(files.path, files.removeDamaged(exceptNewest: Self.keptDamaged)))
         // Earlier sequences mean nothing any more: what was acknowledged under one is sent again.
-        if !isTrusted { (counters, unwritten) = (result.counters, [:]) }
+        if !isTrusted {
+            counters = result.counters
+            unwritten = [:]
+        }
         configuration.reportRecovery(
             StoreRecovery(
                 path: files.path, reason: reason, renamedTo: renamedTo, salvaged: result.salvaged,
@@ -377,7 +381,8 @@ extension OutboxEngine {
             if isLedgerChanged { try store.write(&next) }
         }
         counters = next
-        (unwritten, group) = ([:], GroupCommit())
+        unwritten = [:]
+        group = GroupCommit()
     }
 
     /// Whether any row was still there.

@@ -46,7 +46,8 @@ package actor SQLiteOutbox: Outbox {
     package init(
         _ configuration: OutboxConfiguration, on executor: any SerialExecutor = ThreadExecutor(named: "outbox")
     ) {
-        (self.configuration, self.executor) = (configuration, executor)
+        self.configuration = configuration
+        self.executor = executor
     }
 
     /// Opens the outbox, as the static function does. When that fails (the disk is full, read-only or failing), the
@@ -129,8 +130,10 @@ package struct StoreExtent: Sendable, Hashable {
     package let oldestPending: UTCTime?
 
     package init(bytes: Int64, maximumBytes: Int64, freeDiskBytes: Int64?, oldestPending: UTCTime?) {
-        (self.bytes, self.maximumBytes) = (bytes, maximumBytes)
-        (self.freeDiskBytes, self.oldestPending) = (freeDiskBytes, oldestPending)
+        self.bytes = bytes
+        self.maximumBytes = maximumBytes
+        self.freeDiskBytes = freeDiskBytes
+        self.oldestPending = oldestPending
     }
 }
 

@@ -3,12 +3,9 @@ struct IntactTables {
     let ledger: LedgerRecord
     /// The last sequence that the tables know of.
     let lastSequence: Int64
-    /// Rows there are, readable or not.
-    let pending: Int64
-    /// Rows whose bodies fail their checksum.
-    let unreadable: Set<Int64>
-    /// Those of the quarantine.
-    let unreadableQuarantined: Set<Int64>
+    /// The rows that aren't what was written.
+    private let unreadable: Set<Int64>
+    private let unreadableQuarantined: Set<Int64>
 
     /// Takes the readable rows over into `builder`; `nil` when the tables cannot be trusted.
     ///
@@ -58,9 +55,14 @@ struct IntactTables {
         guard pending == expected else { return nil }
         self.ledger = ledger
         self.lastSequence = lastSequence
-        self.pending = pending
         self.unreadable = unreadable
         self.unreadableQuarantined = unreadableQuarantined
+    }
+
+    /// Whether the tables give the row, or say that it is gone: an old copy is worthless then.
+    func accounts(for row: StoredRow) -> Bool {
+        let unreadable = row.state == .quarantined ? unreadableQuarantined : unreadable
+        return row.sequence <= lastSequence && !unreadable.contains(row.sequence)
     }
 
     /// Calls `body` for each row of `table`, with `nil` for one that isn't what was written. Returns whether all could

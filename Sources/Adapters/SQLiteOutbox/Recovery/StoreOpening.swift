@@ -23,7 +23,8 @@ final class StoreOpening {
     private static let probedRows = 64
 
     init(_ files: StoreFiles, _ configuration: OutboxConfiguration) {
-        (self.files, self.configuration) = (files, configuration)
+        self.files = files
+        self.configuration = configuration
     }
 
     /// Opens a store that exists, and puts what its log holds into the database. `known` is what the owner has in
@@ -101,7 +102,8 @@ final class StoreOpening {
         func word(at offset: Int) -> UInt32 {
             unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self) }
         }
-        let (written, moved) = (word(at: 16), word(at: 96))
+        let written = word(at: 16)
+        let moved = word(at: 96)
         return written > moved ? written - moved : 0
     }
 

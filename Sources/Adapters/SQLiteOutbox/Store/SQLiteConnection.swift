@@ -40,7 +40,8 @@ import ReportedText
             unsafe sqlite3_close_v2(handle)
             throw error
         }
-        unsafe (self.handle, self.path) = (handle, path)
+        unsafe self.handle = handle
+        self.path = path
     }
 
     /// A thousand times what any row of a store has; a crafted one does not fill the memory.

@@ -38,7 +38,11 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     /// shows what is not on the disk.
     private(set) var isFailedSync = false
 
-    init(_ kind: Kind, path: String, reason: String) { (self.kind, self.path, self.reason) = (kind, path, reason) }
+    init(_ kind: Kind, path: String, reason: String) {
+        self.kind = kind
+        self.path = path
+        self.reason = reason
+    }
 
     /// `code` is an extended result code, `systemNumber` the `errno` that SQLite saw, or 0.
     init(code: Int32, systemNumber: Int32, path: String, reason: String) {
@@ -125,7 +129,8 @@ extension OutboxError {
     /// In the words of the port: which file, what happened, what to do. `repairsDamage`: not where a tool leaves that
     /// to the service.
     init(_ error: StoreError, repairsDamage: Bool = true) {
-        let (path, reason) = (error.path, error.reason)
+        let path = error.path
+        let reason = error.reason
         switch error.kind {
         case .full where FileSystem.freeFiles(at: FileSystem.parent(of: path)) == 0:
             self.init(

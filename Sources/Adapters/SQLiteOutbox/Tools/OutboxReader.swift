@@ -91,13 +91,16 @@ package struct StoreSummary: Sendable, Hashable {
     package var newest: StoredUpdate?
 
     init(_ counters: OutboxCounters) {
-        (ledger, evictions) = (counters.ledger, counters.evictions)
-        (quarantined, newest) = (counters.quarantined, counters.newest)
+        ledger = counters.ledger
+        evictions = counters.evictions
+        quarantined = counters.quarantined
+        newest = counters.newest
     }
 
     /// Of a ledger of which no more is known than its words.
     package init(_ ledger: Ledger, evictions: Evictions = Evictions()) {
-        (self.ledger, self.evictions) = (ledger, evictions)
+        self.ledger = ledger
+        self.evictions = evictions
         quarantined = UpdateTally(count: ledger.quarantined)
     }
 }
