@@ -14,7 +14,9 @@ import Testing
         try #require(unsafe truncate(folder.path(name), Self.length) == 0)
     }
 
-    @Test(arguments: ["-wal", "-shm", "-journal", ".lock", ".reserve", ".rebuilt", ".rebuilt-wal", ".damaged-1", ""])
+    @Test(arguments: [
+        "-wal", "-shm", "-journal", ".lock", ".reserve", ".count", ".rebuilt", ".rebuilt-wal", ".damaged-1", "",
+    ])
     func doNotKeepTheServiceFromStarting(suffix: String) throws {
         let folder = try StoreFolder()
         let first = try folder.open()

@@ -16,6 +16,8 @@ struct StoreFiles: Sendable {
     var lock: String { path + ".lock" }
     /// Space that is given back when the disk is full.
     var reserve: String { path + ".reserve" }
+    /// How far the store had come.
+    var count: String { path + ".count" }
     /// A store in the making; complete once nothing lies at `path`.
     var rebuilt: String { path + ".rebuilt" }
 

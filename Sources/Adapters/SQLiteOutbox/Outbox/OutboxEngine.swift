@@ -11,6 +11,7 @@ final class OutboxEngine {
     private let files: StoreFiles
     private let reserve: DiskReserve
     private let opening: StoreOpening
+    private let count: StoreCount
     private var eviction: Eviction
     /// Until closed.
     private var ownership: StoreOwnership?
@@ -46,7 +47,8 @@ final class OutboxEngine {
             files = try withSystem(
                 configuration.path, StoreFiles(at: configuration.path, on: configuration.disk, missing: .allowed))
             reserve = DiskReserve(files, configuration)
-            opening = StoreOpening(files, configuration)
+            count = StoreCount(files)
+            opening = StoreOpening(files, configuration, count)
             eviction = Eviction(maximumBytes: configuration.maximumBytes, maximumAge: configuration.maximumAge)
             ownership = try StoreOwnership(files, reserve)
         } catch { throw OutboxError(error) }
@@ -149,6 +151,7 @@ final class OutboxEngine {
         return try perform { store throws(StoreError) in
             opening.watchLog()
             if isCommitDue { try reserve.lending(commit(store)) }
+            count.noteOncePerLog(counters)
             return try handleRequests(store)
         }
     }
@@ -165,6 +168,7 @@ final class OutboxEngine {
             try ownership?.verify()  // closing moves the log into the database, and removes it
         }
         store = nil
+        count.note(counters)
         ownership = nil
     }
 

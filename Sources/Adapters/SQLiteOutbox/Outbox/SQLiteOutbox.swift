@@ -165,7 +165,7 @@ package struct OutboxConfiguration: Sendable {
 
     /// What follows the name of the database in those of the files beside it.
     package static let companions = [
-        "", "-wal", "-shm", "-journal", ".lock", ".reserve", ".rebuilt", ".rebuilt-wal", ".rebuilt-shm",
+        "", "-wal", "-shm", "-journal", ".lock", ".reserve", ".count", ".rebuilt", ".rebuilt-wal", ".rebuilt-shm",
     ]
 
     package init(path: String, maximumBytes: Int64) {
