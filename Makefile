@@ -37,18 +37,19 @@ DEMO_CONFIGURATION ?= debug
 # Without files of its own in the checkout.
 PYTHON = python3 -B
 
-# nginx, gpsd, faketime and prometheus stand behind some tests, zsh and fish complete lines in them, man and mandoc read the
+# nginx, gpsd, faketime, prometheus and the proxies (tinyproxy, microsocks, socat) stand behind some tests, zsh and fish
+# complete lines in them, man and mandoc read the
 # manual, openssl makes keys, nghttp2-client's h2load stands beside the load test, parallel and jq run the example of one,
 # python3 drives the trials, and with its packages runs an example and checks the schema, strace makes system calls fail,
 # lld links the fuzzers, binutils strips, systemd checks the unit.
-TOOLS = binutils faketime fish git gpsd gunicorn iproute2 jq lld man-db mandoc nghttp2-client nginx-light openssl parallel \
-	procps prometheus python3 \
-	python3-cryptography python3-flask python3-jsonschema python3-jwt strace systemd zsh
+TOOLS = binutils faketime fish git gpsd gunicorn iproute2 jq lld man-db mandoc microsocks nghttp2-client nginx-light openssl \
+	parallel procps prometheus python3 \
+	python3-cryptography python3-flask python3-jsonschema python3-jwt socat strace systemd tinyproxy-bin zsh
 
 .DEFAULT_GOAL := build
-.PHONY: help prepare build demo test release install uninstall deb lint format imports examples bench fuzz coverage sanitize \
+.PHONY: help prepare build demo test release install uninstall deb apt-repository image release-notes lint format imports examples bench fuzz coverage sanitize \
 	kill-test power-test damage-test disk-test clock-test token-outage-test token-backend-test backlog-test soak-test \
-	track-test fault-test link-test reload-test load-test economy deb-test arm64-test fleet-test monitoring-test server-test simulate planted-bugs trials release-check \
+	track-test fault-test link-test reload-test load-test economy deb-test repository-test proxy-test image-test arm64-test fleet-test monitoring-test server-test simulate planted-bugs trials release-check \
 	service-check installed-check fixtures clean-clone debian tools clean
 
 help:            ## list the targets
@@ -80,6 +81,15 @@ uninstall:       ## remove what `make install` put there; configuration and outb
 
 deb: prepare     ## build/deb/waypost_VERSION_ARCH.deb of HEAD, its debug symbols apart; checked by lintian; ARCH=arm64 needs root
 	@scripts/deb $(ARCH)
+
+apt-repository:  ## build/apt, a Debian repository of the packages in build/deb, signed with the secret key in the file KEY
+	@scripts/apt-repository "$(KEY)"
+
+image:           ## build/image, an OCI image of the package in build/deb for ARCH, on Debian RELEASE; needs root
+	@scripts/image $(ARCH)
+
+release-notes:   ## the changes of VERSION (HEAD's if not given), and the check sums of its packages
+	@scripts/release-notes $(VERSION)
 
 lint:            ## formatting, words that do not belong in the sources, and the tests of the trials
 	@scripts/lint
@@ -150,6 +160,17 @@ reload-test: prepare ## another configuration each EVERY seconds, RELOADS times,
 deb-test: UPDATES = 10000
 deb-test: prepare ## the package in a Debian of RELEASE with systemd, UPDATES pending at its upgrade; needs root
 	@$(PYTHON) -m trials deb --updates $(UPDATES) --release $(or $(RELEASE),12)
+
+repository-test: UPDATES = 10000
+repository-test: prepare ## a fresh Debian of RELEASE installs and upgrades from a signed repository, UPDATES pending; needs root
+	@$(PYTHON) -m trials repository --updates $(UPDATES) --release $(or $(RELEASE),12)
+
+proxy-test: prepare ## the package in a Debian of RELEASE behind tinyproxy: an outage, a wrong password, 403; needs root
+	@$(PYTHON) -m trials proxy --release $(or $(RELEASE),12)
+
+image-test: prepare ## the image in build/image as PID 1, read-only, without root: stopped, killed, upgraded; needs root
+	@scripts/install-dependencies umoci
+	@$(PYTHON) -m trials image
 
 monitoring-test: prepare ## the files in packaging/monitoring, metrics sent for MONITORED seconds; needs prometheus
 	@$(PYTHON) -m trials monitoring --seconds $(MONITORED)

@@ -49,15 +49,15 @@ let package = Package(
         room("Core", "DriverAuthorization", ["ReportedText", "VehicleAuthorization"]),
         room("Core", "FleetEngine", ["TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages"]),
         room(
-            "Core", "LocationReporting",
-            ["TimeAndChance", "ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
+            "Core", "Reporting",
+            ["TimeAndChance", "ReportedText", "GNSS"]),
         room("Core", "TrackDrawing", ["TimeAndChance", "ReportedText", "GNSS", "CMath"]),
 
         // Adapters: one outside thing each.
         room("Adapters", "LinuxPlatform", ["TimeAndChance", "ReportedText", "CLinux"]),
         room(
             "Adapters", "GNSSReceiver",
-            ["TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "LocationReporting", "LinuxPlatform", "CZlib"]),
+            ["TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "Reporting", "LinuxPlatform", "CZlib"]),
         room(
             "Adapters", "BackendAuthorization",
             ["TimeAndChance", "ReportedText", "StrictJSON", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
@@ -66,11 +66,17 @@ let package = Package(
             ["TimeAndChance", "ReportedText", "HTTPMessages", "LinuxPlatform", "CCurl", "CCrypto"]),
         room(
             "Adapters", "SQLiteOutbox",
-            ["TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "LocationReporting", "LinuxPlatform", "CSQLite"]),
+            ["TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "Reporting", "LinuxPlatform", "CSQLite"]),
+        room(
+            "Adapters", "FleetEngineDelivery",
+            [
+                "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "VehicleAuthorization", "FleetEngine",
+                "Reporting",
+            ]),
         room("Adapters", "HTTPService", ["TimeAndChance", "ReportedText", "HTTPMessages", "LinuxPlatform"]),
         room(
             "Adapters", "RunRecording",
-            ["TimeAndChance", "ReportedText", "GNSS", "LocationReporting", "LinuxPlatform", "GNSSReceiver"]),
+            ["TimeAndChance", "ReportedText", "GNSS", "Reporting", "LinuxPlatform", "GNSSReceiver"]),
 
         // Simulator: what a vehicle and Fleet Engine are in tests and demonstrations.
         room("Simulator", "ReceiverSimulator", ["TimeAndChance", "GNSS"]),
@@ -88,14 +94,14 @@ let package = Package(
             [
                 "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization",
                 "FleetEngine",
-                "LocationReporting", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport",
-                "SQLiteOutbox", "HTTPService", "RunRecording", "TrackDrawing",
+                "Reporting", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport",
+                "SQLiteOutbox", "FleetEngineDelivery", "HTTPService", "RunRecording", "TrackDrawing",
             ]),
         .executableTarget(
             name: "WaypostCommand",
             dependencies: [
                 "Waypost", "FleetEngine", "GNSS", "GNSSReceiver", "HTTPMessages", "LinuxPlatform",
-                "LocationReporting", "ReportedText", "SQLiteOutbox", "StrictJSON",
+                "Reporting", "ReportedText", "SQLiteOutbox", "StrictJSON",
                 "FleetEngineSimulator", "ReceiverSimulator", "TimeAndChance", "TrackDrawing", "VehicleAuthorization",
             ],
             path: "Sources/Agent/WaypostCommand", swiftSettings: houseStyle),
@@ -110,8 +116,8 @@ let package = Package(
         .target(
             name: "WaypostTestSupport",
             dependencies: [
-                "TimeAndChance", "GNSS", "HTTPMessages", "VehicleAuthorization", "FleetEngine", "LocationReporting",
-                "LinuxPlatform", "HTTPService", "ReportedText", "CLinux",
+                "TimeAndChance", "GNSS", "HTTPMessages", "VehicleAuthorization", "FleetEngine", "Reporting",
+                "FleetEngineDelivery", "LinuxPlatform", "HTTPService", "ReportedText", "CLinux",
             ],
             path: "Tests/Support", swiftSettings: houseStyle),
         tests("TimeAndChance"),
@@ -121,25 +127,28 @@ let package = Package(
         tests("GNSS", ["GNSS", "ReceiverSimulator"]),
         tests("VehicleAuthorization", ["VehicleAuthorization", "StrictJSON", "LinuxPlatform"]),
         tests("DriverAuthorization", ["DriverAuthorization", "VehicleAuthorization", "LinuxPlatform"]),
-        tests("FleetEngine", ["FleetEngine", "HTTPMessages"]),
+        tests("FleetEngine", ["FleetEngine", "HTTPMessages", "StrictJSON"]),
         tests(
-            "LocationReporting",
+            "Reporting",
             [
-                "LocationReporting", "GNSS", "GNSSReceiver", "LinuxPlatform", "ReceiverSimulator",
-                "VehicleAuthorization", "FleetEngine", "HTTPMessages",
+                "Reporting", "GNSS", "GNSSReceiver", "LinuxPlatform", "ReceiverSimulator",
+                "FleetEngineDelivery", "VehicleAuthorization", "FleetEngine", "HTTPMessages",
             ]),
+        tests(
+            "FleetEngineDelivery",
+            ["FleetEngineDelivery", "FleetEngine", "HTTPMessages", "Reporting", "VehicleAuthorization"]),
         tests("TrackDrawing", ["TrackDrawing", "GNSS"]),
         tests("LinuxPlatform", ["LinuxPlatform", "CLinux"]),
-        tests("GNSSReceiver", ["GNSSReceiver", "GNSS", "LocationReporting", "LinuxPlatform", "CLinux", "CZlib"]),
+        tests("GNSSReceiver", ["GNSSReceiver", "GNSS", "Reporting", "LinuxPlatform", "CLinux", "CZlib"]),
         tests(
             "BackendAuthorization", ["BackendAuthorization", "VehicleAuthorization", "HTTPMessages", "LinuxPlatform"]),
         tests("CurlTransport", ["CurlTransport", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCurl"]),
         tests("LyingDisk", ["LyingDisk", "SQLiteOutbox", "LinuxPlatform", "CSQLite"]),
         tests(
             "SQLiteOutbox",
-            ["SQLiteOutbox", "LyingDisk", "LocationReporting", "GNSS", "LinuxPlatform", "CSQLite"]),
+            ["SQLiteOutbox", "LyingDisk", "Reporting", "GNSS", "LinuxPlatform", "CSQLite"]),
         tests("HTTPService", ["HTTPService", "HTTPMessages", "LinuxPlatform"]),
-        tests("RunRecording", ["RunRecording", "GNSS", "GNSSReceiver", "LinuxPlatform", "LocationReporting"]),
+        tests("RunRecording", ["RunRecording", "GNSS", "GNSSReceiver", "LinuxPlatform", "Reporting"]),
         tests(
             "FleetEngineSimulator",
             [
@@ -150,8 +159,9 @@ let package = Package(
         tests(
             "Agent",
             [
-                "Waypost", "WaypostCommand", "FleetEngine", "FleetEngineSimulator", "GNSS", "GNSSReceiver",
-                "HTTPMessages", "HTTPService", "LinuxPlatform", "LocationReporting", "ReceiverSimulator",
+                "Waypost", "WaypostCommand", "FleetEngine", "FleetEngineDelivery", "FleetEngineSimulator", "GNSS",
+                "GNSSReceiver",
+                "HTTPMessages", "HTTPService", "LinuxPlatform", "Reporting", "ReceiverSimulator",
                 "SQLiteOutbox", "TrackDrawing", "StrictJSON", "VehicleAuthorization",
             ]),
         tests("DeliverySimulation", ["DeliverySimulation", "LinuxPlatform"]),
@@ -161,8 +171,9 @@ let package = Package(
         tests(
             "Link",
             [
-                "FaultProxy", "CurlTransport", "LocationReporting", "FleetEngine", "GNSS", "HTTPMessages",
-                "HTTPService", "LinuxPlatform", "VehicleAuthorization",
+                "FaultProxy", "CurlTransport", "FleetEngineDelivery", "Reporting", "FleetEngine", "GNSS",
+                "HTTPMessages",
+                "HTTPService", "LinuxPlatform", "VehicleAuthorization", "Waypost",
             ]),
         tests("Architecture"),
 
@@ -170,7 +181,7 @@ let package = Package(
             name: "FixtureGenerator", dependencies: ["ReceiverSimulator"], path: "Tests/FixtureGenerator",
             swiftSettings: houseStyle),
         .executableTarget(
-            name: "BacklogGenerator", dependencies: ["TimeAndChance", "GNSS", "LocationReporting", "SQLiteOutbox"],
+            name: "BacklogGenerator", dependencies: ["TimeAndChance", "GNSS", "Reporting", "SQLiteOutbox"],
             path: "Tests/BacklogGenerator", swiftSettings: houseStyle),
         .target(
             name: "LyingDisk", dependencies: ["TimeAndChance", "SQLiteOutbox", "LinuxPlatform", "CSQLite"],
@@ -179,7 +190,8 @@ let package = Package(
         .executableTarget(
             name: "DeliverySimulation",
             dependencies: [
-                "CSimulatedExecutor", "FleetEngine", "GNSS", "HTTPMessages", "LinuxPlatform", "LocationReporting",
+                "CSimulatedExecutor", "FleetEngine", "FleetEngineDelivery", "GNSS", "HTTPMessages", "LinuxPlatform",
+                "Reporting",
                 "LyingDisk", "ReceiverSimulator", "ReportedText", "SQLiteOutbox", "StrictJSON", "TimeAndChance",
                 "VehicleAuthorization",
             ],
@@ -195,7 +207,7 @@ let package = Package(
             name: "AgentBenchmark",
             dependencies: [
                 "BenchmarkReport", "CurlTransport", "FleetEngine", "FleetEngineSimulator", "GNSS", "HTTPMessages",
-                "HTTPService", "LinuxPlatform", "LocationReporting", "ReceiverSimulator", "ReportedText",
+                "HTTPService", "LinuxPlatform", "Reporting", "ReceiverSimulator", "ReportedText",
                 "SQLiteOutbox",
                 "StrictJSON", "TimeAndChance", "WaypostTestSupport", "CLinux", "CSQLite",
             ],
@@ -203,14 +215,14 @@ let package = Package(
         .executableTarget(
             name: "ReceiverBenchmark",
             dependencies: [
-                "BenchmarkReport", "GNSS", "GNSSReceiver", "LinuxPlatform", "LocationReporting", "ReceiverSimulator",
+                "BenchmarkReport", "GNSS", "GNSSReceiver", "LinuxPlatform", "Reporting", "ReceiverSimulator",
                 "TimeAndChance", "WaypostTestSupport",
             ],
             path: "Tests/Benchmarks/Receiver", swiftSettings: houseStyle),
         .executableTarget(
             name: "OutboxBenchmark",
             dependencies: [
-                "BenchmarkReport", "SQLiteOutbox", "LocationReporting", "LinuxPlatform", "GNSS", "TimeAndChance",
+                "BenchmarkReport", "SQLiteOutbox", "Reporting", "LinuxPlatform", "GNSS", "TimeAndChance",
                 "CSQLite",
             ],
             path: "Tests/Benchmarks/Outbox", swiftSettings: houseStyle),

@@ -18,12 +18,15 @@ from .economy import Economy
 from .failure import Failed
 from .fault import FailingCalls
 from .fleet import Fleet
+from .image import Image
 from .kill import Kills
 from .link import BrokenLink
 from .load import Load
 from .monitoring import Monitoring
 from .package import Packages
+from .proxy import Proxied
 from .reload import Reloads
+from .repository import Repository
 from .soak import Soak
 from .token_backend import TokenBackend
 from .token_outage import TokenOutage
@@ -31,8 +34,8 @@ from .trial import Trial
 from .waypost import ROOT, Waypost
 
 TRIALS: tuple[type[Trial], ...] = (
-    Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, TokenBackend, Packages, Fleet,
-    Reloads, Monitoring, OtherArchitecture, Economy, Load)
+    Kills, FullDisk, FailingCalls, BrokenLink, Backlog, Soak, WrongClock, TokenOutage, TokenBackend, Packages, Repository, Proxied,
+    Image, Fleet, Reloads, Monitoring, OtherArchitecture, Economy, Load)
 UNAVAILABLE = 69
 
 

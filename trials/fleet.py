@@ -118,8 +118,8 @@ class Fleet(Installed):
         if changes != 2 or self.system.property("waypost", "MainPID") != process:
             raise Failed(f"a new configuration made {changes} changes, where file and reload were expected")
         changes, _ = self.play(self.configuration(outbox={"maximumAgeDays": 10}))
-        if changes != 3 or self.system.property("waypost", "MainPID") == process:
-            raise Failed(f"another outbox made {changes} changes, where file, reload and restart were expected")
+        if changes != 2 or self.system.property("waypost", "MainPID") != process:
+            raise Failed(f"another outbox made {changes} changes, where file and reload were expected")
         process, written = self.system.property("waypost", "MainPID"), self.system.file(CONFIGURATION).read_text()
         words = self.refused(self.configuration(reporting={"intervalSeconds": 0}))
         if "intervalSeconds" not in words or self.system.file(CONFIGURATION).read_text() != written:

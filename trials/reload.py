@@ -6,6 +6,7 @@ import argparse
 import bisect
 import json
 import signal
+import socket
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 
 from .drive import moment
 from .failure import Failed, require
+from .network import free_port
 from .service import Feed, Service, find_no_token
 from .simulator import Arrival, Simulator
 from .trial import Option, Trial, count
@@ -46,6 +48,21 @@ class Reign(NamedTuple):
     until: float
 
 
+class ReceiverService(Service):
+    """`waypost run` whose receiver sends datagrams: standard input would end with its first image."""
+
+    def __init__(self, waypost: Waypost, configured: Path, log: Path) -> None:
+        self.receiver = ("127.0.0.1", free_port())
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        document = json.loads(configured.read_text())
+        document["receiver"] = {"type": "udp", "port": self.receiver[1]}
+        configured.write_text(json.dumps(document))
+        super().__init__(waypost, configured, log)
+
+    def write(self, text: str) -> None:
+        self.socket.sendto(text.encode(), self.receiver)
+
+
 class Reloads(Trial):
     """Reloads `waypost run` under load, a third of the times with a bad file: nothing may be lost or sent wrongly."""
 
@@ -66,7 +83,7 @@ class Reloads(Trial):
             simulator.start(*FAULTS)
         reloads, every = self.arguments.reloads, self.arguments.every
         configured = configuration(self.folder / "outbox.json", self.simulators[0].origin, VEHICLE)
-        service = Service(self.waypost, configured, self.folder / "service.log")
+        service = ReceiverService(self.waypost, configured, self.folder / "service.log")
         self.ends_with(service.kill)
         service.wait("its start", service.metrics, ANSWER_SECONDS)
         began = time.time()
@@ -109,7 +126,7 @@ class Reloads(Trial):
         line = service.wait(f"{word!r} in the log", lambda: found(service.log, word, before + 1), ANSWER_SECONDS, 0.01)
         if step.endpoint is None or step.endpoint == reigns[-1].endpoint:
             return reigns
-        # The old one has ended before the line is written, by the millisecond.
+        # The old run has ended before the line is written, by the millisecond.
         done = moment(line.split()[0]) + 0.001
         return [*reigns[:-1], reigns[-1]._replace(until=done), Reign(step.endpoint, asked, done)]
 
@@ -126,13 +143,14 @@ class Reloads(Trial):
         return steps
 
     def good(self, document: Document, endpoint: int) -> Document:
-        """To one of the simulators, with other values of whatever a reload can change."""
+        """To one of the simulators, with other values of other keys."""
         origin = self.simulators[endpoint].origin
         return document | {
             "authorization": {"type": "http", "url": origin + "/token/driver/{vehicleId}"},
             "reporting": {"intervalSeconds": 5, "heartbeatSeconds": self.chance.choice([20, 60])},
             "upload": document["upload"] | {
                 "endpoint": origin, "maximumPastLocations": self.chance.choice([5, 50])},
+            "outbox": document["outbox"] | {"maximumMegabytes": self.chance.choice([16, 64])},
             "log": {"level": self.chance.choice(["info", "debug"])},
         }
 
@@ -140,12 +158,10 @@ class Reloads(Trial):
         """A file that a reload must not take."""
         good = self.good(document, self.chance.choice([0, 1]))
         text = json.dumps(good, indent=2)
-        vehicle = good["vehicle"] | {"vehicleId": "van-2"}
         return self.chance.choice([
             text[:self.chance.randrange(len(text))],  # half written
             json.dumps(good | {"uplaod": {}}),
-            json.dumps(good | {"vehicle": vehicle}),
-            json.dumps(good | {"outbox": {"path": good["outbox"]["path"] + "-2"}}),
+            json.dumps(good | {"receiver": {"type": "stdin"}}),
             json.dumps(good | {"upload": good["upload"] | {"caFile": "/nowhere/ca.pem"}}),
         ])
 

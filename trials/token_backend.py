@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import socket
 import subprocess
+import time
 import urllib.parse
 from pathlib import Path
 
@@ -21,6 +24,7 @@ EXAMPLE = ROOT / "Examples/token-backend"
 PYTHON = "/usr/bin/python3"
 TRIP = "trip-1"
 DRIVE_SECONDS = 120
+SLOW_CLIENTS, STALL_SECONDS = 40, 5
 
 
 class Backend:
@@ -46,7 +50,7 @@ class Backend:
             "FLEET_ENGINE": fleet_engine, "CERTIFICATE_HEADER": "Client-Cert", "PYTHONDONTWRITEBYTECODE": "1"}
         self._process = start(
             "env", *(f"{name}={value}" for name, value in variables.items()), PYTHON, "-m", "gunicorn", "--chdir", EXAMPLE,
-            "--bind", f"127.0.0.1:{self.port}", "--threads", "8", "--error-logfile", self.log,
+            "--bind", f"127.0.0.1:{self.port}", "--threads", "64", "--error-logfile", self.log,
             "--capture-output", "backend:from_environment()",
             log=self.log)
         if not listens(self._process, "127.0.0.1", self.port):
@@ -86,6 +90,7 @@ class TokenBackend(Trial):
         self.drive(vans)
         self.expect_tokens(vans[0], vans[-1])
         self.expect_refusals(vans)
+        self.expect_no_stall(vans[0])
         revoked = self.revoke(vans[0], vans[1:])
 
         summary = self.simulator.summary()
@@ -208,6 +213,18 @@ class TokenBackend(Trial):
         ]:
             if told.returncode != 69 or f"answered {status}" not in told.stderr:
                 raise Failed(f"{status} was to be answered: {told.stdout}{told.stderr}")
+
+    def expect_no_stall(self, van: Path) -> None:
+        """Slow clients, which never complete their requests, keep nobody else waiting."""
+        with contextlib.ExitStack() as slow:
+            for _ in range(SLOW_CLIENTS):
+                client = slow.enter_context(socket.create_connection(("127.0.0.1", self.backend.port)))
+                client.sendall(b"GET /token/driver/van-1 HTTP/1.1\r\nHost: ")
+            begin = time.monotonic()
+            told = self.token(van)
+            seconds = time.monotonic() - begin
+        if told.returncode != 0 or seconds > STALL_SECONDS:
+            raise Failed(f"with {SLOW_CLIENTS} slow clients, after {seconds:.1f} s: {told.stdout}{told.stderr}")
 
     def revoke(self, van: Path, others: list[Path]) -> str:
         self.backend.revoke(van.stem)

@@ -6,15 +6,21 @@ let waypost = [
     .product(name: "DriverAuthorization", package: "waypost"),
 ]
 
+let google = [
+    Target.Dependency.product(name: "GoogleRidesharingDriver", package: "GoogleRidesharing"),
+    .product(name: "GoogleRidesharingConsumer", package: "GoogleRidesharing"),
+]
+
 let package = Package(
     name: "DriverApp",
-    dependencies: [.package(name: "waypost", path: "../..")],
+    dependencies: [.package(name: "waypost", path: "../.."), .package(path: "../GoogleRidesharing")],
     targets: [
         // In the language mode that the provider classes of an iOS app are usually compiled in.
         .executableTarget(
-            name: "DriverApp", dependencies: waypost + ["ModernProviders"], swiftSettings: [.swiftLanguageMode(.v5)]),
+            name: "DriverApp", dependencies: waypost + google + ["ModernProviders"],
+            swiftSettings: [.swiftLanguageMode(.v5)]),
         // Providers as apps in Swift 6 mode have them.
         .target(
-            name: "ModernProviders", dependencies: [waypost[1]],
+            name: "ModernProviders", dependencies: google,
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
     ])

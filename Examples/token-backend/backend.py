@@ -88,10 +88,10 @@ def make(
     def authenticated() -> str:
         """The van that proves to be itself."""
         claimed = ""
-        if certificate_header and (sent := request.headers.get(certificate_header)):
-            certificate = certificate_in(sent)
-            claimed = name_of(certificate) if certificate else ""
-            if certificate and vans.has_certificate(claimed, certificate):
+        sent = request.headers.get(certificate_header) if certificate_header else None
+        if sent and (certificate := certificate_in(sent)):
+            claimed = name_of(certificate)
+            if vans.has_certificate(claimed, certificate):
                 return claimed
         elif (given := request.authorization) and given.type == "basic":
             claimed = given.username or ""
@@ -142,12 +142,16 @@ def make(
 
 
 def certificate_in(header: str) -> x509.Certificate | None:
-    """The certificate as nginx passes it (PEM, percent-encoded) or as RFC 9440 has it (`:BASE64:`)."""
+    """The certificate as nginx passes it (PEM, percent-encoded) or as RFC 9440 has it (`:BASE64:`); `None` if it is
+    malformed."""
     try:
         if header.startswith(":"):
-            return x509.load_der_x509_certificate(base64.b64decode(header.strip(":"), validate=True))
-        return x509.load_pem_x509_certificate(urllib.parse.unquote_to_bytes(header))
-    except ValueError:
+            certificate = x509.load_der_x509_certificate(base64.b64decode(header.strip(":"), validate=True))
+        else:
+            certificate = x509.load_pem_x509_certificate(urllib.parse.unquote_to_bytes(header))
+        name_of(certificate)  # the library reads a part when it is asked for it
+        return certificate
+    except Exception:  # the library has a type of error for each part
         return None
 
 

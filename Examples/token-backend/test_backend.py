@@ -145,6 +145,17 @@ class Answers(InFolder):
         self.assertEqual(self.client.get("/token/driver/van-7", headers={"Client-Cert": pem}).status_code, 403)
         self.claims(self.ask("driver/van-7"))
 
+    def test_take_a_malformed_certificate_for_none(self) -> None:
+        der = certificate("van-5").public_bytes(Encoding.DER)
+        self.client = self.made("Client-Cert")
+        for place in range(len(der)):
+            damaged = base64.b64encode(der[:place] + bytes([der[place] ^ 0xFF]) + der[place + 1:]).decode()
+            answer = self.client.get("/token/driver/van-5", headers={"Client-Cert": f":{damaged}:"})
+            self.assertIn(answer.status_code, (401, 429), f"byte {place}")
+        self.assertNotIn("ERROR", self.said.getvalue())
+        for malformed in [":!:", "van-5", ":AAAA:", "\u00fc"]:
+            self.claims(self.client.get("/token/driver/van-7", auth=("van-7", self.key), headers={"Client-Cert": malformed}))
+
     def test_need_more_than_what_is_public_of_a_certificate(self) -> None:
         mine = certificate("van-5")
         self.vans.enrol("van-5", mine)

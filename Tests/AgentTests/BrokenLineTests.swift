@@ -39,7 +39,7 @@ import WaypostTestSupport
         ("{ \"vehicle\" = 1 }", "  1 | { \"vehicle\" = … }", "    |             ^"),
         (
             "{ \"reporting\": { \"intervalSeconds\": 1,5 } }", "  1 | { \"reporting\": { \"intervalSeconds\": 1,… } }",
-            "    |                                      ^"
+            "    |                                       ^"
         ),
     ])
     func areShownWithAMarkBelowThePlace(text: String, line: String, mark: String) {

@@ -1,5 +1,5 @@
 import GNSS
-import LocationReporting
+import Reporting
 import SQLiteOutbox
 import Testing
 import TimeAndChance
@@ -25,7 +25,8 @@ import WaypostTestSupport
             changed: 5,
             words:
                 "it goes by what it read at 2026-01-05T10:00:00.000Z, and /etc/waypost/config.json has been changed since; "
-                + "type systemctl reload waypost"),
+                + "type systemctl reload waypost (for new credentials or environment values, systemctl restart waypost)"
+        ),
         Case(
             file: "/etc/other.json", changed: 5,
             words:

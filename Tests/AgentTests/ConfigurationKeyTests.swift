@@ -23,7 +23,7 @@ import WaypostTestSupport
         #expect(
             required == [
                 "vehicle", "vehicle.providerId", "vehicle.vehicleId", "receiver", "receiver.type", "authorization",
-                "authorization.type", "consumerAuthorization.type",
+                "authorization.type", "consumerAuthorization.type", "upload.proxy.url",
             ])
     }
 

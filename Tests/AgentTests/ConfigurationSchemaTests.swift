@@ -114,15 +114,12 @@ import WaypostTestSupport
     @Test func hasAPlaceForEveryKey() {
         for key in ConfigurationKey.all {
             var schema: JSONValue? = ConfigurationSchema.document
-            let words = key.path.split(separator: ".").map(String.init)
-            for (index, word) in words.enumerated() {
-                if index == words.count - 1, let type = key.type {
-                    schema =
-                        schema?["allOf"]?.arrayValue?.first {
-                            $0["if"]?["properties"]?["type"]?["const"] == .string(type)
-                        }?["then"]
+            for word in key.path.split(separator: ".").map(String.init) {
+                // Of a type are the keys beside the key `type`, and what is below them.
+                let ofType = schema?["allOf"]?.arrayValue?.first {
+                    key.type != nil && $0["if"]?["properties"]?["type"]?["const"] == key.type.map(JSONValue.string)
                 }
-                schema = schema?["properties"]?[word]
+                schema = (ofType?["then"] ?? schema)?["properties"]?[word]
             }
             #expect(schema?["description"] == .string(key.about), "\(key.path) of \(key.type ?? "all")")
         }

@@ -5,7 +5,7 @@ import GNSSReceiver
 import Glibc
 import HTTPMessages
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import SQLiteOutbox
 import StrictJSON
 import Testing
@@ -628,7 +628,7 @@ import WaypostTestSupport
         (
             "}}", "}, \"upload\": {\"verify_tls\": false, \"proxy\": \"http://user:hush@h/\"}}",
             [
-                "\"upload.proxy\" is not a key of Waypost; remove it; Waypost uses no proxy",
+                "\"upload.proxy\" is a string; use an object in braces, as { \"url\": \"http://proxy.example.com:3128\" }",
                 "\"upload.verify_tls\" is not a key of Waypost; remove it; certificates are always verified, and \"caFile\" "
                     + "names authorities of your own",
             ]

@@ -1,6 +1,6 @@
 import FleetEngine
-import LocationReporting
 import ReportedText
+import Reporting
 import Testing
 import VehicleAuthorization
 import Waypost

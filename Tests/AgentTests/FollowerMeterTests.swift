@@ -1,5 +1,5 @@
 import GNSS
-import LocationReporting
+import Reporting
 import Testing
 import TimeAndChance
 import Waypost

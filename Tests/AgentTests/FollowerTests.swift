@@ -1,8 +1,8 @@
 import FleetEngine
 import HTTPMessages
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 import Testing
 import VehicleAuthorization
 import Waypost

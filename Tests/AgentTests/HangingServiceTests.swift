@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Glibc
 import LinuxPlatform
-import LocationReporting
 import ReceiverSimulator
+import Reporting
 import SQLiteOutbox
 import Testing
 import TimeAndChance

@@ -1,15 +1,15 @@
 import FleetEngine
 import GNSS
 import HTTPMessages
-import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 import SQLiteOutbox
 import Testing
 import TimeAndChance
 import Waypost
 import WaypostTestSupport
 
+@testable import LinuxPlatform
 @testable import WaypostCommand
 
 @Suite struct LiveScreens {
@@ -18,7 +18,7 @@ import WaypostTestSupport
     static let stored = StoredUpdate(
         sequence: 1, update: LocationUpdate(timeOfFix: now, latitude: 50, longitude: 10))
     static let delivered = ReportingEvent.delivered(
-        UploadBatch(last: stored, lastIsPending: true, past: []), traffic: HTTPTraffic(), took: .zero)
+        UploadBatch(last: stored, lastIsPending: true, past: []), traffic: Traffic(), took: .zero)
     static let down = Result<StatusReport, AgentError>.failure(
         AgentError(.unavailable, "the service is not running: nothing listens on 127.0.0.1:9464"))
 
@@ -76,7 +76,7 @@ import WaypostTestSupport
         let trouble = Self.report(
             [
                 .receiver(.waiting(source: "/dev/gnss", reason: "not there; plug the receiver in")), .fix(Self.fix),
-                .failed(.unreachable(reason: "no connection"), traffic: HTTPTraffic()),
+                .failed(.unanswered(.sample("no connection")), traffic: Traffic()),
             ], after: 400, pending: 12_345)
         let answers = [Result.success(Self.well), .success(trouble), Self.down, .success(trouble)]
         let lines = Self.screen(answers, columns, rows)

@@ -1,6 +1,8 @@
 import FleetEngine
+import FleetEngineDelivery
 import HTTPMessages
 import ReportedText
+import Reporting
 import Testing
 import Waypost
 
@@ -17,7 +19,7 @@ import Waypost
             (.malformedResponse, "if not, correct upload.endpoint"),
         ] as [(HTTPTransportError.Code, String)])
     func saysWhatToDoWithoutAnAnswer(code: HTTPTransportError.Code, remedy: String) {
-        let words = OnlineCheck.reason(UploadOutcome(of: HTTPTransportError(code, "words")), code)
+        let words = OnlineCheck.reason(DeliveryOutcome(of: HTTPTransportError(code, "words"), from: ""))
         #expect(words.hasPrefix("words; ") && words.hasSuffix(remedy), "\(words)")
     }
 
@@ -25,7 +27,7 @@ import Waypost
         let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v")
         let request = HTTPRequest(.get, try HTTPURL("https://fleetengine.googleapis.com/v1/x"))
         let body = #"{"error":{"code":400,"message":"It is invalid.","status":"INVALID_ARGUMENT"}}"#
-        let outcome = UploadOutcome(
+        let outcome = DeliveryOutcome(
             of: HTTPResponse(status: 400, body: Array(body.utf8)), to: request, for: vehicle)
         #expect(
             OnlineCheck.reason(outcome)

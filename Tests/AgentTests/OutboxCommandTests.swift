@@ -1,7 +1,7 @@
 import FoundationEssentials
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 import SQLiteOutbox
 import StrictJSON
 import Testing

@@ -1,6 +1,6 @@
 import FleetEngine
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import SQLiteOutbox
 import Testing
 import TimeAndChance

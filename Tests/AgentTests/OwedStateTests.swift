@@ -1,6 +1,6 @@
 import HTTPMessages
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import Testing
 import WaypostTestSupport
 
@@ -32,8 +32,9 @@ import WaypostTestSupport
         return try await VehicleAgent(
             try Configuration(file: config),
             VehicleAgent.Parts(
-                source: NoSource(), authorization: ScriptedAuthorization(), transport: transport, expectedFix: nil,
-                spacing: .live, latestFix: { nil }, clock: MonotonicClock(clock),
+                source: NoSource(),
+                makeDelivery: { $0.makeDelivery(authorization: ScriptedAuthorization(), transport: transport) },
+                expectedFix: nil, spacing: .live, latestFix: { nil }, clock: MonotonicClock(clock),
                 log: LogWriter(level: .error, format: .text), monitor: monitor))
     }
 
@@ -72,7 +73,7 @@ import WaypostTestSupport
         for await sleep in clock.sleeps.prefix(1) {
             // A heartbeat or a position from memory: nothing of the outbox is delivered by it.
             let repeated = UploadBatch(last: ProgressWatches.stored, lastIsPending: false, past: [])
-            monitor.observe(.delivered(repeated, traffic: HTTPTraffic(), took: .zero))
+            monitor.observe(.delivered(repeated, traffic: Traffic(), took: .zero))
             clock.advance(by: sleep)
         }
         await telling

@@ -1,7 +1,7 @@
 import FleetEngine
 import HTTPMessages
-import LocationReporting
 import ReportedText
+import Reporting
 import SQLiteOutbox
 import Testing
 import TimeAndChance
@@ -13,9 +13,9 @@ import WaypostTestSupport
     static let fix = ReportingEvent.fix(.sample(0))
     static let receiving = ReportingEvent.receiver(.receiving(source: "/dev/gnss"))
 
-    static let offline = ReportingEvent.stateSent(.offline, traffic: HTTPTraffic())
+    static let offline = ReportingEvent.announced(.offline, traffic: Traffic())
 
-    static func failed(_ outcome: UploadOutcome) -> ReportingEvent { .failed(outcome, traffic: HTTPTraffic()) }
+    static func failed(_ outcome: DeliveryOutcome) -> ReportingEvent { .failed(outcome, traffic: Traffic()) }
 
     static let cases: [([ReportingEvent], Int64, PageVerdict.Kind, String)] = [
         ([], 0, .trouble, "The receiver is silent"),
@@ -31,14 +31,14 @@ import WaypostTestSupport
         ([receiving, fix, RecentHistories.delivered(1)], 49, .well, "All is well"),
         ([receiving, fix, RecentHistories.delivered(1)], 50, .catchingUp, "Catching up"),
         ([receiving, fix, RecentHistories.noToken], 3, .trouble, "No token"),
-        ([receiving, fix, failed(.unreachable(reason: "no route"))], 900, .trouble, "Fleet Engine cannot be reached"),
-        ([receiving, fix, failed(.tokenRefused(reason: "401"))], 3, .trouble, "The token is rejected"),
+        ([receiving, fix, failed(.unanswered(.sample("no route")))], 900, .trouble, "Fleet Engine cannot be reached"),
+        ([receiving, fix, failed(.prepareAgain(.sample("401")))], 3, .trouble, "The token is rejected"),
         ([receiving, fix, RecentHistories.noToken, .privateModeBegan, offline], 0, .well, "Private"),
         (
-            [receiving, fix, failed(.intercepted(reason: "a captive portal"))], 3, .trouble,
+            [receiving, fix, failed(.intercepted(.sample("a captive portal")))], 3, .trouble,
             "Something else answers for Fleet Engine"
         ),
-        ([receiving, fix, failed(.hold(reason: "404"))], 3, .trouble, "Fleet Engine takes no updates"),
+        ([receiving, fix, failed(.held(.sample("404")))], 3, .trouble, "Fleet Engine takes no updates"),
         (
             [receiving, fix, .notStored(LocationUpdate(.sample(0)), OutboxError(.full, "/o: no space is left"))], 0,
             .trouble,

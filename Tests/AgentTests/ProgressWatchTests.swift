@@ -1,12 +1,12 @@
 import FleetEngine
 import GNSS
 import HTTPMessages
-import LocationReporting
 import ReportedText
+import Reporting
 import Testing
-import WaypostTestSupport
 import TimeAndChance
 import VehicleAuthorization
+import WaypostTestSupport
 
 @testable import Waypost
 
@@ -103,20 +103,12 @@ import VehicleAuthorization
         #expect(second == standsStillAfter)
     }
 
-    /// A reload has put another one in its place, and what it left is nobody's.
     @Test func wantsNothingOfAReceiverThatHasEnded() {
         let progress = StageProgress(ProgressWatch(patience: Self.patience))
         progress.turned()
         progress.fixMade(Self.fix)
         progress.ended()
         #expect((0..<1000).allSatisfy { _ in progress.tick(after: .seconds(1)) == nil })
-    }
-
-    @Test func takesThePatienceOfAnotherConfiguration() {
-        let progress = StageProgress(ProgressWatch(patience: Self.patience))
-        progress.change(patience: [.upload: .seconds(90)])
-        progress.moved(.upload)
-        #expect((1...1000).first { _ in progress.tick(after: .seconds(1)) != nil } == 90)
     }
 
     static let stored = StoredUpdate(
@@ -129,19 +121,19 @@ import VehicleAuthorization
     @Test(
         arguments: [
             ([.uploading(batch)], 30),
-            ([.waiting(delay: .seconds(600), reason: "")], 630),
-            ([.noToken(AuthorizationError(.refused, ""))], 30),
+            ([.waiting(delay: .seconds(600))], 630),
+            ([.notPrepared(.noPermit(MissingPermit(.rejected, "")))], 30),
             ([.uploading(batch), .outboxFailed(OutboxError(.full, ""))], 30),
             ([.idle, .outboxFailed(OutboxError(.full, ""))], nil),  // of the outbox's care
             ([.idle], nil),
-            ([.idle, .failed(.hold(reason: ""), traffic: HTTPTraffic())], nil),  // of the vehicle's state
-            ([.idle, .stateSent(.offline, traffic: HTTPTraffic())], nil),
+            ([.idle, .failed(.held(.sample("")), traffic: Traffic())], nil),  // of the vehicle's state
+            ([.idle, .announced(.offline, traffic: Traffic())], nil),
             ([.idle, .accepted(stored)], 30),
             ([.idle, .notStored(LocationUpdate(.sample(0)), OutboxError(.full, ""))], 30),
             ([.idle, .accepted(stored), .idle], nil),
-            ([.waiting(delay: .seconds(600), reason: ""), .accepted(stored)], 630),
-            ([.uploading(batch), .delivered(batch, traffic: HTTPTraffic(), took: .zero), .idle], nil),
-            ([.uploading(batch), .failed(.hold(reason: ""), traffic: HTTPTraffic())], 30),
+            ([.waiting(delay: .seconds(600)), .accepted(stored)], 630),
+            ([.uploading(batch), .delivered(batch, traffic: Traffic(), took: .zero), .idle], nil),
+            ([.uploading(batch), .failed(.held(.sample("")), traffic: Traffic())], 30),
         ] as [([ReportingEvent], Int?)])
     mutating func allowsTheUploadLoopItsReasons(events: [ReportingEvent], standsStillAfter: Int?) {
         watch = ProgressWatch(patience: [.upload: .seconds(30)])
@@ -153,10 +145,10 @@ import VehicleAuthorization
     @Test(
         arguments: [
             ([.uploading(batch)], 30),
-            ([.uploading(batch), .delivered(batch, traffic: HTTPTraffic(), took: .zero)], nil),
-            ([.uploading(batch), .failed(.hold(reason: ""), traffic: HTTPTraffic())], nil),
-            ([.uploading(batch), .accepted(stored), .noToken(AuthorizationError(.refused, ""))], 30),
-            ([.waiting(delay: .seconds(600), reason: "")], nil),
+            ([.uploading(batch), .delivered(batch, traffic: Traffic(), took: .zero)], nil),
+            ([.uploading(batch), .failed(.held(.sample("")), traffic: Traffic())], nil),
+            ([.uploading(batch), .accepted(stored), .notPrepared(.noPermit(MissingPermit(.rejected, "")))], 30),
+            ([.waiting(delay: .seconds(600))], nil),
         ] as [([ReportingEvent], Int?)])
     mutating func wantsAnExchangeToEnd(events: [ReportingEvent], standsStillAfter: Int?) {
         watch = ProgressWatch(patience: [.transport: .seconds(30)])
@@ -167,8 +159,8 @@ import VehicleAuthorization
     /// A loop that is stuck is seen although the care of the outbox and the vehicle's state go on beside it.
     @Test(
         arguments: [
-            .outboxFailed(OutboxError(.full, "")), .failed(.hold(reason: ""), traffic: HTTPTraffic()),
-            .stateSent(.offline, traffic: HTTPTraffic()),
+            .outboxFailed(OutboxError(.full, "")), .failed(.held(.sample("")), traffic: Traffic()),
+            .announced(.offline, traffic: Traffic()),
         ] as [ReportingEvent])
     mutating func takesNothingBesideTheUploadLoopForItsSign(event: ReportingEvent) {
         watch = ProgressWatch(patience: [.upload: .seconds(30)])
@@ -184,7 +176,7 @@ import VehicleAuthorization
     @Test mutating func takesADeliveryForASignOfTheUploadLoop() {
         watch.take(.uploading(Self.batch))
         #expect(pass(29) == nil)
-        watch.take(.delivered(Self.batch, traffic: HTTPTraffic(), took: .zero))
+        watch.take(.delivered(Self.batch, traffic: Traffic(), took: .zero))
         #expect(pass(29) == nil)
         #expect(pass(1) == "1 upload")
     }

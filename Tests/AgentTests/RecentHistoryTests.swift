@@ -1,8 +1,8 @@
 import FleetEngine
 import GNSS
 import HTTPMessages
-import LocationReporting
 import ReportedText
+import Reporting
 import Testing
 import TimeAndChance
 import TrackDrawing
@@ -17,11 +17,11 @@ import WaypostTestSupport
         let stored = (0..<count).map { StoredUpdate(sequence: Int64($0), update: update) }
         let last = stored.last ?? StoredUpdate(sequence: 0, update: update)
         let batch = UploadBatch(last: last, lastIsPending: count > 0, past: Array(stored.dropLast()))
-        return .delivered(batch, traffic: HTTPTraffic(), took: .zero)
+        return .delivered(batch, traffic: Traffic(), took: .zero)
     }
 
-    static let failed = ReportingEvent.failed(.unreachable(reason: "no network"), traffic: HTTPTraffic())
-    static let noToken = ReportingEvent.noToken(AuthorizationError(.unavailable, "no answer"))
+    static let failed = ReportingEvent.failed(.unanswered(.sample("no network")), traffic: Traffic())
+    static let noToken = ReportingEvent.notPrepared(.noPermit(MissingPermit(.unavailable, "no answer")))
 
     @Test func countTheLastHourByMinutes() {
         var history = RecentHistory()

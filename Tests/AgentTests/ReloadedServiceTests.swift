@@ -13,7 +13,7 @@ import WaypostTestSupport
 
 @testable import Waypost
 
-/// `waypost run` that gets another configuration while it runs.
+/// `waypost run` that is given another configuration while it runs, and executes itself again with it.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ReloadedService {
     let bench: ServiceBench
     /// Another Fleet Engine, with an issuer whose tokens only that one takes.
@@ -42,24 +42,33 @@ import WaypostTestSupport
         return (service, receiver)
     }
 
+    /// Waits until the service has been reloaded that often, and has opened its receiver again.
+    private func isReloaded(_ service: RunningProgram, times: Int = 1) async -> Bool {
+        guard await service.errors.line(saying: "configuration reloaded", times: times) != nil else { return false }
+        return await service.errors.line(saying: "waiting for the first sentence", times: times + 1) != nil
+    }
+
     private func ledger() async throws -> JSONValue {
         let listing = try await BuiltProgram.run(
             ["outbox", "list", "--json", "--config", bench.folder.path("config.json")])
         return try JSONValue(parsing: listing.standardOutput)
     }
 
+    /// The process stays the same one, and its first Fleet Engine is told that the vehicle has stopped.
     @Test func deliversWhereTheNewConfigurationSays() async throws {
         let (service, receiver) = try await start()
         try receiver.send(epochs[0])
         try #require(await bench.arrival(of: epochs[0]) != nil)
         try reload(service, moveToTheOther)
-        let line = await service.errors.line(saying: "configuration reloaded")
-        #expect(line?.text.hasSuffix("changed: tokens are fetched anew, updates are sent by the new values") == true)
+        try #require(await isReloaded(service))
+        #expect(commandName(ofProcess: service.processID) == "waypost")
+        #expect(HoldingProcess(reading: service.processID).isService)
+        #expect(FileLock.holder(at: bench.folder.path("outbox.sqlite.lock"))?.processID == service.processID)
+        #expect(await bench.vehicle?.vehicleState == "OFFLINE", "the endpoint has changed")
         try receiver.send(epochs[1])
         #expect(await other.arrival(of: epochs[1]) != nil)
         #expect(await service.errors.line(saying: "delivered 1 in ", times: 2) != nil)
         #expect(await service.terminate().ending == .exited(0))
-        #expect(await bench.vehicle?.vehicleState == "ONLINE", "a reload is no stop")
         #expect(await other.vehicle?.vehicleState == "OFFLINE")
         #expect(await bench.vehicle?.fixTimes.count == 1)
         #expect(await other.vehicle?.fixTimes.count == 1)
@@ -67,7 +76,126 @@ import WaypostTestSupport
         #expect(ledger["delivered"]?.integerValue == 2, "\(ledger.text)")
     }
 
-    /// It is looked at from then on although no fix comes, and no more once it is taken out.
+    /// Whatever differs is in force afterwards, and Fleet Engine isn't told of a stop.
+    @Test func changesEveryOtherKey() async throws {
+        let manager = try NotifySocket(at: bench.folder.path("notify"))
+        let (service, receiver) = try await start(environment: ["NOTIFY_SOCKET": manager.path])
+        try receiver.send(epochs[0])
+        try #require(await bench.arrival(of: epochs[0]) != nil)
+        try #require(await service.errors.line(saying: "delivered 1 in ") != nil)
+        let status = bench.folder.path("status")
+        let second = try PluggedReceiver(link: bench.folder.path("second"))
+        try reload(service) {
+            $0.receiver = #"{"type": "serial", "device": "\#(bench.folder.path("second"))"}"#
+            $0.outbox = "second.sqlite"
+            $0.status = "unix:\(status)"
+            $0.logFormat = "json"
+        }
+        try #require(await service.errors.line(saying: #""message":"configuration reloaded""#) != nil)
+        try #require(await service.errors.line(saying: "second: ") != nil)
+        #expect(FileSystem.isSameFile("/proc/\(service.processID)/exe", BuiltProgram.waypost))
+        try receiver.send(epochs[1])
+        try second.send(epochs[2])
+        #expect(await bench.arrival(of: epochs[2]) != nil)
+        let report = try await BuiltProgram.run(["status", "--json", "--config", bench.folder.path("config.json")])
+        #expect(try JSONValue(parsing: report.standardOutput)["ledger"]?["accepted"]?.integerValue == 1)
+        #expect(await bench.vehicle?.vehicleState == "ONLINE", "a reload is no stop")
+        #expect(FileLock.holder(at: bench.folder.path("outbox.sqlite.lock")) == nil)
+        #expect(await service.terminate().ending == .exited(0))
+        let said = manager.messages.lines.map(\.text).filter { ["READY=1", "RELOADING=1", "STOPPING=1"].contains($0) }
+        #expect(said == ["READY=1", "RELOADING=1", "READY=1", "STOPPING=1"])
+        #expect(manager.messages.lines.contains { $0.text.hasPrefix("MONOTONIC_USEC=") })
+    }
+
+    /// The old name is told that it has stopped; an update of it is never sent under the new one.
+    @Test func reportsAsAnotherVehicleOnceNothingIsPending() async throws {
+        let (service, receiver) = try await start()
+        await bench.simulator.beginOutage()
+        try receiver.send(epochs[0])
+        try #require(await service.errors.line(saying: "accepted update 1") != nil)
+        let file = bench.folder.path("config.json")
+        let other = try String(contentsOf: URL(filePath: file), encoding: .utf8).replacing("van-7", with: "van-8")
+        _ = try bench.folder.write(other.utf8, to: "config.json")
+        service.signal(SIGHUP)
+        let line = await service.errors.line(saying: "configuration not reloaded: ")
+        #expect(line?.text.contains("1 update of providers/p/vehicles/van-7 waits in it") == true)
+        await bench.simulator.endOutage()
+        try #require(await bench.arrival(of: epochs[0]) != nil)
+        try #require(await service.errors.line(saying: "delivered 1 in ") != nil)
+        service.signal(SIGHUP)
+        try #require(await isReloaded(service))
+        #expect(await bench.vehicle?.vehicleState == "OFFLINE")
+        try receiver.send(epochs[1])
+        #expect(await bench.arrival(of: epochs[1])?.text.contains("van-8") == true)
+        #expect(await service.errors.line(saying: "delivered 1 in ", times: 2) != nil)
+        #expect(await service.terminate().ending == .exited(0))
+        #expect(try await ledger()["delivered"]?.integerValue == 2)
+    }
+
+    /// What was validated counts, and not what has become of the files since.
+    @Test func goesByTheTextThatWasValidated() async throws {
+        let pending = UTCTime.system.advanced(by: .seconds(-600))
+        let hang = try await HangingService.outboxThatHangs(in: bench.folder, with: pending)
+        let id = try bench.folder.write("van-7".utf8, to: "id")
+        let (service, receiver) = try await start()
+        try #require(await service.errors.line(saying: "from memory only: the outbox is not open yet") != nil)
+        try receiver.send(epochs[0])
+        try #require(await bench.arrival(of: epochs[0]) != nil)
+        let file = bench.folder.path("config.json")
+        let good = try String(contentsOf: URL(filePath: file), encoding: .utf8)
+            .replacing(#""van-7""#, with: #"{"file": "\#(id)"}"#).replacing("\"text\"", with: "\"json\"")
+        _ = try bench.folder.write(good.utf8, to: "config.json")
+        service.signal(SIGHUP)
+        try #require(await service.errors.line(saying: "reload delayed: positions are in memory only") != nil)
+        try FileSystem.removeFile(at: id)
+        _ = try bench.folder.write("{".utf8, to: "config.json")
+        _ = consume hang
+        try #require(await isReloaded(service))
+        try receiver.send(epochs[1])
+        #expect(await bench.arrival(of: epochs[1]) != nil)
+        service.signal(SIGHUP)
+        #expect(await service.errors.line(saying: "configuration not reloaded") != nil)
+        #expect(await service.terminate().ending == .exited(0))
+        _ = try bench.configure()
+        let ledger = try await ledger()
+        #expect(ledger["accepted"]?.integerValue == ledger["delivered"]?.integerValue, "\(ledger.text)")
+        #expect(ledger["balances"]?.boolValue == true)
+    }
+
+    /// A package upgrade puts another file in the place of the program's.
+    @Test(arguments: [true, false]) func executesTheProgramThatIsThereNow(isReplaced: Bool) async throws {
+        let program = bench.folder.path("waypost")
+        try FileManager.default.copyItem(atPath: BuiltProgram.waypost, toPath: program)
+        let service = try RunningProgram(
+            [program, "run", "--config", try bench.configure()], environment: BuiltProgram.environment)
+        try #require(await service.errors.line(saying: "not there") != nil)
+        try FileManager.default.removeItem(atPath: program)
+        if isReplaced { try FileManager.default.copyItem(atPath: BuiltProgram.waypost, toPath: program) }
+        service.signal(SIGHUP)
+        if isReplaced {
+            try #require(await service.errors.line(saying: "configuration reloaded") != nil)
+            #expect(FileSystem.isSameFile("/proc/\(service.processID)/exe", program))
+            #expect(await service.terminate().ending == .exited(0))
+        } else {
+            #expect(await service.end() == .exited(1))
+            #expect(service.errors.lines.last?.text.contains("execute \(program): No such file") == true)
+        }
+    }
+
+    /// The search for the baud rate does not begin again.
+    @Test func remembersTheBaudRate() async throws {
+        let receiver = try PluggedReceiver(link: bench.devicePath)
+        let automatic = #"{"type": "serial", "device": "\#(bench.devicePath)", "baudRate": "automatic"}"#
+        let service = try bench.start { $0.receiver = automatic }
+        try #require(await service.errors.line(saying: "looking for the baud rate, now 9600") != nil)
+        try receiver.send(epochs[0])
+        try #require(await bench.arrival(of: epochs[0]) != nil)
+        try reload(service) { $0.receiver = automatic }
+        #expect(await service.errors.line(saying: "open at 9600 baud, waiting for the first sentence") != nil)
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
+    /// It is looked at although no fix comes, and no longer once it is taken out.
     @Test func watchesThePrivateSwitchThatTheNewOneNames() async throws {
         let (service, receiver) = try await start()
         try receiver.send(epochs[0])
@@ -78,11 +206,9 @@ import WaypostTestSupport
         _ = try bench.folder.write([], to: "private")
         #expect(await service.errors.line(saying: "the vehicle is private: ") != nil)
         try reload(service) { _ in }
-        #expect(await service.errors.line(saying: "the vehicle is private no more") != nil)
+        try #require(await isReloaded(service, times: 2))
         try receiver.send(epochs[1])
-        #expect(await service.errors.line(saying: "a fix is withheld") != nil, "it may be of the moment before")
-        try receiver.send(epochs[2])
-        #expect(await bench.arrival(of: epochs[2]) != nil)
+        #expect(await bench.arrival(of: epochs[1]) != nil)
         #expect(await service.terminate().ending == .exited(0))
     }
 
@@ -95,12 +221,12 @@ import WaypostTestSupport
         let good = try String(contentsOf: URL(filePath: file), encoding: .utf8)
         let half = good.prefix(good.count / 2)
         let attempts = [
-            (String(half), "the text ends within"),
+            (String(half), "is missing for the bracket"),
             ("", "config.json: "),
-            (good.replacing(#""van-7""#, with: #""van-8""#), #""vehicle.vehicleId" is changed, which a reload cannot"#),
+            (good.replacing(#""type": "serial""#, with: #""type": "stdin""#), "receiver"),
             (
-                good.replacing("outbox.sqlite", with: "o.sqlite").replacing(#""p""#, with: #""q""#),
-                #""vehicle.providerId" and "outbox.path" are changed"#
+                good.replacing(#"{"type": "serial", "device""#, with: #"{"type": "file", "path""#),
+                #"config.json: "receiver" is or becomes stdin, or a file without follow"#
             ),
             (good.replacing(#""level""#, with: #""levle""#), "log.levle"),
             (
@@ -129,53 +255,14 @@ import WaypostTestSupport
         #expect(manager.messages.lines.contains { $0.text.contains("; the last reload was rejected: ") })
 
         service.signal(SIGHUP)
-        #expect(await service.errors.line(saying: "configuration reloaded; nothing has changed") != nil)
+        try #require(await isReloaded(service))
+        try #require(await manager.messages.line(saying: "READY=1", times: attempts.count + 2) != nil)
         why = try await BuiltProgram.run(["why", "--config", file])
         #expect(!String(decoding: why.standardOutput, as: UTF8.self).contains("rejected"))
         #expect(await service.terminate().ending == .exited(0))
         let said = manager.messages.lines.map(\.text)
         #expect(said.filter { $0 == "RELOADING=1" }.count == attempts.count + 1)
         #expect(said.contains { $0.hasPrefix("MONOTONIC_USEC=") })
-    }
-
-    @Test func opensTheReceiverThatTheNewConfigurationNames() async throws {
-        let (service, first) = try await start()
-        let second = try PluggedReceiver(link: bench.folder.path("second"))
-        try first.send(epochs[0])
-        try #require(await bench.arrival(of: epochs[0]) != nil)
-        try reload(service) { $0.receiver = #"{"type": "serial", "device": "\#(bench.folder.path("second"))"}"# }
-        #expect(await service.errors.line(saying: "changed: the receiver is opened anew") != nil)
-        try #require(await service.errors.line(saying: "second: open at 9600 baud") != nil)
-        try first.send(epochs[1])
-        try second.send(epochs[2])
-        #expect(await bench.arrival(of: epochs[2]) != nil)
-        #expect(await service.terminate().ending == .exited(0))
-        #expect(await bench.vehicle?.fixTimes.map(\.description) == [epochs[0], epochs[2]].map(\.time.description))
-        // One token served both.
-        #expect(service.errors.text.ranges(of: "there is a token again").isEmpty)
-    }
-
-    /// What is in progress goes on where its values are the same.
-    @Test func disturbsNothingThatHasNotChanged() async throws {
-        let gate = Gate()
-        let silent = try HTTPService(listeningOn: .loopback(host: "127.0.0.1", port: 0)) { _ in
-            _ = await gate.pass()
-            return .refusal(status: 503, "enough")
-        }
-        let serving = Task { await silent.run() }
-        defer { serving.cancel() }
-        let (service, receiver) = try await start { $0.endpoint = "http://\(silent.address)" }
-        try receiver.send(epochs[0])
-        for await _ in gate.arrivals.prefix(1) {}
-        try reload(service) {
-            $0.endpoint = "http://\(silent.address)"
-            $0.logFormat = "json"
-        }
-        try #require(await service.errors.line(saying: "configuration reloaded; changed: the log") != nil)
-        gate.open()
-        let answer = await service.errors.line(saying: "retry follows")
-        #expect(answer?.text.contains(#""level":"warning""#) == true)
-        #expect(await service.terminate().ending == .exited(0))
     }
 
     enum Moment: CaseIterable {
@@ -215,32 +302,33 @@ import WaypostTestSupport
         #expect(ledger["delivered"]?.integerValue == 1, "\(ledger.text)")
     }
 
-    @Test func isReloadedWhileTheOutboxHangs() async throws {
-        let hang = try await HangingService.outboxThatHangs(in: bench.folder, with: .system)
-        let (service, receiver) = try await start()
-        try #require(await service.errors.line(saying: "from memory only: the outbox is not open yet") != nil)
-        try receiver.send(epochs[0])
-        try #require(await bench.arrival(of: epochs[0]) != nil)
-        try reload(service, moveToTheOther)
-        try #require(await service.errors.line(saying: "configuration reloaded") != nil)
-        try receiver.send(epochs[1])
-        #expect(await other.arrival(of: epochs[1]) != nil)
-        _ = consume hang
-        #expect(await service.errors.line(saying: "the outbox is open") != nil)
-        #expect(await service.terminate().ending == .exited(0))
-    }
-
-    /// Every one of many is either carried out or one with the next; the last counts.
+    /// Every one of many is either carried out or one with the next; the last counts. Nobody else ever gets the
+    /// outbox.
     @Test func takesManyInQuickSuccession() async throws {
         let (service, receiver) = try await start()
+        let rival = try bench.folder.write(
+            try String(contentsOf: URL(filePath: bench.folder.path("config.json")), encoding: .utf8).utf8,
+            to: "rival.json")
+        async let endings: [ChildProcess.Ending] = {
+            var endings: [ChildProcess.Ending] = []
+            for _ in 0..<12 { endings.append(try await BuiltProgram.run(["run", "--config", rival]).ending) }
+            return endings
+        }()
         for number in 0..<30 {
             try reload(service) { number.isMultiple(of: 2) ? moveToTheOther(&$0) : () }
+            _ = await service.errors.line(saying: "configuration reloaded", times: 1 + number / 3)
         }
+        #expect(try await endings == Array(repeating: .exited(69), count: 12))
         try reload(service) {
             moveToTheOther(&$0)
             $0.logFormat = "json"
         }
-        try #require(await service.errors.line(saying: "the log") != nil)
+        let isReady = await service.errors.wait { lines in
+            let last = lines.lastIndex { $0.text.contains(#""message":"configuration reloaded""#) }
+            return last.map { lines[$0...].contains { $0.text.contains("waiting for the first sentence") } } ?? false
+        }
+        try #require(isReady)
+        try await service.isAtRest()
         for epoch in epochs {
             try receiver.send(epoch)
             try #require(await other.arrival(of: epoch) != nil)

@@ -1,5 +1,5 @@
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import SQLiteOutbox
 import Testing
 import VehicleAuthorization

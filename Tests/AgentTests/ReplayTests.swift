@@ -5,8 +5,8 @@ import GNSS
 import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
-import LocationReporting
 import ReceiverSimulator
+import Reporting
 import StrictJSON
 import Testing
 import TimeAndChance
@@ -67,15 +67,15 @@ import WaypostTestSupport
             return summary
         }
         #expect(summary.isComplete, "\(summary.text)")
-        #expect(summary.fixes == 300)
-        #expect(summary.accepted > 30)
-        #expect(row.faults.isEmpty == (summary.retries == 0) || row.name.contains("token"))
+        #expect(summary.counts.fixes == 300)
+        #expect(summary.ledger.accepted > 30)
+        #expect(row.faults.isEmpty == (summary.counts.retries == 0) || row.name.contains("token"))
 
         let name = ResourceName(provider: "p", service: row.service, id: "van 7")
         let record = try #require(await simulator.record.vehicles[name])
-        #expect(Int64(record.fixTimes.count) == summary.accepted)
-        #expect(record.lastLocationsBackInTime == 0)
-        #expect(record.pastLocationsOutOfOrder == 0)
+        #expect(Int64(record.fixTimes.count) == summary.ledger.accepted)
+        #expect(record.order.lastLocationsBackInTime == 0)
+        #expect(record.order.pastLocationsOutOfOrder == 0)
     }
 
     /// The plan dates the fixes, and not the moment at which a busy machine comes to read them.
@@ -150,7 +150,7 @@ import WaypostTestSupport
         var counts = DeliveryCounts()
         (counts.fixes, counts.withheld, counts.refusedFixes) = (fixes, withheld, rejected)
         let summary = ReplaySummary(counts: counts, ledger: ledger, duration: .seconds(1))
-        #expect(summary.isComplete == isComplete && summary.fixes == 600)
+        #expect(summary.isComplete == isComplete && summary.counts.fixes == 600)
         #expect(summary.text.hasPrefix("600 fixes read in 1.0 s"), "\(summary.text)")
         #expect(summary.text.contains(words) && summary.text.contains(verdict), "\(summary.text)")
         let json = try JSONValue(parsing: Array(summary.json.utf8))

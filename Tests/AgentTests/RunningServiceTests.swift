@@ -104,7 +104,7 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
         let vehicle = try #require(await bench.vehicle)
         #expect(vehicle.fixTimes.map(\.description) == epochs.map(\.time.description))
-        #expect(vehicle.lastLocationsBackInTime == 0 && vehicle.pastLocationsOutOfOrder == 0)
+        #expect(vehicle.order.lastLocationsBackInTime == 0 && vehicle.order.pastLocationsOutOfOrder == 0)
         #expect(vehicle.untimed == 0)
         let listing = try await BuiltProgram.run(
             ["outbox", "list", "--json", "--config", bench.folder.path("config.json")])
@@ -132,7 +132,7 @@ import WaypostTestSupport
         let service = try bench.start()
         try #require(await deliveries(of: service, reach: 12))
         #expect(await bench.vehicle?.fixTimes.map(\.description) == epochs.map(\.time.description))
-        #expect(await bench.vehicle?.lastLocationsBackInTime == 0)
+        #expect(await bench.vehicle?.order.lastLocationsBackInTime == 0)
         #expect(await service.terminate().ending == .exited(0))
     }
 
@@ -212,7 +212,7 @@ import WaypostTestSupport
         try receiver.send(epochs[7])
         try #require(await service.errors.line(saying: "accepted update 8") != nil)
         try #require(await deliveries(of: service, reach: 8))
-        #expect(await bench.vehicle?.lastLocationsBackInTime == 0)
+        #expect(await bench.vehicle?.order.lastLocationsBackInTime == 0)
         #expect(await service.terminate().ending == .exited(0))
     }
 

@@ -1,9 +1,10 @@
 import FoundationEssentials
-import LinuxPlatform
 import StrictJSON
 import Testing
-import Waypost
 import WaypostTestSupport
+
+@testable import LinuxPlatform
+@testable import Waypost
 
 /// What the service's unit keeps from the service, by the unit itself.
 @Suite struct ServiceSandboxes {
@@ -143,7 +144,7 @@ import WaypostTestSupport
             contentsOf: Fixtures.checkout.appending(path: "packaging/waypost.service"), encoding: .utf8)
         let user = SystemUser(name: "waypost", id: 900, groups: [900, 20], groupName: "waypost")
         let check = ServiceCheck(
-            ServiceSandbox(ServiceUnit(texts: [unit, "[Service]\n" + dropIn])), user: hasUser ? user : nil,
+            sandbox: ServiceSandbox(ServiceUnit(texts: [unit, "[Service]\n" + dropIn])), user: hasUser ? user : nil,
             status: { files[$0] }, resolved: { $0 == "/etc/link" ? "/home/.van/token" : $0 },
             obstacle: { path, _ in obstacles[path] })
         let configuration = try Configuration(json: Array(text.utf8), file: file)

@@ -53,66 +53,6 @@ import WaypostTestSupport
     }
 }
 
-/// What the page's buttons do to a running service.
-extension StatusAddress {
-    /// As the page sends it from its own address, or as another page would.
-    private static func press(
-        _ path: String, at address: LocalAddress, origin: String? = nil
-    ) async -> RawExchange {
-        let origin = origin ?? "http://\(address)"
-        let head = "POST \(path) HTTP/1.1\r\nHost: \(address)\r\nOrigin: \(origin)\r\nContent-Length: 0\r\n"
-        return await RawExchange.send([head + "Connection: close\r\n\r\n"], to: address)
-    }
-
-    private static func orders(at address: LocalAddress) async throws -> JSONValue {
-        let page = await RawExchange.get("/page.json", from: address)
-        return try #require(try JSONValue(parsing: Array(page.body.utf8))["orders"])
-    }
-
-    @Test func runsTheChecks() async throws {
-        let bench = try ServiceBench()
-        let receiver = try PluggedReceiver(link: bench.devicePath)
-        let service = try bench.start()
-        let address = try await service.statusAddress()
-        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
-        try receiver.send(try #require(RecentDrive(epochs: 1).first { _ in true }))
-        try #require(await service.errors.line(saying: "delivered 1 in") != nil)
-        #expect(await Self.press("/check", at: address, origin: "http://127.0.0.1:1").status.contains(" 403 "))
-        #expect(await Self.press("/check", at: address).status.contains(" 202 "))
-        var orders = try await Self.orders(at: address)
-        while orders["checkedSecondsAgo"]?.isNull == true {
-            try Task.checkCancellation()
-            orders = try await Self.orders(at: address)
-        }
-        let lines = try #require(orders["lines"]?.arrayValue)
-        let verdicts = lines.map { "\($0["verdict"]?.stringValue ?? "") \($0["name"]?.stringValue ?? "")" }
-        #expect(verdicts.suffix(5) == ["ok service", "ok outbox", "ok receiver", "ok token", "ok Fleet Engine"])
-        #expect(await service.terminate().ending == .exited(0))
-    }
-
-    /// Of a service that does not ask itself over its own address; without a position, and nothing is left on the disk.
-    @Test func givesABundle() async throws {
-        let bench = try ServiceBench()
-        let receiver = try PluggedReceiver(link: bench.devicePath)
-        let service = try bench.start()
-        let address = try await service.statusAddress()
-        try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
-        try receiver.send(try #require(RecentDrive(epochs: 1).first { _ in true }))
-        try #require(await service.errors.line(saying: "delivered 1 in") != nil)
-        let before = try FileManager.default.contentsOfDirectory(atPath: bench.folder.path(""))
-        let answer = await Self.press("/bundle", at: address)
-        #expect(answer.status.contains(" 200 "))
-        #expect(answer.text.contains("Content-Disposition: attachment; filename=\"waypost-van-7-"))
-        for words in ["/MANIFEST", "All is well", "info: the first position of this run is delivered", "ok  service"] {
-            #expect(answer.body.contains(words), "it does not say: \(words)")
-        }
-        #expect(answer.body.firstMatch(of: /[0-9]\.[0-9]{4,}/) == nil, "something looks like a coordinate")
-        #expect(await Self.press("/bundle", at: address).status.contains(" 409 "))
-        #expect(try FileManager.default.contentsOfDirectory(atPath: bench.folder.path("")) == before)
-        #expect(await service.terminate().ending == .exited(0))
-    }
-}
-
 extension RunningProgram {
     /// Where the service tells its status, once it has started.
     func statusAddress() async throws -> LocalAddress {

@@ -2,7 +2,7 @@ import GNSS
 import HTTPMessages
 import HTTPService
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import SQLiteOutbox
 import StrictJSON
 import Testing
@@ -14,64 +14,34 @@ import WaypostTestSupport
 @Suite(.timeLimit(.minutes(1))) struct StatusAnswers {
     let clock = ManualClock()
     let history: HistoryKeeper
-    let orders: PageOrders
     let routes: StatusRoutes
 
     init() {
         let clock = MonotonicClock(clock)
         history = HistoryKeeper(clock: clock)
-        orders = PageOrders(
-            clock: clock,
-            PageOrders.Means(check: { _ in }, bundle: { ("waypost.tar.gz", [1, 2, 3]) }))
         let monitor = AgentMonitor(clock: clock)
         let report = StatusReport(
             vehicle: "providers/p/vehicles/v", snapshot: monitor.snapshot, outbox: StoreSummary(Ledger()),
             durability: .full, at: clock.now)
         routes = StatusRoutes(
-            report: { report }, history: history, orders: orders,
+            report: { report }, history: history,
             now: { UTCTime(year: 2026, month: 11, day: 21) }, nonce: { "4711" })
     }
 
     private func answer(
-        _ method: HTTPMethod, _ target: String, headers: KeyValuePairs<String, String> = [:]
+        _ method: HTTPMethod, _ target: String
     ) async -> HTTPResponse {
-        await routes.answer(ServedRequest(method, target, headers: HTTPHeaders(headers))).response
+        await routes.answer(ServedRequest(method, target)).response
     }
 
     @Test(arguments: [
         ("GET", "/status", 200), ("GET", "/metrics", 200), ("GET", "/healthz", 200), ("GET", "/healthz?x=1", 200),
         ("GET", "/", 200), ("HEAD", "/", 200), ("GET", "/page.json", 200), ("GET", "/map", 200),
-        ("POST", "/status", 405), ("POST", "/", 405), ("GET", "/check", 405), ("HEAD", "/bundle", 405),
-        ("PUT", "/check", 405), ("POST", "/record", 404), ("GET", "/../etc/passwd", 404), ("POST", "/x", 404),
+        ("POST", "/status", 405), ("POST", "/", 405), ("PUT", "/page.json", 405), ("DELETE", "/metrics", 405),
+        ("POST", "/check", 404), ("POST", "/bundle", 404), ("GET", "/../etc/passwd", 404),
     ])
     func haveTheirCodes(method: String, target: String, status: Int) async throws {
         #expect(await answer(try #require(HTTPMethod(rawValue: method)), target).status == status)
-    }
-
-    @Test(arguments: ["/check", "/bundle"])
-    func giveWhatChangesSomethingToTheirOwnPageAlone(path: String) async throws {
-        let own: KeyValuePairs = ["Host": "localhost:9464", "Origin": "http://localhost:9464"]
-        let foreign: [KeyValuePairs<String, String>] = [
-            [:], ["Host": "localhost:9464"], ["Host": "localhost:9464", "Origin": "http://localhost:3000"],
-            ["Host": "localhost:9464", "Origin": "http://localhost:9464", "Sec-Fetch-Site": "cross-site"],
-        ]
-        for headers in foreign {
-            let refusal = await answer(.post, path, headers: headers)
-            #expect(refusal.status == 403)
-            #expect(String(decoding: refusal.body, as: UTF8.self).contains("only the page at /"))
-            #expect(String(decoding: refusal.body, as: UTF8.self).contains("needs HTTPS"))
-        }
-        #expect(orders.json["checkingSeconds"]?.isNull == true)
-        #expect(await answer(.post, path, headers: own).status == (path == "/bundle" ? 200 : 202))
-    }
-
-    @Test func giveABundleAsAFile() async {
-        let own: KeyValuePairs = ["Host": "localhost", "Origin": "http://localhost"]
-        let file = await answer(.post, "/bundle", headers: own)
-        #expect(file.body == [1, 2, 3])
-        #expect(file.headers["Content-Disposition"] == "attachment; filename=\"waypost.tar.gz\"")
-        let again = await answer(.post, "/bundle", headers: own)
-        #expect(again.status == 409 && String(decoding: again.body, as: UTF8.self).contains("wait half a minute"))
     }
 
     /// No page of another may frame it, read it, or have its own script run in it.

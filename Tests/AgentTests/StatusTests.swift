@@ -4,8 +4,8 @@ import GNSS
 import HTTPMessages
 import HTTPService
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 import SQLiteOutbox
 import StrictJSON
 import Testing
@@ -85,24 +85,24 @@ import WaypostTestSupport
 
     @Test func countsWhatHappens() {
         let monitor = monitor()
-        let traffic = HTTPTraffic(bytesSent: 10, bytesReceived: 20)
+        let traffic = Traffic(bytesSent: 10, bytesReceived: 20)
         monitor.observe(.accepted(Self.stored))
         monitor.observe(.uploading(Self.batch))
-        monitor.observe(.failed(.retry(reason: "503", after: nil), traffic: traffic))
+        monitor.observe(.failed(.retry(.sample("503"), after: nil), traffic: traffic))
         monitor.observe(.uploading(Self.batch))
         monitor.observe(.delivered(Self.batch, traffic: traffic, took: .seconds(1)))
         let counts = monitor.snapshot.counts
         #expect(counts.accepted == 1 && counts.delivered == 1 && counts.requests == 2 && counts.retries == 1)
-        #expect(counts.traffic == HTTPTraffic(bytesSent: 20, bytesReceived: 40))
+        #expect(counts.traffic == Traffic(bytesSent: 20, bytesReceived: 40))
     }
 
     /// What holds delivery stands in the status and is no failed attempt.
-    @Test(arguments: [UploadOutcome.tokenRefused(reason: "401 UNAUTHENTICATED"), .hold(reason: "404 NOT_FOUND")])
-    func doesNotCountAHoldAsARetry(outcome: UploadOutcome) {
+    @Test(arguments: [DeliveryOutcome.prepareAgain(.sample("401 UNAUTHENTICATED")), .held(.sample("404 NOT_FOUND"))])
+    func doesNotCountAHoldAsARetry(outcome: DeliveryOutcome) {
         let monitor = monitor()
         monitor.observe(.uploading(Self.batch))
-        monitor.observe(.failed(outcome, traffic: HTTPTraffic(bytesSent: 10)))
-        monitor.observe(.noToken(AuthorizationError(.unavailable, "issuer down")))
+        monitor.observe(.failed(outcome, traffic: Traffic(bytesSent: 10)))
+        monitor.observe(.notPrepared(.noPermit(MissingPermit(.unavailable, "issuer down"))))
         let counts = monitor.snapshot.counts
         #expect(counts.requests == 1 && counts.retries == 0 && counts.traffic.bytesSent == 10)
         #expect(report(monitor).delivery.trouble == "there is no token: issuer down")
@@ -111,12 +111,12 @@ import WaypostTestSupport
 
     @Test func tellsTroubleUntilADelivery() {
         let monitor = monitor()
-        monitor.observe(.failed(.hold(reason: "404 NOT_FOUND"), traffic: HTTPTraffic()))
+        monitor.observe(.failed(.held(.sample("404 NOT_FOUND")), traffic: Traffic()))
         clock.advance(by: .seconds(100))
         #expect(report(monitor).delivery.trouble == "Fleet Engine takes no updates of this vehicle: 404 NOT_FOUND")
         #expect(report(monitor).delivery.troubleSeconds == 100)
         #expect(report(monitor).headline.contains("404 NOT_FOUND"))
-        monitor.observe(.delivered(Self.batch, traffic: HTTPTraffic(), took: .zero))
+        monitor.observe(.delivered(Self.batch, traffic: Traffic(), took: .zero))
         #expect(report(monitor).delivery.trouble == nil)
     }
 
@@ -124,7 +124,7 @@ import WaypostTestSupport
         let monitor = monitor()
         monitor.observe(
             .notStored(LocationUpdate(.sample(0)), OutboxError(.unusable, "/o: the file system is read-only")))
-        monitor.observe(.delivered(Self.batch, traffic: HTTPTraffic(), took: .zero))
+        monitor.observe(.delivered(Self.batch, traffic: Traffic(), took: .zero))
         monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
         #expect(report(monitor).delivery.memoryOnly == "/o: the file system is read-only")
         let words = "positions are sent from memory only: /o: the file system is read-only"
@@ -216,13 +216,13 @@ import WaypostTestSupport
         monitor.note(renewal: .works(remaining: .seconds(1800)))
         #expect(token()?.expiresAt == "2026-01-05T00:30:00.000Z" && token()?.secondsLeft == 1800)
         #expect(token()?.lastRefusal == nil)
-        monitor.observe(.failed(.tokenRefused(reason: "401 UNAUTHENTICATED"), traffic: HTTPTraffic()))
+        monitor.observe(.failed(.prepareAgain(.sample("401 UNAUTHENTICATED")), traffic: Traffic()))
         monitor.note(renewal: .lapsed)
         clock.advance(by: .seconds(5))
         #expect(token()?.expiresAt == nil && token()?.secondsLeft == nil)
         #expect(token()?.lastRefusal == "Fleet Engine rejected it: 401 UNAUTHENTICATED")
         #expect(token()?.lastRefusalSecondsAgo == 5)
-        monitor.observe(.noToken(AuthorizationError(.unavailable, "no answer")))
+        monitor.observe(.notPrepared(.noPermit(MissingPermit(.unavailable, "no answer"))))
         #expect(token()?.lastRefusalSecondsAgo == 5, "nobody has rejected anything")
         monitor.note(renewal: .fails(AuthorizationError(.refused, "answered 403"), remaining: .seconds(60)))
         #expect(token()?.lastRefusal == "answered 403" && token()?.secondsLeft == 60)
@@ -275,7 +275,7 @@ import WaypostTestSupport
             let stored = StoredUpdate(
                 sequence: 1, update: LocationUpdate(timeOfFix: time, latitude: 1, longitude: 1))
             let batch = UploadBatch(last: stored, lastIsPending: isPending, past: [Self.stored])
-            monitor.observe(.delivered(batch, traffic: HTTPTraffic(), took: .zero))
+            monitor.observe(.delivered(batch, traffic: Traffic(), took: .zero))
         }
         deliver(3)
         #expect(monitor.snapshot.delays == DeliveryDelays(), "no fix tells the present yet")
@@ -362,7 +362,7 @@ import WaypostTestSupport
         (fix.hdop, fix.horizontalAccuracyMeters) = (0.9, 4)
         monitor.observe(.fix(fix))
         monitor.observe(.sky(Sky([Satellite(.gps, 1, isUsed: true)])))
-        monitor.observe(.failed(.tokenRefused(reason: "401"), traffic: HTTPTraffic()))
+        monitor.observe(.failed(.prepareAgain(.sample("401")), traffic: Traffic()))
         let extent = StoreExtent(bytes: 1, maximumBytes: 2, freeDiskBytes: 3, oldestPending: nil)
         let surroundings = StatusReport.Surroundings(extent: extent, residentBytes: 4, systemTime: .system)
         for line in report(monitor, surroundings: surroundings).metrics.split(separator: "\n") {
@@ -424,7 +424,7 @@ import WaypostTestSupport
     @Test func tellsATroubleOnceAndThenNowAndThen() {
         let log = log()
         for _ in 0..<100 {
-            log.observe(.failed(.retry(reason: "503", after: nil), traffic: HTTPTraffic()))
+            log.observe(.failed(.retry(.sample("503"), after: nil), traffic: Traffic()))
             clock.advance(by: .seconds(10))
         }
         #expect(
@@ -438,7 +438,7 @@ import WaypostTestSupport
         let log = log()
         for milliseconds in 0..<9 {
             log.observe(
-                .failed(.unreachable(reason: "failed to connect after \(milliseconds) ms"), traffic: HTTPTraffic()))
+                .failed(.unanswered(.sample("failed to connect after \(milliseconds) ms")), traffic: Traffic()))
         }
         #expect(lines.all == ["<4>Fleet Engine unreachable, retry follows: failed to connect after 0 ms"])
     }
@@ -446,7 +446,7 @@ import WaypostTestSupport
     @Test func tellsAHoldOnceAndThenNowAndThen() {
         let log = log()
         for _ in 0..<30 {
-            log.observe(.failed(.tokenRefused(reason: "401 UNAUTHENTICATED"), traffic: HTTPTraffic()))
+            log.observe(.failed(.prepareAgain(.sample("401 UNAUTHENTICATED")), traffic: Traffic()))
             clock.advance(by: .seconds(45))
         }
         #expect(
@@ -462,7 +462,7 @@ import WaypostTestSupport
         let log = log()
         for _ in 0..<3 {
             log.observe(.notStored(LocationUpdate(.sample(0)), OutboxError(.full, "no space is left")))
-            log.observe(.delivered(Status.batch, traffic: HTTPTraffic(), took: .zero))
+            log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
         }
         #expect(lines.all == ["<3>positions are sent from memory only: no space is left"])
     }
@@ -470,8 +470,8 @@ import WaypostTestSupport
     /// A private vehicle's state is all that is told of it.
     @Test func tellsTheRecoveryByAState() {
         let log = log()
-        log.observe(.noToken(AuthorizationError(.unavailable, "no connection")))
-        log.observe(.stateSent(.offline, traffic: HTTPTraffic()))
+        log.observe(.notPrepared(.noPermit(MissingPermit(.unavailable, "no connection"))))
+        log.observe(.announced(.offline, traffic: Traffic()))
         #expect(
             lines.all == [
                 "<4>no token, updates are kept: no connection", "<6>there is a token again",
@@ -481,9 +481,9 @@ import WaypostTestSupport
 
     @Test func tellsTheRecovery() {
         let log = log()
-        log.observe(.failed(.retry(reason: "503", after: nil), traffic: HTTPTraffic()))
-        log.observe(.delivered(Status.batch, traffic: HTTPTraffic(), took: .zero))
-        log.observe(.delivered(Status.batch, traffic: HTTPTraffic(), took: .zero))
+        log.observe(.failed(.retry(.sample("503"), after: nil), traffic: Traffic()))
+        log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
+        log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
         #expect(lines.all.count == 2)
         #expect(lines.all.last == "<6>delivery works again; 1 update delivered at once")
     }
@@ -497,7 +497,7 @@ import WaypostTestSupport
             clock.advance(by: .milliseconds(150))
             log.observe(.uploading(Status.batch))
             clock.advance(by: .milliseconds(250 + second))
-            log.observe(.delivered(Status.batch, traffic: HTTPTraffic(), took: .zero))
+            log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
         }
         #expect(lines.all == ["<6>the first position of this run is delivered, 400 ms after its fix"])
     }
@@ -505,7 +505,7 @@ import WaypostTestSupport
     @Test func tellsAFirstDeliveryOfWhatTheLastRunLeft() {
         let log = log(tellsFirstDelivery: true)
         log.observe(.uploading(Status.batch))
-        log.observe(.delivered(Status.batch, traffic: HTTPTraffic(), took: .zero))
+        log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
         #expect(lines.all == ["<6>the first position of this run is delivered, one of the run before"])
     }
 
@@ -518,21 +518,21 @@ import WaypostTestSupport
             log.observe(.accepted(Status.stored))
         }
         log.observe(.uploading(Status.batch))
-        log.observe(.delivered(Status.batch, traffic: HTTPTraffic(), took: .zero))
+        log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
         #expect(lines.all == ["<6>the first position of this run is delivered"])
     }
 
     @Test func countsNoUpdateOfAHeartbeat() {
         let log = log()
-        log.observe(.failed(.retry(reason: "503", after: nil), traffic: HTTPTraffic()))
+        log.observe(.failed(.retry(.sample("503"), after: nil), traffic: Traffic()))
         let heartbeat = UploadBatch(last: Status.stored, lastIsPending: false, past: [])
-        log.observe(.delivered(heartbeat, traffic: HTTPTraffic(), took: .zero))
+        log.observe(.delivered(heartbeat, traffic: Traffic(), took: .zero))
         #expect(lines.all.last == "<6>delivery works again")
     }
 
     @Test func tellsThatThereIsATokenAgain() {
         let log = log()
-        log.observe(.noToken(AuthorizationError(.refused, "answered 403")))
+        log.observe(.notPrepared(.noPermit(MissingPermit(.rejected, "answered 403"))))
         log.observe(.uploading(Status.batch))
         log.observe(.uploading(Status.batch))
         #expect(lines.all == ["<4>no token, updates are kept: answered 403", "<6>there is a token again"])
@@ -580,7 +580,7 @@ import WaypostTestSupport
         // A heartbeat each minute.
         for _ in 0..<10 {
             clock.advance(by: .seconds(60))
-            log.observe(.delivered(Status.batch, traffic: HTTPTraffic(), took: .zero))
+            log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
         }
         #expect(lines.all.last == "<4>/dev/x: silent for 5 s")
     }
@@ -637,7 +637,7 @@ import WaypostTestSupport
         log.observe(.refused(fix, .jump(meters: 5)))
         log.observe(.accepted(Status.stored))
         log.observe(.uploading(Status.batch))
-        log.observe(.delivered(Status.batch, traffic: HTTPTraffic(), took: .zero))
+        log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
         #expect(!lines.all.isEmpty)
         #expect(lines.all.allSatisfy { !$0.contains("123456") && !$0.contains("654321") })
     }

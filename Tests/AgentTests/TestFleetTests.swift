@@ -37,8 +37,8 @@ import WaypostTestSupport
         #expect(record.vehicles.count == count)
         #expect(Set(record.vehicles.keys.map(\.id)).contains("van-007"))
         #expect(record.tokensIssued == count)
-        #expect(record.vehicles.values.allSatisfy { $0.fixTimes.count == 43 && $0.lastLocationsBackInTime == 0 })
-        #expect(record.vehicles.values.allSatisfy { $0.pastLocationsOutOfOrder == 0 })
+        #expect(record.vehicles.values.allSatisfy { $0.fixTimes.count == 43 && $0.order.lastLocationsBackInTime == 0 })
+        #expect(record.vehicles.values.allSatisfy { $0.order.pastLocationsOutOfOrder == 0 })
         let places = Set(record.vehicles.values.compactMap(\.latest?.latitude))
         #expect(places.count > count * 5 / 6, "they are in one place")
         for (key, each) in [("vehicles", 1), ("accepted", 43), ("delivered", 43), ("tokenFetches", 1)] {

@@ -1,8 +1,8 @@
 import FleetEngine
 import GNSS
 import HTTPMessages
-import LocationReporting
 import ReportedText
+import Reporting
 import SQLiteOutbox
 import StrictJSON
 import Testing
@@ -20,7 +20,7 @@ import WaypostTestSupport
         sequence: 1, update: LocationUpdate(timeOfFix: now, latitude: 50, longitude: 10))
     static let batch = UploadBatch(last: stored, lastIsPending: true, past: [])
     static let receiving = ReportingEvent.receiver(.receiving(source: "/dev/gnss"))
-    static let delivered = ReportingEvent.delivered(batch, traffic: HTTPTraffic(), took: .zero)
+    static let delivered = ReportingEvent.delivered(batch, traffic: Traffic(), took: .zero)
 
     /// What happened, at which second, and what is said at the last of them.
     struct Case: CustomTestStringConvertible, Sendable {
@@ -64,7 +64,7 @@ import WaypostTestSupport
             Case(
                 events: [(0, receiving), (1, .fix(fix)), (2, delivered)], until: 5, quarantined: 1, isWell: true,
                 text: "All is well: the last delivery was 3 s ago, and nothing is pending. "
-                    + "1 update is quarantined; waypost outbox list (on the page: Last events) says why."),
+                    + "1 update is quarantined; waypost outbox list says why."),
             Case(
                 events: [(0, receiving), (1, .fix(fix)), (2, delivered)], until: 5, stall: stall, isWell: true,
                 text:
@@ -84,7 +84,7 @@ import WaypostTestSupport
             Case(
                 events: [(0, receiving), (0, delivered), (290, .fix(fix))], until: 300, pending: 12,
                 text: "Nothing has been sent since 09:21 UTC, and no stage has reported why; look at the log "
-                    + "(journalctl -u waypost; on the page: Last events). 12 updates are safe in the outbox."),
+                    + "(journalctl -u waypost). 12 updates are safe in the outbox."),
             // However many fixes come in a second; and however long the first one took.
             Case(
                 events: [(600, receiving)]
@@ -96,17 +96,17 @@ import WaypostTestSupport
                 events: [(0, receiving), (200, .fix(fix)), (390, .fix(fix))], until: 400, pending: 20,
                 text:
                     "Nothing has been sent since the service started at 09:19 UTC, and no stage has reported why; look at "
-                    + "the log (journalctl -u waypost; on the page: Last events). 20 updates are safe in the outbox."),
+                    + "the log (journalctl -u waypost). 20 updates are safe in the outbox."),
             Case(
                 events: [(0, receiving)] + (0..<200).map { ($0, .fix(fix)) }, until: 200, pending: 20,
                 text:
                     "Nothing has been sent since the service started at 09:22 UTC, and no stage has reported why; look at "
-                    + "the log (journalctl -u waypost; on the page: Last events). 20 updates are safe in the outbox."),
+                    + "the log (journalctl -u waypost). 20 updates are safe in the outbox."),
             // Seconds that come and go say nothing to anybody.
             Case(
                 events: [
-                    (0, receiving), (0, .fix(fix)), (0, delivered), (10, failed(.retry(reason: "503", after: nil))),
-                    (10, .waiting(delay: .seconds(60), reason: "")),
+                    (0, receiving), (0, .fix(fix)), (0, delivered), (10, failed(.retry(.sample("503"), after: nil))),
+                    (10, .waiting(delay: .seconds(60))),
                 ], until: 11, pending: 1,
                 text:
                     "Nothing has been sent since 09:25 UTC, because Fleet Engine cannot take updates now: 503. 1 update is "
@@ -226,31 +226,31 @@ import WaypostTestSupport
     /// What each trouble is called, and who has to do what; one for each kind.
     static let deliveryCases: [Case] = [
         (
-            ReportingEvent.noToken(
-                AuthorizationError(.refused, "the token endpoint answered 403; check authorization.headers")),
-            "there is no token: the token endpoint answered 403; check authorization.headers. waypost token (on the "
-                + "page: Run the checks) asks for one now and shows what comes."
+            ReportingEvent.notPrepared(
+                .noPermit(MissingPermit(.rejected, "the token endpoint answered 403; check authorization.headers"))),
+            "there is no token: the token endpoint answered 403; check authorization.headers. waypost token "
+                + "asks for one now and shows what comes."
         ),
-        (failed(.tokenRefused(reason: "401 W; let X")), "Fleet Engine rejects the token: 401 W; let X."),
+        (failed(.prepareAgain(.sample("401 W; let X"))), "Fleet Engine rejects the token: 401 W; let X."),
         (
-            failed(.retry(reason: "503 W; it passes by itself", after: nil)),
+            failed(.retry(.sample("503 W; it passes by itself"), after: nil)),
             "Fleet Engine cannot take updates now: 503 W; it passes by itself."
         ),
-        (failed(.throttled(reason: "429 W", after: nil)), "Fleet Engine limits how often updates come: 429 W."),
+        (failed(.throttled(.sample("429 W"), after: nil)), "Fleet Engine limits how often updates come: 429 W."),
         (
-            failed(.unreachable(reason: "no connection")),
+            failed(.unanswered(.sample("no connection"))),
             "Fleet Engine cannot be reached: no connection. It is tried again by itself; if it stays so, check the "
                 + "vehicle's network and upload.endpoint."
         ),
         (
-            failed(.intercepted(reason: "200 with HTML")),
+            failed(.intercepted(.sample("200 with HTML"))),
             "something else answers in Fleet Engine's place: 200 with HTML."
         ),
-        (failed(.hold(reason: "404 W; let X")), "Fleet Engine takes no updates of this vehicle: 404 W; let X."),
+        (failed(.held(.sample("404 W; let X"))), "Fleet Engine takes no updates of this vehicle: 404 W; let X."),
         (
-            failed(.rejected(reason: "400 W.")),
+            failed(.rejected(.sample("400 W."))),
             "Fleet Engine rejects an update: 400 W. Smaller batches are tried until the one is found; waypost outbox list "
-                + "(on the page: Last events) shows it then."
+                + "shows it then."
         ),
     ].map { event, words in
         Case(
@@ -264,7 +264,7 @@ import WaypostTestSupport
         Sky(zip(1..., signals).map { Satellite(.gps, $0, signal: $1) })
     }
 
-    static func failed(_ outcome: UploadOutcome) -> ReportingEvent { .failed(outcome, traffic: HTTPTraffic()) }
+    static func failed(_ outcome: DeliveryOutcome) -> ReportingEvent { .failed(outcome, traffic: Traffic()) }
 
     static let full = OutboxError(.full, "/o: no space is left; free some. New ones are not accepted until then")
     static let unreadable = OutboxError(.unusable, "/o: disk I/O error")
@@ -305,8 +305,8 @@ import WaypostTestSupport
     static let severalCases = [
         Case(
             events: [
-                (0, receiving), (0, .fix(fix)), (0, delivered), (10, failed(.unreachable(reason: "no connection"))),
-                (10, .waiting(delay: .seconds(600), reason: "")), (300, .fix(fix)),
+                (0, receiving), (0, .fix(fix)), (0, delivered), (10, failed(.unanswered(.sample("no connection")))),
+                (10, .waiting(delay: .seconds(600))), (300, .fix(fix)),
                 (320, .receiver(.waiting(source: "/dev/gnss", reason: "silent for 5 s; check power and cable"))),
             ], until: 340, pending: 8,
             text:
@@ -317,16 +317,16 @@ import WaypostTestSupport
         Case(
             events: [
                 (0, .receiver(.waiting(source: "/dev/gnss", reason: "not there"))),
-                (200, .noToken(AuthorizationError(.refused, "answered 403"))),
+                (200, .notPrepared(.noPermit(MissingPermit(.rejected, "answered 403")))),
             ], until: 260, pending: 1,
             text:
                 "There is no position yet. Receiver /dev/gnss: not there. Besides, nothing has been sent since the service "
-                + "started at 09:21 UTC, because there is no token: answered 403. waypost token (on the page: Run the checks) "
+                + "started at 09:21 UTC, because there is no token: answered 403. waypost token "
                 + "asks for one now and shows what comes. 1 update is safe in the outbox."),
         Case(
             events: [
                 (0, receiving), (0, .fix(fix)), (0, .notStored(LocationUpdate(.sample(0)), full)),
-                (0, failed(.retry(reason: "503", after: nil))),
+                (0, failed(.retry(.sample("503"), after: nil))),
                 (60, .fix(fix)), (60, .outboxFailed(unreadable)),
             ], until: 60,
             text:
@@ -386,7 +386,7 @@ import WaypostTestSupport
         let monitor = AgentMonitor(clock: MonotonicClock(clock))
         monitor.observe(.receiver(.waiting(source: "/dev/gnss", reason: "not there")))
         clock.advance(by: .seconds(200))
-        monitor.observe(.noToken(AuthorizationError(.refused, "answered 403")))
+        monitor.observe(.notPrepared(.noPermit(MissingPermit(.rejected, "answered 403"))))
         clock.advance(by: .seconds(60))
         let report = StatusReport(
             vehicle: "v", snapshot: monitor.snapshot, outbox: StoreSummary(Ledger()), durability: .full,
@@ -406,7 +406,7 @@ import WaypostTestSupport
     func keepsTheOrderOfTroublesThatBeganTogether(earlier: Int, stages: [StatusReport.Trouble.Stage]) {
         let clock = ManualClock()
         let monitor = AgentMonitor(clock: MonotonicClock(clock))
-        monitor.observe(.noToken(AuthorizationError(.refused, "answered 403")))
+        monitor.observe(.notPrepared(.noPermit(MissingPermit(.rejected, "answered 403"))))
         var report = StatusReport(
             vehicle: "v", snapshot: monitor.snapshot, outbox: StoreSummary(Ledger()), durability: .full,
             at: .seconds(260))

@@ -2,7 +2,7 @@ import FoundationEssentials
 import GNSS
 import GNSSReceiver
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import Testing
 import TimeAndChance
 import WaypostTestSupport
@@ -86,7 +86,7 @@ import WaypostTestSupport
         let decoding = try await LogReader(paths: [good, "/nonexistent.nmea"]).read { reader in
             reader.decodeAll(progress: .silent) { _ in }
         }
-        #expect(decoding.outcomes.first?.statistics.fixes == 600)
+        #expect(decoding.outcomes.first?.statistics.epochs.fixes == 600)
         #expect(decoding.failure is FixSourceError)
     }
 }

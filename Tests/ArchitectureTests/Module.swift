@@ -15,8 +15,8 @@ struct Module: Sendable {
 /// Everything that `Sources/Core` and `Sources/Adapters` hold, and so what wires them together may know.
 private let coreAndAdapters: Set<String> = [
     "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine",
-    "LocationReporting", "TrackDrawing", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport",
-    "SQLiteOutbox", "HTTPService", "RunRecording",
+    "Reporting", "TrackDrawing", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport",
+    "SQLiteOutbox", "FleetEngineDelivery", "HTTPService", "RunRecording",
 ]
 
 /// The architecture: who may know whom. A line here is a decision; docs/architecture.md says why.
@@ -36,8 +36,8 @@ let modules: [Module] = [
         ["ReportedText", "VehicleAuthorization", "Foundation", "FoundationNetworking", "Synchronization"]),
     Module("Core", "FleetEngine", ["TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages"]),
     Module(
-        "Core", "LocationReporting",
-        ["TimeAndChance", "ReportedText", "GNSS", "VehicleAuthorization", "FleetEngine", "HTTPMessages"]),
+        "Core", "Reporting",
+        ["TimeAndChance", "ReportedText", "GNSS"]),
     // What every page with a track on it looks like.
     Module("Core", "TrackDrawing", ["TimeAndChance", "ReportedText", "GNSS", "CMath"]),
 
@@ -45,7 +45,7 @@ let modules: [Module] = [
     Module("Adapters", "LinuxPlatform", ["TimeAndChance", "ReportedText", "CLinux", "Glibc", "Synchronization"]),
     Module(
         "Adapters", "GNSSReceiver",
-        ["TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "LocationReporting", "LinuxPlatform", "CZlib", "Glibc"]),
+        ["TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "Reporting", "LinuxPlatform", "CZlib", "Glibc"]),
     Module(
         "Adapters", "BackendAuthorization",
         [
@@ -57,15 +57,18 @@ let modules: [Module] = [
         ["TimeAndChance", "ReportedText", "HTTPMessages", "LinuxPlatform", "CCurl", "CCrypto", "Glibc"]),
     Module(
         "Adapters", "SQLiteOutbox",
+        ["TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "Reporting", "LinuxPlatform", "CSQLite", "Glibc"]),
+    Module(
+        "Adapters", "FleetEngineDelivery",
         [
-            "TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "LocationReporting", "LinuxPlatform", "CSQLite",
-            "Glibc",
+            "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "VehicleAuthorization", "FleetEngine",
+            "Reporting",
         ]),
     Module("Adapters", "HTTPService", ["TimeAndChance", "ReportedText", "HTTPMessages", "LinuxPlatform", "Glibc"]),
     Module(
         "Adapters", "RunRecording",
         [
-            "TimeAndChance", "ReportedText", "GNSS", "LocationReporting", "LinuxPlatform", "GNSSReceiver", "Glibc",
+            "TimeAndChance", "ReportedText", "GNSS", "Reporting", "LinuxPlatform", "GNSSReceiver", "Glibc",
         ]),
 
     Module("Simulator", "ReceiverSimulator", ["TimeAndChance", "GNSS"]),

@@ -78,7 +78,7 @@ extension Rule {
 
     /// Where bytes become text that is read further, and never shown as it is.
     private static let mayDecode: Set<String> = [
-        "Sources/Adapters/BackendAuthorization/TokenProvider.swift",
+        "Sources/Adapters/BackendAuthorization/FoundToken.swift",
         "Sources/Adapters/BackendAuthorization/SecretFile.swift",
         // A path that is looked for; messages show it as a `ReportedText`.
         "Sources/Adapters/BackendAuthorization/TokenProgram.swift",
@@ -94,6 +94,8 @@ extension Rule {
         "Sources/Core/StrictJSON/JSONFault.swift", "Sources/Core/StrictJSON/JSONWriter.swift",
         "Sources/Agent/Waypost/Configuration/BrokenLine.swift",
         "Sources/Agent/Waypost/Configuration/ValueReference.swift",
+        // The configuration, for the next image of the program, and never shown.
+        "Sources/Agent/Waypost/Wiring/Handover.swift",
         "Sources/Core/VehicleAuthorization/SecretText.swift",
         // Paths and names of errors, from the C library.
         "Sources/Adapters/LinuxPlatform/Files/FolderTrust.swift",

@@ -20,9 +20,9 @@ struct Sources {
 
     @Test(arguments: [
         ("imports", "Sources/Core/GNSS/Fix.swift", "import Glibc"),
-        ("imports", "Sources/Core/GNSS/Fix.swift", "package import LocationReporting"),
+        ("imports", "Sources/Core/GNSS/Fix.swift", "package import Reporting"),
         ("imports", "Sources/Core/FleetEngine/A.swift", "@preconcurrency public import Foundation"),
-        ("imports", "Sources/Core/LocationReporting/A.swift", "  import struct FoundationEssentials.URL"),
+        ("imports", "Sources/Core/Reporting/A.swift", "  import struct FoundationEssentials.URL"),
         ("imports", "Sources/Adapters/HTTPService/A.swift", "import CLinux"),
         ("imports", "Sources/Adapters/GNSSReceiver/A.swift", "import Dispatch"),
         ("imports", "Sources/Agent/Waypost/A.swift", "@testable import FleetEngineSimulator"),

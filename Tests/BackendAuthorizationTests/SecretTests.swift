@@ -109,12 +109,19 @@ import WaypostTestSupport
         let folder = try TemporaryFolder()
         try folder.write("secret\n".utf8, to: "key", mode: 0o400)
         try folder.write("".utf8, to: "empty", mode: 0o400)
+        // As the unit sets one that is missing.
+        try folder.write("\n".utf8, to: "unset", mode: 0o400)
         let environment = ["CREDENTIALS_DIRECTORY": folder.url.path]
         #expect(try Secret.credential("key").text(for: "header X", environment: environment) == "secret")
         for (name, words) in [
             (
                 "none",
                 "header X takes its value from the credential none, which systemd has not handed over; "
+                    + "name it in the unit (LoadCredential or LoadCredentialEncrypted)"
+            ),
+            (
+                "unset",
+                "header X takes its value from the credential unset, which systemd has not handed over; "
                     + "name it in the unit (LoadCredential or LoadCredentialEncrypted)"
             ), ("empty", "the credential for header X, \(folder.path("empty")), is empty; write the value to it"),
         ] {

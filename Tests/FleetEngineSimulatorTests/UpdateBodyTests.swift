@@ -52,9 +52,9 @@ private let wrongLocationFields: [(String, String)] = [
     }
 
     @Test(arguments: [
-        ("", "line 1, column 1: nothing is here"), ("{", "the text ends within an object"),
-        ("<html>", "HTML or XML, not JSON"),
-        ("{\"lastLocation\":{},\"lastLocation\":{}}", "the key \"lastLocation\" stands twice"),
+        ("", "line 1, column 1: the text is empty"), ("{", "\"}\" is missing"),
+        ("<html>", "not JSON; a document begins with {"),
+        ("{\"lastLocation\":{},\"lastLocation\":{}}", "the key \"lastLocation\" is in this object twice"),
         ("{\"lastLocation\":{},\"last_location\":{}}", "the field is given twice, in both spellings"),
         ("[]", "expected an object, not an array"), ("{\"vehicle\":{}}", "Unknown name \"vehicle\""),
         ("{\"lastLocation\":[]}", "expected an object, not an array"), ("{\"pastLocations\":{}}", "expected an array"),
@@ -199,8 +199,8 @@ private let wrongLocationFields: [(String, String)] = [
             body("10:00:20", "10:00:18", "10:00:17"), body("10:00:30", "10:00:31"),
         ] { _ = try await backend.update(body, mask: "lastLocation,pastLocations") }
         let vehicle = try #require(await backend.engine.record.vehicles.values.first)
-        #expect(vehicle.lastLocationsBackInTime == 1)
-        #expect(vehicle.pastLocationsOutOfOrder == 2)
+        #expect(vehicle.order.lastLocationsBackInTime == 1)
+        #expect(vehicle.order.pastLocationsOutOfOrder == 2)
         #expect(vehicle.repeats == 1)
         #expect(vehicle.deliveries.count == 9)
         #expect(vehicle.track.map(\.time) == vehicle.fixTimes)

@@ -1,6 +1,7 @@
 import FleetEngine
 import HTTPMessages
 import ReportedText
+import StrictJSON
 import Testing
 
 /// What a consumer reads of Fleet Engine's answers.
@@ -12,14 +13,8 @@ import Testing
         VehicleName(service: .scheduledTasks, providerID: "p", vehicleID: "v"))
 
     private static func snapshot(_ body: String, of resource: FollowedResource?) throws -> FollowedSnapshot {
-        let outcome = ReadOutcome(
-            of: HTTPResponse(status: 200, body: Array(body.utf8)), to: try Outcome.request(),
-            for: try #require(resource))
-        guard case .seen(let snapshot) = outcome else {
-            Issue.record("not seen: \(outcome)")
-            return FollowedSnapshot()
-        }
-        return snapshot
+        let name = try #require(resource).description
+        return try #require(FollowedSnapshot(try JSONValue(parsing: Array(body.utf8)), named: name))
     }
 
     @Test func understandsATrip() throws {
@@ -93,44 +88,6 @@ import Testing
         var snapshot = FollowedSnapshot()
         snapshot.status = status
         #expect(snapshot.isOver == isOver)
-    }
-
-    enum Kind { case tokenRefused, retry, hold }
-
-    @Test(arguments: [
-        (200, #"{"name":"providers/p/trips/other"}"#, Kind.retry), (200, "<html>Welcome</html>", .retry),
-        (200, #"{"name":"providers/p/trips/t 1","name":"providers/p/trips/t 1"}"#, .retry),
-        (401, "", .tokenRefused), (403, #"{"error":{"status":"PERMISSION_DENIED"}}"#, .tokenRefused),
-        (403, "<html></html>", .retry), (404, #"{"error":{"status":"NOT_FOUND"}}"#, .hold),
-        (400, #"{"error":{"status":"INVALID_ARGUMENT"}}"#, .hold), (503, "", .retry), (302, "", .retry),
-    ])
-    func judgesAsDeliveryDoes(status: Int, body: String, kind: Kind) throws {
-        let outcome = ReadOutcome(
-            of: HTTPResponse(status: status, body: Array(body.utf8)), to: try Outcome.request(),
-            for: try #require(Self.trip))
-        let found: Kind? =
-            switch outcome {
-            case .seen: nil
-            case .tokenRefused: .tokenRefused
-            case .retry: .retry
-            case .hold: .hold
-            }
-        #expect(found == kind, "\(outcome)")
-    }
-
-    /// What uploads wait for by themselves a person at a terminal is told a remedy for.
-    @Test(
-        arguments: [
-            (.connectionFailed, "; check the network, and upload.endpoint"),
-            (.nameNotResolved, "; check the network, and upload.endpoint"), (.cancelled, "no answer"),
-            (.tlsFailed, "check that upload.endpoint names a port for https"),
-        ] as [(HTTPTransportError.Code, String)])
-    func saysWhatToDoWithoutAnAnswer(code: HTTPTransportError.Code, end: String) {
-        guard case .retry(let reason, nil) = ReadOutcome(of: HTTPTransportError(code, "no answer")) else {
-            Issue.record("it is not read again")
-            return
-        }
-        #expect(reason.description.hasSuffix(end), "\(reason)")
     }
 
     @Test(arguments: [

@@ -48,7 +48,7 @@ private func fixes(
         CSVFormat.append(fix, to: &written)
     }
     let statistics = decoder.statistics
-    precondition(statistics.fixes == fixes.count && statistics.bytes == input.count, "the account is wrong")
+    precondition(statistics.epochs.fixes == fixes.count && statistics.bytes == input.count, "the account is wrong")
     return (fixes, written)
 }
 

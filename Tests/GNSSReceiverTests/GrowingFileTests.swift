@@ -1,13 +1,13 @@
 import FoundationEssentials
 import GNSS
 import Glibc
-import LinuxPlatform
-import LocationReporting
+import Reporting
 import Testing
 import TimeAndChance
 import WaypostTestSupport
 
 @testable import GNSSReceiver
+@testable import LinuxPlatform
 
 @Suite struct GrowthChanges {
     private static func file(_ number: UInt64, _ bytes: Int64, volume: UInt64 = 0) -> FileStatus {

@@ -2,7 +2,7 @@ import FoundationEssentials
 import GNSS
 import Glibc
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import Testing
 import TimeAndChance
 import WaypostTestSupport

@@ -1,7 +1,7 @@
 import GNSS
 import Glibc
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import Testing
 import TimeAndChance
 import WaypostTestSupport

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import Testing
 import WaypostTestSupport
 

@@ -20,12 +20,12 @@ struct RecordedMotion {
             guard let speed = stated.speedMetersPerSecond else { return }
             if speed < 0.3 {
                 standing += 1
-                if derived.derivedHeadingDegrees != nil { inventedCourses += 1 }
+                if derived.derived.headingDegrees != nil { inventedCourses += 1 }
             }
             guard speed > 3 else { return }
             moving += 1
-            if let other = derived.derivedSpeedMetersPerSecond { speeds.append(abs(other - speed)) }
-            if let heading = stated.headingDegrees, let other = derived.derivedHeadingDegrees {
+            if let other = derived.derived.speedMetersPerSecond { speeds.append(abs(other - speed)) }
+            if let heading = stated.headingDegrees, let other = derived.derived.headingDegrees {
                 let turn = abs(other - heading)
                 headings.append(min(turn, 360 - turn))
             }
@@ -86,9 +86,9 @@ struct RecordedMotion {
         var motion = DerivedMotion()
         for stated in try await Self.fixes(of: log) {
             var fix = motion.completed(stated)
-            #expect(stated.speedMetersPerSecond == nil || fix.derivedSpeedMetersPerSecond == nil)
-            #expect(stated.headingDegrees == nil || fix.derivedHeadingDegrees == nil)
-            (fix.derivedSpeedMetersPerSecond, fix.derivedHeadingDegrees) = (nil, nil)
+            #expect(stated.speedMetersPerSecond == nil || fix.derived.speedMetersPerSecond == nil)
+            #expect(stated.headingDegrees == nil || fix.derived.headingDegrees == nil)
+            fix.derived = TrackMotion()
             #expect(fix == stated)
         }
     }

@@ -6,7 +6,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-@testable import LocationReporting
+@testable import Reporting
 
 /// Shape points beside the greedy ones of the drives' own `score.py`, on the drives that lie beside the checkout on
 /// some machines (`Fixtures.recordedReceivers`).

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import GNSS
-import LocationReporting
+import Reporting
 import Testing
 import TimeAndChance
 import WaypostTestSupport

@@ -2,7 +2,7 @@ import CLinux
 import FoundationEssentials
 import Glibc
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import Testing
 import WaypostTestSupport
 

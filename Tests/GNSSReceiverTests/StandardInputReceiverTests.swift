@@ -1,6 +1,6 @@
 import Glibc
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import Testing
 import WaypostTestSupport
 

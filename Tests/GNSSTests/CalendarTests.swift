@@ -234,7 +234,7 @@ import WaypostTestSupport
         let stream = Self.data("101520.00") + Self.data("101540.00")
         decoder.decode(Array(stream.utf8).span, receivedAt: .zero) { _ in Issue.record("a fix without a date") }
         decoder.finish { _ in Issue.record("a fix without a date") }
-        #expect(decoder.statistics.undatedFixes == 2 && !decoder.lacksDate)
+        #expect(decoder.statistics.epochs.undated == 2 && !decoder.lacksDate)
     }
 
     @Test func keepsFixesForTheFirstDateWithinBounds() {
@@ -245,7 +245,7 @@ import WaypostTestSupport
         let outcome = Decoding.outcome(
             of: Array((text.joined() + Self.minimum("110000.00", "050126", minute: "31.6")).utf8))
         #expect(outcome.fixes.count == 257)
-        #expect(outcome.statistics.undatedFixes == 44)
+        #expect(outcome.statistics.epochs.undated == 44)
         #expect(outcome.fixes.last?.timeOfFix.description == "2026-01-05T11:00:00.000Z")
     }
 }

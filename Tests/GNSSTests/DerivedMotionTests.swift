@@ -83,14 +83,14 @@ import WaypostTestSupport
         let last = Self.derived(row.fixes).last
         #expect(last?.speedMetersPerSecond == nil && last?.headingDegrees == nil)
         if let speed = row.speed {
-            #expect(Self.near(last?.derivedSpeedMetersPerSecond, speed))
+            #expect(Self.near(last?.derived.speedMetersPerSecond, speed))
         } else {
-            #expect(last?.derivedSpeedMetersPerSecond == nil)
+            #expect(last?.derived.speedMetersPerSecond == nil)
         }
         if let heading = row.heading {
-            #expect(Self.near(last?.derivedHeadingDegrees, heading, 0.1))
+            #expect(Self.near(last?.derived.headingDegrees, heading, 0.1))
         } else {
-            #expect(last?.derivedHeadingDegrees == nil)
+            #expect(last?.derived.headingDegrees == nil)
         }
     }
 
@@ -109,8 +109,8 @@ import WaypostTestSupport
     ) {
         let fixes = (0..<6).map { Fix.sample(Double($0), north: Double($0) * 20, speed: speed) }
         let last = Self.derived(fixes).last
-        #expect(last?.derivedSpeedMetersPerSecond == nil)
-        #expect((last?.derivedHeadingDegrees != nil) == isDerived)
+        #expect(last?.derived.speedMetersPerSecond == nil)
+        #expect((last?.derived.headingDegrees != nil) == isDerived)
     }
 
     /// How far a parked receiver's positions lie apart, in sevenths of what it states.
@@ -122,7 +122,7 @@ import WaypostTestSupport
             fix.longitude += error() / 71_474
             return fix
         }
-        let courses = Self.derived(fixes).count { $0.derivedHeadingDegrees != nil }
+        let courses = Self.derived(fixes).count { $0.derived.headingDegrees != nil }
         #expect(courses <= (part < 5 ? 0 : 4000 / 50), "\(courses) courses")
     }
 
@@ -134,7 +134,7 @@ import WaypostTestSupport
             return fix
         }
         let last = Self.derived(fixes).last
-        #expect(Self.near(last?.derivedHeadingDegrees, 90, 0.1))
-        #expect(Self.near(last?.derivedSpeedMetersPerSecond, 21.44, 0.1))
+        #expect(Self.near(last?.derived.headingDegrees, 90, 0.1))
+        #expect(Self.near(last?.derived.speedMetersPerSecond, 21.44, 0.1))
     }
 }

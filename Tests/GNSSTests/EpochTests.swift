@@ -214,7 +214,7 @@ import WaypostTestSupport
         for text in [valid + WaypostTestSupport.sentence(body), WaypostTestSupport.sentence(body) + valid] {
             let outcome = Decoding.outcome(of: Array(text.utf8))
             #expect(outcome.fixes.isEmpty)
-            #expect(outcome.statistics.voidEpochs == 1)
+            #expect(outcome.statistics.epochs.void == 1)
         }
     }
 

@@ -50,7 +50,8 @@ import TimeAndChance
     /// What is derived never stands in the place of what a receiver states.
     @Test func writesWhatIsDerivedBehindWhatIsStated() {
         var fix = Self.bare
-        (fix.derivedSpeedMetersPerSecond, fix.derivedHeadingDegrees) = (12.34567, 270.12345)
+        fix.derived.speedMetersPerSecond = 12.34567
+        fix.derived.headingDegrees = 270.12345
         var (lines, rows) = ([UInt8](), [UInt8]())
         JSONLinesFormat.append(fix, to: &lines)
         CSVFormat.append(fix, to: &rows)

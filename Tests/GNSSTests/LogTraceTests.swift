@@ -148,9 +148,9 @@ struct LogTraces {
         func count(_ completions: EpochCompletion...) -> Int {
             epochs.count { $0.fix == nil && $0.completion.map(completions.contains) ?? false }
         }
-        #expect(count(.void, .excluded, .nullIsland) == statistics.voidEpochs)
-        #expect(count(.repeated) == statistics.repeatedEpochs)
-        #expect(count(.undated) == statistics.undatedFixes)
+        #expect(count(.void, .excluded, .nullIsland) == statistics.epochs.void)
+        #expect(count(.repeated) == statistics.epochs.repeated)
+        #expect(count(.undated) == statistics.epochs.undated)
         #expect(trace.sentences.count { $0.refusal == nil || ($0.refusal?.rawValue ?? 0) > 4 } == statistics.sentences)
         for reason in SentenceRefusal.allCases {
             #expect(trace.sentences.count { $0.refusal == reason } == statistics.refusals(reason).count, "\(reason)")

@@ -53,7 +53,7 @@ import WaypostTestSupport
     @Test func ofVoidSentencesDoNotMatter() {
         let outcome = Decoding.outcome(of: Array(sentence("GPRMC,101530.00,V,nan,N,nan,E,nan,nan,050126").utf8))
         #expect(outcome.statistics.omissions.isEmpty && outcome.statistics.mostFrequentRejection == nil)
-        #expect(outcome.statistics.voidEpochs == 1)
+        #expect(outcome.statistics.epochs.void == 1)
     }
 }
 
@@ -87,7 +87,7 @@ import WaypostTestSupport
         let rmc = sentence("GPRMC,101530.00,A,5231.5,N,01324.25,E,1.0,90.0,050126,,,A")
         #expect(Decoding.fixes(gga + rmc).count == 1)
         #expect(Decoding.fixes(rmc + gga).count == 1)
-        #expect(Decoding.outcome(of: Array((gga + rmc).utf8)).statistics.voidEpochs == 0)
+        #expect(Decoding.outcome(of: Array((gga + rmc).utf8)).statistics.epochs.void == 0)
     }
 
     @Test func areNotEmptyOnes() {

@@ -57,10 +57,10 @@ import WaypostTestSupport
         let fixes = Self.drive(12) { _, _ in (0, 0) }
         let completed = fixes.map { motion.completed($0) }
         #expect(completed.map(\.speedMetersPerSecond) == fixes.map(\.speedMetersPerSecond))
-        #expect(completed[20..<60].allSatisfy { abs(($0.derivedSpeedMetersPerSecond ?? 0) - 12) < 1 })
+        #expect(completed[20..<60].allSatisfy { abs(($0.derived.speedMetersPerSecond ?? 0) - 12) < 1 })
         #expect(
             completed[20..<60].allSatisfy {
-                min($0.derivedHeadingDegrees ?? 180, 360 - ($0.derivedHeadingDegrees ?? 180)) < 5
+                min($0.derived.headingDegrees ?? 180, 360 - ($0.derived.headingDegrees ?? 180)) < 5
             })
     }
 

@@ -44,8 +44,8 @@ import WaypostTestSupport
         #expect(statistics.sentences == 4)
         #expect(statistics.lines == 4)
         #expect(statistics.bytes == text.utf8.count)
-        #expect(statistics.epochs == 1)
-        #expect(statistics.fixes == 1)
+        #expect(statistics.epochs.all == 1)
+        #expect(statistics.epochs.fixes == 1)
     }
 
     @Test func countAddressesWithoutBound() {

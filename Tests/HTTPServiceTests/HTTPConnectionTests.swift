@@ -35,15 +35,6 @@ import Testing
         #expect(request != nil)
     }
 
-    @Test func endsAfterAnAnswerThatIsItsLast() {
-        var connection = HTTPConnection(limits: limits, names: names, now: .zero)
-        _ = connection.receive(get + get, now: .zero, date: "D")
-        connection.answer(ServedResponse(HTTPResponse(status: 200)), isLast: true, now: .zero, date: "D")
-        #expect(String(decoding: connection.output, as: UTF8.self).contains("Connection: close\r\n"))
-        let next = connection.wrote(connection.output.count, now: .zero, date: "D")
-        #expect(next == nil && connection.hasSentEverything)
-    }
-
     @Test func takesOneRequestAtATime() {
         var connection = HTTPConnection(limits: limits, names: names, now: .zero)
         let request = connection.receive(get + get, now: .zero, date: "D")

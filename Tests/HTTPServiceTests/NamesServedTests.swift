@@ -92,34 +92,6 @@ import Testing
         }
     }
 
-    /// What changes something is taken from the page of this very address alone: by its origin, port included, and by
-    /// how the browser relates the two, of which a proxy may take the first away.
-    @Test(
-        arguments: [
-            ("localhost:9464", ["http://localhost:9464"], ["same-origin"], true),
-            ("localhost:9464", ["http://localhost:9464"], [], true), ("127.0.0.1", ["http://127.0.0.1"], [], true),
-            ("LOCALHOST:1", ["http://localhost:1"], [], true), ("[::1]:9464", ["http://[::1]:9464"], [], true),
-            ("localhost:9464", [], ["same-origin"], true), ("van.example.com", ["https://van.example.com"], [], true),
-            ("localhost:9464", [], [], false), ("localhost:9464", [], ["none"], false),
-            ("localhost:9464", [], ["same-site"], false), ("localhost:9464", [], ["cross-site"], false),
-            ("localhost:9464", [], ["same-origin", "cross-site"], false),
-            ("localhost:9464", ["http://localhost:3000"], [], false),
-            ("localhost:9464", ["http://localhost"], [], false),
-            ("localhost:9464", ["http://localhost:3000"], ["same-origin"], false),
-            ("localhost:9464", ["http://localhost:9464"], ["same-site"], false),
-            ("localhost:9464", ["null"], [], false), ("localhost:9464", [""], [], false),
-            ("localhost:9464", ["http://evil.example.com"], [], false),
-            ("localhost:9464", ["http://localhost:9464", "http://evil.example.com"], [], false),
-            (nil, ["http://localhost:9464"], [], false),
-        ] as [(String?, [String], [String], Bool)])
-    func areOfTheirOwnPageAlone(host: String?, origins: [String], sites: [String], isOwn: Bool) {
-        var request = ServedRequest(.post, "/check")
-        if let host { request.headers.append("host", host) }
-        for origin in origins { request.headers.append("Origin", origin) }
-        for site in sites { request.headers.append("Sec-Fetch-Site", site) }
-        #expect(request.isOfOwnPage == isOwn)
-    }
-
     @Test func areToldToWhoUsesAnother() throws {
         let long = String(repeating: "x.", count: 5000)
         let host = try verdict(host: long)

@@ -1,6 +1,6 @@
 import HTTPService
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import Testing
 import WaypostTestSupport
 
@@ -22,7 +22,7 @@ import WaypostTestSupport
             group.addTask { await uploader.run() }
             for await event in bench.observer.stream {
                 if case .idle = event { break }
-                guard case .waiting(let delay, _) = event else { continue }
+                guard case .waiting(let delay) = event else { continue }
                 probes.append(start.duration(to: bench.clock.now))
                 if probes.count == 14 { isMissing.withLock { $0 = false } }
                 bench.clock.advance(by: delay)

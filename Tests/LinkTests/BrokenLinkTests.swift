@@ -1,12 +1,14 @@
 import CurlTransport
 import FaultProxy
 import FleetEngine
+import FleetEngineDelivery
 import HTTPMessages
 import HTTPService
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 import Testing
+import Waypost
 import WaypostTestSupport
 
 /// libcurl over links that break in every way: what kind of failure it is, how soon it is noticed, and that the next
@@ -129,17 +131,17 @@ import WaypostTestSupport
         _ transport: CurlTransport, _ request: HTTPRequest
     ) async -> (kind: Kind?, seconds: Double, reason: String) {
         let start = ContinuousClock.now
-        var outcome: UploadOutcome
+        var outcome: DeliveryOutcome
         do {
             let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v")
-            outcome = UploadOutcome(of: try await transport.send(request), to: request, for: vehicle)
+            outcome = DeliveryOutcome(of: try await transport.send(request), to: request, for: vehicle)
         } catch let error as HTTPTransportError {
-            outcome = UploadOutcome(of: error)
-        } catch { outcome = .hold(reason: "\(error)") }
+            outcome = DeliveryOutcome(of: error, from: "")
+        } catch { outcome = .held(.sample("\(error)")) }
         let kind: Kind? =
             switch outcome {
             case .delivered: .delivered
-            case .unreachable: .unreachable
+            case .unanswered: .unreachable
             default: nil
             }
         return (kind, start.duration(to: .now) / .seconds(1), outcome.reason.description)

@@ -1,8 +1,9 @@
 import CurlTransport
-import FleetEngine
+import FleetEngineDelivery
 import HTTPMessages
-import LocationReporting
 import ReportedText
+import Reporting
+import Waypost
 import WaypostTestSupport
 
 /// The real uploader over the real libcurl; the outbox is in memory and the clock moves when the uploader waits.
@@ -28,12 +29,11 @@ struct LinkBench {
     func uploader(
         to endpoint: String, limits: HTTPLimits = wide, caFile: String? = nil
     ) throws -> Uploader {
-        let settings = UploadSettings(
-            vehicle: try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v"),
-            endpoint: try HTTPURL(endpoint), state: .online, limits: limits)
+        let transport = try CurlTransport(options: CurlTransportOptions(userAgent: "waypost/test", caFile: caFile))
         return Uploader(
-            settings: settings, outbox: outbox, authorization: authorization,
-            transport: try CurlTransport(options: CurlTransportOptions(userAgent: "waypost/test", caFile: caFile)),
+            settings: UploadSettings(timeLimit: limits.total), outbox: outbox,
+            delivery: try FleetEngineDelivery.sample(
+                to: endpoint, limits: limits, authorization: authorization, over: transport),
             clock: MonotonicClock(clock), jitter: { 1 }, observer: observer)
     }
 
@@ -50,7 +50,7 @@ struct LinkBench {
             for await event in observer.stream {
                 if case .idle = event { break }
                 if case .failed(let outcome, _) = event { seen.reasons.append(outcome.reason.description) }
-                guard case .waiting(let delay, _) = event else { continue }
+                guard case .waiting(let delay) = event else { continue }
                 seen.waits.append(delay)
                 if seen.waits.count == limit { break }
                 clock.advance(by: delay)

@@ -1,7 +1,7 @@
-import FleetEngine
+import FleetEngineDelivery
 import HTTPMessages
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import TimeAndChance
 import WaypostTestSupport
 
@@ -23,12 +23,12 @@ final class LinkSimulation {
         link = SimulatedLink(clock: clock)
         let chance = Locked(SplitMix64(seed: seed))
         let settings = UploadSettings(
-            vehicle: try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v"),
-            endpoint: try HTTPURL("http://127.0.0.1:1"), state: .online, limits: limits,
-            maximumPastLocations: maximumPastLocations, backlogUpdatesPerSecond: backlogUpdatesPerSecond)
+            timeLimit: limits.total, maximumPastLocations: maximumPastLocations,
+            backlogUpdatesPerSecond: backlogUpdatesPerSecond)
         uploader = Uploader(
-            settings: settings, outbox: outbox, authorization: ScriptedAuthorization(), transport: link,
-            clock: MonotonicClock(clock), jitter: { chance.withLock { $0.unit() } }, observer: RecordingObserver())
+            settings: settings, outbox: outbox,
+            delivery: try FleetEngineDelivery.sample(limits: limits, over: link), clock: MonotonicClock(clock),
+            jitter: { chance.withLock { $0.unit() } }, observer: RecordingObserver())
     }
 
     var now: Duration { start.duration(to: clock.now) }

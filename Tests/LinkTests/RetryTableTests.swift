@@ -1,6 +1,6 @@
 import HTTPMessages
 import HTTPService
-import LocationReporting
+import Reporting
 import Testing
 import WaypostTestSupport
 

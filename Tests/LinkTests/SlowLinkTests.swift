@@ -1,6 +1,6 @@
 import HTTPMessages
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import Testing
 
 /// A backlog of 600 positions and a new one every five seconds, over links of every speed.

@@ -1,8 +1,9 @@
 import FoundationEssentials
 import Glibc
-import LinuxPlatform
 import Testing
 import WaypostTestSupport
+
+@testable import LinuxPlatform
 
 /// Who is trusted on the way to a file, for a user with the number 1000.
 @Suite struct TrustedFolders {

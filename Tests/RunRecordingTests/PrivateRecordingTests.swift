@@ -1,6 +1,6 @@
 import GNSS
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import Testing
 import TimeAndChance
 import WaypostTestSupport

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import GNSS
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import Testing
 import TimeAndChance
 import WaypostTestSupport

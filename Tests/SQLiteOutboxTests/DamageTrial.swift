@@ -1,6 +1,6 @@
 import Glibc
-import LocationReporting
 import LyingDisk
+import Reporting
 import Testing
 import TimeAndChance
 

@@ -1,7 +1,7 @@
 import GNSS
 import Glibc
-import LocationReporting
 import LyingDisk
+import Reporting
 import TimeAndChance
 
 /// Drives as a gateway reports them, and how far one that was thinned is from the whole.

@@ -1,5 +1,5 @@
-import LocationReporting
 import LyingDisk
+import Reporting
 import Testing
 
 @testable import SQLiteOutbox

@@ -1,7 +1,7 @@
 import LinuxPlatform
-import LocationReporting
 import LyingDisk
 import ReportedText
+import Reporting
 import Testing
 import TimeAndChance
 import WaypostTestSupport

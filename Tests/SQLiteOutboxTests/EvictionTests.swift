@@ -1,6 +1,6 @@
 import GNSS
-import LocationReporting
 import ReportedText
+import Reporting
 import Testing
 import WaypostTestSupport
 

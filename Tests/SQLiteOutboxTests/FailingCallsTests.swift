@@ -1,6 +1,6 @@
 import FoundationEssentials
-import LocationReporting
 import LyingDisk
+import Reporting
 import Testing
 import TimeAndChance
 import WaypostTestSupport

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import LocationReporting
+import Reporting
 import Testing
 
 @testable import SQLiteOutbox

@@ -1,9 +1,9 @@
 import FoundationEssentials
 import Glibc
 import LinuxPlatform
-import LocationReporting
 import LyingDisk
 import ReportedText
+import Reporting
 import Testing
 import WaypostTestSupport
 

@@ -1,6 +1,6 @@
 import Glibc
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import Testing
 
 @testable import SQLiteOutbox

@@ -1,4 +1,4 @@
-import LocationReporting
+import Reporting
 import Testing
 
 @testable import SQLiteOutbox

@@ -1,5 +1,5 @@
-import LocationReporting
 import ReportedText
+import Reporting
 import Testing
 import TimeAndChance
 import WaypostTestSupport

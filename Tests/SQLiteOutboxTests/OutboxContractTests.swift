@@ -1,4 +1,4 @@
-import LocationReporting
+import Reporting
 import SQLiteOutbox
 import Testing
 import WaypostTestSupport

@@ -1,5 +1,5 @@
-import LocationReporting
 import ReportedText
+import Reporting
 
 /// What the outbox ought to hold, in plain arrays.
 struct OutboxModel {

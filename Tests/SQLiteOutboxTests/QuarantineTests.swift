@@ -1,6 +1,6 @@
 import FoundationEssentials
-import LocationReporting
 import ReportedText
+import Reporting
 import Testing
 import TimeAndChance
 

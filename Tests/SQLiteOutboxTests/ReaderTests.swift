@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Glibc
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 import Testing
 import WaypostTestSupport
 

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import LinuxPlatform
-import LocationReporting
 import LyingDisk
+import Reporting
 import TimeAndChance
 import WaypostTestSupport
 

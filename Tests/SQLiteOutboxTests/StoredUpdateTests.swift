@@ -1,6 +1,6 @@
-import LocationReporting
 import LyingDisk
 import ReportedText
+import Reporting
 import Testing
 import TimeAndChance
 

@@ -1,4 +1,4 @@
-import LocationReporting
+import Reporting
 import ReportedText
 import Testing
 

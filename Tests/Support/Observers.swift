@@ -1,7 +1,7 @@
 package import GNSS
 import LinuxPlatform
-package import LocationReporting
 import ReportedText
+package import Reporting
 import TimeAndChance
 
 /// Looks at what a fix source delivers, one event at a time.

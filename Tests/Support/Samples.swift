@@ -1,4 +1,6 @@
 package import GNSS
+package import ReportedText
+package import Reporting
 import TimeAndChance
 import VehicleAuthorization
 
@@ -61,4 +63,9 @@ package enum TestTokens {
                 "authorization":{"tripid":"\(tripID)"}}
                 """)
     }
+}
+
+extension DeliveryFault {
+    /// A fault that is worded by `message` alone.
+    package static func sample(_ message: ReportedText) -> Self { .invalidAddress(message) }
 }

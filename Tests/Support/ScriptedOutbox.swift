@@ -1,6 +1,6 @@
 import GNSS
-package import LocationReporting
 package import ReportedText
+package import Reporting
 
 /// A `MemoryOutbox` without a bound, whose calls fail and hang as a test wants it.
 package actor ScriptedOutbox: Outbox {

@@ -1,3 +1,5 @@
+package import FleetEngine
+package import FleetEngineDelivery
 package import HTTPMessages
 import LinuxPlatform
 package import VehicleAuthorization
@@ -87,5 +89,18 @@ package final class ScriptedTransport: HTTPTransport {
             return log.count
         }
         return try await answer(request, number)
+    }
+}
+
+extension FleetEngineDelivery {
+    /// A delivery of the updates of vehicle `v` of provider `p`.
+    package static func sample(
+        service: FleetService = .onDemandTrips, to endpoint: String = "http://127.0.0.1:1",
+        limits: HTTPLimits = HTTPLimits(), authorization: any VehicleAuthorization = ScriptedAuthorization(),
+        over transport: any HTTPTransport
+    ) throws -> Self {
+        Self(
+            of: try VehicleName(service: service, providerID: "p", vehicleID: "v"), to: try HTTPURL(endpoint),
+            limits: limits, authorization: authorization, transport: transport)
     }
 }

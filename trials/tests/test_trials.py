@@ -38,7 +38,8 @@ class CommandLine(unittest.TestCase):
             with self.subTest(trial.name):
                 command = trial.name.removesuffix("-test")
                 self.assertIn(f"{trial.name}: prepare ##", makefile)
-                self.assertIn(f"-m trials {command} {trial.options[0].flag} $(", makefile)
+                option = f" {trial.options[0].flag} $(" if trial.options else ""
+                self.assertIn(f"-m trials {command}{option}", makefile)
                 self.assertIs(arguments([command]).trial, trial)
 
     def test_does_not_take_what_proves_nothing(self) -> None:

@@ -46,10 +46,16 @@ package final class CommandTokenProvider: TokenProvider {
         guard let program = arguments.first, !program.isEmpty else {
             throw AuthorizationError(.misconfigured, "\(section).command names no program; write [\"/path/to/it\"]")
         }
-        (self.arguments, self.section) = (arguments, section)
-        (self.environment, self.processEnvironment) = (environment, processEnvironment)
-        (self.providerID, self.format, self.timeLimit) = (providerID, format, timeLimit)
-        (self.wallClock, self.present, self.report) = (wallClock, present, report)
+        self.arguments = arguments
+        self.section = section
+        self.environment = environment
+        self.processEnvironment = processEnvironment
+        self.providerID = providerID
+        self.format = format
+        self.timeLimit = timeLimit
+        self.wallClock = wallClock
+        self.present = present
+        self.report = report
         if ChildTable.cannotFindChildren {
             report(
                 .brokenContract(
@@ -125,9 +131,8 @@ package final class CommandTokenProvider: TokenProvider {
 
     private func addedVariables() async throws(AuthorizationError) -> [String: String] {
         guard !environment.isEmpty else { return [:] }
-        let (environment, processEnvironment) = (environment, processEnvironment)
         return try await readOnThread(named: "waypost-secret", for: "\(section).environment") {
-            () throws(AuthorizationError) in
+            [environment, processEnvironment] () throws(AuthorizationError) in
             var values: [String: String] = [:]
             for (name, secret) in environment {
                 values[name] = try secret.text(for: "variable \(name)", environment: processEnvironment)

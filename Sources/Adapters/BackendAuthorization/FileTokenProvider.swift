@@ -23,8 +23,12 @@ package final class FileTokenProvider: TokenProvider {
         wallClock: @escaping @Sendable () -> Double = { UTCTime.system.secondsSince1970 },
         present: @escaping @Sendable () -> Double? = { nil }
     ) {
-        (pathTemplate, self.section, self.providerID) = (path, section, providerID)
-        (self.format, self.wallClock, self.present) = (format, wallClock, present)
+        pathTemplate = path
+        self.section = section
+        self.providerID = providerID
+        self.format = format
+        self.wallClock = wallClock
+        self.present = present
     }
 
     package func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {

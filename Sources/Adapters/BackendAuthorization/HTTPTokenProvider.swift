@@ -31,9 +31,14 @@ package final class HTTPTokenProvider: TokenProvider {
         wallClock: @escaping @Sendable () -> Double = { UTCTime.system.secondsSince1970 },
         present: @escaping @Sendable () -> Double? = { nil }
     ) throws(AuthorizationError) {
-        (self.settings, self.section, self.providerID) = (settings, section, providerID)
-        (self.transport, self.sendsCertificate) = (transport, sendsCertificate)
-        (self.environment, self.wallClock, self.present) = (environment, wallClock, present)
+        self.settings = settings
+        self.section = section
+        self.providerID = providerID
+        self.transport = transport
+        self.sendsCertificate = sendsCertificate
+        self.environment = environment
+        self.wallClock = wallClock
+        self.present = present
         do { _ = try url(for: AuthorizationContext(vehicleID: "vehicle", taskID: "task")) } catch {
             if error.code != .missingContext { throw error }
         }
@@ -99,9 +104,9 @@ package final class HTTPTokenProvider: TokenProvider {
 
     /// The texts of headers and body, from wherever they are kept.
     private func texts() async throws(AuthorizationError) -> RequestTexts {
-        let (settings, environment) = (settings, environment)
-        return try await readOnThread(named: "waypost-secret", for: "\(section)") {
-            () throws(AuthorizationError) in try RequestTexts(settings, environment: environment)
+        try await readOnThread(named: "waypost-secret", for: "\(section)") {
+            [settings, environment] () throws(AuthorizationError) in
+            try RequestTexts(settings, environment: environment)
         }
     }
 }
@@ -136,8 +141,12 @@ package struct HTTPTokenSettings: Sendable, Hashable {
         url: String, method: HTTPMethod = .get, headers: [HeaderTemplate] = [], body: Secret? = nil,
         format: TokenAnswerFormat = TokenAnswerFormat(), limits: HTTPLimits = HTTPLimits(responseBytes: 64 * 1024)
     ) {
-        (self.url, self.method, self.headers) = (url, method, headers)
-        (self.body, self.format, self.limits) = (body, format, limits)
+        self.url = url
+        self.method = method
+        self.headers = headers
+        self.body = body
+        self.format = format
+        self.limits = limits
     }
 
     /// The keys under which something stands that may say who asks.

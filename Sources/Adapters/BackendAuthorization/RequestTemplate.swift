@@ -19,7 +19,9 @@ package struct HeaderTemplate: Sendable, Hashable {
     package var scheme: Scheme
 
     package init(_ name: String, _ secret: Secret, scheme: Scheme = .verbatim) {
-        (self.name, self.secret, self.scheme) = (name, secret, scheme)
+        self.name = name
+        self.secret = secret
+        self.scheme = scheme
     }
 
     /// Makes the value, and nothing else; see `value`.
@@ -52,7 +54,7 @@ package struct HeaderTemplate: Sendable, Hashable {
         case .verbatim: return (secret, secret)
         case .bearer:
             // Some keep the word with the key.
-            let key = TokenAnswer.stripped(secret)
+            let key = FoundToken.stripped(secret)
             guard !key.contains(where: { $0.isWhitespace || $0 == "\"" }) else {
                 throw AuthorizationError(
                     .misconfigured,

@@ -28,7 +28,9 @@ struct TokenEndpointErrors {
         subject: AuthorizationContext.Subject,
         secrets: [String]
     ) {
-        (self.section, self.secrets, self.subject) = (section, secrets, subject)
+        self.section = section
+        self.secrets = secrets
+        self.subject = subject
         self.credentials = credentials.map { "\(section).\($0)" }
         name = "token endpoint " + (urlSource.map { "at the URL in \($0)" } ?? url.withoutQueryValues)
         self.url = url
@@ -36,69 +38,64 @@ struct TokenEndpointErrors {
 
     /// `nil` when the status is one of success.
     func refusal(_ response: HTTPResponse) -> AuthorizationError? {
-        let status = response.status
-        let retryAfter = response.headers.retryAfter
-        let code: AuthorizationError.Code
-        let advice: String
-        switch status {
-        case 200..<300: return nil
-        case 300..<400
-        where response.headers["Location"].map { [url.target, origin + url.target].contains($0) } == true:
-            code = .unusableAnswer
-            advice = "a redirect to this very address, which leads nowhere; \(seeLog)"
-        case 300..<400:
-            code = .unusableAnswer
-            let place = response.headers["Location"].flatMap(place)
-            let to = place.map { " to \(ReportedText($0, without: secrets))" } ?? ""
-            advice =
-                "a redirect\(to), which is not followed; set \(section).url to the final address, or, if that is a "
-                + "login page, \(authenticate)"
-        case 400 where origin.hasPrefix("http:") && Self.asksForHTTPS(response.body):
-            (code, advice) = (.refused, "its port expects https; write https in \(section).url")
-        case 400 where Self.speaksOfCertificate(response.body):
-            code = .refused
-            advice = sendsCertificate ? certificateRejected : "it demands a client certificate; set \(certificateKeys)"
-        case 400 where Self.isOfSpentGrant(response.body):
-            code = .refused
-            advice =
-                "its grant was used or has expired: the first of service, waypost check and waypost token to send a "
-                + "single-use refresh token spends it; give the van a grant that lasts"
-        case 400:
-            code = .refused
-            advice = "it does not understand the request; check \(section).url, headers, body and client certificate"
-        case 401 where credentials.isEmpty:
-            code = .refused
-            advice = "no headers are configured; \(authenticate)"
-        case 401:
-            (code, advice) = (.refused, "it rejects our credentials; \(authenticate)")
-        case 403: (code, advice) = (.refused, forbidden)
-        case 404, 410: (code, advice) = (.refused, "it does not know the address or the vehicle; check \(section).url")
-        case 405:
-            let allowed = response.headers["Allow"].flatMap(Self.methods).map { "; it allows \($0)" } ?? ""
-            (code, advice) = (.refused, "it expects another method\(allowed); check \(section).method")
-        case 406, 415:
-            (code, advice) = (.refused, "it expects another kind of request; check \(section).headers and body")
-        case 422:
-            code = .refused
-            advice =
-                "it does not accept what the request says; check \(section).headers and body, and the backend's log"
-        case 407:
-            (code, advice) = (.refused, "a proxy in the way wants credentials; let it pass the backend's address")
-        case 511:
-            code = .unavailable
-            advice = "the network wants a login first (a captive portal); log in there, or use another network"
-        case 502, 504:
-            code = .unavailable
-            advice = "a proxy before the backend got no answer from it; check that the backend runs"
-        case 408, 425, 429, 500...:
-            code = .unavailable
-            // No figure in it: a text that changes would be reported again at each try.
-            advice = "it cannot answer now\(retryAfter == nil ? "" : ", and wants a pause (Retry-After)"); \(seeLog)"
-        default: (code, advice) = (.refused, "it rejects the request; check \(section).url and the backend's log")
-        }
+        guard !(200..<300).contains(response.status) else { return nil }
         return AuthorizationError(
-            code, "\(name) answered \(status): \(advice)\(pageNote(response))\(reason(response))",
-            retryAfter: retryAfter)
+            Self.code(of: response.status),
+            "\(name) answered \(response.status): \(advice(on: response))\(pageNote(response))\(reason(response))",
+            retryAfter: response.headers.retryAfter)
+    }
+
+    private static func code(of status: Int) -> AuthorizationError.Code {
+        switch status {
+        case 300..<400: .unusableAnswer
+        case 408, 425, 429, 500...: .unavailable
+        default: .refused
+        }
+    }
+
+    private func advice(on response: HTTPResponse) -> String {
+        switch response.status {
+        case 300..<400: adviceOnRedirect(to: response.headers["Location"])
+        case 400: adviceOnBadRequest(response.body)
+        case 401 where credentials.isEmpty: "no headers are configured; \(authenticate)"
+        case 401: "it rejects our credentials; \(authenticate)"
+        case 403: forbidden
+        case 404, 410: "it does not know the address or the vehicle; check \(section).url"
+        case 405: adviceOnMethod(allowed: response.headers["Allow"])
+        case 406, 415: "it expects another kind of request; check \(section).headers and body"
+        case 407: "a proxy in the way wants credentials; let it pass the backend's address"
+        case 422: "it does not accept what the request says; check \(section).headers and body, and the backend's log"
+        case 511: "the network wants a login first (a captive portal); log in there, or use another network"
+        case 502, 504: "a proxy before the backend got no answer from it; check that the backend runs"
+        // No figure in it: a text that changes would be reported again at each try.
+        case 408, 425, 429, 500...:
+            "it cannot answer now\(response.headers.retryAfter == nil ? "" : ", and wants a pause (Retry-After)"); "
+                + seeLog
+        default: "it rejects the request; check \(section).url and the backend's log"
+        }
+    }
+
+    private func adviceOnRedirect(to location: String?) -> String {
+        if let location, [url.target, origin + url.target].contains(location) {
+            return "a redirect to this very address, which leads nowhere; \(seeLog)"
+        }
+        let to = location.flatMap(place).map { " to \(ReportedText($0, without: secrets))" } ?? ""
+        return "a redirect\(to), which is not followed; set \(section).url to the final address, or, if that is a "
+            + "login page, \(authenticate)"
+    }
+
+    private func adviceOnBadRequest(_ body: [UInt8]) -> String {
+        if origin.hasPrefix("http:"), Self.asksForHTTPS(body) {
+            return "its port expects https; write https in \(section).url"
+        }
+        if Self.speaksOfCertificate(body) {
+            return sendsCertificate ? certificateRejected : "it demands a client certificate; set \(certificateKeys)"
+        }
+        if Self.isOfSpentGrant(body) {
+            return "its grant was used or has expired: the first of service, waypost check and waypost token to send a "
+                + "single-use refresh token spends it; give the van a grant that lasts"
+        }
+        return "it does not understand the request; check \(section).url, headers, body and client certificate"
     }
 
     /// Whether an OAuth server (RFC 6749, section 5.2) rejects the grant that was sent, such as a refresh token.
@@ -146,13 +143,12 @@ struct TokenEndpointErrors {
         return "\(scheme)\(place)\(isOurs && path != "/" ? path : "")"
     }
 
-    /// The methods that a server names (`GET, POST`); `nil` where it names none, or something else.
-    private static func methods(_ allow: String) -> String? {
-        let names = allow.split { $0 == "," || $0.isWhitespace }
-        guard !names.isEmpty, names.count < 10,
-            names.allSatisfy({ $0.count < 10 && $0.allSatisfy { $0.isASCII && $0.isUppercase } })
-        else { return nil }
-        return names.joined(separator: ", ")
+    /// `header` names the methods that a server accepts; one that names none, or something else, isn't shown.
+    private func adviceOnMethod(allowed header: String?) -> String {
+        let names = (header ?? "").split { $0 == "," || $0.isWhitespace }
+        let areMethods = names.allSatisfy { $0.count < 10 && $0.allSatisfy { $0.isASCII && $0.isUppercase } }
+        let allowed = areMethods && (1..<10).contains(names.count) ? "; it allows \(names.joined(separator: ", "))" : ""
+        return "it expects another method\(allowed); check \(section).method"
     }
 
     /// What servers say in words to a request without TLS: nginx, Apache, Go's, Tomcat.
@@ -205,62 +201,67 @@ struct TokenEndpointErrors {
     /// The exchange brought no answer.
     func failure(_ failure: HTTPTransportError) -> AuthorizationError {
         let code: AuthorizationError.Code
-        let advice: String
-        let demand = "if it demands a client certificate, set \(certificateKeys)"
         switch failure.code {
         case .cancelled: return AuthorizationError(.cancelled, "the request to the \(name) was cancelled")
-        case .responseTooLarge:
-            (code, advice) = (.unusableAnswer, "expected a small JSON object with the token; check \(section).url")
-        case .malformedResponse: (code, advice) = (.unusableAnswer, "expected HTTP; check \(section).url")
-        case .unknownContentEncoding:
-            (code, advice) = (.unusableAnswer, "switch compression off in the backend or its proxy")
-        case .certificateNotTrusted:
+        case _ where failure.proxyFault != nil: code = .unavailable
+        case .responseTooLarge, .malformedResponse, .unknownContentEncoding: code = .unusableAnswer
+        case .transportFailed: code = .misconfigured
+        case .certificateNotTrusted, .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .tlsFailed:
             code = .unavailable
-            advice =
-                switch failure.certificateFault {
-                case .outsideItsTime:
-                    "let the backend renew its certificate, or, if the time is wrong, set this machine's clock"
-                case .ofAnotherName:
-                    "correct the host in \(section).url, or let the backend have a certificate for that name"
-                case .ofUnknownAuthority:
-                    "if its authority is your own, \(section).caFile must hold that one's certificate"
-                case nil: "check \(section).url and caFile, and the backend's certificate"
-                }
-        case .transportFailed:
-            code = .misconfigured
-            advice = sendsCertificate ? "check \(certificateKeys); waypost check says more of both" : "check \(section)"
-        case .nameNotResolved: (code, advice) = (.unavailable, "it stands in \(section).url")
-        case .connectionFailed: (code, advice) = (.unavailable, "check \(section).url, and that the backend runs")
-        case .timedOut:
-            code = .unavailable
-            advice =
-                "check the network and the backend's load, or raise \(section).timeoutSeconds if it needs longer to start"
-        case .connectionLost where failure.demandsCertificate, .tlsFailed where failure.demandsCertificate:
-            code = .unavailable
-            advice = "it demands a client certificate; \(sendsCertificate ? "check" : "set") \(certificateKeys)"
-        case .connectionLost where failure.rejectsCertificate && sendsCertificate,
-            .tlsFailed where failure.rejectsCertificate && sendsCertificate:
-            (code, advice) = (.unavailable, certificateRejected)
-        case .connectionLost where failure.isOfOldTLS, .tlsFailed where failure.isOfOldTLS:
-            (code, advice) = (.unavailable, "its versions of TLS are older than 1.2; let the backend have a newer one")
-        case .connectionLost where failure.brokeOff: (code, advice) = (.unavailable, seeLog)
-        case .connectionLost where origin.hasPrefix("http:"):
-            (code, advice) = (.unavailable, "\(seeLog), and use https if that is what its port expects")
-        // Its alert may be lost with the connection.
-        case .connectionLost where !sendsCertificate: (code, advice) = (.unavailable, "\(seeLog); \(demand)")
-        case .connectionLost:
-            (code, advice) = (.unavailable, "\(seeLog); if \(certificateRejected)")
-        case .tlsFailed:
-            code = .unavailable
-            advice =
-                "check that \(section).url names a port for https"
-                + (sendsCertificate ? ", and \(certificateKeys)" : "; \(demand)")
         }
         // The name has the origin already.
         let words = failure.detail.description
         let cause = words.hasPrefix("\(origin): ") ? words.dropFirst(origin.count + 2) : words[...]
         let detail = ReportedText(cause, without: secrets, limit: ReportedText.longestSentence)
-        return AuthorizationError(code, "\(name): \(detail); \(advice)")
+        // The message of a proxy's fault has its remedy.
+        let remedy = failure.proxyFault == nil ? "; \(advice(on: failure))" : ""
+        return AuthorizationError(code, "\(name): \(detail)\(remedy)")
+    }
+
+    private func advice(on failure: HTTPTransportError) -> String {
+        switch failure.code {
+        case .cancelled: ""
+        case .responseTooLarge: "expected a small JSON object with the token; check \(section).url"
+        case .malformedResponse: "expected HTTP; check \(section).url"
+        case .unknownContentEncoding: "switch compression off in the backend or its proxy"
+        case .certificateNotTrusted: advice(on: failure.certificateFault)
+        case .transportFailed where sendsCertificate: "check \(certificateKeys); waypost check says more of both"
+        case .transportFailed: "check \(section)"
+        case .nameNotResolved: "it stands in \(section).url"
+        case .connectionFailed: "check \(section).url, and that the backend runs"
+        case .timedOut:
+            "check the network and the backend's load, or raise \(section).timeoutSeconds if it needs longer to start"
+        case .connectionLost, .tlsFailed: adviceOnBrokenConnection(failure)
+        }
+    }
+
+    private func advice(on fault: HTTPTransportError.CertificateFault?) -> String {
+        switch fault {
+        case .outsideItsTime:
+            "let the backend renew its certificate, or, if the time is wrong, set this machine's clock"
+        case .ofAnotherName:
+            "correct the host in \(section).url, or let the backend have a certificate for that name"
+        case .ofUnknownAuthority: "if its authority is your own, \(section).caFile must hold that one's certificate"
+        case nil: "check \(section).url and caFile, and the backend's certificate"
+        }
+    }
+
+    /// The advice on a connection that was lost, or for which TLS could not be set up.
+    private func adviceOnBrokenConnection(_ failure: HTTPTransportError) -> String {
+        let demand = "if it demands a client certificate, set \(certificateKeys)"
+        if failure.demandsCertificate {
+            return "it demands a client certificate; \(sendsCertificate ? "check" : "set") \(certificateKeys)"
+        }
+        if failure.rejectsCertificate, sendsCertificate { return certificateRejected }
+        if failure.isOfOldTLS { return "its versions of TLS are older than 1.2; let the backend have a newer one" }
+        guard failure.code == .connectionLost else {
+            return "check that \(section).url names a port for https"
+                + (sendsCertificate ? ", and \(certificateKeys)" : "; \(demand)")
+        }
+        if failure.brokeOff { return seeLog }
+        if origin.hasPrefix("http:") { return "\(seeLog), and use https if that is what its port expects" }
+        // Its alert may be lost with the connection.
+        return "\(seeLog); \(sendsCertificate ? "if " + certificateRejected : demand)"
     }
 }
 

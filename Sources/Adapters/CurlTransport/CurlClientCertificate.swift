@@ -10,7 +10,8 @@ package struct CurlClientCertificate: Sendable, Hashable {
     private static let patience = 500
 
     package init(certificateFile: String, keyFile: String) {
-        (self.certificateFile, self.keyFile) = (certificateFile, keyFile)
+        self.certificateFile = certificateFile
+        self.keyFile = keyFile
     }
 
     /// Whether the TLS library takes the two together. It reads them for a connection: one is begun, to a socket of

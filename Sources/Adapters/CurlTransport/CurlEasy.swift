@@ -106,7 +106,11 @@ extension CurlEasy {
         note(unsafe ccurl_restrict_protocols(handle))
         note(unsafe ccurl_abandon_name_lookups(handle))
         set(CURLOPT_FOLLOWLOCATION, false)
-        set(CURLOPT_PROXY, "")  // an empty name also shuts out the environment's proxies
+        if let proxy = options.proxy {
+            apply(proxy, caFile: options.caFile)
+        } else {
+            set(CURLOPT_PROXY, "")  // an empty name also shuts out the environment's proxies
+        }
         set(CURLOPT_HTTP_VERSION, ccurl_http_version_2_over_tls)
         set(CURLOPT_SSLVERSION, ccurl_tls_1_2_or_newer)
         set(CURLOPT_SSL_VERIFYPEER, true)
@@ -126,6 +130,28 @@ extension CurlEasy {
         set(CURLOPT_TCP_KEEPALIVE, true)  // its times are those of CurlSockets
         // Decodes what libcurl can; CurlHeaderList sees to it that nothing is asked for.
         set(CURLOPT_ACCEPT_ENCODING, "")
+    }
+
+    /// A tunnel through `proxy` for every request. The proxy sees the server's name, and neither request nor answer.
+    private mutating func apply(_ proxy: HTTPProxy, caFile: String?) {
+        set(CURLOPT_PROXY, proxy.origin)
+        set(CURLOPT_NOPROXY, "")  // for every host, whatever the environment says
+        set(CURLOPT_HTTPPROXYTUNNEL, true)
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
+        set(CURLOPT_HEADEROPT, ccurl_headers_to_server_only)  // no token to the proxy
+        set(CURLOPT_PROXYAUTH, ccurl_basic_authentication)
+        set(CURLOPT_SOCKS5_AUTH, ccurl_basic_authentication)
+        if let login = proxy.login {
+            set(CURLOPT_PROXYUSERNAME, login.user)
+            set(CURLOPT_PROXYPASSWORD, login.password)
+        }
+        set(CURLOPT_PROXY_SSLVERSION, ccurl_tls_1_2_or_newer)
+        set(CURLOPT_PROXY_SSL_VERIFYPEER, true)
+        set(CURLOPT_PROXY_SSL_VERIFYHOST, 2)
+        if let caFile {
+            set(CURLOPT_PROXY_CAINFO, caFile)
+            clear(CURLOPT_PROXY_CAPATH)
+        }
     }
 
     /// Address, method, body and the limits that libcurl itself watches.

@@ -116,7 +116,8 @@ struct CurlLoop {
     /// libcurl is done with the transfer.
     private mutating func ended(_ transfer: CurlTransfer, _ code: CURLcode) {
         let origin = transfer.exchange.request.url.origin
-        if transfer.onlyFamily != nil, code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_CONNECT,
+        let madeNone = [CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT].contains(code)
+        if transfer.onlyFamily != nil, madeNone, !transfer.isConnected,
             routes[origin]?.couldNotConnect(isResolved: code == CURLE_COULDNT_CONNECT) == true
         {
             remove(transfer)
@@ -170,7 +171,8 @@ struct CurlLoop {
 extension HTTPTransportError {
     /// The same of a connection that was made so.
     fileprivate func over(_ route: ReportedText) -> Self {
-        Self(code, detail, certificateFault: certificateFault, traffic: traffic, route: route)
+        Self(
+            code, detail, certificateFault: certificateFault, proxyFault: proxyFault, traffic: traffic, route: route)
     }
 }
 

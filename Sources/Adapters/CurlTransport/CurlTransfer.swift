@@ -16,7 +16,8 @@ import ReportedText
     /// The end of the exchange's time limit.
     let deadline: ContinuousClock.Instant
     /// Whether the request has had a connection.
-    private(set) var isConnected = false
+    private var isReady = false
+    private let proxy: HTTPProxy?
     /// How the server is reached, as known when the transfer began.
     private let route: ServerRoute
     /// The families of the connections that were begun for it.
@@ -48,6 +49,7 @@ import ReportedText
         self.headerLines = headerLines
         self.easy = easy
         self.route = route
+        proxy = options.proxy
         sockets = multi.sockets
         earlierFloods = multi.sockets.floods
         answer = CurlAnswer(bodyLimit: request.limits.responseBytes)
@@ -76,6 +78,9 @@ import ReportedText
             bytesReceived: easy.number(CURLINFO_HEADER_SIZE) + easy.size(CURLINFO_SIZE_DOWNLOAD_T))
     }
 
+    /// Whether there has been a connection, to the server or to a proxy that has answered.
+    var isConnected: Bool { isReady || easy.number(CURLINFO_HTTP_CONNECTCODE) != 0 }
+
     /// The only address family that its connection may use; `nil` if any may.
     var onlyFamily: ServerRoute.AddressFamily? { route.family }
 
@@ -103,14 +108,31 @@ import ReportedText
         if repetition.isRefused {
             return outcome(.connectionLost, "the server refused the request before it looked at it")
         }
-        let words = words
+        let said = words
+        let words = said.isEmpty ? curlWords(code) : said
         let number = easy.number(CURLINFO_OS_ERRNO)
+        let refusal = number == 0 ? nil : SystemError(call: "connect", number: CInt(truncatingIfNeeded: number)).reason
+        if let failure = proxyFailure(code, words, refusal) { return failure }
         let failure = CurlFailure(
-            code, words: words.isEmpty ? curlWords(code) : words,
-            verification: easy.number(CURLINFO_SSL_VERIFYRESULT),
-            refusal: number == 0 ? nil : SystemError(call: "connect", number: CInt(truncatingIfNeeded: number)).reason,
+            code, words: words, verification: easy.number(CURLINFO_SSL_VERIFYRESULT), refusal: refusal,
             limits: exchange.request.limits)
         return outcome(failure.code, failure.cause, failure.certificateFault)
+    }
+
+    /// The failure if the configured proxy is its cause; `nil` otherwise.
+    private func proxyFailure(_ code: CURLcode, _ words: ReportedText, _ refusal: String?) -> CurlExchange.Outcome? {
+        guard let proxy, !isReady else { return nil }
+        let url = exchange.request.url
+        let status = easy.number(CURLINFO_HTTP_CONNECTCODE)
+        let failure =
+            status == 0
+            ? CurlProxyFailure(code, of: proxy, words: words, refusal: refusal)
+            : CurlProxyFailure(status: status, of: proxy, to: "\(url.host):\(url.port)")
+        guard let failure else { return nil }
+        return .failure(
+            HTTPTransportError(
+                code == CURLE_OPERATION_TIMEDOUT ? .timedOut : .connectionFailed, "\(url.origin): \(failure.cause)",
+                proxyFault: failure.fault, traffic: traffic))
     }
 
     /// A failure with its words, and what the exchange has cost until then.
@@ -124,7 +146,8 @@ import ReportedText
     }
 
     private var words: ReportedText {
-        ReportedText(unsafe String(cString: errorText), without: exchange.request.secrets)
+        let secrets = exchange.request.secrets + (proxy?.login.map { [$0.password] } ?? [])
+        return ReportedText(unsafe String(cString: errorText), without: secrets)
     }
 
     /// Closes the connection with the transfer, unless others still use it: after a time limit it is likely dead, and
@@ -142,7 +165,8 @@ import ReportedText
     /// The address family of the connection that was made for this transfer; `nil` if it used an earlier one, if
     /// connections over both families were begun and none was established, or if its host is an address.
     var newConnectionFamily: ServerRoute.AddressFamily? {
-        guard !openedFamilies.isEmpty, !exchange.request.url.isHostAddress else { return nil }
+        let isAddress = proxy?.isHostAddress ?? exchange.request.url.isHostAddress
+        guard !openedFamilies.isEmpty, !isAddress else { return nil }
         return easy.remoteFamily ?? (openedFamilies.count == 1 ? openedFamilies.first : nil)
     }
 
@@ -181,7 +205,7 @@ import ReportedText
     }
 
     fileprivate func connected() {
-        isConnected = true
+        isReady = true
         repetition.connected()
     }
 }
@@ -326,7 +350,8 @@ struct RequestRepetition: Sendable, Hashable {
                 isRefused = true
                 return false
             }
-            (hasChangedProtocol, hasAskedOnNewConnection) = (true, false)
+            hasChangedProtocol = true
+            hasAskedOnNewConnection = false
         }
         isConnecting = true
         return true

@@ -22,7 +22,8 @@ package final class CurlTransport: HTTPTransport {
     /// - Throws: `.transportFailed` when libcurl cannot be set up.
     package init(options: CurlTransportOptions) throws(HTTPTransportError) {
         do throws(SystemError) {
-            (ended, guardian) = (try EventDescriptor(), try FloodGuard())
+            ended = try EventDescriptor()
+            guardian = try FloodGuard()
         } catch {
             throw HTTPTransportError(.transportFailed, "\(error)")
         }
@@ -68,12 +69,16 @@ package struct CurlTransportOptions: Sendable, Hashable {
     package var caFile: String?
     /// A client certificate, for backends that ask for one.
     package var clientCertificate: CurlClientCertificate?
+    /// The proxy that every connection goes through, to this machine's own servers too; `nil` for none.
+    package var proxy: HTTPProxy?
     /// To one server at once, over HTTP/1.1; HTTP/2 has many exchanges on one.
     package var mostConnections = 16
     /// Whether answers tell when the server's certificate ends; costs a copy of its chain for each connection.
     package var tellsCertificateEnd = false
 
     package init(userAgent: String, caFile: String? = nil, clientCertificate: CurlClientCertificate? = nil) {
-        (self.userAgent, self.caFile, self.clientCertificate) = (userAgent, caFile, clientCertificate)
+        self.userAgent = userAgent
+        self.caFile = caFile
+        self.clientCertificate = clientCertificate
     }
 }

@@ -13,11 +13,13 @@ final class FloodGuard: Sendable {
     let sockets: CurlSockets
     private let end: EventDescriptor
 
-    init() throws(SystemError) { (sockets, end) = (try CurlSockets(), try EventDescriptor()) }
+    init() throws(SystemError) {
+        sockets = try CurlSockets()
+        end = try EventDescriptor()
+    }
 
     func start() {
-        let (sockets, end) = (sockets, end)
-        startThread(named: "curl-guard") {
+        startThread(named: "curl-guard") { [sockets, end] in
             while true {
                 let pause = sockets.shutFlooded() ? Self.turn : nil
                 let descriptor = pause == nil ? sockets.busy.raw : nil

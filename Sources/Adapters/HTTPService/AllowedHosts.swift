@@ -44,22 +44,6 @@ struct AllowedHosts: Sendable, Hashable {
     private static func shown(_ name: String) -> ReportedText { ReportedText(name, limit: 100) }
 }
 
-extension ServedRequest {
-    /// Whether, by the browser's word, a page of this very address sent it: scheme aside, the same name and port.
-    ///
-    /// Every browser states its page's origin with a `POST`, newer ones also how it is related. A proxy may take the
-    /// origin away, for its name is not known here; then the other one has to stand.
-    package var isOfOwnPage: Bool {
-        func values(_ name: String) -> [String] {
-            headers.fields.filter { $0.name.lowercased() == name }.map { $0.value.lowercased() }
-        }
-        let (sites, origins) = (values("sec-fetch-site"), values("origin"))
-        guard !sites.isEmpty || !origins.isEmpty, sites.allSatisfy({ $0 == "same-origin" }) else { return false }
-        let own = values("host").flatMap { ["http://\($0)", "https://\($0)"] }
-        return origins.allSatisfy(own.contains)
-    }
-}
-
 extension Set<String> {
     /// Whether the host of `authority`, which may have a port, is among these.
     fileprivate func contains(host authority: some StringProtocol) -> Bool {

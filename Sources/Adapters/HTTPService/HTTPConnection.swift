@@ -46,7 +46,9 @@ struct HTTPConnection {
     private(set) var lastAsked: Duration
 
     init(limits: HTTPServiceLimits, names: AllowedHosts, now: Duration) {
-        (self.limits, self.names, lastAsked) = (limits, names, now + .seconds(1))
+        self.limits = limits
+        self.names = names
+        lastAsked = now + .seconds(1)
         parser = HTTPRequestParser(limits: limits)
         phase = .reading(deadline: now + limits.idle)
     }
@@ -101,10 +103,9 @@ struct HTTPConnection {
         if wantsToRead { phase = .ended(.close) }
     }
 
-    /// The handler's answer; the last one here when another connection waits for a place.
-    mutating func answer(_ response: ServedResponse, isLast: Bool = false, now: Duration, date: String) {
+    /// The handler's answer.
+    mutating func answer(_ response: ServedResponse, now: Duration, date: String) {
         guard case .handling = phase else { return }
-        if isLast { request?.keepsAlive = false }
         phase = .delaying(until: now + response.delay, response)
         if response.delay <= .zero { startWriting(response, now: now, date: date) }
     }
@@ -145,7 +146,8 @@ struct HTTPConnection {
         do {
             if let complete = try parser.next() {
                 try names.check(complete)
-                (request, lastAsked) = (complete, now)
+                request = complete
+                lastAsked = now
                 phase = .handling
                 output = []
                 return complete
@@ -173,9 +175,15 @@ struct HTTPConnection {
         let rendered = renderedResponse(served.response, to: request?.method, keepsAlive: keepsAlive, date: date)
         let next: AfterWriting
         switch served.delivery {
-        case .whole: (output, next) = (rendered[...], keepsAlive ? .nextRequest : .drain)
-        case .stall(let count): (output, next) = (rendered.prefix(count), .stall)
-        case .reset(let count): (output, next) = (rendered.prefix(count), .reset)
+        case .whole:
+            output = rendered[...]
+            next = keepsAlive ? .nextRequest : .drain
+        case .stall(let count):
+            output = rendered.prefix(count)
+            next = .stall
+        case .reset(let count):
+            output = rendered.prefix(count)
+            next = .reset
         case .drop:
             phase = .ended(.close)
             return

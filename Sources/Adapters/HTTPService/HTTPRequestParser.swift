@@ -55,7 +55,8 @@ package struct HTTPRequestParser: Sendable {
         } catch {
             state = .failed(error)
             buffer = []
-            (position, searched) = (0, 0)
+            position = 0
+            searched = 0
             throw error
         }
     }
@@ -125,7 +126,8 @@ package struct HTTPRequestParser: Sendable {
         }
         let line = buffer[position..<end - 1]
         request.byteCount += end + 1 - position
-        (position, searched) = (end + 1, end + 1)
+        position = end + 1
+        searched = end + 1
         return line
     }
 
@@ -245,7 +247,8 @@ package struct HTTPRequestParser: Sendable {
     private mutating func compact() {
         guard position * 2 >= buffer.count else { return }
         buffer.removeSubrange(..<position)
-        (position, searched) = (0, 0)
+        position = 0
+        searched = 0
     }
 }
 
@@ -332,8 +335,7 @@ package struct HTTPServiceLimits: Sendable, Hashable {
     /// Open at the same time; for one more, the connection that has asked for nothing for the longest time is closed,
     /// so that clients that only hold connections shut no other out.
     package var connections: Int
-    /// Whether all of them together may cost a tenth of a processor core and no more. Who reads the same at the same
-    /// time then gets the same answer: it is to depend on method and target alone.
+    /// Whether the service answers at most 50 requests a second, so that it costs at most a tenth of a processor core.
     package var isPaced: Bool
 
     package init(
@@ -341,8 +343,13 @@ package struct HTTPServiceLimits: Sendable, Hashable {
         idle: Duration = .seconds(60), exchange: Duration = .seconds(30), connections: Int = 64,
         isPaced: Bool = false
     ) {
-        (self.requestLineBytes, self.headerBytes, self.headerCount) = (requestLineBytes, headerBytes, headerCount)
-        (self.bodyBytes, self.idle, self.exchange, self.connections) = (bodyBytes, idle, exchange, connections)
+        self.requestLineBytes = requestLineBytes
+        self.headerBytes = headerBytes
+        self.headerCount = headerCount
+        self.bodyBytes = bodyBytes
+        self.idle = idle
+        self.exchange = exchange
+        self.connections = connections
         self.isPaced = isPaced
     }
 }

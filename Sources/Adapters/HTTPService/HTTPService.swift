@@ -21,7 +21,8 @@ package struct HTTPService: Sendable {
     ) throws(ListenError) {
         listener = try ListeningSocket(on: address)
         do { mailbox = try ServiceMailbox() } catch { throw .system(address, error) }
-        (self.limits, self.handler) = (limits, handler)
+        self.limits = limits
+        self.handler = handler
     }
 
     /// Where clients find the service; the port is the real one, also when port 0 was asked for.
@@ -31,7 +32,6 @@ package struct HTTPService: Sendable {
     package func run() async {
         let (arrivals, continuation) = AsyncStream.makeStream(
             of: ServiceLoop.Arrival.self, bufferingPolicy: .bufferingOldest(2 * limits.connections))
-        let (listener, limits, mailbox, handler) = (listener, limits, mailbox, handler)
         await withTaskCancellationHandler {
             await withDiscardingTaskGroup { group in
                 // A child of its own, because cancellation ends reading the arrivals before the sockets are closed.

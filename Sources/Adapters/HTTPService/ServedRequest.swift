@@ -16,8 +16,12 @@ package struct ServedRequest: Sendable, Hashable {
         _ method: HTTPMethod, _ target: String, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [],
         keepsAlive: Bool = true, byteCount: Int = 0
     ) {
-        (self.method, self.target, self.headers, self.body) = (method, target, headers, body)
-        (self.keepsAlive, self.byteCount) = (keepsAlive, byteCount)
+        self.method = method
+        self.target = target
+        self.headers = headers
+        self.body = body
+        self.keepsAlive = keepsAlive
+        self.byteCount = byteCount
     }
 
     /// The target up to its query, still percent-encoded.

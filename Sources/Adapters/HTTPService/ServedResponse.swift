@@ -19,7 +19,9 @@ package struct ServedResponse: Sendable, Hashable {
     package var delivery: Delivery
 
     package init(_ response: HTTPResponse, delay: Duration = .zero, delivery: Delivery = .whole) {
-        (self.response, self.delay, self.delivery) = (response, delay, delivery)
+        self.response = response
+        self.delay = delay
+        self.delivery = delivery
     }
 
     /// A text answer with its content type.

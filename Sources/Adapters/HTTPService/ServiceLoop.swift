@@ -29,18 +29,23 @@ struct ServiceLoop {
     private var nextNumber = 0
     private var acceptsFrom = Duration.zero
     private var buffer = [UInt8](repeating: 0, count: 65536)
-    private var pace = ServicePace(startedAt: .zero)
-    private var meter = WorkMeter()
-    /// Of this turn, each distinct request and the connection whose answer serves all.
-    private var asked: [String: Int] = [:]
-    /// Connections that wait for another one's answer.
-    private var followers: [Int: [Int]] = [:]
+    private var nextTurn = Duration.zero
+    /// Requests that were passed on in this turn.
+    private var requestCount = 0
+
+    /// The pace of a service with `isPaced`: between two turns, and the connections that one turn serves. A turn passes
+    /// on one request, so that 50 requests a second cost at most a tenth of a processor core, whatever arrives.
+    private static let turnInterval = Duration.milliseconds(20)
+    private static let connectionsPerTurn = 8
 
     init(
         listener: ListeningSocket, limits: HTTPServiceLimits, mailbox: ServiceMailbox,
         arrivals: AsyncStream<Arrival>.Continuation
     ) {
-        (self.listener, self.limits, self.mailbox, self.arrivals) = (listener, limits, mailbox, arrivals)
+        self.listener = listener
+        self.limits = limits
+        self.mailbox = mailbox
+        self.arrivals = arrivals
         names = AllowedHosts(listeningOn: listener.address)
     }
 
@@ -49,34 +54,26 @@ struct ServiceLoop {
         while true {
             let messages = mailbox.collect()
             if messages.isStopped { break }
-            let rest = restAfter(messages.answers.count)
-            // Otherwise a client that always asks again would keep all others waiting.
-            let isLast = !messages.answers.isEmpty && peers.count >= limits.connections && isConnectionWaiting
-            asked = [:]
+            let rest = limits.isPaced ? nextTurn - now : .zero
             for (number, response) in messages.answers {
-                for number in [number] + (followers.removeValue(forKey: number) ?? []) {
-                    guard let peer = peers[number] else { continue }
-                    peer.connection.answer(response, isLast: isLast, now: now, date: date)
-                    // Behind the answer the next request would be taken.
-                    if rest == .zero || !peer.connection.holdsMore { write(number) }
-                }
+                guard let peer = peers[number] else { continue }
+                peer.connection.answer(response, now: now, date: date)
+                // The end of an answer starts the next request, which waits for its turn.
+                if rest <= .zero || !peer.connection.holdsMore { write(number) }
             }
-            if rest == .zero { waitAndServe() } else { sleep(for: rest) }
+            if rest > .zero {
+                sleep(for: rest)
+            } else {
+                waitAndServe()
+                nextTurn = now + Self.turnInterval
+            }
         }
         peers = [:]
         listener.close()
         arrivals.finish()
     }
 
-    /// How long to rest after what was worked since the last time, when so many handlers have ended since.
-    private mutating func restAfter(_ answers: Int) -> Duration {
-        guard limits.isPaced else { return .zero }
-        let now = now
-        pace.took(meter.work(handlersEnded: answers), until: now)
-        return pace.rest(at: now)
-    }
-
-    /// Until a message comes, or as long as it says.
+    /// Sleeps for `rest`, or until a message arrives.
     private func sleep(for rest: Duration) {
         var polled = pollfd(fd: mailbox.raw, events: Int16(POLLIN), revents: 0)
         _ = unsafe poll(&polled, 1, Self.milliseconds(rest))
@@ -98,19 +95,22 @@ struct ServiceLoop {
             polled.append(pollfd(fd: peer.socket.raw, events: Int16(events), revents: 0))
         }
         guard unsafe poll(&polled, nfds_t(polled.count), timeout) >= 0 else { return }  // a signal came
-        // Whose request is here already does not give way to one more connection.
+        requestCount = 0
+        var left = limits.isPaced ? Self.connectionsPerTurn : limits.connections
+        // Existing connections first: accepting may close one whose request has arrived.
         for (number, entry) in zip(numbers, polled.dropFirst(2)) where isDue(number, entry.revents) {
-            if isOverBudget { break }
+            if isTurnOver(left) { break }
             serve(number, Int32(entry.revents))
+            left -= 1
         }
-        // Several, for each turn costs as much as a few of them; and no more, for there are the others.
-        var accepted = 0
-        while polled[1].revents != 0, accepted == 0 || !isOverBudget, accepted < limits.connections, accept() {
-            accepted += 1
-        }
+        guard polled[1].revents != 0 else { return }
+        // At least one, so that clients which never stop asking do not shut out a new one.
+        repeat { left -= 1 } while accept() && !isTurnOver(left)
     }
 
-    /// Who has only just come and asked for nothing yet; then the others, the longest silent first.
+    private func isTurnOver(_ left: Int) -> Bool { left <= 0 || limits.isPaced && requestCount > 0 }
+
+    /// The connections by their turn: new ones that have asked for nothing yet, then the longest silent first.
     private var inTurn: [Int] {
         let now = now
         let sorted = peers.sorted { $0.value.connection.lastAsked < $1.value.connection.lastAsked }
@@ -122,14 +122,6 @@ struct ServiceLoop {
         if events != 0 { return true }
         guard let deadline = peers[number]?.connection.deadline else { return false }
         return deadline <= now
-    }
-
-    /// Whether what is left is for the next turn.
-    private var isOverBudget: Bool { mutating get { restAfter(0) >= ServicePace.usualRest } }
-
-    private var isConnectionWaiting: Bool {
-        var queue = pollfd(fd: listener.raw, events: Int16(POLLIN), revents: 0)
-        return unsafe poll(&queue, 1, 0) > 0
     }
 
     /// The connection to close for a newer one; `nil` when all of them wait for an answer.
@@ -215,16 +207,7 @@ struct ServiceLoop {
 
     private mutating func pass(_ request: ServedRequest?, _ number: Int) {
         guard let request else { return }
-        // Who asks for a change is answered alone: it depends on who asks.
-        if limits.isPaced, request.method == .get || request.method == .head, request.body.isEmpty {
-            let question = "\(request.method.rawValue) \(request.target)"
-            if let leader = asked[question] {
-                followers[leader, default: []].append(number)
-                return
-            }
-            asked[question] = number
-        }
-        meter.handlerBegan()
+        requestCount += 1
         guard case .dropped = arrivals.yield((number, request)) else { return }
         mailbox.answer(.refusal(status: 503, "too many requests are being handled"), on: number)
     }

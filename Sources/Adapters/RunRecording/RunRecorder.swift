@@ -2,7 +2,7 @@ package import GNSS
 import GNSSReceiver
 import Glibc
 import LinuxPlatform
-package import LocationReporting
+package import Reporting
 package import TimeAndChance
 
 /// Records a run: the receiver's bytes with the times at which they were read, and the log.

@@ -1,5 +1,5 @@
 import GNSS
-import LocationReporting
+import Reporting
 import TimeAndChance
 
 /// The reads of a vehicle that may be private, until the fixes that were made of them are judged. Pure.
@@ -58,13 +58,13 @@ struct UnjudgedReads: Sendable {
         // The read that completed this fix may hold the beginning of the next one. It counts for both segments.
         let count = max(0, reads.count - 1)
         let isClose = lastFixMade.map { (.zero...Self.maximumGap).contains($0.duration(to: now)) } ?? false
-        let isComplete = isClose && decoder.statistics.voidEpochs == voidEpochs
+        let isComplete = isClose && decoder.statistics.epochs.void == voidEpochs
         segments.append(
             Segment(timeOfFix: fix.timeOfFix, reads: Array(reads.prefix(count)), isComplete: isComplete))
         reads.removeFirst(count)
         bytes = reads.reduce(0) { $0 + $1.bytes.count }
         lastFixMade = now
-        voidEpochs = decoder.statistics.voidEpochs
+        voidEpochs = decoder.statistics.epochs.void
     }
 
     /// Drops all reads, because the vehicle may be private.

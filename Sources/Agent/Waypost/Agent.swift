@@ -1,6 +1,7 @@
 import FleetEngine
+import GNSSReceiver
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import RunRecording
 import SQLiteOutbox
 package import TimeAndChance
@@ -52,10 +53,17 @@ public struct Agent: Sendable {
     /// keeps the service restarts it.
     ///
     /// - Throws: what keeps the service from starting; a missing receiver, network or token never does.
-    public func run() async throws(AgentError) { try await run(reloading: nil) }
+    public func run() async throws(AgentError) {
+        var last: Handover?
+        repeat { last = try await run(reloading: nil, after: last) } while last != nil
+    }
 
-    /// The same; with `reloads`, the configuration is read anew when they ask for that.
-    package func run(reloading reloads: ReloadRequests?) async throws(AgentError) {
+    /// Runs until the task is cancelled, or until another run should take the place of this one: because `source`
+    /// requests it, or because certificate files were replaced. Returns what the next run needs then, and `nil`
+    /// otherwise. `last` is what the previous run returned.
+    package func run(
+        reloading source: ReloadSource?, after last: Handover?
+    ) async throws(AgentError) -> Handover? {
         let clock = MonotonicClock(ContinuousClock())
         let history = HistoryKeeper(clock: clock)
         let recorder = recordingFolder.map { _ in RunRecorder(now: { .system }) }
@@ -74,25 +82,25 @@ public struct Agent: Sendable {
                 ? AgentMonitor(clock: clock)
                 : AgentMonitor(clock: clock, systemTime: { .system }, synchronizedTime: { .synchronizedSystem }),
             progress: StageProgress(ProgressWatch(patience: configuration.patience)),
-            recorder: recorder, history: history, ownProvider: authorization, cachePolicy: cachePolicy)
+            recorder: recorder, history: history, ownProvider: authorization, cachePolicy: cachePolicy,
+            foundRate: last?.baudRate)
         let files = CertificateFileStates(configuration)
         let cache = try parts.authorization(configuration)
         let agent = try await parts.agent(configuration, authorization: cache)
         tokens.withLock { $0 = cache }
-        parts.monitor.note(loadedAt: .system)
-        if let file = reloads?.file { parts.monitor.note(loadedFrom: FileSystem.destination(of: file)) }
-        let inForce = Locked(configuration)
-        let report = reporter(of: agent, inForce: inForce)
-        let orders = PageOrders(
-            clock: clock,
-            PageOrders.Means(
-                inForce, file: reloads?.file, history: history, clock: clock, report: report))
-        status.routes.withLock { $0 = StatusRoutes(report: report, history: parts.history, orders: orders) }
+        parts.monitor.note(loadedAt: last?.loadedAt ?? .system)
+        if let file = source?.file { parts.monitor.note(loadedFrom: FileSystem.destination(of: file)) }
+        let report = reporter(of: agent)
+        status.routes.withLock { $0 = StatusRoutes(report: report, history: parts.history) }
         let manager = ServiceManager(notification, log: log)
         manager.tell(["READY=1", "STATUS=started"])
         let place = status.address.map { "status at \($0)" } ?? "no status address"
         log.write(.info, "waypost \(Release.version) reports \(configuration.vehicle); \(place)")
-
+        switch last?.cause {
+        case .request: log.write(.info, "configuration reloaded")
+        case .certificateFiles: log.write(.info, "certificate files replaced; connections are made with the new ones")
+        case .rejected, nil: break
+        }
         for doubt in configuration.doubts { log.write(.warning, "\(doubt)") }
 
         let recordPath = StallRecord.path(besideOutbox: configuration.outbox.path)
@@ -103,16 +111,21 @@ public struct Agent: Sendable {
         } end: {
             $0.endProcess(recordedAt: recordPath, uptime: parts.monitor.uptime, log: log)
         }
-        let failure = await AbandonableCall.run(stoppedWithin: Stopping.patience, on: clock) {
+        let reload = Locked<Reload?>(nil)
+        let failure = await AbandonableCall.run(stoppedWithin: Stopping.patience, on: clock) { stop in
             await runServices(
-                of: agent, parts, status: status, watchdog: watchdog, manager: manager, orders: orders,
-                report: report
+                of: agent, parts, status: status, watchdog: watchdog, manager: manager, report: report
             ) {
-                var reload = ConfigurationReload(
-                    of: agent, parts, manager: manager, tokens: tokens, inForce: inForce, authorization: cache,
-                    files: files, report: report)
-                await reload.run(at: reloads)
+                var watch = ConfigurationReload(
+                    of: agent, configuration, parts, from: source, files: files, manager: manager, report: report)
+                guard let next = await watch.next() else { return }
+                reload.withLock { $0 = next }
+                stop()
             }
+        }
+        if let reload = reload.withLock({ $0 }), !Task.isCancelled {
+            tokens.withLock { $0 = nil }
+            return await reload.end(foundRate: parts.foundRate.withLock { $0 })
         }
 
         manager.tell(["STOPPING=1", "STATUS=stopping"])
@@ -122,7 +135,7 @@ public struct Agent: Sendable {
         await StandardError.lastWords()  // an app may end with it
         if let failure = failure ?? nil { throw failure }
         if !Task.isCancelled, let reason = parts.monitor.snapshot.reasonForNoFix {
-            switch inForce.withLock({ $0.receiver.source }) {
+            switch configuration.receiver.source {
             case .standardInput:
                 throw AgentError(
                     .inputData,
@@ -136,6 +149,7 @@ public struct Agent: Sendable {
             default: break
             }
         }
+        return nil
     }
 
     /// Lets go of the token in use: the next update asks the provider for another, as when a driver signs out or in.
@@ -157,11 +171,9 @@ public struct Agent: Sendable {
         agent.log.write(.warning, "the last run ended itself at \(record.time): \(record.reason)")
     }
 
-    private func reporter(
-        of agent: VehicleAgent, inForce: Locked<Configuration>
-    ) -> @Sendable () async -> StatusReport {
-        let (vehicle, durability) = (configuration.vehicle.description, configuration.outbox.durability)
-        let ownProvider = authorization == nil ? nil : "the app's own provider"
+    private func reporter(of agent: VehicleAgent) -> @Sendable () async -> StatusReport {
+        let configuration = configuration
+        let provider = authorization == nil ? configuration.authorization.provider : "the app's own provider"
         let outboxPath = FileSystem.destination(of: configuration.outbox.path)
         let last = Locked((summary: StoreSummary(Ledger()), extent: StoreExtent?.none))
         return {
@@ -175,10 +187,10 @@ public struct Agent: Sendable {
                 return last
             }
             return StatusReport(
-                vehicle: vehicle, snapshot: agent.monitor.snapshot, outbox: summary, durability: durability,
+                vehicle: configuration.vehicle.description, snapshot: agent.monitor.snapshot, outbox: summary,
+                durability: configuration.outbox.durability,
                 surroundings: StatusReport.Surroundings(
-                    tokenProvider: ownProvider ?? inForce.withLock { $0.authorization.provider },
-                    reporting: inForce.withLock { $0.reporting.words }, outboxPath: outboxPath,
+                    tokenProvider: provider, reporting: configuration.reporting.words, outboxPath: outboxPath,
                     extent: extent, residentBytes: ResidentMemory.bytes, systemTime: .system),
                 at: agent.clock.now)
         }
@@ -188,13 +200,12 @@ public struct Agent: Sendable {
     /// pipeline does.
     private func runServices(
         of agent: VehicleAgent, _ parts: ServiceParts, status: StatusAddress, watchdog: Watchdog,
-        manager: ServiceManager, orders: PageOrders, report: @escaping @Sendable () async -> StatusReport,
+        manager: ServiceManager, report: @escaping @Sendable () async -> StatusReport,
         reload: @escaping @Sendable () async -> Void
     ) async -> AgentError? {
         let (log, clock) = (agent.log, agent.clock)
         return await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
             group.addTask { await status.run(clock: clock, log: log) }
-            group.addTask { await orders.run() }
             group.addTask { await tellLastStall(agent) }
             group.addTask { await watchNetwork(agent) }
             group.addTask { await reload() }

@@ -1,5 +1,5 @@
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import Waypost
 
 /// The command line: finds the command, runs it, and turns what it throws into a message and an exit code.
@@ -7,41 +7,49 @@ enum WaypostCommand {
     /// These run until a signal stops them: that is their end, and no interruption.
     private static let services: Set = ["run", "simulator"]
 
-    /// The exit status; `nil` when a signal ended the command before it was done.
-    ///
-    /// At each of `reloads` the service reads its configuration anew.
-    static func run(_ words: [String], reloads: AsyncStream<Void>) async -> ExitStatus? {
+    /// Runs the command and returns how it ended. With each of `reloads`, the service reads its configuration again.
+    static func run(_ words: [String], reloads: ReloadRequests) async -> ServiceEnding {
         do {
-            return try await dispatch(words, reloads)
-        } catch let interruption as Interruption {
+            if words.first == "run", let arguments = try arguments(of: words) {
+                return try await RunCommand(arguments).run(reloads)
+            }
+            return .exit(try await dispatch(words).rawValue)
+        } catch {
+            return failure(words, error).map { .exit($0.rawValue) } ?? .interrupted
+        }
+    }
+
+    /// Reports why the command failed and returns its exit status; `nil` when a signal ended it before it was done.
+    private static func failure(_ words: [String], _ error: any Error) -> ExitStatus? {
+        switch error {
+        case let interruption as Interruption:
             Terminal.say("waypost: \(interruption)")
             return nil
-        } catch let error as UsageError {
+        case let error as UsageError:
             Terminal.say("waypost: \(error)")
             return .usage
-        } catch let error as ConfigurationError {
+        case let error as ConfigurationError:
             for problem in error.problems { Terminal.say("waypost: \(problem)") }
             return .badConfiguration
-        } catch let error as SystemError where error.isBrokenPipe {
+        case let error as SystemError where error.isBrokenPipe:
             return .done  // the reader has seen enough, as in `waypost fixes | head`
-        } catch _ where Task.isCancelled && !services.contains(words.first ?? "") {
+        case _ where Task.isCancelled && !services.contains(words.first ?? ""):
             // What fails then fails because it was cut off; nothing else is to blame.
-            let interruption = Interruption("before it was done")
-            Terminal.say("waypost: \(interruption)")
+            Terminal.say("waypost: \(Interruption("before it was done"))")
             return nil
-        } catch let error as AgentError {
+        case let error as AgentError:
             Terminal.say("waypost: \(error)")
             return ExitStatus(error.code)
-        } catch let error as FixSourceError {
+        case let error as FixSourceError:
             Terminal.say("waypost: \(error)")
             return .badInput
-        } catch {
+        default:
             Terminal.say("waypost: \(error)")
             return .failed
         }
     }
 
-    private static func dispatch(_ words: [String], _ reloads: AsyncStream<Void>) async throws -> ExitStatus {
+    private static func dispatch(_ words: [String]) async throws -> ExitStatus {
         guard let name = words.first else {
             Terminal.say(HelpText.overview)
             return .usage
@@ -53,12 +61,8 @@ enum WaypostCommand {
         case "--help", "-h": return try HelpCommand(topic: words.dropFirst().first).run()
         default: break
         }
-        let command = try CommandCatalog.command(named: name)
-        let rest = Array(words.dropFirst())
-        if rest.contains("--help") || rest.contains("-h") { return try HelpCommand(topic: name).run() }
-        let arguments = try Arguments(rest, for: command)
+        guard let arguments = try arguments(of: words) else { return try HelpCommand(topic: name).run() }
         switch name {
-        case "run": return try await RunCommand(arguments).run(reloads)
         case "replay": return try await ReplayCommand(arguments).run()
         case "demo": return try await DemoCommand(arguments).run()
         case "simulator": return try await SimulatorCommand(arguments).run()
@@ -76,6 +80,14 @@ enum WaypostCommand {
         case "manual": return try write(\ManualPage.text, namedBy: arguments)
         default: return try HelpCommand(topic: arguments.operands.first).run()
         }
+    }
+
+    /// The arguments of a command; `nil` if they ask for help.
+    private static func arguments(of words: [String]) throws -> Arguments? {
+        let command = try CommandCatalog.command(named: words.first ?? "")
+        let rest = Array(words.dropFirst())
+        if rest.contains("--help") || rest.contains("-h") { return nil }
+        return try Arguments(rest, for: command)
     }
 
     /// Prints the text whose name is the operand; the catalog lets no other word through.

@@ -54,7 +54,8 @@ public final class GMTDAuthorizationContext: NSObject, Sendable {
 
     /// A context, as tests of a provider need it.
     public init(vehicleID: String, taskID: String? = nil) {
-        (self.vehicleID, self.taskID) = (vehicleID, taskID)
+        self.vehicleID = vehicleID
+        self.taskID = taskID
     }
 
     /// The ids; there is no secret in them.

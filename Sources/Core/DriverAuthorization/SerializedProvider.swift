@@ -25,7 +25,8 @@ actor SerializedProvider {
     ) {
         provider = QueuedProvider(forms)
         breaches = ContractBreaches(report: report)
-        (self.timeLimit, self.clock) = (timeLimit, clock)
+        self.timeLimit = timeLimit
+        self.clock = clock
     }
 
     func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {

@@ -6,13 +6,13 @@ package struct FleetEngineError: Sendable, Hashable {
     /// From `google.rpc.RetryInfo`.
     package let retryDelay: Duration?
     /// What the project lacks, whatever its tokens say (`google.rpc.ErrorInfo`, or the message's words).
-    let projectFault: ProjectFault?
+    package let projectFault: ProjectFault?
     /// The name of the canonical code (`INVALID_ARGUMENT`), the message and what is wrong with which field
     /// (`google.rpc.BadRequest`), on one line.
     package let summary: ReportedText
 
     /// By its reason's name.
-    enum ProjectFault: String, Sendable, Hashable {
+    package enum ProjectFault: String, Sendable, Hashable {
         case serviceDisabled = "SERVICE_DISABLED"
         case billingDisabled = "BILLING_DISABLED"
     }
@@ -36,6 +36,12 @@ package struct FleetEngineError: Sendable, Hashable {
             .map { $0.hasSuffix(".") ? $0.dropLast() : $0[...] }.joined(separator: "; ")
         summary = ReportedText(
             status.isEmpty ? line : line.isEmpty ? status : "\(status): \(line)", without: secrets)
+    }
+
+    /// Whether the server rejects something for its times, as far as its message shows.
+    package var namesTime: Bool {
+        summary.description.lowercased().split { !$0.isLetter }
+            .contains { ["iat", "exp", "nbf", "expired", "clock"].contains($0) }
     }
 
     /// Protobuf's JSON form of a duration, as `2.500s`; `nil` for anything else and for negative ones.

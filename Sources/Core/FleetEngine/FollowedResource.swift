@@ -1,6 +1,4 @@
 package import HTTPMessages
-package import ReportedText
-import StrictJSON
 
 /// What a consumer reads again and again: a trip, or a vehicle of either service.
 package enum FollowedResource: Sendable, Hashable, CustomStringConvertible {
@@ -34,52 +32,5 @@ package enum FollowedResource: Sendable, Hashable, CustomStringConvertible {
                 try vehicle.url(at: endpoint, query: vehicle.service == .onDemandTrips ? version ?? "" : "")
             }
         return HTTPRequest(.get, url, headers: HTTPHeaders(["Authorization": "Bearer " + token]), limits: limits)
-    }
-}
-
-/// What an answer means for a follower of a trip or vehicle; the same table as for updates, seen by a reader.
-package enum ReadOutcome: Sendable, Hashable {
-    case seen(FollowedSnapshot)
-    /// The token was rejected: once more with a new one, then hold.
-    case tokenRefused(reason: ReportedText)
-    /// Will pass by itself: again after a backoff, and not before `after`.
-    case retry(reason: ReportedText, after: Duration?)
-    /// Waypost cannot resolve it itself: there is no such trip, the API is off.
-    case hold(reason: ReportedText)
-
-    /// Judges an answer to the question for `resource`.
-    package init(of response: HTTPResponse, to request: HTTPRequest, for resource: FollowedResource) {
-        self.init(UploadOutcome(of: response, to: request, naming: resource.description)) {
-            (try? JSONValue(parsing: response.body)).flatMap {
-                FollowedSnapshot($0, named: resource.description, without: request.secrets)
-            }
-        }
-        if response.status == 404, case .hold(let reason) = self {
-            self = .hold(reason: "\(reason); correct the id, or let the backend create it")
-        }
-    }
-
-    /// Judges an exchange that brought no answer.
-    package init(of error: HTTPTransportError) {
-        self.init(UploadOutcome(of: error)) { nil }
-        if [.nameNotResolved, .connectionFailed, .timedOut].contains(error.code),
-            case .retry(let reason, let after) = self
-        {
-            self = .retry(reason: "\(reason); check the network, and upload.endpoint", after: after)
-        }
-    }
-
-    private init(_ outcome: UploadOutcome, snapshot: () -> FollowedSnapshot?) {
-        switch outcome {
-        case .delivered:
-            self =
-                snapshot().map(Self.seen)
-                ?? .retry(reason: "200 with a body that is not valid JSON", after: nil)
-        case .tokenRefused(let reason): self = .tokenRefused(reason: reason)
-        case .retry(let reason, let after): self = .retry(reason: reason, after: after)
-        case .throttled(let reason, let after): self = .retry(reason: reason, after: after)
-        case .unreachable(let reason), .intercepted(let reason, _): self = .retry(reason: reason, after: nil)
-        case .hold(let reason), .rejected(let reason): self = .hold(reason: reason)
-        }
     }
 }

@@ -1,5 +1,5 @@
 import ReportedText
-import StrictJSON
+package import StrictJSON
 import TimeAndChance
 
 /// What a consumer sees of a trip or vehicle at one moment: the parts of Fleet Engine's `Trip`, `Vehicle` and
@@ -56,7 +56,7 @@ extension FollowedSnapshot {
     /// Reads the resource of an answer; `nil` when it is not named `name`.
     ///
     /// `secrets`: what the question held; no word of the answer repeats it.
-    init?(_ resource: JSONValue, named name: String, without secrets: [String] = []) {
+    package init?(_ resource: JSONValue, named name: String, without secrets: [String] = []) {
         guard resource["name"]?.stringValue == name else { return nil }
         self.init()
         status = (resource["tripStatus"] ?? resource["vehicleState"])?.stringValue.map {

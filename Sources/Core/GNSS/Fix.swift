@@ -19,9 +19,7 @@ package struct Fix: Sendable, Hashable {
     package var speedMetersPerSecond: Double?
     /// Course over ground in degrees from true north, 0..<360.
     package var headingDegrees: Double?
-    /// Speed and course by the track, where the receiver does not state them and the track tells (`DerivedMotion`).
-    package var derivedSpeedMetersPerSecond: Double?
-    package var derivedHeadingDegrees: Double?
+    package var derived = TrackMotion()
     /// Where the vehicle's front points (HDT, THS), in degrees from true north, 0..<360: from a compass or a second
     /// antenna, true at standstill too; says nothing about its way.
     package var bodyHeadingDegrees: Double?
@@ -38,6 +36,14 @@ package struct Fix: Sendable, Hashable {
         self.longitude = longitude
         self.quality = quality
     }
+}
+
+/// Speed and course by the track, if the receiver doesn't state them and the track shows them (`DerivedMotion`).
+package struct TrackMotion: Sendable, Hashable {
+    package var speedMetersPerSecond: Double?
+    package var headingDegrees: Double?
+
+    package init() {}
 }
 
 /// Decimals that written fixes keep: all that a receiver states, none that arithmetic invents.
@@ -70,7 +76,7 @@ extension Fix {
     }
 
     /// The speed that counts: if the track shows one, the receiver states none or a wrong one.
-    package var knownSpeedMetersPerSecond: Double? { derivedSpeedMetersPerSecond ?? speedMetersPerSecond }
+    package var knownSpeedMetersPerSecond: Double? { derived.speedMetersPerSecond ?? speedMetersPerSecond }
 
     /// Where the vehicle is at `time` if it drives on with its speed and heading, for a minute at most; at the same
     /// place where either is absent.
@@ -79,10 +85,10 @@ extension Fix {
         later.timeOfFix = time
         guard let speed = speedMetersPerSecond, let heading = headingDegrees else { return later }
         let meters = speed * min(max(timeOfFix.duration(to: time) / .seconds(1), 0), 60)
-        let (direction, metersPerDegree) = (heading * .pi / 180, 111_195.0)
-        later.latitude += meters * cmath_cos(direction) / metersPerDegree
+        let direction = heading * .pi / 180
+        later.latitude += meters * cmath_cos(direction) / Self.metersPerDegree
         later.longitude +=
-            meters * cmath_sin(direction) / (metersPerDegree * max(cmath_cos(latitude * .pi / 180), 0.01))
+            meters * cmath_sin(direction) / (Self.metersPerDegree * max(cmath_cos(latitude * .pi / 180), 0.01))
         return later
     }
 
@@ -137,9 +143,11 @@ extension Fix {
 
     /// Whether a vehicle that went from `earlier` to `previous` can have gone on to here, however fast it is.
     package func continues(from earlier: Fix, by previous: Fix) -> Bool {
-        let (before, after) = (earlier.seconds(to: previous), previous.seconds(to: self))
+        let before = earlier.seconds(to: previous)
+        let after = previous.seconds(to: self)
         guard before > 0, after > 0, max(before, after) <= Self.longestStep else { return false }
-        let (first, second) = (earlier.displacement(to: previous), previous.displacement(to: self))
+        let first = earlier.displacement(to: previous)
+        let second = previous.displacement(to: self)
         guard max(first.meters / before, second.meters / after) <= Self.receiverLimit else { return false }
         let change = Displacement(
             east: second.east / after - first.east / before, north: second.north / after - first.north / before)
@@ -152,7 +160,7 @@ extension Fix {
     package func completed(after measured: Fix) -> Fix {
         var fix = self
         fix.horizontalAccuracyMeters = horizontalAccuracyMeters ?? measured.horizontalAccuracyMeters
-        if fix.speedMetersPerSecond == nil || measured.derivedSpeedMetersPerSecond != nil {
+        if fix.speedMetersPerSecond == nil || measured.derived.speedMetersPerSecond != nil {
             fix.speedMetersPerSecond = measured.knownSpeedMetersPerSecond.map {
                 $0 + measured.seconds(to: fix) * Self.hardestAcceleration
             }

@@ -13,7 +13,11 @@ package struct HTTPRequest: Sendable, Hashable {
         _ method: HTTPMethod, _ url: HTTPURL, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [],
         limits: HTTPLimits = HTTPLimits()
     ) {
-        (self.method, self.url, self.headers, self.body, self.limits) = (method, url, headers, body, limits)
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.limits = limits
     }
 }
 
@@ -120,7 +124,10 @@ package struct HTTPResponse: Sendable, Hashable {
         status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [], traffic: HTTPTraffic = HTTPTraffic(),
         certificateEnd: UTCTime? = nil
     ) {
-        (self.status, self.headers, self.body, self.traffic) = (status, headers, body, traffic)
+        self.status = status
+        self.headers = headers
+        self.body = body
+        self.traffic = traffic
         self.certificateEnd = certificateEnd
     }
 }

@@ -44,11 +44,31 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
     /// What is wrong with a certificate that is not trusted, for whoever has to mend it; the retry rules ask nobody.
     package enum CertificateFault: Sendable, Hashable { case outsideItsTime, ofAnotherName, ofUnknownAuthority }
 
+    /// What a configured proxy did instead of making a connection.
+    package enum ProxyFault: Sendable, Hashable, CaseIterable {
+        /// It gave no answer: no connection to it, an unknown name, no TLS, a time limit.
+        case unreachable
+        /// It requires a user and password, and none are configured.
+        case loginRequired
+        case loginRejected
+        /// Its rules don't allow the server.
+        case serverForbidden
+        /// It got no connection to the server.
+        case serverUnreachable
+        /// It makes no tunnels, or isn't a proxy.
+        case notAProxy
+        /// A captive portal answered in its place.
+        case intercepted
+        case refused
+    }
+
     package let code: Code
     /// What happened, in words, without any header or body.
     package let detail: ReportedText
     /// Of `.certificateNotTrusted`, as far as it is known.
     package let certificateFault: CertificateFault?
+    /// `nil` if no proxy is configured, or if it isn't the cause.
+    package let proxyFault: ProxyFault?
     /// What the failed exchange cost on the wire.
     package let traffic: HTTPTraffic
     /// Over which address family the connection was made, and which is next, such as "over IPv6; IPv4 is next";
@@ -57,9 +77,10 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
 
     package init(
         _ code: Code, _ detail: ReportedText, certificateFault: CertificateFault? = nil,
-        traffic: HTTPTraffic = HTTPTraffic(), route: ReportedText? = nil
+        proxyFault: ProxyFault? = nil, traffic: HTTPTraffic = HTTPTraffic(), route: ReportedText? = nil
     ) {
         self.code = code
+        self.proxyFault = proxyFault
         self.certificateFault = certificateFault
         self.traffic = traffic
         self.route = route
@@ -78,7 +99,8 @@ package struct HTTPTraffic: Sendable, Hashable {
     package var bytesReceived: Int
 
     package init(bytesSent: Int = 0, bytesReceived: Int = 0) {
-        (self.bytesSent, self.bytesReceived) = (bytesSent, bytesReceived)
+        self.bytesSent = bytesSent
+        self.bytesReceived = bytesReceived
     }
 
     package static func + (one: Self, other: Self) -> Self {

@@ -76,7 +76,8 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
             hostText = authority[..<colon]
             portText = authority[authority.index(after: colon)...]
         } else {
-            (hostText, portText) = (authority, nil)
+            hostText = authority
+            portText = nil
         }
         guard !hostText.isEmpty else { throw .missingHost }
         // Percent-encoding is for the path.

@@ -11,7 +11,7 @@ struct JSONParser {
     mutating func document() throws(JSONValue.ParseError) -> JSONValue {
         guard String(validating: bytes, as: UTF8.self) != nil else { throw JSONFault.encodingError(of: bytes) }
         skipSpace()
-        guard index < bytes.count else { throw error("nothing is here; a JSON document is expected") }
+        guard index < bytes.count else { throw error("the text is empty; write a JSON document") }
         let value = try value(depth: 0, .document)
         skipSpace()
         guard index == bytes.count else { throw unexpected(.end) }
@@ -46,7 +46,7 @@ struct JSONParser {
             guard peek == UInt8(ascii: "\"") else { throw unexpected(.key) }
             let key = try string()
             guard members[key] == nil else {
-                throw error("the key \"\(key.prefix(60))\" stands twice in this object; remove one", at: start)
+                throw error("the key \"\(key.prefix(60))\" is in this object twice; remove one", at: start)
             }
             skipSpace()
             guard take(":") else { throw unexpected(.colon) }
@@ -146,7 +146,7 @@ struct JSONParser {
             }
             if let scalar = Unicode.Scalar(code) { return scalar }
             throw error("half of a surrogate pair in a string", at: start)
-        default: throw error("an unknown escape in a string; a backslash of its own is written as \\\\", at: start)
+        default: throw error("an unknown escape in a string; write a backslash as \\\\", at: start)
         }
     }
 
@@ -180,6 +180,6 @@ struct JSONParser {
     }
 
     private func unexpected(_ wanted: JSONFault.Wanted) -> JSONValue.ParseError {
-        JSONFault(bytes, at: index, wanted).error
+        JSONFault(bytes: bytes, offset: index, wanted: wanted).error
     }
 }

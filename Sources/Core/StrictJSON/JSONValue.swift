@@ -20,7 +20,7 @@ package enum JSONValue: Sendable, Hashable {
 
     /// Why a text is not an acceptable JSON document.
     package struct ParseError: Error, Sendable, Hashable, CustomStringConvertible {
-        /// What is wrong there, and the remedy: `a trailing comma; JSON has none before "}", remove it`.
+        /// What is wrong there, and the remedy: `a trailing comma; remove it`.
         package let problem: String
         /// Where, in bytes from 0.
         package let offset: Int
@@ -32,7 +32,8 @@ package enum JSONValue: Sendable, Hashable {
         init(_ problem: String, at offset: Int, in bytes: [UInt8]) {
             let before = bytes[..<min(offset, bytes.count)]
             let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-            (self.problem, self.offset) = (problem, before.endIndex)
+            self.problem = problem
+            self.offset = before.endIndex
             line = 1 + before.count { $0 == UInt8(ascii: "\n") }
             column = 1 + before[start...].count { $0 & 0xC0 != 0x80 }
         }

@@ -32,7 +32,8 @@ package struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible 
     /// At most to the end, or the beginning, of what can be written as a date: the years 0 to 9999.
     package func advanced(by duration: Duration) -> Self {
         let (seconds, attoseconds) = duration.components
-        let (first, last) = (Self.writable.lowerBound, Self.writable.upperBound - 1)
+        let first = Self.writable.lowerBound
+        let last = Self.writable.upperBound - 1
         let limit = (last - first) / 1000 + 1
         let step = min(max(seconds, -limit), limit) * 1000 + attoseconds / 1_000_000_000_000_000
         let here = min(max(millisecondsSince1970, first), last)
@@ -101,7 +102,8 @@ extension UTCTime {
             }
             bytes.append(UInt8(ascii: end))
         }
-        let ((year, month, day), time) = (civilDate, millisecondOfDay)
+        let (year, month, day) = civilDate
+        let time = millisecondOfDay
         append(Int(year.magnitude), 4, "-")
         append(month, 2, "-")
         append(day, 2, "T")
@@ -174,7 +176,8 @@ package struct RFC3339Time: Sendable, Hashable {
 extension UTCTime {
     /// The form that senders must write, in whole seconds: `Sun, 06 Nov 1994 08:49:37 GMT`.
     package var httpDate: String {
-        let ((year, month, day), second) = (civilDate, millisecondOfDay / 1000)
+        let (year, month, day) = civilDate
+        let second = millisecondOfDay / 1000
         let weekday = Self.weekdays[Int((daysSince1970 % 7 + 11) % 7)]  // 1970 began on a Thursday
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         return "\(weekday), \(two(day)) \(Self.months[month - 1]) \(year) "

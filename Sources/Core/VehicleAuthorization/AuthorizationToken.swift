@@ -20,7 +20,10 @@ public struct AuthorizationToken: Sendable, Hashable, CustomStringConvertible, C
     }
 
     private init(_ secret: SecretText, lifetime: Duration?, reuse: Duration? = nil, doubts: [String] = []) {
-        (self.secret, self.lifetime, self.reuse, self.doubts) = (secret, lifetime, reuse, doubts)
+        self.secret = secret
+        self.lifetime = lifetime
+        self.reuse = reuse
+        self.doubts = doubts
     }
 
     /// The token as it goes behind `Authorization: Bearer`: a string of its own each time, which is not overwritten.

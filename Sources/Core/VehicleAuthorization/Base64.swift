@@ -15,9 +15,11 @@ package enum Base64 {
 
     private static func encoded(_ bytes: some Collection<UInt8>, _ alphabet: [UInt8]) -> String {
         var text: [UInt8] = []
-        var (bits, count) = (0, 0)
+        var bits = 0
+        var count = 0
         for byte in bytes {
-            (bits, count) = (bits << 8 & 0xFFFF | Int(byte), count + 8)
+            bits = bits << 8 & 0xFFFF | Int(byte)
+            count += 8
             while count >= 6 {
                 count -= 6
                 text.append(alphabet[bits >> count & 63])
@@ -32,10 +34,12 @@ package enum Base64 {
         guard text.count % 4 != 1 else { return nil }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count * 3 / 4)
-        var (bits, count) = (0, 0)
+        var bits = 0
+        var count = 0
         for character in text {
             guard let value = forURLs.firstIndex(of: character) else { return nil }
-            (bits, count) = (bits << 6 & 0xFFFF | value, count + 6)
+            bits = bits << 6 & 0xFFFF | value
+            count += 6
             if count >= 8 {
                 count -= 8
                 bytes.append(UInt8(truncatingIfNeeded: bits >> count))

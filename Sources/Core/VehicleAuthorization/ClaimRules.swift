@@ -24,7 +24,8 @@ public struct ClaimRules: Sendable, Hashable {
 
     /// The rules of Fleet Engine's tokens.
     public init(audience: String = "https://fleetengine.googleapis.com/", vehicleClaim: VehicleClaim? = nil) {
-        (self.audience, self.vehicleClaim) = (audience, vehicleClaim)
+        self.audience = audience
+        self.vehicleClaim = vehicleClaim
     }
 
     /// The token, with what its issuer should correct.
@@ -57,7 +58,10 @@ public struct ClaimRules: Sendable, Hashable {
         /// The end of a sentence that begins with "the token".
         package let words: String
 
-        fileprivate init(_ claim: String?, _ words: String) { (self.claim, self.words) = (claim, words) }
+        fileprivate init(_ claim: String?, _ words: String) {
+            self.claim = claim
+            self.words = words
+        }
     }
 
     /// What the service sends all the same.
@@ -67,7 +71,8 @@ public struct ClaimRules: Sendable, Hashable {
         if token.header["kid"]?.stringValue?.isEmpty ?? true {
             doubt("kid", "names no key; let the issuer set kid to the service account's private key id")
         }
-        let (issuer, subject) = (token.claims["iss"]?.stringValue, token.claims["sub"]?.stringValue)
+        let issuer = token.claims["iss"]?.stringValue
+        let subject = token.claims["sub"]?.stringValue
         if let absent = issuer == nil ? "iss" : subject == nil ? "sub" : nil {
             doubt(absent, "has no \(absent); let the issuer set iss and sub to the service account's e-mail address")
         } else if issuer != subject {

@@ -232,7 +232,8 @@ struct TokenSlot: Sendable {
             token: token.with(lifetime: token.lifetime), fetchedAt: now, usableUntil: usableUntil,
             // By chance, so that a fleet does not ask in step.
             renewFrom: now + reuse * (0.8 + 0.2 * jitter), end: end, wasRefused: wasRefused)
-        (isFetching, failure) = (false, nil)
+        isFetching = false
+        failure = nil
         var warnings = token.doubts.map(AuthorizationWarning.doubtfulToken)
         warnings += Self.warnings(
             lifetime: end.map { $0 - begun }, isRepeated: isRepeated, isTold: !warnings.isEmpty, context, policy)
@@ -261,7 +262,10 @@ struct TokenSlot: Sendable {
         return failure.map { .fails($0.error, remaining: remaining) } ?? .works(remaining: remaining)
     }
 
-    mutating func forget() { (held, failure) = (nil, nil) }
+    mutating func forget() {
+        held = nil
+        failure = nil
+    }
 
     mutating func discard(_ token: AuthorizationToken, policy: CachePolicy) {
         let isHeld = held?.token.isSame(as: token) ?? false

@@ -89,7 +89,10 @@ package struct TokenExpiry: Sendable, Hashable {
         private let present: Double?
 
         init(token: JSONWebToken?, issuerTime: Double?, localTime: Double, present: Double?) {
-            (issued, issuers, local, self.present) = (token?.timeOfIssue, issuerTime, localTime, present)
+            issued = token?.timeOfIssue
+            issuers = issuerTime
+            local = localTime
+            self.present = present
         }
 
         /// Whether a clock of the issuer's is among them.
@@ -183,7 +186,9 @@ package struct StatedExpiry: Sendable, Hashable {
     package let meaning: Meaning
 
     package init(key: String, text: String, meaning: Meaning) {
-        (self.key, self.text, self.meaning) = (key, text, meaning)
+        self.key = key
+        self.text = text
+        self.meaning = meaning
     }
 
     fileprivate var isUnreadable: Bool { meaning == .unreadable }
@@ -192,7 +197,8 @@ package struct StatedExpiry: Sendable, Hashable {
     /// `token file /run/van-7.jwt:` that would be struck out as a secret.
     fileprivate func disagreement(_ reading: Double, _ own: Double) -> String? {
         guard abs(reading - own) > 60 else { return nil }
-        let (stated, left) = (Int(reading), Int(own))
+        let stated = Int(reading)
+        let left = Int(own)
         if own <= 0 { return nil }
         if stated <= 0 {
             return

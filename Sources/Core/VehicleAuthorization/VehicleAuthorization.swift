@@ -120,7 +120,8 @@ public struct AuthorizationError: Error, Sendable, Hashable, CustomStringConvert
 
     /// An error with its words for the operator; what looks like a secret in them is struck out.
     public init(_ code: Code, _ detail: String, retryAfter: Duration? = nil) {
-        (self.code, self.retryAfter) = (code, retryAfter)
+        self.code = code
+        self.retryAfter = retryAfter
         self.detail = ReportedText(detail, limit: ReportedText.longestSentence).description
     }
 

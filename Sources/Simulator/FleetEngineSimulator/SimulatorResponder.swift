@@ -20,10 +20,7 @@ actor SimulatorResponder {
     private var chance: SplitMix64
     private var tokenRequests = 0
     private var extraRotations = 0
-    private var outageSince: UTCTime?
-    /// Outages that were ended, the newest last.
-    private var pastOutages: [ClosedRange<UTCTime>] = []
-    private static let maximumPastOutages = 50
+    private var outages = OutagesByHand()
     private(set) var record = SimulatorRecord()
     private var recordFailure: String?
 
@@ -50,13 +47,7 @@ actor SimulatorResponder {
         do { return try RecordFile(path: path, form) } catch { throw .recordFile(path: path, error) }
     }
 
-    func setOutage(_ isOn: Bool) {
-        if let outageSince {
-            pastOutages.append(outageSince...max(outageSince, now))
-            if pastOutages.count > Self.maximumPastOutages { pastOutages.removeFirst() }
-        }
-        outageSince = isOn ? now : nil
-    }
+    func setOutage(_ isOn: Bool) { outages.set(isOn, at: now) }
 
     /// Gives the service account a new key: tokens that were issued before are rejected from now on.
     func rotateKey() { extraRotations += 1 }
@@ -97,7 +88,7 @@ actor SimulatorResponder {
             let selected = request.queryItems?.first { $0.name == "vehicle" }?.value
             let view = PageView(
                 record: record, selected: selected, now: now, startedAt: startedAt, settings: settings,
-                outageSince: outageSince, pastOutages: pastOutages, recordFailure: recordFailure)
+                outages: outages, recordFailure: recordFailure)
             return ServedResponse(status: 200, contentType: "application/json", view.json.text, headers: headers)
         }
     }
@@ -248,7 +239,7 @@ actor SimulatorResponder {
     private var nowSeconds: Int64 { now.millisecondsSince1970 / 1000 }
     /// Seconds since the start.
     private var elapsed: Double { startedAt.duration(to: now) / .seconds(1) }
-    private var hasOutage: Bool { outageSince != nil || settings.faults.hasOutage(at: elapsed) }
+    private var hasOutage: Bool { outages.since != nil || settings.faults.hasOutage(at: elapsed) }
 
     private func drawDelay(_ delay: ClosedRange<Double>?) -> Duration {
         guard let delay else { return .zero }
@@ -264,7 +255,9 @@ actor SimulatorResponder {
         var message: String?
         switch outcome {
         case .success(let answer): response = answer
-        case .failure(let refusal): (response, message) = (refusal.response, refusal.message)
+        case .failure(let refusal):
+            response = refusal.response
+            message = refusal.message
         case nil: break
         }
         record.add(

@@ -33,7 +33,10 @@ struct Vehicle: Sendable {
         parkingTime = situation.parkingTime
         random = SplitMix64(seed: seed)
         heading = random.uniform(0...(2 * Double.pi))
-        if situation == .motorway || situation == .tunnel { (speed, waiting) = (22, 0) }
+        if situation == .motorway || situation == .tunnel {
+            speed = 22
+            waiting = 0
+        }
         extendRoad()
     }
 
@@ -63,7 +66,8 @@ struct Vehicle: Sendable {
     }
 
     private mutating func stop() {
-        (speed, rate) = (0, 0)
+        speed = 0
+        rate = 0
         guard let light = nextLight() else { return }
         passedStopLine = light.stopLine
         waiting = light.redSeconds
@@ -169,7 +173,8 @@ enum Angle {
         let halfTurns = (radians / Double.pi).rounded()
         let x = radians - halfTurns * Double.pi
         let square = x * x
-        var (term, sum) = (x, x)
+        var term = x
+        var sum = x
         for step in 1...11 {
             let n = Double(2 * step)
             term *= -square / (n * (n + 1))

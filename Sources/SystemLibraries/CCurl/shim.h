@@ -145,6 +145,8 @@ static inline CURLcode ccurl_global_init(void) { return curl_global_init(CURL_GL
 static const long ccurl_http_version_2_over_tls = CURL_HTTP_VERSION_2TLS;
 static const long ccurl_answered_http_2 = CURL_HTTP_VERSION_2_0;
 static const long ccurl_tls_1_2_or_newer = CURL_SSLVERSION_TLSv1_2;
+static const long ccurl_basic_authentication = CURLAUTH_BASIC;
+static const long ccurl_headers_to_server_only = CURLHEADER_SEPARATE;
 static const long ccurl_ipv4_only = CURL_IPRESOLVE_V4;
 static const long ccurl_ipv6_only = CURL_IPRESOLVE_V6;
 static const long ccurl_multiplex = CURLPIPE_MULTIPLEX;

@@ -59,7 +59,6 @@ static inline unsigned int clinux_minor(dev_t device) { return minor(device); }
 static inline int clinux_open_create(const char *_Nonnull path, int flags, unsigned int mode) {
     return open(path, flags, mode);
 }
-static inline int clinux_open_in(int folder, const char *_Nonnull name, int flags) { return openat(folder, name, flags); }
 // A lock on the file itself, whichever of its names it was opened by; it belongs to the open file, and the closing of
 // other descriptors does not end it. It lies far beyond what is read, written or locked there by others.
 static inline int clinux_own_file(int descriptor) {
@@ -179,6 +178,13 @@ static inline int clinux_can_map(long bytes) {
 static inline int clinux_pipe(int *_Nonnull ends) {
     if (syscall(SYS_pipe2, ends, O_CLOEXEC) < 0) return -1;
     return fcntl(ends[0], F_SETFL, O_NONBLOCK);
+}
+// A file in memory, closed on exec. A kernel may demand that such a file is never executable (vm.memfd_noexec); one from
+// before 6.3 doesn't know the flag.
+static inline int clinux_memory_file(const char *_Nonnull name) {
+    const unsigned close_on_exec = 1, never_executable = 8;
+    int file = (int)syscall(SYS_memfd_create, name, close_on_exec | never_executable);
+    return file < 0 && errno == EINVAL ? (int)syscall(SYS_memfd_create, name, close_on_exec) : file;
 }
 // A timer that is readable every so many milliseconds; its structures would meet Glibc's own in Swift.
 static inline int clinux_ticker(long milliseconds) {

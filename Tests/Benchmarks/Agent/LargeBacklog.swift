@@ -1,6 +1,6 @@
 import BenchmarkReport
 import FoundationEssentials
-import LocationReporting
+import Reporting
 import SQLiteOutbox
 import TimeAndChance
 import WaypostTestSupport

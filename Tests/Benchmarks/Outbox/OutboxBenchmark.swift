@@ -2,7 +2,7 @@ import BenchmarkReport
 import FoundationEssentials
 import Glibc
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import SQLiteOutbox
 import TimeAndChance
 

@@ -2,7 +2,7 @@ import BenchmarkReport
 import GNSS
 import GNSSReceiver
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import TimeAndChance
 import WaypostTestSupport
 

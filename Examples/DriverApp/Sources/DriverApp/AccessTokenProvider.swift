@@ -1,4 +1,4 @@
-import DriverAuthorization
+import GoogleRidesharingDriver
 
 /// Fetches vehicle tokens from the app's backend for the Driver SDK, in the form of the Driver SDK's guide.
 class AccessTokenProvider: NSObject, GMTDAuthorization {

@@ -1,4 +1,4 @@
-import DriverAuthorization
+import GoogleRidesharingConsumer
 
 /// Fetches trip tokens from the app's backend for the Consumer SDK, in the form of the Consumer SDK's guide, with the
 /// handler's type written out.

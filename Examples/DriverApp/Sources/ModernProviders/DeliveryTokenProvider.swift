@@ -1,4 +1,4 @@
-import DriverAuthorization
+import GoogleRidesharingDriver
 
 /// Fetches delivery vehicles' tokens for the Driver SDK, in the `async` form.
 public class DeliveryTokenProvider: NSObject, GMTDAuthorization {

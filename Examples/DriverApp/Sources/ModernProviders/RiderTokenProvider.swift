@@ -1,4 +1,4 @@
-import DriverAuthorization
+import GoogleRidesharingConsumer
 
 /// Fetches trip tokens for the Consumer SDK, in the completion form: in Swift 6 mode the closures of `URLSession` take
 /// what is `Sendable`, the class and its handler too.

@@ -16,7 +16,10 @@ struct GPSDDecoder: LineDecoder {
 
     mutating func take(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int {
         var proofs = 0
-        if !hasBegun, bytes.count > 0 { (hasBegun, speaker) = (true, ForeignSpeaker(bytes)) }
+        if !hasBegun, bytes.count > 0 {
+            hasBegun = true
+            speaker = ForeignSpeaker(bytes)
+        }
         splitter.take(bytes) { line in
             if line.first == UInt8(ascii: "{") { hasObjects = true }
             if line.first == UInt8(ascii: "$") { hasSentences = true }
@@ -103,7 +106,8 @@ struct GPSDSession: Sendable {
 
     /// `device` is the path by which gpsd knows the receiver; any will do when it is `nil`.
     init(device: String? = nil, dates: NMEADecoderOptions.Dates = .asStated) {
-        (wantedDevice, self.dates) = (device, dates)
+        wantedDevice = device
+        self.dates = dates
     }
 
     /// Takes the next report; `true` when it proves that there is a receiver.
@@ -185,7 +189,11 @@ struct GPSDSession: Sendable {
         if !isOpen, unfixed?.device == path { unfixed = nil }
         if !isOpen, chosen == path {
             assembler.complete(emit)
-            (assembler, chosen, sky, errors, lost) = (ReportAssembler(), nil, nil, nil, path)
+            assembler = ReportAssembler()
+            chosen = nil
+            sky = nil
+            errors = nil
+            lost = path
         }
     }
 
@@ -195,14 +203,20 @@ struct GPSDSession: Sendable {
         if device != chosen {
             guard chosen == nil || now - lastFixAt >= Self.loyalty else { return }
             assembler.complete(emit)
-            (assembler, chosen) = (ReportAssembler(), device)
+            assembler = ReportAssembler()
+            chosen = device
         }
-        (lastFixAt, lost, unfixed) = (now, nil, nil)
+        lastFixAt = now
+        lost = nil
+        unfixed = nil
         var fix = fix
         if let errors, errors.device == device, errors.time == fix.timeOfFix {
             fix.horizontalAccuracyMeters = errors.radiusMeters
         }
-        if let sky, sky.device == device { (fix.hdop, fix.satellitesUsed) = (sky.hdop, sky.satellitesUsed) }
+        if let sky, sky.device == device {
+            fix.hdop = sky.hdop
+            fix.satellitesUsed = sky.satellitesUsed
+        }
         fix.timeOfFix = time
         assembler.take(fix, at: now, emit)
     }

@@ -92,12 +92,15 @@ extension Fix {
         let aboveEllipsoid = object.meters("altHAE")
         let separation = object.meters("geoidSep")
         if let aboveSea, let aboveEllipsoid {
-            (altitudeMeters, geoidSeparationMeters) = (aboveSea, aboveEllipsoid - aboveSea)
+            altitudeMeters = aboveSea
+            geoidSeparationMeters = aboveEllipsoid - aboveSea
         } else if let aboveEllipsoid, let separation {
-            (altitudeMeters, geoidSeparationMeters) = (aboveEllipsoid - separation, separation)
+            altitudeMeters = aboveEllipsoid - separation
+            geoidSeparationMeters = separation
         } else if aboveEllipsoid == nil {
             // Before 3.20 there is `alt` alone, which means mean sea level; later versions give it no meaning.
-            (altitudeMeters, geoidSeparationMeters) = (aboveSea ?? object.meters("alt"), separation)
+            altitudeMeters = aboveSea ?? object.meters("alt")
+            geoidSeparationMeters = separation
         }
     }
 

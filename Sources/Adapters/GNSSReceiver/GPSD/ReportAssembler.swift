@@ -18,7 +18,8 @@ struct ReportAssembler: Sendable {
     private var pending: Fix?
     private var epoch: UTCTime?
     /// Reports of the current epoch, and of the one before.
-    private var (count, usualCount): (Int, Int?) = (0, nil)
+    private var count = 0
+    private var usualCount: Int?
     private var isOut = false
     private var interval = Duration.seconds(1)
     private var lastReportAt = Duration.zero
@@ -32,7 +33,8 @@ struct ReportAssembler: Sendable {
             begin(fix.timeOfFix, emit)
         }
         guard !isOut else { return }
-        (pending, lastReportAt) = (fix, now)
+        pending = fix
+        lastReportAt = now
         if let usualCount, count >= usualCount { complete(emit) }
     }
 
@@ -54,7 +56,8 @@ struct ReportAssembler: Sendable {
     /// Completes the current epoch.
     mutating func complete(_ emit: (Fix) -> Void) {
         guard let fix = pending else { return }
-        (pending, isOut) = (nil, true)
+        pending = nil
+        isOut = true
         if recent.count == Self.memory { recent.removeFirst() }
         recent.append(fix.timeOfFix)
         emit(fix)
@@ -71,6 +74,8 @@ struct ReportAssembler: Sendable {
             let step = epoch.duration(to: time)
             if step >= .milliseconds(20), step <= .seconds(60) { interval = step }
         }
-        (epoch, count, isOut) = (time, 1, recent.contains(time))
+        epoch = time
+        count = 1
+        isOut = recent.contains(time)
     }
 }

@@ -1,5 +1,5 @@
 import LinuxPlatform
-import LocationReporting
+import Reporting
 
 /// Hands events from a receiver's thread to the task that delivers them; posting never waits.
 final class EventMailbox: Sendable {
@@ -33,8 +33,12 @@ struct LatestEvents: Sendable {
 
     mutating func put(_ event: FixSourceEvent) {
         switch event {
-        case .fix: (fix, isFixNewer) = (event, true)
-        case .state: (state, isFixNewer) = (event, false)
+        case .fix:
+            fix = event
+            isFixNewer = true
+        case .state:
+            state = event
+            isFixNewer = false
         case .sky: sky = event
         case .warning: if !warnings.contains(event) { warnings.append(event) }
         case .progress: break  // is of logs
@@ -43,7 +47,12 @@ struct LatestEvents: Sendable {
 
     /// Empties the store.
     mutating func take() -> [FixSourceEvent] {
-        defer { (fix, state, sky, warnings) = (nil, nil, nil, []) }
+        defer {
+            fix = nil
+            state = nil
+            sky = nil
+            warnings = []
+        }
         return warnings + ((isFixNewer ? [state, fix] : [fix, state]) + [sky]).compactMap(\.self)
     }
 }

@@ -257,7 +257,7 @@ extension DecoderStatistics {
     }
 
     /// The rejection that keeps a log from having fixes.
-    var rejection: PositionRejection? { fixes == 0 ? rejection() : nil }
+    var rejection: PositionRejection? { epochs.fixes == 0 ? rejection() : nil }
 
     /// What to do about a live line on which checksums do not agree.
     static let lineAdvice = "check the cable, and what changes the sentences on their way"

@@ -13,7 +13,10 @@ struct LineSession: Sendable {
     /// The sky changes slowly, and a receiver speaks of it in many sentences.
     private static let skyInterval = Duration.seconds(1)
 
-    init(decoder: any LineDecoder, watch: LineWatch) { (self.decoder, self.watch) = (decoder, watch) }
+    init(decoder: any LineDecoder, watch: LineWatch) {
+        self.decoder = decoder
+        self.watch = watch
+    }
 
     /// See `LineDecoder`.
     var complaint: String? { decoder.complaint }

@@ -36,8 +36,12 @@ struct LineWatch: Sendable, Hashable {
     init(
         openedAt: Duration, interval: Duration = .zero, patience: Duration = .seconds(5), trial: Duration? = nil
     ) {
-        (self.interval, self.patience, self.trial) = (interval, patience, trial)
-        (self.openedAt, lastByte, lastSentence) = (openedAt, openedAt, openedAt)
+        self.interval = interval
+        self.patience = patience
+        self.trial = trial
+        self.openedAt = openedAt
+        lastByte = openedAt
+        lastSentence = openedAt
     }
 
     /// How long this line may be without a sentence.
@@ -45,13 +49,15 @@ struct LineWatch: Sendable, Hashable {
 
     /// Bytes have arrived, and `sentences` ended within them.
     mutating func bytesArrived(sentences: Int, at now: Duration) {
-        (lastByte, hasBytes) = (now, true)
+        lastByte = now
+        hasBytes = true
         guard sentences > 0 else { return }
         if hasSentence {
             // Within a burst gaps are short: the longest fades slowly enough to outlast one.
             interval = min(max(now - lastSentence, interval * 9 / 10), Self.longestInterval)
         }
-        (lastSentence, hasSentence) = (now, true)
+        lastSentence = now
+        hasSentence = true
     }
 
     func condition(at now: Duration) -> Condition {

@@ -1,36 +1,22 @@
 import GNSS
 import LinuxPlatform
-package import LocationReporting
+package import Reporting
 
 /// Fixes from a live receiver: a thread that reads and decodes, and a task that delivers the newest.
 package struct LiveReceiver: FixSource {
-    fileprivate let endpoint: any ReceiverEndpoint
+    let endpoint: any ReceiverEndpoint
     /// Starts over with each opening of the line.
-    fileprivate let decoder: any LineDecoder
+    let decoder: any LineDecoder
     /// How long a line may be without a sentence before that is reported (see `LineWatch`).
-    fileprivate let patience: Duration
+    var patience = Duration.seconds(5)
     /// How long sentences may come without a position before that is reported (see `PositionWatch`).
-    fileprivate let positionPatience: Duration
+    var positionPatience = Duration.seconds(60)
     /// When a lost line is opened again, unless something tells that it is back.
-    fileprivate let schedule: ReopenSchedule
+    var schedule = ReopenSchedule()
     /// Notified of each turn of the thread.
-    fileprivate let progress: (any ReceiverProgress)?
+    var progress: (any ReceiverProgress)?
     /// Notified of what the thread reads.
-    fileprivate let tap: (any ReceiverTap)?
-
-    init(
-        endpoint: any ReceiverEndpoint, decoder: any LineDecoder, patience: Duration = .seconds(5),
-        positionPatience: Duration = .seconds(60), schedule: ReopenSchedule = ReopenSchedule(),
-        progress: (any ReceiverProgress)? = nil, tap: (any ReceiverTap)? = nil
-    ) {
-        self.endpoint = endpoint
-        self.decoder = decoder
-        self.patience = patience
-        self.positionPatience = positionPatience
-        self.schedule = schedule
-        self.progress = progress
-        self.tap = tap
-    }
+    var tap: (any ReceiverTap)?
 
     /// When this returns or throws, the thread has ended and the line is closed.
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
@@ -103,7 +89,9 @@ private struct ReceiverLoop {
     private var statistics: DecoderStatistics?
 
     init(receiver: LiveReceiver, stop: EventDescriptor, mailbox: EventMailbox) {
-        (self.receiver, self.stop, self.mailbox) = (receiver, stop, mailbox)
+        self.receiver = receiver
+        self.stop = stop
+        self.mailbox = mailbox
         reopening = ReopenWait(schedule: receiver.schedule)
         position = PositionWatch(patience: receiver.positionPatience)
     }

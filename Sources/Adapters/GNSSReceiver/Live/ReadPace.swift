@@ -36,7 +36,12 @@ struct ReadPace: Sendable, Hashable {
     /// How long to leave the line alone; zero when it may be read.
     mutating func rest(at now: Duration) -> Duration {
         let next = periodBegan + Self.period
-        if now >= next { (periodBegan, taken, hadFix, hasFix) = (now, max(0, taken - portion), hasFix, false) }
+        if now >= next {
+            periodBegan = now
+            taken = max(0, taken - portion)
+            hadFix = hasFix
+            hasFix = false
+        }
         return mayRead ? .zero : periodBegan + Self.period - now
     }
 }

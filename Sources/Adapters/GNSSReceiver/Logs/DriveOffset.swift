@@ -19,7 +19,8 @@ package struct DriveOffset: Sendable, Hashable {
         var chance = SplitMix64(seed: UInt64(bitPattern: Int64(number)))
         let distance = radius * chance.unit().squareRoot()
         let direction = 2 * Double.pi * chance.unit()
-        (northMeters, eastMeters) = (distance * cos(direction), distance * sin(direction))
+        northMeters = distance * cos(direction)
+        eastMeters = distance * sin(direction)
     }
 
     /// `fix` as much farther north and east, with the shape of the track kept; nobody drives over a pole.

@@ -1,6 +1,6 @@
 import Glibc
 import LinuxPlatform
-import LocationReporting
+import Reporting
 
 /// A file that another program writes to, read as `tail -F` does: what is appended, through rotation and truncation; or
 /// a FIFO, through one writer after another.

@@ -1,7 +1,7 @@
-import Glibc
 package import GNSS
+import Glibc
 import LinuxPlatform
-import LocationReporting
+import Reporting
 
 extension LiveReceiver {
     /// Fixes from a file that another program writes a receiver's output to: from its end on, then what is appended,
@@ -51,7 +51,8 @@ private final class GrowingFileLine: ReceiverLine {
     private let next: Locked<GrowingFile.Beginning>
 
     init(_ file: GrowingFile, next: Locked<GrowingFile.Beginning>) {
-        (self.file, self.next) = (file, next)
+        self.file = file
+        self.next = next
         next.withLock { $0 = file.place }
     }
 

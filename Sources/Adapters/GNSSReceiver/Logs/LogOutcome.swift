@@ -1,6 +1,6 @@
 package import GNSS
-package import LocationReporting
 import ReportedText
+package import Reporting
 package import TimeAndChance
 
 /// What became of one log that has been read to its end.
@@ -18,7 +18,9 @@ package struct LogOutcome: Sendable {
         name: String, statistics: DecoderStatistics, beginning: [UInt8] = [],
         ends: (first: UTCTime, last: UTCTime)? = nil
     ) {
-        (self.name, self.statistics, self.ends) = (name, statistics, ends)
+        self.name = name
+        self.statistics = statistics
+        self.ends = ends
         foreignKind = statistics.sentences == 0 ? ForeignLogKind(beginning, statistics) : nil
     }
 
@@ -47,7 +49,8 @@ package struct LogOutcome: Sendable {
 
     /// What was left out of a log that has sentences, and what that means.
     package var loss: String? {
-        let (mismatches, stumps) = (statistics.refusals(.checksumMismatch), statistics.refusals(.malformedChecksum))
+        let mismatches = statistics.refusals(.checksumMismatch)
+        let stumps = statistics.refusals(.malformedChecksum)
         let count = mismatches.count + stumps.count
         guard statistics.sentences > 0, count > 0 else { return nil }
         let all = statistics.sentences + count
@@ -85,7 +88,7 @@ package struct LogOutcome: Sendable {
     /// said why it did not.
     static func failure(of outcomes: [LogOutcome], isRecorded: Bool) -> FixSourceError? {
         let isExplained = outcomes.contains { outcome in
-            outcome.statistics.fixes > 0
+            outcome.statistics.epochs.fixes > 0
                 || ReceiverWarning.allCases.contains { $0.preventsFix && outcome.statistics.warnings($0).count > 0 }
         }
         return isExplained ? nil : FixSourceError(.notALog, absence(of: outcomes, isRecorded: isRecorded))
@@ -103,7 +106,8 @@ package struct LogOutcome: Sendable {
                 + "and map --accept-missing-checksum"
         }
         let again = isRecorded ? ", and record again" : ""
-        let (epochs, undated) = (sum(\.epochs), sum(\.undatedFixes))
+        let epochs = sum(\.epochs.all)
+        let undated = sum(\.epochs.undated)
         let rejected = outcomes.first { $0.statistics.rejection != nil }
         let (what, remedy) =
             if let rejected, let rejection = rejected.statistics.rejection {

@@ -1,8 +1,8 @@
 package import GNSS
 import Glibc
 import LinuxPlatform
-package import LocationReporting
 import ReportedText
+package import Reporting
 import TimeAndChance
 
 /// Logs through a decoder, one after another: recorded ones to their ends, the last one for ever if it is followed.
@@ -28,11 +28,23 @@ package actor LogReader {
         package let isLast: Bool
     }
 
-    private enum Source {
-        case recorded(RecordedLog)
-        case growing(GrowingFile)
-        /// A growing file that is waited for.
-        case missing
+    /// The open log; what follows belongs to it, or to the last one.
+    private struct OpenLog {
+        enum Source {
+            case recorded(RecordedLog)
+            case growing(GrowingFile)
+            /// A growing file that is waited for.
+            case missing
+        }
+
+        var path = ""
+        var decoder: NMEADecoder
+        var source: Source?
+        var pause = GrowthPause()
+        /// As much as tells what a file is that is no log.
+        var beginning: [UInt8] = []
+        /// The times of its first fix and its last so far.
+        var ends: (first: UTCTime, last: UTCTime)?
     }
 
     package nonisolated let paths: [String]
@@ -46,16 +58,7 @@ package actor LogReader {
     private let stop: EventDescriptor
     private var buffer: [UInt8]
     private var remaining: ArraySlice<String>
-
-    /// The open log; what follows belongs to it, or to the last one.
-    private var source: Source?
-    private var path = ""
-    private var decoder: NMEADecoder
-    private var pause = GrowthPause()
-    /// As much as tells what a file is that is no log.
-    private var beginning: [UInt8] = []
-    /// The times of its first fix and its last so far.
-    private var ends: (first: UTCTime, last: UTCTime)?
+    private var log: OpenLog
 
     /// Opens nothing yet.
     ///
@@ -70,11 +73,15 @@ package actor LogReader {
         paths: [String], decoder: NMEADecoder = NMEADecoder(), follows: Bool = false, chunkBytes: Int = 64 << 10,
         tell: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(FixSourceError) {
-        (self.paths, newDecoder, self.follows, self.tell) = (paths, decoder, follows, tell)
+        self.paths = paths
+        newDecoder = decoder
+        self.follows = follows
+        self.tell = tell
         name = Self.name(of: paths)
         stop = try EventDescriptor.forReceiver()
         buffer = [UInt8](repeating: 0, count: chunkBytes)
-        (remaining, self.decoder) = (paths[...], decoder)
+        remaining = paths[...]
+        log = OpenLog(decoder: decoder)
     }
 
     /// What the operator calls the logs at `paths` together.
@@ -107,37 +114,39 @@ package actor LogReader {
         var failure: FixSourceError?
         var goesOn = false
         do throws(FixSourceError) {
-            if source == nil { try openNext() }
+            if log.source == nil { try openNext() }
             goesOn = try decodeMore { fixes.append($0) }
         } catch { failure = error }
-        if !goesOn { decoder.finish { fixes.append($0) } }
-        if let first = fixes.first, let last = fixes.last { ends = (ends?.first ?? first.timeOfFix, last.timeOfFix) }
+        if !goesOn { log.decoder.finish { fixes.append($0) } }
+        if let first = fixes.first, let last = fixes.last {
+            log.ends = (log.ends?.first ?? first.timeOfFix, last.timeOfFix)
+        }
         var warnings: [ReceiverWarning] = []
-        while let warning = decoder.takeWarning() { warnings.append(warning) }
-        defer { if !goesOn { source = nil } }
+        while let warning = log.decoder.takeWarning() { warnings.append(warning) }
+        defer { if !goesOn { log.source = nil } }
         return Chunk(
             name: logName, fixes: fixes, warnings: warnings, bytesRead: bytesRead, totalBytes: recorded?.totalBytes,
-            outcome: goesOn || source == nil ? nil : outcome,
+            outcome: goesOn || log.source == nil ? nil : outcome,
             failure: failure, isLast: !goesOn && (failure != nil || remaining.isEmpty))
     }
 
     private var outcome: LogOutcome {
-        LogOutcome(name: logName, statistics: decoder.statistics, beginning: beginning, ends: ends)
+        LogOutcome(name: logName, statistics: log.decoder.statistics, beginning: log.beginning, ends: log.ends)
     }
-    private var logName: String { RecordedLog.name(of: path) }
-    private var recorded: RecordedLog? { if case .recorded(let log) = source { log } else { nil } }
-    private var growing: GrowingFile? { if case .growing(let file) = source { file } else { nil } }
+    private var logName: String { RecordedLog.name(of: log.path) }
+    private var recorded: RecordedLog? { if case .recorded(let file) = log.source { file } else { nil } }
+    private var growing: GrowingFile? { if case .growing(let file) = log.source { file } else { nil } }
     private var bytesRead: Int64 { recorded?.bytesRead ?? growing?.offset ?? 0 }
 
     private func openNext() throws(FixSourceError) {
         guard let next = remaining.popFirst() else { return }
-        (path, decoder, pause, beginning, ends) = (next, newDecoder, GrowthPause(), [], nil)
-        guard follows, remaining.isEmpty, path != "-" else {
-            source = .recorded(try RecordedLog(path: path, stop: stop))
+        log = OpenLog(path: next, decoder: newDecoder)
+        guard follows, remaining.isEmpty, next != "-" else {
+            log.source = .recorded(try RecordedLog(path: next, stop: stop))
             return
         }
         if try !openGrowing(missing: [ENOENT]) {
-            source = .missing
+            log.source = .missing
             tell("\(logName) is not there yet; waiting for it")
         }
     }
@@ -145,12 +154,12 @@ package actor LogReader {
     /// Opens the growing file; false when it is missing, which the system tells by one of these errors.
     private func openGrowing(missing: [CInt]) throws(FixSourceError) -> Bool {
         let file: GrowingFile
-        do throws(SystemError) { file = try GrowingFile(path: path, from: .start) } catch {
-            guard missing.contains(error.number) else { throw RecordedLog.cannotOpen(path, error) }
+        do throws(SystemError) { file = try GrowingFile(path: log.path, from: .start) } catch {
+            guard missing.contains(error.number) else { throw RecordedLog.cannotOpen(log.path, error) }
             return false
         }
         if let problem = file.problem { throw problem }
-        source = .growing(file)
+        log.source = .growing(file)
         return true
     }
 
@@ -158,10 +167,10 @@ package actor LogReader {
     private func decodeMore(_ emit: (Fix) -> Void) throws(FixSourceError) -> Bool {
         try wait(on: nil, for: .zero)
         while true {
-            switch source {
-            case .recorded(let log):
+            switch log.source {
+            case .recorded(let file):
                 var span = buffer.mutableSpan
-                let count = try log.read(into: &span)
+                let count = try file.read(into: &span)
                 decode(count, emit)
                 return count > 0
             case .growing(let file):
@@ -172,8 +181,9 @@ package actor LogReader {
                 case .truncated:
                     tell("\(logName) was truncated: it is read from its start again")
                     // What follows is another recording.
-                    decoder.finish(emit)
-                    (decoder, pause) = (newDecoder, GrowthPause())
+                    log.decoder.finish(emit)
+                    log.decoder = newDecoder
+                    log.pause = GrowthPause()
                     continue
                 case .replaced:
                     tell("\(logName) was replaced: the new file is read")
@@ -193,10 +203,10 @@ package actor LogReader {
     private func decode(_ count: Int, _ emit: (Fix) -> Void) {
         let bytes = buffer
         let new = bytes.span.extracting(first: count)
-        if beginning.isEmpty { beginning = Array(bytes.prefix(min(count, 1024))) }
+        if log.beginning.isEmpty { log.beginning = Array(bytes.prefix(min(count, 1024))) }
         // A recording has no moments of its own: its time does not advance, and no pause completes an epoch.
-        decoder.decode(new, receivedAt: pause.time, emit)
-        pause.bytesArrived(new)
+        log.decoder.decode(new, receivedAt: log.pause.time, emit)
+        log.pause.bytesArrived(new)
     }
 
     private func look(at file: GrowingFile) throws(FixSourceError) -> GrowingFile.Look {
@@ -211,7 +221,7 @@ package actor LogReader {
         do throws(SystemError) {
             if try file.reopen() { return }
         } catch { throw readFailed(error) }
-        source = .missing
+        log.source = .missing
         tell("\(logName) is gone; waiting for it")
     }
 
@@ -219,10 +229,10 @@ package actor LogReader {
     private func waitForMore(_ emit: (Fix) -> Void) throws(FixSourceError) -> Bool {
         let longest = growing == nil ? GrowingFile.interval : .seconds(60)
         let start = MonotonicTime.now
-        try wait(on: growing?.raw, for: min(pause.patience(until: decoder.idleDeadline) ?? longest, longest))
-        guard pause.waited(MonotonicTime.now - start) else { return false }
+        try wait(on: growing?.raw, for: min(log.pause.patience(until: log.decoder.idleDeadline) ?? longest, longest))
+        guard log.pause.waited(MonotonicTime.now - start) else { return false }
         var isComplete = false
-        decoder.lineIsIdle(at: pause.time) {
+        log.decoder.lineIsIdle(at: log.pause.time) {
             isComplete = true
             emit($0)
         }

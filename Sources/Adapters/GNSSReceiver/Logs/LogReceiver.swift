@@ -1,5 +1,5 @@
 package import GNSS
-package import LocationReporting
+package import Reporting
 
 /// Fixes from recorded logs, plain or gzip, one after another as if they were one; `-` is standard input.
 ///
@@ -11,7 +11,9 @@ package struct LogReceiver: FixSource {
     private let chunkBytes: Int
 
     package init(paths: [String], decoder: NMEADecoder = NMEADecoder(), chunkBytes: Int = 64 << 10) {
-        (self.paths, self.decoder, self.chunkBytes) = (paths, decoder, chunkBytes)
+        self.paths = paths
+        self.decoder = decoder
+        self.chunkBytes = chunkBytes
     }
 
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {

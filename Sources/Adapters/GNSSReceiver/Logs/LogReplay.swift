@@ -1,6 +1,6 @@
 package import GNSS
-package import LocationReporting
 import ReportedText
+package import Reporting
 package import TimeAndChance
 
 /// Recorded logs, delivered as if the vehicle were driving now.
@@ -21,7 +21,10 @@ package struct LogReplay: FixSource {
         package init(
             speed: ReplaySpeed = .times(1), keepsTime: Bool = false, loops: Bool = false, follows: Bool = false
         ) {
-            (self.speed, self.keepsTime, self.loops, self.follows) = (speed, keepsTime, loops, follows)
+            self.speed = speed
+            self.keepsTime = keepsTime
+            self.loops = loops
+            self.follows = follows
         }
     }
 
@@ -51,8 +54,12 @@ package struct LogReplay: FixSource {
         clock: any Clock<Duration>, now: @escaping @Sendable () -> UTCTime,
         tell: @escaping @Sendable (String) -> Void = { _ in }
     ) {
-        (self.paths, self.options, self.decoder) = (paths, options, decoder)
-        (self.clock, self.now, self.tell) = (clock, now, tell)
+        self.paths = paths
+        self.options = options
+        self.decoder = decoder
+        self.clock = clock
+        self.now = now
+        self.tell = tell
     }
 
     /// What the operator calls the logs.
@@ -210,7 +217,10 @@ private struct Playback {
         _ options: LogReplay.Options, _ survey: LogSurvey, _ offset: DriveOffset, start: UTCTime,
         _ clock: MonotonicClock
     ) {
-        (self.options, self.survey, self.offset, self.start) = (options, survey, offset, start)
+        self.options = options
+        self.survey = survey
+        self.offset = offset
+        self.start = start
         begun = clock.now
         timeline = ReplayTimeline(speed: options.speed, survey)
         told = .zero - survey.length
@@ -364,7 +374,8 @@ struct ReplayTimeline: Sendable, Hashable {
     /// Begins the log once more, a second of log time after its last fix, and not before `now`, the time since the
     /// replay began: at full speed reading takes longer than planned.
     mutating func startAgain(at now: Duration) {
-        (previous, logTime) = (nil, .zero)
+        previous = nil
+        logTime = .zero
         pass += 1
         due = max(due + .seconds(1) * speed.stretch, now)
     }

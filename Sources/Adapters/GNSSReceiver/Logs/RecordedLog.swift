@@ -1,8 +1,8 @@
 import CZlib
 import Glibc
 package import LinuxPlatform
-package import LocationReporting
 import ReportedText
+package import Reporting
 
 /// The bytes of a recorded log, from its beginning: plain or gzip, told by its first bytes. Reading blocks.
 package final class RecordedLog {

@@ -1,7 +1,7 @@
-import Glibc
 package import GNSS
+import Glibc
 import LinuxPlatform
-package import LocationReporting
+package import Reporting
 
 /// Fixes from standard input: a pipe, a FIFO or a terminal is a live receiver, a file is a recorded log.
 package struct StandardInputReceiver: FixSource {

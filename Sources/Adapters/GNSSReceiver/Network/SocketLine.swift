@@ -18,7 +18,8 @@ final class SocketLine: ReceiverLine {
     let greeting: String
 
     private init(_ descriptor: consuming OwnedDescriptor, _ kind: Kind, greeting: String) {
-        (self.kind, self.greeting) = (kind, greeting)
+        self.kind = kind
+        self.greeting = greeting
         self.descriptor = descriptor
     }
 

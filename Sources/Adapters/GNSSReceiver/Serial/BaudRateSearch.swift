@@ -34,7 +34,7 @@ struct BaudRateSearch: Sendable, Hashable {
     private static let longEnough = Duration.milliseconds(2500)
 
     /// The rate to open the line with, or at which it is open.
-    private(set) var rate = candidates[0]
+    private(set) var rate: Int
     private var lastGood: Int?
     /// What this round has brought, in order.
     private var tried: [Int] = []
@@ -47,7 +47,13 @@ struct BaudRateSearch: Sendable, Hashable {
 
     /// `trial` is how long a rate is tried; the one that was right before has twice the time, as its receiver may be
     /// starting.
-    init(trial: Duration = Self.longEnough) { usualTrial = trial }
+    ///
+    /// `lastGood`: the rate that was right when the process last looked.
+    init(trial: Duration = Self.longEnough, lastGood: Int? = nil) {
+        usualTrial = trial
+        self.lastGood = lastGood
+        rate = lastGood ?? Self.candidates[0]
+    }
 
     /// How long the line is open at `rate` before it is closed without a sentence.
     var trial: Duration { rate == lastGood ? usualTrial * 2 : usualTrial }
@@ -67,7 +73,10 @@ struct BaudRateSearch: Sendable, Hashable {
             return .open(at: rate)
         }
         tried.append(rate)
-        if evidence > best { (best, bestAt) = (evidence, rate) }
+        if evidence > best {
+            best = evidence
+            bestAt = rate
+        }
         if let next = order.first(where: { !tried.contains($0) }) {
             rate = next
             return .open(at: next)
@@ -82,7 +91,8 @@ struct BaudRateSearch: Sendable, Hashable {
     /// The line cannot be opened: what is there when it can may be another receiver.
     mutating func lineIsMissing() {
         beginRound()
-        (rate, isComplaintTold) = (order[0], false)
+        rate = order[0]
+        isComplaintTold = false
     }
 
     /// Whether the operator should hear which rate is tried now.
@@ -100,7 +110,11 @@ struct BaudRateSearch: Sendable, Hashable {
         return [lastGood] + Self.candidates.filter { $0 != lastGood }
     }
 
-    private mutating func beginRound() { (tried, best, bestAt) = ([], .silence, nil) }
+    private mutating func beginRound() {
+        tried = []
+        best = .silence
+        bestAt = nil
+    }
 
     /// What the port is on which text arrives, and what to do.
     static let remedyForText =
@@ -143,16 +157,26 @@ struct RateTrial: Sendable {
     let isOpeningNews: Bool
     /// What the first sentence proves.
     let discovery: String
+    private let found: @Sendable (Int) -> Void
 
-    init(_ search: Locked<BaudRateSearch>) {
+    /// `found` is called with the rate when a sentence has come.
+    init(_ search: Locked<BaudRateSearch>, found: @escaping @Sendable (Int) -> Void = { _ in }) {
         self.search = search
+        self.found = found
         let now = search.withLock { $0 }
-        (limit, isOpeningNews) = (now.trial, now.isOpeningNews)
+        limit = now.trial
+        isOpeningNews = now.isOpeningNews
         discovery = "at \(now.rate) baud (found; \"baudRate\": \(now.rate) in the configuration saves the search)"
     }
 
     /// A sentence has come for the first time since the line was opened.
-    func firstSentenceArrived() { search.withLock { $0.sentenceArrived() } }
+    func firstSentenceArrived() {
+        let rate = search.withLock { search in
+            search.sentenceArrived()
+            return search.rate
+        }
+        found(rate)
+    }
 
     /// The line is closed for bringing no sentence for too long; gives what the operator should know now.
     func lineClosed(after evidence: BaudRateSearch.Evidence) -> String? {
@@ -161,6 +185,12 @@ struct RateTrial: Sendable {
         case .tell(let complaint, _): complaint
         }
     }
+}
+
+/// The baud rate at which the receiver of a device was found to send.
+package struct FoundBaudRate: Sendable, Hashable, Codable {
+    let device: String
+    let rate: Int
 }
 
 /// How fast a receiver on a serial line sends.

@@ -1,20 +1,24 @@
 import Glibc
 package import GNSS
-import LinuxPlatform
+package import LinuxPlatform
 
 extension LiveReceiver {
     /// Fixes from a receiver on a serial line (or a USB device that poses as one).
     ///
     /// A link such as `/dev/serial/by-id/...` is followed again at each opening, so that a receiver that comes back
-    /// under another number is found.
+    /// under another number is found. A search for the baud rate begins with the one of `found`, and leaves there the
+    /// one that it finds.
     package static func serial(
-        device: String, baudRate: BaudRate, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5),
+        device: String, baudRate: BaudRate, found: Locked<FoundBaudRate?> = Locked(nil),
+        decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5),
         progress: (any ReceiverProgress)? = nil, tap: (any ReceiverTap)? = nil
     ) -> LiveReceiver {
+        let known = found.withLock { $0 }
+        let lastGood = known?.device == device ? known?.rate : nil
         let endpoint =
             switch baudRate {
             case .fixed(let baudRate): SerialEndpoint(device: device, baudRate: baudRate)
-            case .automatic: SerialEndpoint(device: device, search: BaudRateSearch())
+            case .automatic: SerialEndpoint(device: device, search: BaudRateSearch(lastGood: lastGood), found: found)
             }
         return LiveReceiver(
             endpoint: endpoint, decoder: SentenceDecoder(decoder), patience: patience, progress: progress, tap: tap)
@@ -28,15 +32,21 @@ extension LiveReceiver {
 struct SerialEndpoint: ReceiverEndpoint {
     private enum Rate: Sendable {
         case known(Int)
-        case searched(Locked<BaudRateSearch>)
+        case searched(Locked<BaudRateSearch>, found: Locked<FoundBaudRate?>)
     }
 
     private let device: String
     private let rate: Rate
 
-    init(device: String, baudRate: Int) { (self.device, rate) = (device, .known(baudRate)) }
+    init(device: String, baudRate: Int) {
+        self.device = device
+        rate = .known(baudRate)
+    }
 
-    init(device: String, search: BaudRateSearch) { (self.device, rate) = (device, .searched(Locked(search))) }
+    init(device: String, search: BaudRateSearch, found: Locked<FoundBaudRate?> = Locked(nil)) {
+        self.device = device
+        rate = .searched(Locked(search), found: found)
+    }
 
     var name: String { device }
 
@@ -47,18 +57,24 @@ struct SerialEndpoint: ReceiverEndpoint {
                 OpenSerialLine(
                     try SerialLine(path: device, baudRate: baudRate),
                     greeting: "open at \(baudRate) baud, waiting for the first sentence")
-            case .searched(let search): try open(search)
+            case .searched(let search, let found): try open(search, found)
             }
         } catch { throw .notNow(error.reason) }
     }
 
-    private func open(_ search: Locked<BaudRateSearch>) throws(SerialLineError) -> OpenSerialLine {
+    private func open(
+        _ search: Locked<BaudRateSearch>, _ found: Locked<FoundBaudRate?>
+    ) throws(SerialLineError) -> OpenSerialLine {
         var refusals = 0
         while true {
             let now = search.withLock { $0 }
             do throws(SerialLineError) {
                 let line = try SerialLine(path: device, baudRate: now.rate)
-                return OpenSerialLine(line, greeting: now.greeting, trial: RateTrial(search))
+                return OpenSerialLine(
+                    line, greeting: now.greeting,
+                    trial: RateTrial(search) { [device] rate in
+                        found.withLock { $0 = FoundBaudRate(device: device, rate: rate) }
+                    })
             } catch {
                 // A driver that cannot do one rate may do the next.
                 guard case .baudRateNotTaken = error, refusals < BaudRateSearch.candidates.count else {
@@ -84,7 +100,7 @@ struct SerialEndpoint: ReceiverEndpoint {
             "readable text arrives, so that baudRate \(baudRate) is right, but no NMEA sentence for \(span); this is "
                 + BaudRateSearch.remedyForText + otherReaders
         // Its rate was right: before that it is closed sooner.
-        case (.noise, .searched(let search)), (.text, .searched(let search)):
+        case (.noise, .searched(let search, _)), (.text, .searched(let search, _)):
             "bytes arrive but no NMEA sentence for \(span) at \(search.withLock { $0.rate }) baud, where there were "
                 + "some; if it stays so, the rate is searched for again"
         }
@@ -107,7 +123,9 @@ private final class OpenSerialLine: ReceiverLine {
     let trial: RateTrial?
 
     init(_ line: SerialLine, greeting: String, trial: RateTrial? = nil) {
-        (self.line, self.greeting, self.trial) = (line, greeting, trial)
+        self.line = line
+        self.greeting = greeting
+        self.trial = trial
     }
 
     var raw: CInt { line.raw }

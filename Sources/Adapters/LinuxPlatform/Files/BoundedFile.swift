@@ -18,36 +18,6 @@ package enum BoundedFile {
         return bytes
     }
 
-    /// The contents of a file in a folder that another user may write to.
-    ///
-    /// Neither the file nor its folder is reached through a link, and the file has one name and the owner of its
-    /// folder: a privileged reader gets nothing that the folder's owner couldn't read.
-    package static func contents(
-        of name: String, ownedInFolder folder: String, limit: Int
-    ) throws(Refusal) -> [UInt8] {
-        func opened(_ body: () throws(SystemError) -> OwnedDescriptor) throws(Refusal) -> OwnedDescriptor {
-            do throws(SystemError) { return try body() } catch {
-                throw error.number == ELOOP ? .notAFile(.link) : .system(error)
-            }
-        }
-        let directory = try opened { () throws(SystemError) in
-            try OwnedDescriptor(opening: folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
-        }
-        let owner = try refused { () throws(SystemError) in try FileStatus(of: directory) }.owner
-        let descriptor = try opened { () throws(SystemError) in
-            try OwnedDescriptor(opening: name, in: directory, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
-        }
-        let status = try refused { () throws(SystemError) in try FileStatus(of: descriptor) }
-        try judge(status, limit: limit)
-        guard status.owner == owner, status.names == 1 else {
-            let reason = "it does not belong to the owner of its folder alone"
-            throw .system(SystemError(refusing: "\(folder)/\(name)", because: reason))
-        }
-        let bytes = try refused { () throws(SystemError) in try descriptor.contents(upTo: limit) }
-        guard bytes.count <= limit else { throw .tooLarge(limit: limit) }
-        return bytes
-    }
-
     private static func open(_ path: String, limit: Int) throws(Refusal) -> OwnedDescriptor {
         // Looked at before it is opened, for opening wakes some devices; and after, for it may be another by then.
         try judge(refused { () throws(SystemError) in try FileStatus(behind: path) }, limit: limit)

@@ -15,9 +15,11 @@ package struct FileLock: ~Copyable, Sendable {
     /// The locked file's: no other file has it as long as this one is open.
     private let identity: FileStatus.Identity?
 
+    deinit { LockHandover.keep(descriptor) }
+
     /// Takes the lock at `path` without waiting, and writes this process's id into it.
     package init(path: String) throws(Failure) {
-        let descriptor = try Self.opened { () throws(SystemError) in
+        let descriptor = try Self.opened(path) { () throws(SystemError) in
             try OwnedDescriptor(writing: path, O_RDWR | O_CREAT)
         }
         // flock belongs to the open file, so a second owner within this process is refused as well.
@@ -29,6 +31,7 @@ package struct FileLock: ~Copyable, Sendable {
         let text = Array("\(getpid())\n".utf8)
         do {
             try valueOrSystemError("truncate \(path)") { ftruncate(descriptor.raw, 0) }
+            try valueOrSystemError("seek in \(path)") { lseek(descriptor.raw, 0, SEEK_SET) }
             try descriptor.writeAll(text.span)
             identity = try FileStatus(of: descriptor).identity
         } catch { throw .system(error) }
@@ -38,7 +41,7 @@ package struct FileLock: ~Copyable, Sendable {
     /// Takes the lock of the file at `path` itself without waiting: it holds by whichever of its names the file is
     /// opened. A link is not followed, and nothing is written.
     package init(file path: String) throws(Failure) {
-        let descriptor = try Self.opened { () throws(SystemError) in try OwnedDescriptor(locking: path) }
+        let descriptor = try Self.opened(path) { () throws(SystemError) in try OwnedDescriptor(locking: path) }
         guard clinux_own_file(descriptor.raw) == 0 else {
             let number = errno
             guard number == EAGAIN || number == EACCES else {
@@ -67,7 +70,11 @@ package struct FileLock: ~Copyable, Sendable {
         return holder
     }
 
-    private static func opened(_ open: () throws(SystemError) -> OwnedDescriptor) throws(Failure) -> OwnedDescriptor {
+    /// Opens the file at `path`, or returns the descriptor with which an earlier run of the service holds its lock.
+    private static func opened(
+        _ path: String, _ open: () throws(SystemError) -> OwnedDescriptor
+    ) throws(Failure) -> OwnedDescriptor {
+        if let raw = LockHandover.take(path) { return OwnedDescriptor(owning: raw) }
         do { return try open() } catch { throw .system(error) }
     }
 

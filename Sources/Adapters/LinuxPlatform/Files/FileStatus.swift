@@ -17,32 +17,28 @@ package struct FileStatus: Sendable, Hashable {
         private let volume, number, device: UInt64
 
         package init(volume: UInt64, number: UInt64, device: UInt64 = 0) {
-            (self.volume, self.number, self.device) = (volume, number, device)
+            self.volume = volume
+            self.number = number
+            self.device = device
         }
     }
 
-    package let kind: Kind
+    package private(set) var kind: Kind
     /// The uid of the owner.
-    package let owner: UInt32
-    package let group: UInt32
+    package private(set) var owner: UInt32
+    package private(set) var group: UInt32 = 0
     /// The permission bits, as chmod(1) takes them, with the sticky bit.
-    package let permissions: UInt32
+    package private(set) var permissions: UInt32 = 0o600
     /// How many hard links it has.
-    package let names: Int
-    package let bytes: Int64
+    package private(set) var names = 1
+    package private(set) var bytes: Int64 = 0
     /// When it, or what is said here of it, was changed, in seconds since 1970.
-    package let changedAt: Double
+    package private(set) var changedAt = 0.0
     /// Only of what there is.
-    package let identity: Identity?
+    package private(set) var identity: Identity?
+}
 
-    package init(
-        kind: Kind, owner: UInt32, group: UInt32 = 0, permissions: UInt32 = 0o600, names: Int = 1, bytes: Int64 = 0,
-        changedAt: Double = 0, identity: Identity? = nil
-    ) {
-        (self.kind, self.owner, self.group, self.permissions) = (kind, owner, group, permissions)
-        (self.names, self.bytes, self.changedAt, self.identity) = (names, bytes, changedAt, identity)
-    }
-
+extension FileStatus {
     /// What lies at `path`; `nil` when nothing does.
     package init?(at path: String) throws(SystemError) {
         var status = stat()
@@ -68,8 +64,15 @@ package struct FileStatus: Sendable, Hashable {
         self.init(status)
     }
 
+    /// What is open under a number that may be any; `nil` if nothing is.
+    init?(ofRaw number: CInt) {
+        var status = stat()
+        guard unsafe fstat(number, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
     private init(_ status: stat) {
-        kind =
+        let kind: Kind =
             switch status.st_mode & S_IFMT {
             case S_IFREG: .file
             case S_IFDIR: .folder
@@ -78,11 +81,12 @@ package struct FileStatus: Sendable, Hashable {
             case S_IFIFO: .fifo
             default: .device
             }
-        (owner, group, permissions) = (status.st_uid, status.st_gid, status.st_mode & 0o7777)
-        (names, bytes) = (Int(status.st_nlink), Int64(status.st_size))
-        changedAt = Double(status.st_ctim.tv_sec) + Double(status.st_ctim.tv_nsec) / 1e9
-        identity = Identity(
-            volume: UInt64(status.st_dev), number: UInt64(status.st_ino), device: UInt64(status.st_rdev))
+        self.init(
+            kind: kind, owner: status.st_uid, group: status.st_gid, permissions: status.st_mode & 0o7777,
+            names: Int(status.st_nlink), bytes: Int64(status.st_size),
+            changedAt: Double(status.st_ctim.tv_sec) + Double(status.st_ctim.tv_nsec) / 1e9,
+            identity: Identity(
+                volume: UInt64(status.st_dev), number: UInt64(status.st_ino), device: UInt64(status.st_rdev)))
     }
 
     /// Whether the folder is sticky, as `/tmp`: users cannot touch the files of others in it.

@@ -27,7 +27,8 @@ package enum FileSystem {
 
     /// The first folder on the way to `path` through which this user may not go.
     package static func closedFolder(above path: String) -> String? {
-        var (folder, closed): (String, String?) = (parent(of: path), nil)
+        var folder = parent(of: path)
+        var closed: String?
         while true {
             if (try? FileStatus(behind: folder)) == nil || !isAllowed(.execute, at: folder) { closed = folder }
             guard folder != "/", folder != "." else { return closed }
@@ -51,7 +52,8 @@ package enum FileSystem {
 
     /// Whether two paths lead to one and the same file that exists.
     package static func isSameFile(_ one: String, _ other: String) -> Bool {
-        var (first, second) = (stat(), stat())
+        var first = stat()
+        var second = stat()
         guard unsafe stat(one, &first) == 0, unsafe stat(other, &second) == 0 else { return false }
         return first.st_dev == second.st_dev && first.st_ino == second.st_ino
     }

@@ -40,7 +40,8 @@ package enum FolderTrust {
         _ path: String, _ sharing: Sharing = .sticky, missing: Missing = .refused, for user: UInt32 = geteuid()
     ) throws(SystemError) -> Bool {
         var rest = try components(of: path)
-        var (place, links) = ("", 0)
+        var place = ""
+        var links = 0
         while let name = rest.popLast() {
             if name == ".." {
                 place = place.isEmpty ? "" : parent(place)

@@ -14,11 +14,6 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
         raw = try valueOrSystemError("open \(path)") { unsafe clinux_open_create(path, flags | O_CLOEXEC, mode) }
     }
 
-    /// Opens the entry `name` of an open folder, whatever has become of the folder's path since.
-    init(opening name: String, in folder: borrowing OwnedDescriptor, _ flags: CInt) throws(SystemError) {
-        raw = try valueOrSystemError("open \(name)") { unsafe clinux_open_in(folder.raw, name, flags | O_CLOEXEC) }
-    }
-
     deinit { close(raw) }
 
     /// Gives the descriptor away without closing it.

@@ -9,11 +9,17 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Why it was not made, with the remedy; `nil` when the system refused it.
     package let refusal: String?
 
-    package init(call: String, number: CInt) { (self.call, self.number, refusal) = (call, number, nil) }
+    package init(call: String, number: CInt) {
+        self.call = call
+        self.number = number
+        refusal = nil
+    }
 
     /// `path` is not touched for a reason that is a whole sentence.
     package init(refusing path: String, because refusal: String) {
-        (call, number, self.refusal) = ("use \(path)", EPERM, refusal)
+        call = "use \(path)"
+        number = EPERM
+        self.refusal = refusal
     }
 
     /// Our words, or the system's for `number`, as `Permission denied`.

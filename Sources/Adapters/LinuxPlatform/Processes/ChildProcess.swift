@@ -45,8 +45,10 @@ package struct ChildProcess: Sendable {
         arguments: [String], environment: [String: String] = [:], timeLimit: Duration = .seconds(15),
         outputLimit: Int = 64 * 1024
     ) {
-        (self.arguments, self.environment) = (arguments, environment)
-        (self.timeLimit, self.outputLimit) = (timeLimit, outputLimit)
+        self.arguments = arguments
+        self.environment = environment
+        self.timeLimit = timeLimit
+        self.outputLimit = outputLimit
     }
 
     /// Whether there is `/dev/null`, which every program has as its standard input.

@@ -172,6 +172,15 @@ package enum ChildTable {
         _ = end { _ in true }
     }
 
+    /// Collects the programs that `endAll` killed, for a process that executes its own program again: the next image
+    /// knows nothing of them.
+    static func collectAll() {
+        let end = MonotonicTime.now + .milliseconds(500)
+        for processID in state.withLock({ $0.running }) {
+            while waitpid(processID, nil, WNOHANG) == 0, MonotonicTime.now < end { _ = poll(nil, 0, 2) }
+        }
+    }
+
     /// Stops, kills and collects all descendants until there are none, as long as `condition` holds; gives those that
     /// are left, or `nil` when the condition does not hold any more.
     private static func end(while condition: (borrowing State) -> Bool) -> Remains? {
@@ -214,8 +223,12 @@ package enum ChildTable {
         let targets: [Descendant]
         switch step {
         case .done: return []
-        case .stop(let moving): (signal, targets) = (SIGSTOP, moving)
-        case .kill(let all): (signal, targets) = (SIGKILL, all)
+        case .stop(let moving):
+            signal = SIGSTOP
+            targets = moving
+        case .kill(let all):
+            signal = SIGKILL
+            targets = all
         }
         let parents = Dictionary(found.map { ($0.processID, $0) }, uniquingKeysWith: { first, _ in first })
         var refused: Set<pid_t> = []

@@ -13,7 +13,10 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
     private let commandLine: String?
 
     package init(processID: Int32, command: String?, unit: String? = nil) {
-        (self.processID, self.command, self.unit, commandLine) = (processID, command, unit, nil)
+        self.processID = processID
+        self.command = command
+        self.unit = unit
+        commandLine = nil
     }
 
     /// The process with this number, as `/proc` shows it to everybody.

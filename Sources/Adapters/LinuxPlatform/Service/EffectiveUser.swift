@@ -26,7 +26,8 @@ package enum EffectiveUser {
     package static func asOwner<Value>(
         ofFolderOf path: String, _ body: () async -> Value
     ) async throws(SystemError) -> Value {
-        let (user, group) = (geteuid(), getegid())
+        let user = geteuid()
+        let group = getegid()
         var groups = [gid_t](repeating: 0, count: Int(max(0, getgroups(0, nil))))
         try valueOrSystemError("read the groups") { unsafe getgroups(CInt(groups.count), &groups) }
         try becomeOwner(ofFolderOf: path)
@@ -46,7 +47,8 @@ package enum EffectiveUser {
         of user: UInt32, groups: Set<UInt32>, _ body: () -> Value
     ) throws(SystemError) -> Value {
         if user == geteuid() { return body() }
-        let (ownUser, ownGroup) = (geteuid(), getegid())
+        let ownUser = geteuid()
+        let ownGroup = getegid()
         var ownGroups = [gid_t](repeating: 0, count: Int(max(0, getgroups(0, nil))))
         try valueOrSystemError("read the groups") { unsafe getgroups(CInt(ownGroups.count), &ownGroups) }
         let others = Array(groups)

@@ -10,8 +10,10 @@ package enum ProcessStart {
     /// May end the process, with one line of words, when it cannot do its work at all.
     package static func prepare() {
         holdHangup()
+        _ = executable
         occupyStandardDescriptors()
         if UnwantedVariable.clearEnvironment() { executeAgain() }
+        NextImage.receive()
         signal(SIGCHLD, SIG_DFL)  // inherited as well: ignored, the endings of programs would be lost
         StartNeeds.require()
         ChildTable.allowAdoption()
@@ -41,10 +43,13 @@ package enum ProcessStart {
     /// Executes the program again in this process: the loader, the allocator and libraries have read the environment
     /// before `main`. Where that fails, at least what is read later is removed.
     private static func executeAgain() {
-        // Not /proc/self/exe itself, by which the process would be called `exe`.
-        guard let path = FileSystem.linkTarget(at: "/proc/self/exe") else { return }
-        _ = unsafe execv(path, CommandLine.unsafeArgv)
+        guard let executable else { return }
+        _ = unsafe execv(executable, CommandLine.unsafeArgv)
     }
+
+    /// The path of this program, read at the start: an upgrade puts another file there later. Not `/proc/self/exe`
+    /// itself, by which the process would be called `exe`.
+    static let executable = FileSystem.linkTarget(at: "/proc/self/exe")
 }
 
 /// The environment of this process.
@@ -92,7 +97,7 @@ package struct UnwantedVariable: Sendable {
 
     /// Whether a variable of this name is meant.
     package func matches(_ name: String) -> Bool {
-        let (name, pattern) = (name.uppercased(), pattern)
+        let name = name.uppercased()
         if pattern.hasPrefix("*") { return name.hasSuffix(pattern.dropFirst()) }
         if pattern.hasSuffix("*") { return name.hasPrefix(pattern.dropLast()) }
         return name == pattern

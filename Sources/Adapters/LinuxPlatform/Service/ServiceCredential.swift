@@ -29,7 +29,8 @@ package enum ServiceCredential {
         guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else { throw .notAName }
         guard let folder = environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty else { throw .noneGiven }
         let path = folder + "/" + name
-        guard (try? FileStatus(behind: path)) != nil else { throw .notGiven }
+        // The unit sets one that is missing to a line feed: systemd 254 and newer log it otherwise, at each start.
+        guard let status = try? FileStatus(behind: path), status.bytes != 1 else { throw .notGiven }
         return path
     }
 }

@@ -9,11 +9,9 @@ package struct SystemUser: Sendable, Hashable {
     package let groups: Set<UInt32>
     /// The first of his groups, by name.
     package let groupName: String
+}
 
-    package init(name: String, id: UInt32, groups: Set<UInt32>, groupName: String) {
-        (self.name, self.id, self.groups, self.groupName) = (name, id, groups, groupName)
-    }
-
+extension SystemUser {
     /// The user of that name, with `group` in place of his own and `others` beside it; `nil` when there is none.
     ///
     /// Groups that are not there do not count. May ask the network; not for the shared pool.
@@ -43,21 +41,24 @@ package struct SystemUser: Sendable, Hashable {
     }
 
     private static func user(_ name: String) -> (id: UInt32, group: UInt32)? {
-        var (entry, found) = unsafe (passwd(), UnsafeMutablePointer<passwd>?.none)
+        var entry = unsafe passwd()
+        var found: UnsafeMutablePointer<passwd>?
         var buffer = [CChar](repeating: 0, count: 1 << 14)
         unsafe getpwnam_r(name, &entry, &buffer, buffer.count, &found)
         return unsafe found == nil ? nil : (entry.pw_uid, entry.pw_gid)
     }
 
     private static func group(_ name: String) -> UInt32? {
-        var (entry, found) = unsafe (Glibc.group(), UnsafeMutablePointer<Glibc.group>?.none)
+        var entry = unsafe Glibc.group()
+        var found: UnsafeMutablePointer<Glibc.group>?
         var buffer = [CChar](repeating: 0, count: 1 << 16)
         unsafe getgrnam_r(name, &entry, &buffer, buffer.count, &found)
         return unsafe found == nil ? nil : entry.gr_gid
     }
 
     private static func name(ofGroup id: UInt32) -> String? {
-        var (entry, found) = unsafe (Glibc.group(), UnsafeMutablePointer<Glibc.group>?.none)
+        var entry = unsafe Glibc.group()
+        var found: UnsafeMutablePointer<Glibc.group>?
         var buffer = [CChar](repeating: 0, count: 1 << 16)
         unsafe getgrgid_r(id, &entry, &buffer, buffer.count, &found)
         guard unsafe found != nil, let name = unsafe entry.gr_name else { return nil }

@@ -15,8 +15,7 @@ struct SocketAddress {
             guard UInt32(bigEndian: ipv4.sin_addr.s_addr) >> 24 == 127 else { return nil }
             ipv4.sin_family = sa_family_t(AF_INET)
             ipv4.sin_port = port.bigEndian
-            (family, length) = (AF_INET, socklen_t(MemoryLayout<sockaddr_in>.size))
-            unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: ipv4, as: sockaddr_in.self) }
+            self.init(AF_INET, ipv4)
         } else if unsafe inet_pton(AF_INET6, host, &ipv6.sin6_addr) == 1 {
             let isLoopback = unsafe withUnsafeBytes(of: &ipv6.sin6_addr) {
                 unsafe $0.elementsEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1])
@@ -24,30 +23,37 @@ struct SocketAddress {
             guard isLoopback else { return nil }
             ipv6.sin6_family = sa_family_t(AF_INET6)
             ipv6.sin6_port = port.bigEndian
-            (family, length) = (AF_INET6, socklen_t(MemoryLayout<sockaddr_in6>.size))
-            unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: ipv6, as: sockaddr_in6.self) }
+            self.init(AF_INET6, ipv6)
         } else {
             return nil
         }
     }
 
     /// A Unix socket in the file system; `nil` when the path is too long.
-    init?(path: String) {
+    init?(path: String) { self.init(unixPath: path, length: MemoryLayout<sockaddr_un>.size) }
+
+    /// A Unix socket that has a name but no file, unix(7); `nil` when the name is too long.
+    init?(abstractName name: String) {
+        // Here every byte counts, so that the name ends where the address does.
+        let nameOffset = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? MemoryLayout<sa_family_t>.size
+        self.init(unixPath: "\0" + name, length: nameOffset + 1 + name.utf8.count)
+    }
+
+    private init?(unixPath path: String, length: Int) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8)
         guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
-        (family, length) = (AF_UNIX, socklen_t(MemoryLayout<sockaddr_un>.size))
-        unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: address, as: sockaddr_un.self) }
+        self.init(AF_UNIX, address, length: length)
     }
 
-    /// A Unix socket that has a name but no file, unix(7); `nil` when the name is too long.
-    init?(abstractName name: String) {
-        guard let address = SocketAddress(path: "\0" + name) else { return nil }
-        // Here every byte counts, so that the name ends where the address does.
-        let nameOffset = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? MemoryLayout<sa_family_t>.size
-        (family, storage, length) = (address.family, address.storage, socklen_t(nameOffset + 1 + name.utf8.count))
+    private init<Address>(
+        _ family: CInt, _ address: Address, length: Int = MemoryLayout<Address>.size
+    ) {
+        self.family = family
+        self.length = socklen_t(length)
+        unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: address, as: Address.self) }
     }
 
     func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {

@@ -77,7 +77,8 @@ package enum StandardError {
 
     /// How many characters a line of the terminal has; of one that does not know, the usual.
     package static var columns: Int {
-        var (columns, rows): (CInt, CInt) = (0, 0)
+        var columns: CInt = 0
+        var rows: CInt = 0
         let isKnown = unsafe clinux_window_size(STDERR_FILENO, &columns, &rows) == 0 && columns > 0
         return isKnown ? Int(columns) : 80
     }
@@ -157,7 +158,11 @@ package final class BackgroundOutput: Sendable {
     /// What is to be written next; `nil` when nothing is.
     private static func next(_ state: Locked<State>) -> (bytes: [UInt8], dropped: Int, notice: Notice?)? {
         state.withLock { state in
-            defer { (state.waiting, state.dropped, state.notice) = ([], 0, nil) }
+            defer {
+                state.waiting = []
+                state.dropped = 0
+                state.notice = nil
+            }
             state.isWriting = !state.waiting.isEmpty || state.dropped > 0
             if state.isWriting { return (state.waiting, state.dropped, state.notice) }
             for flush in state.flushes { flush.signal() }

@@ -10,8 +10,6 @@ package struct TerminalScreen: ~Copyable {
     package struct Size: Sendable, Hashable {
         package let columns: Int
         package let rows: Int
-
-        package init(columns: Int, rows: Int) { (self.columns, self.rows) = (columns, rows) }
     }
 
     package enum Key: Sendable, Hashable {
@@ -43,7 +41,8 @@ package struct TerminalScreen: ~Copyable {
 
     /// As it is now; of a terminal that does not know, the usual.
     package var size: Size {
-        var (columns, rows): (CInt, CInt) = (0, 0)
+        var columns: CInt = 0
+        var rows: CInt = 0
         let isKnown = unsafe clinux_window_size(STDOUT_FILENO, &columns, &rows) == 0 && columns > 0 && rows > 0
         return isKnown ? Size(columns: Int(columns), rows: Int(rows)) : Size(columns: 80, rows: 24)
     }

@@ -107,7 +107,10 @@ package func startThreadIfAny(named name: String, _ body: @escaping @Sendable ()
 private final class ThreadBody: Sendable {
     let name: String
     let run: @Sendable () -> Void
-    init(name: String, run: @escaping @Sendable () -> Void) { (self.name, self.run) = (name, run) }
+    init(name: String, run: @escaping @Sendable () -> Void) {
+        self.name = name
+        self.run = run
+    }
 }
 
 private func runThreadBody(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {

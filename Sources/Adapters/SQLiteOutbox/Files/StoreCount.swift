@@ -1,5 +1,5 @@
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import StrictJSON
 
 /// A note next to the store of how far it had come, by which an older copy of it is noticed: its log was removed after

@@ -1,4 +1,4 @@
-import LocationReporting
+import Reporting
 
 /// An append that failed: its commit may be found on the disk when the store is opened again. A caller that has kept
 /// the updates appends them again, with others after them, and they are there already.

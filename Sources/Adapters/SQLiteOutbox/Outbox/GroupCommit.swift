@@ -1,4 +1,4 @@
-import LocationReporting
+import Reporting
 
 /// Updates that are accepted and wait for the commit that they share, in order; their sequences follow those on the
 /// disk.

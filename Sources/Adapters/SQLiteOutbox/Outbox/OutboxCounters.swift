@@ -1,4 +1,4 @@
-import LocationReporting
+import Reporting
 import StrictJSON
 package import TimeAndChance
 

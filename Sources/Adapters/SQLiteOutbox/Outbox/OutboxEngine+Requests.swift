@@ -1,4 +1,4 @@
-import LocationReporting
+import Reporting
 
 /// What tools ask for, carried out by the owner of the store.
 extension OutboxEngine {

@@ -1,6 +1,6 @@
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 
 /// The outbox itself, synchronous and for one thread; `SQLiteOutbox` puts it on a thread of its own.
 ///

@@ -1,7 +1,7 @@
 import Glibc
 package import LinuxPlatform
-package import LocationReporting
 package import ReportedText
+package import Reporting
 package import TimeAndChance
 
 /// The outbox on disk: SQLite on a thread of its own, one process at a time.

@@ -1,6 +1,6 @@
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 
 /// Opens the store for its owner, and checks it before anything is written.
 final class StoreOpening {

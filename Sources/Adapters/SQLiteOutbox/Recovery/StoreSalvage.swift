@@ -1,5 +1,5 @@
-import LocationReporting
 import ReportedText
+import Reporting
 
 /// Recovers from a damaged store what can still be read, and accounts for the rest.
 ///

@@ -1,4 +1,4 @@
-import LocationReporting
+import Reporting
 import StrictJSON
 
 /// The row with sequence 0: the counters as they were when a row was last removed, as JSON in its note, and the newest

@@ -1,5 +1,5 @@
-import LocationReporting
 import ReportedText
+import Reporting
 
 /// The store as its owner writes it: rows in, rows out, transactions. Their meaning is up to the engine.
 final class OutboxStore {

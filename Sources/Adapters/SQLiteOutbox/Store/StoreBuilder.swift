@@ -1,4 +1,4 @@
-import LocationReporting
+import Reporting
 
 /// Makes a complete store under another name, so that a power cut never leaves a half-made one in its place.
 final class StoreBuilder {

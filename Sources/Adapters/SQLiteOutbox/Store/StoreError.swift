@@ -1,7 +1,7 @@
 import CSQLite
 import Glibc
 import LinuxPlatform
-import LocationReporting
+import Reporting
 
 /// What went wrong with the store: a call of SQLite or of the system that failed, or a record that is not what was
 /// written.

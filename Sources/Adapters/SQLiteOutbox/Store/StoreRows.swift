@@ -1,4 +1,4 @@
-import LocationReporting
+import Reporting
 
 /// Reads the rows of a store, for its owner and for tools alike.
 ///

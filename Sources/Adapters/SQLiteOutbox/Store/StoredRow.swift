@@ -1,4 +1,4 @@
-import LocationReporting
+import Reporting
 import TimeAndChance
 
 /// A row of the outbox: one value per column, and a checksum over all of them and the sequence, so that a row proves

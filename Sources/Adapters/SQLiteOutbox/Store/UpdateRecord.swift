@@ -1,4 +1,4 @@
-import LocationReporting
+import Reporting
 import TimeAndChance
 
 /// A row of a pending update.

@@ -1,4 +1,4 @@
-import LocationReporting
+import Reporting
 import TimeAndChance
 
 /// What gives way near the byte cap and at the age limit: never the newest update.

@@ -1,5 +1,5 @@
 import LinuxPlatform
-package import LocationReporting
+package import Reporting
 
 /// Reads an outbox for the tools, whether the service runs or not; changes nothing and takes no lock from it.
 ///

@@ -1,6 +1,6 @@
 import LinuxPlatform
-package import LocationReporting
 package import ReportedText
+package import Reporting
 import StrictJSON
 
 /// Asks the process that owns an outbox for what only the owner may do: its counters are in that process's memory.

@@ -27,7 +27,7 @@ package enum ConfigurationInForce {
         else { return nil }
         return
             "it goes by what it read at \(loaded.loadedAt), and \(file) has been changed since; type systemctl reload "
-            + "waypost"
+            + "waypost (for new credentials or environment values, systemctl restart waypost)"
     }
 
     /// The same of this machine's file. Reads its status; not for the shared pool.

@@ -24,7 +24,9 @@ package struct CheckLine: Sendable, Hashable {
     package let text: String
 
     package init(_ verdict: Verdict, _ name: String, _ text: String) {
-        (self.verdict, self.name, self.text) = (verdict, name, text)
+        self.verdict = verdict
+        self.name = name
+        self.text = text
     }
 }
 
@@ -139,7 +141,8 @@ package enum OfflineCheck {
     /// as a switch that is on.
     private static func privateSwitch(_ configuration: Configuration) -> [CheckLine] {
         guard let path = configuration.privateWhen else { return [] }
-        let (folder, user) = (FileSystem.parent(of: path), configuration.expectedUser)
+        let folder = FileSystem.parent(of: path)
+        let user = configuration.expectedUser
         func line(_ verdict: CheckLine.Verdict, _ text: String) -> [CheckLine] {
             [CheckLine(verdict, "vehicle", "vehicle.privateWhen: \(path) \(text)")]
         }
@@ -213,7 +216,8 @@ package enum OfflineCheck {
     private static func hidden(
         _ path: String, _ key: String, _ section: String, _ configuration: Configuration
     ) -> CheckLine {
-        let (user, isService) = (configuration.expectedUser, configuration.expectedUser == EffectiveUser.current)
+        let user = configuration.expectedUser
+        let isService = configuration.expectedUser == EffectiveUser.current
         let remedy = isService ? "open its folder to that user" : "run this as \(FileStatus.words(user))"
         return CheckLine(
             isService ? .fail : .note, section,
@@ -334,7 +338,8 @@ package enum OfflineCheck {
     private static func notes(_ configuration: Configuration, _ service: ServiceCheck?) -> [CheckLine] {
         var notes: [CheckLine] = []
         func note(_ text: String, on section: String = "outbox") { notes.append(CheckLine(.note, section, text)) }
-        let (user, path) = (configuration.expectedUser, configuration.outbox.path)
+        let user = configuration.expectedUser
+        let path = configuration.outbox.path
         if user != EffectiveUser.current, service?.runs(as: user) != true {
             note("\(path) lies in a folder of \(FileStatus.words(user)), who must run the service")
         }

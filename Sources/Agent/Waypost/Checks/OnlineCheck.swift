@@ -1,10 +1,11 @@
-package import FleetEngine
+import FleetEngine
+import FleetEngineDelivery
 package import GNSS
 import GNSSReceiver
-package import HTTPMessages
+import HTTPMessages
 import LinuxPlatform
-package import LocationReporting
 import ReportedText
+package import Reporting
 import SQLiteOutbox
 package import TimeAndChance
 import VehicleAuthorization
@@ -23,15 +24,13 @@ package enum OnlineCheck {
     ///
     /// `waits` hears what is waited for, `found` what came of each check, in an order that is always the same; once the
     /// task is cancelled, of those that had ended before. The configuration was read from `file`, and `failed` names
-    /// what the offline check found wrong in it. The service gives its own report as `own`.
+    /// what the offline check found wrong in it.
     package static func run(
         _ configuration: Configuration, from file: String? = nil, failed: Set<String> = [],
-        asService own: StatusReport? = nil, waits: (String) -> Void,
-        found: (CheckLine) throws -> Void
+        waits: (String) -> Void, found: (CheckLine) throws -> Void
     ) async throws {
         waits("service: waiting for its answer")
-        let answer: RunningService.Answer =
-            if let own { .report(own, json: []) } else { await RunningService(configuration).ask() }
+        let answer = await RunningService(configuration).ask()
         let service: StatusReport? = if case .report(let report, _) = answer { report } else { nil }
         let isSilent = if case .mute = answer { true } else { false }
         let isOurs = isSilent || service?.vehicle == configuration.vehicle.description
@@ -232,7 +231,8 @@ extension OnlineCheck {
     private static func receiver(_ configuration: Configuration) async -> ReceiverFinding {
         let source = configuration.makeSource(present: { UTCTime.synchronizedSystem ?? Release.date })
         let longest = longestWait(for: configuration.receiver.source)
-        let (last, failure) = (Locked(FirstFixWait()), Locked<String?>(nil))
+        let last = Locked(FirstFixWait())
+        let failure = Locked<String?>(nil)
         let (events, sink) = AsyncStream.makeStream(of: FixSourceEvent.self, bufferingPolicy: .bufferingNewest(64))
         return await withTaskGroup(of: Void.self, returning: ReceiverFinding.self) { group in
             group.addTask {
@@ -258,7 +258,8 @@ extension OnlineCheck {
                 return ReceiverFinding(
                     line: CheckLine(.fail, "receiver", reason), isHeard: isHeard(wait.state?.kind.rawValue))
             }
-            let (present, detail) = (UTCTime.synchronizedSystem, discovery(wait.state))
+            let present = UTCTime.synchronizedSystem
+            let detail = discovery(wait.state)
             let isRecorded = configuration.readsRecording
             let line = verdict(on: fix, present: isRecorded ? nil : present, detail: detail)
             return ReceiverFinding(
@@ -317,7 +318,8 @@ extension OnlineCheck {
 
     /// Whether `difference` is that of a time zone, to a minute: they are quarters of an hour apart, up to 14 hours.
     private static func isZone(_ difference: Duration) -> Bool {
-        let (seconds, quarter) = (difference.components.seconds, Int64(900))
+        let seconds = difference.components.seconds
+        let quarter = Int64(900)
         let rest = seconds % quarter
         return (1740...50_460).contains(seconds) && min(rest, quarter - rest) <= 60
     }
@@ -394,24 +396,30 @@ extension OnlineCheck {
                 headers: HTTPHeaders(["Authorization": "Bearer " + token]),
                 limits: HTTPLimits(total: configuration.upload.timeout))
             let response = try await configuration.makeTransport().send(request)
-            let outcome = UploadOutcome(of: response, to: request, for: configuration.vehicle)
+            let outcome = DeliveryOutcome(of: response, to: request, for: configuration.vehicle)
             // A portal that answers in its place tells no time.
             guard outcome == .delivered else { return (CheckLine(.fail, "Fleet Engine", reason(outcome)), nil) }
+            let way = configuration.upload.proxy.map { " through the proxy \($0.origin)" } ?? ""
             let line = CheckLine(
-                .ok, "Fleet Engine", "\(configuration.upload.endpoint.origin) knows \(configuration.vehicle)")
+                .ok, "Fleet Engine", "\(configuration.upload.endpoint.origin) knows \(configuration.vehicle)\(way)")
             // A simulator on this machine has this machine's clock.
             let isHere = HTTPURL.isLoopback(configuration.upload.endpoint.host)
             let time = isHere ? nil : response.headers["Date"].flatMap(UTCTime.init(httpDate:))
             return (line, time.map { UTCTime.system.duration(to: $0) })
         } catch let error as HTTPTransportError {
-            return (CheckLine(.fail, "Fleet Engine", reason(UploadOutcome(of: error), error.code)), nil)
+            let outcome = DeliveryOutcome(of: error, from: configuration.upload.endpoint.origin)
+            // The message of a proxy's fault has its remedy.
+            let text = error.proxyFault == nil ? reason(outcome) : outcome.reason.description
+            return (CheckLine(.fail, "Fleet Engine", text), nil)
         } catch { return (CheckLine(.fail, "Fleet Engine", "\(error)"), nil) }
     }
 
-    /// The reason with what to do, where the service just goes on trying: of an answer, or of none, because of `code`.
-    package static func reason(_ outcome: UploadOutcome, _ code: HTTPTransportError.Code? = nil) -> String {
+    /// The reason with what to do, where the service just goes on trying.
+    package static func reason(_ outcome: DeliveryOutcome) -> String {
+        var cause: LostExchange.Cause?
+        if case .unanswered(let lost)? = outcome.fault { cause = lost.cause }
         let remedy =
-            switch (outcome, code) {
+            switch (outcome, cause) {
             case (.rejected, _):
                 "; nothing but the vehicle was asked for: correct vehicle.providerId, vehicle.vehicleId, "
                     + "vehicle.service or upload.endpoint"
@@ -419,7 +427,7 @@ extension OnlineCheck {
             case (_, .connectionFailed?), (_, .timedOut?): "; check the network and upload.endpoint"
             case (_, .connectionLost?):
                 "; try again, and if it stays so, check the network, upload.endpoint and what stands between"
-            case (_, .responseTooLarge?): "; Fleet Engine's are small: correct upload.endpoint"
+            case (_, .answerTooLarge?): "; Fleet Engine's are small: correct upload.endpoint"
             default: ""
             }
         return outcome.reason.description + remedy
@@ -438,16 +446,16 @@ extension OnlineCheck {
     /// refuses it, which proves that it answers and no more.
     private static func tripToken(_ configuration: Configuration) async -> CheckLine? {
         guard hasTripTokens(configuration) else { return nil }
-        let (verdict, text): (CheckLine.Verdict, String)
+        func line(_ verdict: CheckLine.Verdict, _ text: String) -> CheckLine { CheckLine(verdict, "trip token", text) }
         do throws(AgentError) {
             switch try await TokenReport.ask(configuration, trip: "waypost-check") {
-            case .success(let report): (verdict, text) = (report.verdict.fits ? .ok : .fail, report.summary)
+            case .success(let report): return line(report.verdict.fits ? .ok : .fail, report.summary)
             case .failure(let error) where error.code == .refused:
-                verdict = .note
-                text = "\(error); the trip asked for does not exist, try one that does: waypost token --trip ID"
-            case .failure(let error): (verdict, text) = (.fail, error.detail)
+                return line(
+                    .note,
+                    "\(error); the trip asked for does not exist, try one that does: waypost token --trip ID")
+            case .failure(let error): return line(.fail, error.detail)
             }
-        } catch { (verdict, text) = (.fail, error.detail) }
-        return CheckLine(verdict, "trip token", text)
+        } catch { return line(.fail, error.detail) }
     }
 }

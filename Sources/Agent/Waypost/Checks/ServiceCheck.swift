@@ -1,37 +1,21 @@
-package import LinuxPlatform
+import LinuxPlatform
 import SQLiteOutbox
 
 /// What `waypost check` says of a configuration that is the service's, by the service's unit and user: files that it
 /// does not see, may not read or cannot make, though whoever runs the check can.
 package struct ServiceCheck {
-    private let sandbox: ServiceSandbox
-    /// `nil`: there is no such user.
-    private let user: SystemUser?
-    private let judgesModes: Bool
-    private let status: (String) -> FileStatus?
-    private let resolved: (String) -> String
-    private let obstacle: (String, FileSystem.Use) -> String?
-
-    /// - Parameters:
-    ///   - sandbox: what the unit lets the service do.
-    ///   - user: as whom the service runs; `nil` if there is no such user.
-    ///   - judgesModes: whether somebody else than `user` makes the check, who may do other things.
-    ///   - status: what lies behind the links of a path.
-    ///   - resolved: where a path leads.
-    ///   - obstacle: why an attempt to use a path as `user` failed; `nil` if it worked, or could not be made.
-    package init(
-        _ sandbox: ServiceSandbox, user: SystemUser?, judgesModes: Bool = true,
-        status: @escaping (String) -> FileStatus? = { try? FileStatus(behind: $0) },
-        resolved: @escaping (String) -> String = FileSystem.destination,
-        obstacle: @escaping (String, FileSystem.Use) -> String? = { _, _ in nil }
-    ) {
-        self.sandbox = sandbox
-        self.user = user
-        self.judgesModes = judgesModes
-        self.status = status
-        self.resolved = resolved
-        self.obstacle = obstacle
-    }
+    /// What the unit lets the service do.
+    let sandbox: ServiceSandbox
+    /// As whom the service runs; `nil` if there is no such user.
+    let user: SystemUser?
+    /// Whether another user than `user` makes the check, who may do other things.
+    var judgesModes = true
+    /// What lies behind the links of a path.
+    var status: (String) -> FileStatus? = { try? FileStatus(behind: $0) }
+    /// Where a path leads.
+    var resolved: (String) -> String = FileSystem.destination
+    /// Why an attempt to use a path as `user` failed; `nil` if it worked, or could not be made.
+    var obstacle: (String, FileSystem.Use) -> String? = { _, _ in nil }
 
     /// That of this machine's service, where it is the one that reads `file`. Reads files; not for the shared pool.
     static func installed(reading file: String) -> ServiceCheck? {
@@ -42,7 +26,7 @@ package struct ServiceCheck {
         let obstacle = { (path: String, use: FileSystem.Use) in
             isAnother ? user.flatMap { Self.obstacle(to: use, at: path, as: $0) } : nil
         }
-        return ServiceCheck(sandbox, user: user, judgesModes: isAnother, obstacle: obstacle)
+        return ServiceCheck(sandbox: sandbox, user: user, judgesModes: isAnother, obstacle: obstacle)
     }
 
     private static func obstacle(to use: FileSystem.Use, at path: String, as user: SystemUser) -> String? {

@@ -40,7 +40,8 @@ package struct TokenReport: Sendable {
         _ configuration: Configuration, trip: String?
     ) async throws(AgentError) -> Result<TokenReport, AuthorizationError> {
         let subject = trip.map(Follower.Subject.trip) ?? .vehicle(configuration.vehicle.vehicleID)
-        let (asked, resource) = (try configuration.asked(for: subject), try configuration.resource(of: subject))
+        let asked = try configuration.asked(for: subject)
+        let resource = try configuration.resource(of: subject)
         let provider = try asked.makeProvider(
             log: LogWriter(level: .error, format: .text), tellsCertificateEnd: true)
         do throws(AuthorizationError) {
@@ -138,7 +139,8 @@ package struct TokenReport: Sendable {
 
     /// A page of short lines, each with its name; the signature is not on it.
     package var lines: [(name: String, text: String)] {
-        let (parsed, token) = (answer.parsed, answer.token)
+        let parsed = answer.parsed
+        let token = answer.token
         var lines: [(name: String, text: String)] = [("from", answer.source), ("role", role.description)]
         if let time = parsed.issuedAt { lines.append(("issued", moment(time, ago: "ago", ahead: "in the future"))) }
         if let time = parsed.expiry { lines.append(("expires", moment(time, ago: "ago", ahead: "from now"))) }

@@ -26,12 +26,15 @@ package struct TokenVerdict: Sendable, Hashable {
             _ = cache.request(context, now: .zero)
             let (outcome, warnings) = cache.fetched(.success(token), for: context, begun: .zero, now: .zero, jitter: 1)
             _ = try outcome.get()
-            (problem, remarks) = (nil, warnings.map { "\($0)" })
+            problem = nil
+            remarks = warnings.map { "\($0)" }
             doubtfulClaims = rules.doubts(about: answer.parsed, for: context).compactMap(\.claim)
             let isTooLong = warnings.contains { if case .longLivedTokens = $0 { true } else { false } }
             rejection = Self.rejection(ofExpiry: answer.parsed.expiry, isTooLong: isTooLong)
         } catch {
-            (problem, doubtfulClaims, rejection) = (error.detail, [], nil)
+            problem = error.detail
+            doubtfulClaims = []
+            rejection = nil
             remarks = rules.faults(of: answer.parsed, for: context)
                 .map { AuthorizationError(.unusableAnswer, $0).detail }.filter { $0 != error.detail }
         }

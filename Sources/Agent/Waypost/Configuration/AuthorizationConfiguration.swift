@@ -1,5 +1,5 @@
 package import BackendAuthorization
-import HTTPMessages
+package import HTTPMessages
 import ReportedText
 import StrictJSON
 
@@ -62,7 +62,11 @@ extension AuthorizationConfiguration {
         guard let kind = section.choice("type", meant: Kind.meant, "where tokens come from") else { return nil }
         defer { section.finish() }
         switch kind {
-        case .http: self = .http(HTTPTokenSettings(&section), TokenEndpointTrust(&section))
+        case .http:
+            let settings = HTTPTokenSettings(&section)
+            var trust = TokenEndpointTrust(&section)
+            trust.proxy = section.proxy(to: try? HTTPURL(settings.url.withPlaceholdersFilled))
+            self = .http(settings, trust)
         case .command:
             self = .command(
                 arguments: section.strings(
@@ -82,11 +86,12 @@ extension AuthorizationConfiguration {
     }
 }
 
-/// Whom to trust, and as whom to appear, at a token endpoint: PEM files.
+/// Whom to trust, and as whom to appear, at a token endpoint: PEM files; and the proxy in between.
 package struct TokenEndpointTrust: Sendable, Hashable {
     package var caFile: String?
     package var clientCertificateFile: String?
     package var clientKeyFile: String?
+    package var proxy: HTTPProxy?
 
     init(_ section: inout ConfigurationSection) {
         caFile = section.optionalString("caFile", "PEM file of authorities to trust instead of the system's")

@@ -30,7 +30,8 @@ struct BrokenLine {
             lines = ""
             return
         }
-        var (text, mark) = (reader.shown[...], min(reader.mark ?? reader.shown.count, reader.shown.count))
+        var text = reader.shown[...]
+        var mark = min(reader.mark ?? reader.shown.count, reader.shown.count)
         if text.count > Self.width {
             let start = max(0, min(mark - Self.width * 2 / 3, text.count - Self.width))
             let window = text.dropFirst(start).prefix(Self.width)
@@ -63,7 +64,8 @@ private struct LineReader {
     private var expectsValue = false
 
     init(bytes: [UInt8], place: Int) {
-        (self.bytes, self.place) = (bytes, place)
+        self.bytes = bytes
+        self.place = place
         start = bytes[..<place].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         end = bytes[place...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
     }
@@ -97,7 +99,8 @@ private struct LineReader {
     private var comment: String? { ["//", "/*", "#"].first { bytes[index...].starts(with: $0.utf8) } }
 
     private mutating func structure(_ byte: UInt8) {
-        (key, expectsValue) = (nil, false)
+        key = nil
+        expectsValue = false
         emit(1, String(Unicode.Scalar(byte)))
     }
 

@@ -2,9 +2,9 @@ package import FleetEngine
 import Glibc
 package import HTTPMessages
 package import LinuxPlatform
-package import LocationReporting
-package import SQLiteOutbox
 import ReportedText
+package import Reporting
+package import SQLiteOutbox
 import StrictJSON
 
 /// What one agent is set up to do: the configuration file as checked values.
@@ -30,6 +30,8 @@ public struct Configuration: Sendable {
     package var log: LogConfiguration
     /// What is in force under every key that was read, and where it came from; without secrets.
     package private(set) var settings: [ConfigurationSetting] = []
+    /// What it was read from.
+    package private(set) var document = ConfigurationDocument(json: [])
 }
 
 extension Configuration {
@@ -40,7 +42,8 @@ extension Configuration {
     var forConsumers: Configuration? {
         consumerAuthorization.map { provider in
             var own = self
-            (own.authorization, own.authorizationSection) = (provider, "consumerAuthorization")
+            own.authorization = provider
+            own.authorizationSection = "consumerAuthorization"
             return own
         }
     }
@@ -89,8 +92,18 @@ extension Configuration {
         try self.init(json: json, file: file, environment: ProcessEnvironment.variables)
     }
 
-    /// The same; values that come from the environment, or from credentials, come from `environment`.
-    package init(json: [UInt8], file: String, environment: [String: String]) throws(ConfigurationError) {
+    /// Reads again what was read before, with the same result.
+    package init(document: ConfigurationDocument, file: String) throws(ConfigurationError) {
+        try self.init(
+            json: document.json, file: file, environment: ProcessEnvironment.variables, known: document.values)
+    }
+
+    /// The same; values that come from the environment, or from credentials, come from `environment` unless they are
+    /// `known`.
+    package init(
+        json: [UInt8], file: String, environment: [String: String],
+        known: [ValueReference: ValueReference.Found] = [:]
+    ) throws(ConfigurationError) {
         let document: JSONValue
         // Editors on other systems put a byte order mark before the text (RFC 8259 section 8.1 lets a reader pass it).
         let text = json.starts(with: [0xef, 0xbb, 0xbf]) ? Array(json.dropFirst(3)) : json
@@ -114,11 +127,13 @@ extension Configuration {
         guard case .object(let members) = document else {
             throw ConfigurationError(problems: ["\(file): holds \(document.kind); write an object in braces"])
         }
-        let reading = ConfigurationReading(file: file, places: JSONPlaces(of: text), environment: environment)
+        let reading = ConfigurationReading(
+            file: file, places: JSONPlaces(of: text), environment: environment, known: known)
         var root = ConfigurationSection(path: "", members: members, reading: reading)
         var configuration = Self(&root)
         root.finish()
         configuration?.settings = reading.settings
+        configuration?.document = ConfigurationDocument(json: json, values: reading.values)
         configuration?.reportSharedPaths(to: reading, file: file)
         guard let configuration, reading.lines.isEmpty else {
             throw ConfigurationError(problems: reading.lines)
@@ -172,10 +187,16 @@ extension Configuration {
         _ = root.optionalString("$schema", "where an editor finds the schema of this file; Waypost does not look there")
         guard let vehicle, let receiver, let authorization, let upload, let statusAddress else { return nil }
         self.vehicle = vehicle.name
-        (stateWhileRunning, stateOnStop) = (vehicle.whileRunning, vehicle.onStop)
+        stateWhileRunning = vehicle.whileRunning
+        stateOnStop = vehicle.onStop
         privateWhen = vehicle.privateWhen
-        (self.receiver, self.authorization, self.reporting) = (receiver, authorization, reporting)
-        (self.upload, self.outbox, self.statusAddress, self.log) = (upload, outbox, statusAddress, log)
+        self.receiver = receiver
+        self.authorization = authorization
+        self.reporting = reporting
+        self.upload = upload
+        self.outbox = outbox
+        self.statusAddress = statusAddress
+        self.log = log
     }
 
     private static func vehicle(
@@ -240,6 +261,7 @@ package struct UploadConfiguration: Sendable, Hashable {
     package var backlogUpdatesPerSecond: Double?
     package var retry: RetryPolicy
     package var caFile: String?
+    package var proxy: HTTPProxy?
 
     init?(_ root: inout ConfigurationSection) {
         var section = root.section("upload", "where and how updates are sent")
@@ -255,6 +277,7 @@ package struct UploadConfiguration: Sendable, Hashable {
             "the pace of a backlog; 0 is as fast as answers come")
         backlogUpdatesPerSecond = pace == 0 ? nil : Double(pace)
         caFile = section.optionalString("caFile", "PEM file of authorities to trust instead of the system's")
+        proxy = section.proxy(to: endpoint)
         var retry = section.section("retry", "how attempts are repeated")
         self.retry = RetryPolicy(
             initialDelay: retry.seconds(

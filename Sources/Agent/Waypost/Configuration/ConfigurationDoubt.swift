@@ -221,7 +221,8 @@ extension Configuration {
         if text.contains("%s") { return true }
         var rest = text[...]
         while let found = rest.firstRange(of: word.lowercased()) {
-            let (before, after) = (rest[..<found.lowerBound], rest[found.upperBound...])
+            let before = rest[..<found.lowerBound]
+            let after = rest[found.upperBound...]
             if before.hasSuffix("%7b") { return true }
             let isKey = after.first == "=" || before.last == "/" && after.first == "/"
             let isPart = before.last?.isLetter == true || after.first?.isLetter == true

@@ -5,8 +5,12 @@ import StrictJSON
 final class ConfigurationReading {
     private let file: String
     private let places: JSONPlaces
+    /// Values from elsewhere that an earlier reading of the same text found.
+    private let known: [ValueReference: ValueReference.Found]
+    /// The values from elsewhere that were found.
+    private(set) var values: [ValueReference: ValueReference.Found] = [:]
     /// Of this process, for values that come from there.
-    let environment: [String: String]
+    private let environment: [String: String]
     private var problems: [(path: String, says: String, isAbsence: Bool)] = []
     private var misnamed: Set<String> = []
     private(set) var keys: [ConfigurationKey] = []
@@ -14,8 +18,22 @@ final class ConfigurationReading {
 
     var lines: [String] { problems.map { "\(file): \"\($0.path)\" \($0.says)" } }
 
-    init(file: String, places: JSONPlaces = JSONPlaces(), environment: [String: String] = [:]) {
-        (self.file, self.places, self.environment) = (file, places, environment)
+    init(
+        file: String, places: JSONPlaces = JSONPlaces(), environment: [String: String] = [:],
+        known: [ValueReference: ValueReference.Found] = [:]
+    ) {
+        self.file = file
+        self.places = places
+        self.environment = environment
+        self.known = known
+    }
+
+    /// Returns the value of `reference`, which is known or read now.
+    func value(of reference: ValueReference) throws(ValueReference.Problem) -> ValueReference.Found {
+        let found: ValueReference.Found
+        if let value = known[reference] { found = value } else { found = try reference.fetch(environment: environment) }
+        values[reference] = found
+        return found
     }
 
     /// Notes that the value at `path` `says` something that it may not.

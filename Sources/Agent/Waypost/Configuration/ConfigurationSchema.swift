@@ -21,7 +21,7 @@ package enum ConfigurationSchema {
         let own = keys.filter { parent(of: $0.path) == path }
         let common = own.filter { $0.type == nil }
         guard case .choice(let types)? = common.first(where: { $0.name == "type" })?.form else {
-            return object(common, keys, isClosed: true)
+            return object(own, keys, isClosed: true)
         }
         // An editor tells best what is wrong when the type decides what else there is.
         let cases = types.map { type -> JSONValue in

@@ -15,8 +15,13 @@ struct ConfigurationSection {
     var placeholders = ["vehicleId", "providerId"]
 
     init(path: String, members: [String: JSONValue]?, reading: ConfigurationReading) {
-        (self.path, self.members, self.reading) = (path, members, reading)
+        self.path = path
+        self.members = members
+        self.reading = reading
     }
+
+    /// Its path, such as `upload.retry`.
+    var name: String { path }
 
     /// Whether there is anything under `key`.
     func has(_ key: String) -> Bool { members?[key] != nil }
@@ -28,12 +33,16 @@ struct ConfigurationSection {
     }
 
     /// The object under `key`; one without members when it is missing, which is a problem if `isRequired`.
-    mutating func section(_ key: String, isRequired: Bool = false, _ about: String) -> ConfigurationSection {
+    ///
+    /// `example`: such an object, for whoever wrote something else.
+    mutating func section(
+        _ key: String, isRequired: Bool = false, as example: String? = nil, _ about: String
+    ) -> ConfigurationSection {
         declare(key, .section, isRequired: isRequired, about)
         switch member(key) {
         case .object(let members)?: return sub(key, members)
         case nil: if isRequired { missing(key, "write an object in braces, as in config.example.json") }
-        case let other?: wrongKind(key, other, Self.objectAdvice)
+        case let other?: wrongKind(key, other, Self.objectAdvice + (example.map { ", as \($0)" } ?? ""))
         }
         return sub(key, nil)
     }
@@ -46,8 +55,10 @@ struct ConfigurationSection {
             .text ?? ""
     }
 
-    /// A text that is not empty, if there is one.
-    mutating func optionalString(_ key: String, _ about: String) -> String? { text(key, about)?.text }
+    /// A text that is not empty, if there is one. A secret is shown nowhere.
+    mutating func optionalString(_ key: String, isSecret: Bool = false, _ about: String) -> String? {
+        text(key, shownAs: isSecret ? { _ in "…" } : nil, about)?.text
+    }
 
     /// Converts the text under `key` where there is one; what the conversion throws is the problem.
     ///
@@ -268,8 +279,8 @@ struct ConfigurationSection {
     /// Notes that the time under `key` is shorter than that under `other`, where both can be used.
     func require(_ key: String, _ time: Duration, notBelow other: String, _ least: Duration) {
         guard time < least, !isRejected(key), !isRejected(other) else { return }
-        let (seconds, fewest) = (Self.plain(time / .seconds(1)), Self.plain(least / .seconds(1)))
-        report(key, "is \(seconds), shorter than \"\(other)\", which is \(fewest); make it at least as long")
+        let seconds = [time, least].map { Self.plain($0 / .seconds(1)) }
+        report(key, "is \(seconds[0]), shorter than \"\(other)\", which is \(seconds[1]); make it at least as long")
     }
 
     /// Notes every key that was not read, with the one of `meant` or the nearest that exists and is not there; that one
@@ -318,7 +329,10 @@ struct ConfigurationSection {
                 ["insecure", "skipverify", "insecureskipverify", "verify", "verifytls", "verifyssl", "verifypeer"],
                 "remove it; certificates are always verified, and \"caFile\" names authorities of your own"
             ),
-            (["proxy", "httpproxy", "httpsproxy"], "remove it; Waypost uses no proxy"),
+            (
+                ["proxy", "httpproxy", "httpsproxy", "proxyurl"],
+                #"write "proxy": { "url": "http://HOST:PORT" } in "upload" and in "authorization""#
+            ),
             (
                 known.contains("headers") ? ["apikey"] : [],
                 "move it into \"headers\", under the name that the endpoint expects"
@@ -382,7 +396,7 @@ struct ConfigurationSection {
             return nil
         }
         do throws(ValueReference.Problem) {
-            let found = try reference.fetch(environment: reading.environment)
+            let found = try reading.value(of: reference)
             return FoundText(text: found.text, reference: reference, isOpenToAll: found.isOpenToAll)
         } catch {
             reading.add(keyPath(key), "takes its value from \(reference), which \(error)")
@@ -426,7 +440,9 @@ struct ConfigurationSection {
     // MARK: - Problems
 
     private func sub(_ key: String, _ members: [String: JSONValue]?) -> ConfigurationSection {
-        ConfigurationSection(path: keyPath(key), members: members, reading: reading)
+        var section = ConfigurationSection(path: keyPath(key), members: members, reading: reading)
+        section.type = type
+        return section
     }
 
     private func missing(_ key: String, _ advice: String) {
@@ -476,23 +492,4 @@ struct ConfigurationSection {
     private static func plain(_ number: Double) -> String {
         number == number.rounded() ? "\(Int(number))" : "\(number)"
     }
-}
-
-/// One of the numbers of a circle.
-struct CircleMember {
-    let name: String
-    let range: ClosedRange<Double>
-    /// As "degrees from -90 to 90".
-    let words: String
-    /// Whether it says where the circle is.
-    var isSecret = true
-
-    static let all = [
-        Self(name: "latitude", range: -90...90, words: "degrees from -90 to 90"),
-        Self(name: "longitude", range: -180...180, words: "degrees from -180 to 180"),
-        Self(name: "radiusMeters", range: 10...100_000, words: "metres from 10 to 100000", isSecret: false),
-    ]
-    /// Words of other programs.
-    static let others = ["lng": "longitude", "lon": "longitude", "long": "longitude", "lat": "latitude"]
-    static let example = #"[{ "latitude": 48.1, "longitude": 11.5, "radiusMeters": 200 }]"#
 }

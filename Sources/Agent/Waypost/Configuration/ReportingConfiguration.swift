@@ -1,5 +1,5 @@
-package import LocationReporting
 import ReportedText
+package import Reporting
 
 /// When updates are made, and what goes with them.
 package struct ReportingConfiguration: Sendable, Hashable {
@@ -17,14 +17,17 @@ package struct ReportingConfiguration: Sendable, Hashable {
         let word = section.choice(
             "policy", default: PolicyWord.interval,
             "interval: at a fixed interval; accuracy: when who lets the last one drive on is too far off")
-        let (longest, foreign): (String, [String])
+        let longest: String
+        let foreign: [String]
         switch word {
         case .interval:
-            (longest, foreign) = ("intervalSeconds", ["liveMeters", "longestIntervalSeconds"])
+            longest = "intervalSeconds"
+            foreign = ["liveMeters", "longestIntervalSeconds"]
             policy = .interval(
                 section.seconds(longest, in: 5...60, default: 10, "between two updates of a moving vehicle"))
         case .accuracy:
-            (longest, foreign) = ("longestIntervalSeconds", ["intervalSeconds"])
+            longest = "longestIntervalSeconds"
+            foreign = ["intervalSeconds"]
             policy = .accuracy(
                 liveMeters: section.integer(
                     "liveMeters", in: 10...1000, default: 50,

@@ -11,7 +11,8 @@ package enum Spelling {
             if nearest.distance <= (length > 3 ? length / 3 + 1 : 1) { return nearest.word }
         }
         let related = candidates.filter { candidate in
-            let (one, other) = (candidate.lowercased(), word.lowercased())
+            let one = candidate.lowercased()
+            let other = word.lowercased()
             return one.count > 2 && other.count > 2 && (one.hasPrefix(other) || other.hasPrefix(one))
         }
         return related.count == 1 ? related.first : nil
@@ -19,7 +20,8 @@ package enum Spelling {
 
     /// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
     static func distance(_ one: String, _ other: String) -> Int {
-        let (first, second) = (Array(one), Array(other))
+        let first = Array(one)
+        let second = Array(other)
         guard !first.isEmpty, !second.isEmpty else { return max(first.count, second.count) }
         var rows = [[Int]](repeating: [Int](repeating: 0, count: second.count + 1), count: first.count + 1)
         for index in 0...first.count { rows[index][0] = index }

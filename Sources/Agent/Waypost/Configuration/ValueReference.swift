@@ -55,7 +55,10 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// A text, without the end of its line; whether every user of the machine may read it.
-    typealias Found = (text: String, isOpenToAll: Bool)
+    package struct Found: Sendable, Hashable {
+        let text: String
+        let isOpenToAll: Bool
+    }
 
     /// Fetches the text: one line, not empty. May read a small file.
     func fetch(environment: [String: String]) throws(Problem) -> Found {
@@ -70,17 +73,18 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
             guard let text = environment[name], !text.isEmpty else {
                 throw Problem(description: "is not set; set it, for the service with Environment= in its unit")
             }
-            return (try Self.line(text), false)
+            return Found(text: try Self.line(text), isOpenToAll: false)
         case .credential(let name):
             let path: String
             do { path = try ServiceCredential.path(of: name, in: environment) } catch {
                 throw Problem(description: error.description)
             }
-            return (try Self.line(inFile: path), false)
+            return Found(text: try Self.line(inFile: path), isOpenToAll: false)
         case .file(let path):
             let text = try Self.line(inFile: path)
             let status = try? FileStatus(behind: path)
-            return (text, status.map { $0.permissions & (S_IROTH | S_IWOTH) != 0 } ?? false)
+            let isOpen = status.map { $0.permissions & (S_IROTH | S_IWOTH) != 0 } ?? false
+            return Found(text: text, isOpenToAll: isOpen)
         }
     }
 

@@ -1,6 +1,6 @@
-package import FleetEngine
-package import LocationReporting
+import FleetEngine
 import ReportedText
+package import Reporting
 package import VehicleAuthorization
 
 /// The follower's decisions: from an answer to what is reported and when to ask again. Pure; times are monotonic.
@@ -64,9 +64,12 @@ package struct FollowDecisions: Sendable {
 
     private mutating func see(_ snapshot: FollowedSnapshot, at now: Duration, jitter: Double) -> Decision {
         var events: [FollowEvent] = trouble == nil ? [] : [.recovered]
-        (failures, hasRenewedToken, trouble) = (0, false, nil)
+        failures = 0
+        hasRenewedToken = false
+        trouble = nil
         if last.map(snapshot.differs) ?? true {
-            (lastChange, nextSilence) = (now, Self.longestSilence)
+            lastChange = now
+            nextSilence = Self.longestSilence
             events.append(.changed(snapshot))
         } else if now - lastChange >= nextSilence {
             events.append(.silent(now - lastChange))

@@ -1,7 +1,7 @@
 public import FleetEngine
 package import HTTPMessages
-package import LocationReporting
 import ReportedText
+package import Reporting
 public import VehicleAuthorization
 
 /// The consumer's side: follows one trip or vehicle by asking Fleet Engine every 5 seconds, with a token for it.
@@ -31,8 +31,11 @@ public struct Follower: Sendable {
             _ resource: FollowedResource, context: AuthorizationContext, endpoint: HTTPURL, limits: HTTPLimits,
             retry: RetryPolicy
         ) {
-            (self.resource, self.context, self.endpoint) = (resource, context, endpoint)
-            (self.limits, self.retry) = (limits, retry)
+            self.resource = resource
+            self.context = context
+            self.endpoint = endpoint
+            self.limits = limits
+            self.retry = retry
         }
     }
 
@@ -47,8 +50,11 @@ public struct Follower: Sendable {
         _ settings: Settings, authorization: any VehicleAuthorization, transport: any HTTPTransport,
         clock: MonotonicClock, jitter: @escaping @Sendable () -> Double
     ) {
-        (self.settings, self.authorization, self.transport) = (settings, authorization, transport)
-        (self.clock, self.jitter) = (clock, jitter)
+        self.settings = settings
+        self.authorization = authorization
+        self.transport = transport
+        self.clock = clock
+        self.jitter = jitter
     }
 
     /// Follows until the trip is complete or cancelled, or the task is cancelled; a vehicle has no end.

@@ -1,9 +1,7 @@
-import FleetEngine
 import GNSS
-import HTTPMessages
 import LinuxPlatform
-package import LocationReporting
 import ReportedText
+package import Reporting
 import SQLiteOutbox
 import TimeAndChance
 import VehicleAuthorization
@@ -67,19 +65,19 @@ package final class EventLog: ReportingObserver {
                 .debug,
                 "delivered \(batch.pending.count) in \(took), \(traffic.bytesSent) bytes sent, "
                     + "\(traffic.bytesReceived) received")
-        case .failed(let outcome, _): tellTrouble(Self.words(for: outcome), Self.level(of: outcome))
-        case .noToken(let error):
+        case .failed(let outcome, _): tellTrouble(outcome.logLine, Self.level(of: outcome))
+        case .notPrepared(let fault):
             _ = count("", of: "token")
-            tellTrouble("no token, updates are kept: \(error)", .warning)
+            tellTrouble("no token, updates are kept: \(fault.reason)", .warning)
         case .outboxFailed(let error):
             if count("\(error.code)", of: "outbox") != nil { log.write(.error, "outbox: \(error)") }
-        case .waiting(let delay, _): log.write(.debug, "next attempt in \(delay)")
+        case .waiting(let delay): log.write(.debug, "next attempt in \(delay)")
         case .quarantined(let stored, let reason):
             log.write(.error, "update \(stored.sequence) quarantined, Fleet Engine rejects it: \(reason)")
-        case .stateSent(let vehicleState, _):
+        case .announced(let presence, _):
             if end("token") { log.write(.info, "there is a token again") }
             tellDelivery(of: 0)
-            log.write(levelOfOneVehicle, "vehicle is \(vehicleState.rawValue)")
+            log.write(levelOfOneVehicle, "vehicle is \(presence.words)")
         case .withheld: log.write(.debug, "a fix is withheld: the vehicle is private, or was a moment ago")
         case .sky, .progress, .serverTime, .idle: break
         }
@@ -145,20 +143,7 @@ package final class EventLog: ReportingObserver {
         return state.withLock { $0.topics.end(topic, at: now) }
     }
 
-    private static func words(for outcome: UploadOutcome) -> String {
-        switch outcome {
-        case .delivered: ""
-        case .tokenRefused(let reason): "token rejected, updates are kept: \(reason)"
-        case .retry(let reason, _): "upload failed, retry follows: \(reason)"
-        case .unreachable(let reason): "Fleet Engine unreachable, retry follows: \(reason)"
-        case .intercepted(let reason, _): "upload intercepted, retry follows: \(reason)"
-        case .throttled(let reason, _): "throttled, uploads go out less often for a while: \(reason)"
-        case .hold(let reason): "delivery is on hold, updates are kept: \(reason)"
-        case .rejected(let reason): "Fleet Engine rejects an update: \(reason)"
-        }
-    }
-
-    private static func level(of outcome: UploadOutcome) -> LogLevel {
+    private static func level(of outcome: DeliveryOutcome) -> LogLevel {
         if case .rejected = outcome { .error } else { .warning }
     }
 }

@@ -8,7 +8,8 @@ import TimeAndChance
 ///
 /// Whoever writes never waits for whoever reads: a journal that hangs must not hold up delivery.
 package final class LogWriter: Sendable {
-    private let settings: Locked<(level: LogLevel, format: LogFormat)>
+    private let level: LogLevel
+    private let format: LogFormat
     private let isReadByJournal: Bool
     private let heard: (@Sendable (LogLevel, String) -> Void)?
     private let hearsDebug: Bool
@@ -22,20 +23,18 @@ package final class LogWriter: Sendable {
         output: (@Sendable ([UInt8]) -> Void)? = nil, hearsDebug: Bool = false,
         heard: (@Sendable (LogLevel, String) -> Void)? = nil
     ) {
-        settings = Locked((level, format))
+        self.level = level
+        self.format = format
         self.isReadByJournal = isReadByJournal
         self.output = output
         self.hearsDebug = hearsDebug
         self.heard = heard
     }
 
-    /// Writes as `log` has it from now on.
-    func change(to log: LogConfiguration) { settings.withLock { $0 = (log.level, log.format) } }
-
     /// Writes one line when `level` is wanted.
     package func write(_ level: LogLevel, _ message: @autoclosure () -> String) {
         if let heard, hearsDebug || level < .debug { heard(level, message().printable) }
-        guard level <= settings.withLock({ $0.level }) else { return }
+        guard level <= self.level else { return }
         let line = line(level, message())
         if let output { return output(line) }
         StandardError.write(line, notice: notice(ofDropped:))
@@ -49,7 +48,7 @@ package final class LogWriter: Sendable {
     private func line(_ level: LogLevel, _ message: String) -> [UInt8] {
         let text = message.printable
         let now = UTCTime.system
-        switch settings.withLock({ $0.format }) {
+        switch format {
         case .json:
             let entry = JSONValue.object([
                 "time": .string(now.description), "level": .string(level.rawValue), "message": .string(text),

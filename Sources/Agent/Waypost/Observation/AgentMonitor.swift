@@ -1,9 +1,7 @@
-import FleetEngine
 package import GNSS
-package import HTTPMessages
 import LinuxPlatform
-package import LocationReporting
 package import ReportedText
+package import Reporting
 package import SQLiteOutbox
 package import TimeAndChance
 package import VehicleAuthorization
@@ -204,12 +202,14 @@ package final class AgentMonitor: ReportingObserver {
                 state.trouble = nil
             case .failed(let outcome, _):
                 state.delivery(meets: DeliveryTrouble.Kind(outcome), outcome.reason, at: now)
-                if case .tokenRefused(let reason) = outcome {
-                    state.lastTokenRefusal = ("Fleet Engine rejected it: \(reason)", now)
+                if case .prepareAgain = outcome {
+                    state.lastTokenRefusal = ("Fleet Engine rejected it: \(outcome.reason)", now)
                 }
-            case .noToken(let error):
-                state.delivery(meets: .token, "\(error)", at: now)
-                if error.isRefusal { state.lastTokenRefusal = ("\(error)", now) }
+            case .notPrepared(let fault):
+                state.delivery(meets: .token, fault.reason, at: now)
+                if case .noPermit(let missing) = fault, missing.cause.isRejection {
+                    state.lastTokenRefusal = (fault.reason, now)
+                }
             // While positions go out from memory nothing waits for the outbox.
             case .outboxFailed(let error):
                 if state.memoryOnly == nil { state.delivery(meets: .outbox, "\(error)", at: now) }
@@ -217,9 +217,9 @@ package final class AgentMonitor: ReportingObserver {
                 state.memoryOnly = ("\(error)", state.memoryOnly?.since ?? now)
                 if state.trouble?.kind == .outbox { state.trouble = nil }
             case .accepted: state.memoryOnly = nil
-            case .waiting(let delay, _): state.waitsUntil = now + delay
+            case .waiting(let delay): state.waitsUntil = now + delay
             case .refused(_, let refusal): state.lastRefusal = (refusal, now)
-            case .stateSent:
+            case .announced:
                 state.waitsUntil = nil
                 if state.trouble?.kind != .outbox { state.trouble = nil }
             case .tooSoon, .quarantined, .idle: break
@@ -235,15 +235,15 @@ package struct DeliveryTrouble: Sendable, Hashable {
         case token, tokenRefused, retry, throttled, unreachable, intercepted, hold, rejected, outbox
 
         /// `delivered` is none.
-        init(_ outcome: UploadOutcome) {
+        init(_ outcome: DeliveryOutcome) {
             self =
                 switch outcome {
-                case .tokenRefused: .tokenRefused
+                case .prepareAgain: .tokenRefused
                 case .delivered, .retry: .retry
                 case .throttled: .throttled
-                case .unreachable: .unreachable
-                case .intercepted: .intercepted
-                case .hold: .hold
+                case .unanswered: .unreachable
+                case .intercepted, .tooLarge: .intercepted
+                case .held: .hold
                 case .rejected: .rejected
                 }
         }
@@ -287,7 +287,7 @@ package struct DeliveryCounts: Sendable, Hashable {
     package var requests = 0
     package var retries = 0
     package var tokenFetches = 0
-    package var traffic = HTTPTraffic()
+    package var traffic = Traffic()
     package var refusedFixes: [String: Int] = [:]
     package var receiverWarnings: [String: Int] = [:]
     package var notStored = 0
@@ -312,10 +312,10 @@ package struct DeliveryCounts: Sendable, Hashable {
         case .failed(let outcome, let traffic):
             if outcome.isFailedAttempt { retries += 1 }
             self.traffic += traffic
-        case .stateSent(_, let traffic):
+        case .announced(_, let traffic):
             requests += 1
             self.traffic += traffic
-        case .receiver, .sky, .progress, .privateModeBegan, .privateModeEnded, .tooSoon, .noToken, .outboxFailed,
+        case .receiver, .sky, .progress, .privateModeBegan, .privateModeEnded, .tooSoon, .notPrepared, .outboxFailed,
             .quarantined, .waiting, .serverTime, .idle:
             break
         }

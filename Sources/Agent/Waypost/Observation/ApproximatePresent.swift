@@ -1,6 +1,6 @@
 import GNSS
 import LinuxPlatform
-package import LocationReporting
+package import Reporting
 package import TimeAndChance
 
 /// The present to within years, by the best witness there is: what a receiver's ambiguous week number is dated by.

@@ -1,6 +1,6 @@
 package import GNSS
 import LinuxPlatform
-package import LocationReporting
+package import Reporting
 import TimeAndChance
 
 /// Measures what a follower sees of one vehicle's drive: by the fixes and the updates that are made of them.

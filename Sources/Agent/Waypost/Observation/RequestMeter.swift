@@ -1,7 +1,7 @@
 import GNSS
 package import HTTPMessages
 import LinuxPlatform
-package import LocationReporting
+package import Reporting
 package import TimeAndChance
 
 /// Measures the requests to Fleet Engine of all vehicles of a replay, on their way through it.
@@ -39,7 +39,7 @@ package final class RequestMeter: HTTPTransport, ReportingObserver {
             guard let systemTime else { return }
             let lag = fix.timeOfFix.duration(to: systemTime())
             state.withLock { $0.longestLag = max($0.longestLag ?? .zero, lag) }
-        case .noToken: state.withLock { $0.failed("noToken") }
+        case .notPrepared: state.withLock { $0.failed("noToken") }
         default: break
         }
     }

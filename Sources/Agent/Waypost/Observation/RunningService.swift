@@ -13,9 +13,9 @@ package struct RunningService: Sendable {
     private static let patience = 10
     private static let longestAnswer = 1 << 20
 
-    /// As `configuration` has it; without one, where the service is by default.
-    package init(_ configuration: Configuration?) {
-        address = configuration?.statusAddress ?? .loopback(host: "127.0.0.1", port: 9464)
+    /// The service of `configuration`; without one, the service at `address` or at the default address.
+    package init(_ configuration: Configuration?, at address: LocalAddress? = nil) {
+        self.address = configuration?.statusAddress ?? address ?? .loopback(host: "127.0.0.1", port: 9464)
         outboxPath = configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite"
     }
 

@@ -1,5 +1,5 @@
-import LocationReporting
 import ReportedText
+import Reporting
 
 extension StatusReport {
     /// The report in Prometheus's text format, version 0.0.4.

@@ -1,5 +1,5 @@
-import LocationReporting
 import ReportedText
+import Reporting
 package import TimeAndChance
 
 /// Whether positions reach Fleet Engine, and in a few sentences why not and what to do.
@@ -213,7 +213,7 @@ extension StatusReport {
             stage: .delivery, seconds: seconds,
             text:
                 "\(nothingSent(for: seconds, at: now)), and no stage has reported why; look at the log "
-                + "(journalctl -u waypost; on the page: Last events).")
+                + "(journalctl -u waypost).")
     }
 
     private var troubleKind: DeliveryTrouble.Kind? {
@@ -231,11 +231,11 @@ extension StatusReport {
     /// What the reason does not say itself.
     private var remedy: String {
         switch troubleKind {
-        case .token: "waypost token (on the page: Run the checks) asks for one now and shows what comes."
+        case .token: "waypost token asks for one now and shows what comes."
         case .unreachable:
             "It is tried again by itself; if it stays so, check the vehicle's network and upload.endpoint."
         case .rejected:
-            "Smaller batches are tried until the one is found; waypost outbox list (on the page: Last events) shows it "
+            "Smaller batches are tried until the one is found; waypost outbox list shows it "
                 + "then."
         // What an outbox reports names its remedy, which isn't always the disk.
         case .outbox, .tokenRefused, .retry, .throttled, .intercepted, .hold, nil: ""
@@ -295,7 +295,7 @@ extension StatusReport {
         }
         if quarantine.count > 0 {
             texts.append(
-                "\(Self.subject(quarantine.count)) quarantined; waypost outbox list (on the page: Last events) says why."
+                "\(Self.subject(quarantine.count)) quarantined; waypost outbox list says why."
             )
         }
         if let outboxWarning { texts.append(ended(outboxWarning)) }

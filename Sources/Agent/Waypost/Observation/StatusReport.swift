@@ -1,7 +1,7 @@
 import GNSS
 import HTTPMessages
-package import LocationReporting
 import ReportedText
+package import Reporting
 package import SQLiteOutbox
 package import TimeAndChance
 

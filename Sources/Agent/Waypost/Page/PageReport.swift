@@ -11,7 +11,6 @@ struct PageReport {
     let uptime: Duration
     /// For the times of a person's clock.
     let now: UTCTime
-    let orders: JSONValue
 
     var json: JSONValue {
         let verdict = PageVerdict(status, at: now)
@@ -26,7 +25,7 @@ struct PageReport {
             // In minutes of the list above, so that both are drawn upon one grid.
             "outages": .array(
                 history.outageMinutes(at: uptime).map { .array([.number($0.lowerBound), .number($0.upperBound)]) }),
-            "events": .array(history.lines.reversed().map(event)), "orders": orders,
+            "events": .array(history.lines.reversed().map(event)),
         ])
     }
 

@@ -1,4 +1,4 @@
-import LocationReporting
+import Reporting
 import TimeAndChance
 
 /// What the page says first: how things stand, in a few words, and then in those of `why`.
@@ -14,19 +14,21 @@ struct PageVerdict: Sendable, Hashable {
     /// As "No receiver".
     let title: String
     let text: String
+}
 
+extension PageVerdict {
     init(_ status: StatusReport, at now: UTCTime) {
-        text = status.why(at: now).text
+        let text = status.why(at: now).text
         if let trouble = status.troubles(at: now).first {
-            (kind, title) = (.trouble, Self.title(of: trouble, in: status))
+            self.init(kind: .trouble, title: Self.title(of: trouble, in: status), text: text)
         } else if status.privateSeconds != nil {
-            (kind, title) = (.well, "Private")
+            self.init(kind: .well, title: "Private", text: text)
         } else if status.delivery.secondsSinceDelivery == nil {
-            (kind, title) = (.well, "Starting")
+            self.init(kind: .well, title: "Starting", text: text)
         } else if status.isCatchingUp {
-            (kind, title) = (.catchingUp, "Catching up")
+            self.init(kind: .catchingUp, title: "Catching up", text: text)
         } else {
-            (kind, title) = (.well, "All is well")
+            self.init(kind: .well, title: "All is well", text: text)
         }
     }
 

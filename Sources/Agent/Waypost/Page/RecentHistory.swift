@@ -1,6 +1,6 @@
 import GNSS
 import LinuxPlatform
-package import LocationReporting
+package import Reporting
 import TimeAndChance
 import TrackDrawing
 
@@ -41,8 +41,10 @@ struct RecentHistory: Sendable {
             guard let latitude = Int32(exactly: (fix.latitude * Self.unitsPerDegree).rounded()),
                 let longitude = Int32(exactly: (fix.longitude * Self.unitsPerDegree).rounded())
             else { return nil }
-            (at, timeOfFix) = (Int32(clamping: now.components.seconds), fix.timeOfFix.millisecondsSince1970)
-            (self.latitude, self.longitude) = (latitude, longitude)
+            at = Int32(clamping: now.components.seconds)
+            timeOfFix = fix.timeOfFix.millisecondsSince1970
+            self.latitude = latitude
+            self.longitude = longitude
             speed = fix.speedMetersPerSecond.map { Float($0) } ?? .nan
         }
 
@@ -82,11 +84,14 @@ struct RecentHistory: Sendable {
     mutating func note(_ event: ReportingEvent, at now: Duration) {
         switch event {
         case .fix(let fix): note(fix, at: now)
-        case .privateModeBegan: (newest, places) = (nil, [])  // they lead to where it is
+        case .privateModeBegan:
+            // they lead to where it is
+            newest = nil
+            places = []
         case .delivered(let batch, _, _):
             change(at: now) { $0.delivered += batch.pending.count }
             endOutage(at: now)
-        case .failed, .noToken:
+        case .failed, .notPrepared:
             change(at: now) { $0.failed += 1 }
             outageSince = outageSince ?? now
         default: break

@@ -40,16 +40,7 @@ enum TechnicianPage {
         .bars div { width: 23px; text-align: center; font-size: 11px; line-height: 1.25; color: var(--dim); font-variant-numeric: tabular-nums; }
         .bars i { display: block; border-radius: 2px 2px 0 0; border: 1.5px solid var(--dim); border-bottom-width: 2px; min-height: 2px; }
         .bars .used i { background: var(--good); border-color: var(--good); }
-        #buttons { display: flex; flex-wrap: wrap; gap: 8px; }
-        button {
-          font: inherit; font-weight: 600; color: var(--accent); background: var(--page); border: 1px solid var(--accent); border-radius: 6px;
-          padding: 8px 14px; min-height: 42px; cursor: pointer;
-        }
-        button:disabled { color: var(--dim); border-color: var(--line); cursor: default; }
-        #said { margin: 10px 0 0; } #said:empty { display: none; }
-        .lines { list-style: none; padding: 0; margin-top: 10px; font-size: 14px; }
-        .lines li { display: grid; grid-template-columns: 44px minmax(0, 1fr); gap: 8px; margin: 0; padding: 5px 0; border-top: 1px solid var(--line); overflow-wrap: anywhere; }
-        .lines li > :first-child { font-weight: 650; }
+        #commands code { font-size: 14px; overflow-wrap: anywhere; }
         #events td { white-space: normal; overflow-wrap: anywhere; color: var(--text); } #events td:first-child { white-space: nowrap; color: var(--dim); }
         #events tr.debug td { color: var(--dim); } #events .error td:last-child { color: var(--jump); } #events .warning td:last-child { color: var(--warn); }
         #events tr { display: table-row; } #events td { display: table-cell; text-align: left; border-top: 1px solid var(--line); }
@@ -57,16 +48,16 @@ enum TechnicianPage {
         #events td::before { content: none; }
         @media (max-width: 900px) {
           #figures { order: 1; } #verdict { order: 0; } #sky { order: 3; } #map { order: 2; } #hour { order: 4; }
-          #orders { order: 5; } .facts { order: 6; } #log { order: 7; }
+          #commands { order: 5; } .facts { order: 6; } #log { order: 7; }
           .pair { display: contents; } .figures { grid-template-columns: 1fr 1fr; gap: 8px; } .figures div:last-child { grid-column: 1 / -1; } dd { max-width: 62vw; }
-          button { flex: 1 1 100%; }
         }
         """
 
     private static let body: Markup = """
 
         <header>
-          <h1 id="vehicle">Waypost</h1>
+          <span class="dim">Waypost</span>
+          <h1 id="vehicle"></h1>
           <span id="state" class="pill dim" role="status">connecting</span>
           <span id="since" class="dim"></span>
         </header>
@@ -91,14 +82,14 @@ enum TechnicianPage {
           </div>
           <div class="column">
             <section id="sky"><h2>Satellites</h2><div id="systems"></div></section>
-            <section id="orders">
-              <h2>Try it</h2>
-              <div id="buttons">
-                <button type="button" id="check">Run the checks</button>
-                <button type="button" id="bundle">Make a support bundle</button>
-              </div>
-              <p id="said" role="status"></p>
-              <ul class="lines" id="checks"></ul>
+            <section id="commands">
+              <h2>Commands on this machine</h2>
+              <dl>
+                <dt>Run the checks</dt><dd><code>sudo waypost check --online</code></dd>
+                <dt>Read this verdict</dt><dd><code>waypost why</code></dd>
+                <dt>List the queue</dt><dd><code>waypost outbox list</code></dd>
+                <dt>Support bundle</dt><dd><code>sudo waypost bundle</code></dd>
+              </dl>
             </section>
             <section class="facts"><h2>Queue and delivery</h2><dl id="delivery"></dl></section>
             <section class="facts"><h2>Token</h2><dl id="token"></dl></section>
@@ -108,7 +99,7 @@ enum TechnicianPage {
         """
 
     private static let script: Markup = #"""
-        let view = null, drawn = "", said = "", bundles = false;
+        let view = null, drawn = "";
 
         // A browser asks for nothing relative to an address with a password in it.
         const here = new URL(location.href);
@@ -220,21 +211,6 @@ enum TechnicianPage {
           ]);
         }
 
-        function showOrders() {
-          const { orders } = view, checks = orders.checkingSeconds != null;
-          const stale = document.body.classList.contains("stale");
-          $("bundle").disabled = stale || bundles;
-          $("check").disabled = stale || checks;
-          $("check").textContent = checks ? "Checking, " + span(orders.checkingSeconds) : "Run the checks";
-          if ($("said").textContent !== said) $("said").textContent = said;
-          $("checks").replaceChildren(...orders.lines.map(line => {
-            const made = element("li"), words = element("span");
-            words.append(element("b", line.name), ": " + line.text);
-            made.append(element("span", line.verdict, line.verdict === "FAIL" ? "bad" : line.verdict === "ok" ? "good" : "dim"), words);
-            return made;
-          }));
-        }
-
         function showVerdict(kind, title, text) {
           document.title = title + " · " + $("vehicle").textContent;
           $("verdict").className = kind;
@@ -245,16 +221,15 @@ enum TechnicianPage {
         function show() {
           const { status, verdict } = view;
           $("vehicle").textContent = status.vehicle.replace(/.*\//, "");
-          $("since").textContent = clock(view.now) + " UTC";
-          // The words of `why`, without what stands above them and the commands of which this page has buttons.
-          const words = verdict.text.replace(verdict.title + ": ", "").replace(/waypost [a-z ]+ \(on the page: ([^)]+)\)/g, "“$1”");
+          $("since").textContent = clock(view.now) + " UTC, " + new Date(view.now).toLocaleTimeString() + " local time";
+          // The text of `why` without the title above it.
+          const words = verdict.text.replace(verdict.title + ": ", "");
           showVerdict(verdict.kind, verdict.title, words[0].toUpperCase() + words.slice(1));
           document.querySelector("main").hidden = false;
           showFigures();
           showSky();
           showHour();
           showFacts();
-          showOrders();
           $("lines").replaceChildren(...view.events.map(event => {
             const row = element("tr", undefined, event.level);
             row.append(element("td", clock(event.time)), element("td", event.text));
@@ -262,8 +237,8 @@ enum TechnicianPage {
           }));
         }
 
-        async function ask(path, options) {
-          const answer = await fetch(new URL(path, here), { cache: "no-store", signal: AbortSignal.timeout(20000), ...options });
+        async function ask(path) {
+          const answer = await fetch(new URL(path, here), { cache: "no-store", signal: AbortSignal.timeout(20000) });
           if (!answer.ok) throw new Error((await answer.json().catch(() => null))?.error?.message || "it answered " + answer.status);
           return answer;
         }
@@ -277,8 +252,7 @@ enum TechnicianPage {
             setState(isSilent ? "no answer" + since : "not updated" + since + ": " + problem.message, "bad");
             document.body.classList.add("stale");
             if (!view) return;
-            showVerdict("trouble", isSilent ? "The service does not answer" : "This page is not updated", "What stands below is of " + clock(view.now) + " UTC.");
-            showOrders();
+            showVerdict("trouble", isSilent ? "The service does not answer" : "This page is not updated", "Everything below dates from " + clock(view.now) + " UTC.");
             return;
           }
           setState("live", "dim");
@@ -294,31 +268,6 @@ enum TechnicianPage {
           } catch {}  // told by the other question
         }
 
-        async function order(path, words) {
-          said = "";
-          try { await ask(path, { method: "POST" }); } catch (problem) { said = words + ": " + problem.message; }
-          refresh();
-        }
-
-        async function makeBundle() {
-          bundles = true;
-          said = "The bundle is being made; that takes half a minute at most.";
-          showOrders();
-          try {
-            const answer = await ask("bundle", { method: "POST", signal: AbortSignal.timeout(120000) });
-            const link = element("a"), file = URL.createObjectURL(await answer.blob());
-            link.href = file;
-            link.download = answer.headers.get("Content-Disposition").replace(/.*filename="|"$/g, "");
-            link.click();
-            URL.revokeObjectURL(file);
-            said = "The bundle is saved as " + link.download + "; it holds no secrets and no positions.";
-          } catch (problem) { said = "There is no bundle: " + problem.message; }
-          bundles = false;
-          showOrders();
-        }
-
-        $("check").addEventListener("click", () => order("check", "The checks do not run"));
-        $("bundle").addEventListener("click", makeBundle);
         poll(refresh, 2000);
         poll(refreshMap, 10000);
         """#

@@ -1,5 +1,5 @@
 import LinuxPlatform
-package import LocationReporting
+package import Reporting
 
 /// A call that may never return, and that its caller can leave.
 ///
@@ -43,16 +43,18 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
         return value
     }
 
-    /// Runs `body` for as long as it takes. When the caller is cancelled it is too, and abandoned after `patience`.
+    /// Runs `body` until it ends. It is cancelled when the caller is, or when it calls the closure that it is given.
+    /// `patience` later it is abandoned.
     package static func run(
-        stoppedWithin patience: Duration, on clock: MonotonicClock, _ body: @escaping @Sendable () async -> Value
+        stoppedWithin patience: Duration, on clock: MonotonicClock,
+        _ body: @escaping @Sendable (_ stop: @escaping @Sendable () -> Void) async -> Value
     ) async -> Value? {
         let (end, ended) = AsyncStream.makeStream(of: Never.self)
         let calling = Task {
             defer { ended.finish() }
-            return await body()
+            return await body { ended.finish() }
         }
-        for await _ in end {}  // until it has ended, or this task is cancelled
+        for await _ in end {}  // until it has ended or is stopped, or this task is cancelled
         calling.cancel()
         return await Self().run(within: patience, on: clock) { await calling.value }
     }

@@ -3,8 +3,8 @@ package import GNSS
 import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
-package import LocationReporting
 import ReportedText
+package import Reporting
 
 /// Judges whether every stage makes progress. Pure.
 ///
@@ -20,7 +20,7 @@ package struct ProgressWatch: Sendable {
     private static let longestTick = Duration.seconds(5)
 
     /// How long each stage may take from now on.
-    package var patience: [Stage: Duration]
+    private let patience: [Stage: Duration]
     private var debts: [Stage: Debt] = [:]
     private var now = Duration.zero
 
@@ -61,14 +61,14 @@ extension ProgressWatch {
         case .delivered:
             moved(.upload)
             rests(.transport)
-        case .noToken, .quarantined: moved(.upload)
-        case .waiting(let delay, _): moved(.upload, nextAfter: delay)
+        case .notPrepared, .quarantined: moved(.upload)
+        case .waiting(let delay): moved(.upload, nextAfter: delay)
         case .idle: rests(.upload)
         case .accepted, .notStored: roused(.upload)
         // No signs of the upload loop: these also come from work beside it, a vehicle's state and the outbox's
         // maintenance; the loop itself waits or acts after each of them, and says so.
         case .failed: rests(.transport)
-        case .outboxFailed, .stateSent: break
+        case .outboxFailed, .announced: break
         case .receiver, .receiverWarning, .sky, .progress, .privateModeBegan, .privateModeEnded, .tooSoon, .serverTime:
             break
         }
@@ -84,7 +84,6 @@ package final class StageProgress: ReportingObserver, ReceiverProgress {
     package func moved(_ stage: Stage) { watch.withLock { $0.moved(stage) } }
     package func rests(_ stage: Stage) { watch.withLock { $0.rests(stage) } }
     package func roused(_ stage: Stage) { watch.withLock { $0.roused(stage) } }
-    func change(patience: [Stage: Duration]) { watch.withLock { $0.patience = patience } }
     package func tick(after elapsed: Duration) -> Stall? { watch.withLock { $0.tick(after: elapsed) } }
     package func observe(_ event: ReportingEvent) { watch.withLock { $0.take(event) } }
 
@@ -92,7 +91,7 @@ package final class StageProgress: ReportingObserver, ReceiverProgress {
     package func fixMade(_ fix: Fix) { roused(.intake) }
     package func ended() {
         rests(.receiver)
-        rests(.intake)  // when it is replaced nobody takes what it left
+        rests(.intake)  // nobody takes what it left
     }
 }
 

@@ -1,6 +1,6 @@
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 import SQLiteOutbox
 
 /// An outbox that answers in time, whatever its disk does.

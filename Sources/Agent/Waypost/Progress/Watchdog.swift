@@ -1,5 +1,5 @@
 package import LinuxPlatform
-import LocationReporting
+import Reporting
 
 /// What the thread `progress` does: it judges the stages each second, feeds the service manager's watchdog while every
 /// one moves or has a reason to wait, and ends the process when one has stalled.

@@ -1,25 +1,37 @@
 package import BackendAuthorization
 import CurlTransport
 import FleetEngine
+import FleetEngineDelivery
 import GNSS
 import GNSSReceiver
 package import HTTPMessages
 import LinuxPlatform
-import LocationReporting
+package import Reporting
 import TimeAndChance
 package import VehicleAuthorization
 
 extension Configuration {
     /// The transport to Fleet Engine, with so many connections at most; `nil` for what one vehicle needs.
     package func makeTransport(connections: Int? = nil) throws(AgentError) -> any HTTPTransport {
-        try Self.transport(uploadFiles, connections: connections)
+        try Self.transport(uploadFiles, upload.proxy, connections: connections)
+    }
+
+    /// Returns the delivery of the configured vehicle's updates over `transport`, with tokens of `authorization`.
+    package func makeDelivery(
+        authorization: any VehicleAuthorization, transport: any HTTPTransport
+    ) -> any Delivery {
+        FleetEngineDelivery(
+            of: vehicle, to: upload.endpoint, limits: HTTPLimits(total: upload.timeout), authorization: authorization,
+            transport: transport)
     }
 
     /// Returns the configured receiver. `progress` and `tap` are notified of a live one.
     ///
-    /// `present`: the present to within years, by which week roll-overs are repaired.
+    /// `present`: the present to within years, by which week roll-overs are repaired. `foundRate`: where a search for
+    /// the baud rate begins, and what it finds.
     func makeSource(
-        present: @escaping @Sendable () -> UTCTime, progress: (any ReceiverProgress)? = nil,
+        present: @escaping @Sendable () -> UTCTime, foundRate: Locked<FoundBaudRate?> = Locked(nil),
+        progress: (any ReceiverProgress)? = nil,
         tap: (any ReceiverTap)? = nil
     ) -> any FixSource {
         let accepts = receiver.acceptsMissingChecksum
@@ -29,7 +41,8 @@ extension Configuration {
             options: NMEADecoderOptions(dates: dates, acceptsMissingChecksum: accepts, readsSky: true))
         return switch receiver.source {
         case .serial(let device, let baudRate):
-            LiveReceiver.serial(device: device, baudRate: baudRate, decoder: live, progress: progress, tap: tap)
+            LiveReceiver.serial(
+                device: device, baudRate: baudRate, found: foundRate, decoder: live, progress: progress, tap: tap)
         case .file(let path, follows: true):
             LiveReceiver.growingFile(path, decoder: live, progress: progress, tap: tap)
         case .file(let path, follows: false):
@@ -83,7 +96,8 @@ extension Configuration {
             case .http(let settings, let trust):
                 return try HTTPTokenProvider(
                     settings, section: section, providerID: vehicle.providerID,
-                    transport: try Self.transport(tokenFiles, tellsCertificateEnd: tellsCertificateEnd),
+                    transport: try Self.transport(
+                        tokenFiles, trust.proxy, tellsCertificateEnd: tellsCertificateEnd),
                     sendsCertificate: trust.clientKeyFile != nil, present: present)
             case .command(let arguments, let environment, let format, let timeout):
                 return try CommandTokenProvider(
@@ -98,12 +112,13 @@ extension Configuration {
     }
 
     private static func transport(
-        _ files: CertificateFiles, connections: Int? = nil, tellsCertificateEnd: Bool = false
+        _ files: CertificateFiles, _ proxy: HTTPProxy?, connections: Int? = nil, tellsCertificateEnd: Bool = false
     ) throws(AgentError) -> any HTTPTransport {
         if let problem = files.problems.first { throw AgentError(.configuration, problem) }
         var options = CurlTransportOptions(userAgent: "waypost/" + Release.version, caFile: files.authorities)
         if let connections { options.mostConnections = connections }
         options.clientCertificate = files.client
+        options.proxy = proxy
         options.tellsCertificateEnd = tellsCertificateEnd
         do { return try CurlTransport(options: options) } catch {
             throw AgentError(.configuration, "\(files.section): \(error)")

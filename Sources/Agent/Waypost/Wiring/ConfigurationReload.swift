@@ -1,134 +1,149 @@
-import HTTPMessages
-import LinuxPlatform
-import LocationReporting
+import GNSSReceiver
+package import LinuxPlatform
 import ReportedText
-import RunRecording
-import VehicleAuthorization
+import Reporting
+import SQLiteOutbox
+import TimeAndChance
 
-/// Who asks a running service to read its configuration anew, and from where.
-package struct ReloadRequests: Sendable {
+/// Where the configuration of a running service is, and the requests to read it again.
+package struct ReloadSource: Sendable {
     let file: String
-    let requests: AsyncStream<Void>
+    let requests: ReloadRequests
 
-    /// Reads `file` at each of `requests`, of which one is kept while another is carried out.
-    package init(file: String, requests: AsyncStream<Void>) { (self.file, self.requests) = (file, requests) }
+    package init(file: String, requests: ReloadRequests) {
+        self.file = file
+        self.requests = requests
+    }
 }
 
-/// Reads the configuration of the running service anew: the new one is checked whole and everything made that it needs,
-/// then it is put in force in one step; one that cannot be changes nothing. Certificate files that are replaced under
-/// their names are noticed without a request, too.
+/// Watches for a reason to begin the next run of the service: a request to reload, or certificate files that were
+/// replaced under their names.
+///
+/// The next configuration is checked whole, and everything that could keep the next run from starting is tried. What
+/// can't be used changes nothing. The run ends only when every position is stored.
 struct ConfigurationReload {
-    /// Everything that a reload needs, made before anything ends.
-    private struct Successor: Sendable {
+    /// A configuration that can be used.
+    fileprivate struct Candidate: Sendable {
+        let cause: Handover.Cause
         let configuration: Configuration
-        let plan: ReloadPlan
-        let files: CertificateFileStates
-        var source: (any FixSource)?
-        var authorization: CachedAuthorization?
-        var transport: (any HTTPTransport)?
+        let change: ConfigurationChange
+        let loadedAt: UTCTime
     }
 
+    private let source: ReloadSource?
+    private let inForce: Configuration
     private let parts: ServiceParts
     private let agent: VehicleAgent
     private let manager: ServiceManager
-    /// The cache in use, for those who drop its tokens.
-    private let tokens: Locked<CachedAuthorization?>
     private let report: @Sendable () async -> StatusReport
-    private let inForce: Locked<Configuration>
-    private var authorization: CachedAuthorization
-    /// Those that the connections in use were made with.
-    private var files: CertificateFileStates
-    /// Replaced ones that could not be used, which has been logged; they are tried again.
+    /// The certificate files that the connections in use were made with.
+    private let files: CertificateFileStates
+    /// Replaced files that can't be used, which has been logged.
     private var unusableFiles: CertificateFileStates?
 
-    /// The time between looks at the certificate files.
+    /// The time between two looks at the certificate files.
     private static let lookInterval = Duration.seconds(10)
+    /// The time between two attempts to end the run while positions are in memory only.
+    private static let waitInterval = Duration.seconds(1)
 
     init(
-        of agent: VehicleAgent, _ parts: ServiceParts, manager: ServiceManager, tokens: Locked<CachedAuthorization?>,
-        inForce: Locked<Configuration>, authorization: CachedAuthorization, files: CertificateFileStates,
-        report: @escaping @Sendable () async -> StatusReport
+        of agent: VehicleAgent, _ inForce: Configuration, _ parts: ServiceParts, from source: ReloadSource?,
+        files: CertificateFileStates, manager: ServiceManager, report: @escaping @Sendable () async -> StatusReport
     ) {
-        (self.agent, self.parts, self.manager, self.tokens) = (agent, parts, manager, tokens)
-        (self.inForce, self.authorization, self.report) = (inForce, authorization, report)
+        self.agent = agent
+        self.inForce = inForce
+        self.parts = parts
+        self.source = source
         self.files = files
+        self.manager = manager
+        self.report = report
     }
 
-    /// Until cancelled. Without `reloads`, only replaced files are noticed.
-    mutating func run(at reloads: ReloadRequests?) async {
+    /// Returns the reload that ends this run, when nothing keeps it any longer; `nil` when cancelled.
+    mutating func next() async -> Reload? {
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let isRequested = Locked(false)
-        await withTaskGroup { group in
+        return await withTaskGroup(of: Void.self) { group in
             group.addTask { [clock = parts.clock] in
                 while !Task.isCancelled {
                     await clock.sleep(for: Self.lookInterval)
                     wake.yield()
                 }
             }
-            if let reloads {
-                group.addTask {
-                    for await _ in reloads.requests {
-                        isRequested.withLock { $0 = true }
-                        wake.yield()
-                    }
-                }
+            if let source {
+                group.addTask { for await _ in source.requests.arrivals { wake.yield() } }
             }
+            var candidate: Candidate?
+            var hasReportedWait = false
             for await _ in wakes {
-                if isRequested.withLock({ exchange(&$0, with: false) }), let file = reloads?.file {
-                    await reload(file)
-                } else {
-                    await lookAtFiles()
+                if source?.requests.take() == true {
+                    candidate = await requestedCandidate()
+                    hasReportedWait = false
+                } else if candidate == nil {
+                    candidate = await candidateOfReplacedFiles()
+                }
+                guard let found = candidate else { continue }
+                guard let reason = await agent.reasonForUnstored() else {
+                    group.cancelAll()
+                    return Reload(of: agent, found, inForce: inForce)
+                }
+                if !hasReportedWait {
+                    parts.log.write(.warning, "reload delayed: positions are in memory only: \(reason)")
+                }
+                hasReportedWait = true
+                group.addTask { [clock = parts.clock] in
+                    await clock.sleep(for: Self.waitInterval)
+                    wake.yield()
                 }
             }
+            group.cancelAll()
+            return nil
         }
     }
 
-    private mutating func reload(_ file: String) async {
+    /// Reads the configuration; `nil` if it can't be used.
+    private func requestedCandidate() async -> Candidate? {
+        guard let source else { return nil }
         manager.tell(ServiceNotification.reloading)
-        let successor = await made { [inForce, files, parts] () throws(ReloadRejection) in
-            try Self.successor(of: inForce.withLock { $0 }, files, from: file, parts)
+        var ledger: Ledger?
+        if let summary = try? await agent.summary() { ledger = summary.ledger }
+        let candidate = await onThread { [inForce, ledger] () throws(ReloadRejection) in
+            try Self.candidate(from: source.file, inForce, ledger)
         }
-        switch successor {
-        case .success(let successor):
-            await put(inForce: successor)
-            parts.monitor.note(loadedAt: .system)
-            // First: whoever reads that it is reloaded finds all of it in force.
-            parts.log.change(to: successor.configuration.log)
-            parts.log.write(.info, "configuration reloaded; \(successor.plan.words)")
-            for doubt in successor.configuration.doubts { parts.log.write(.warning, "\(doubt)") }
-        case .failure(let rejection): reject(rejection)
+        switch candidate {
+        case .success(let candidate): return candidate
+        case .failure(let rejection):
+            parts.monitor.note(rejectedReload: rejection.summary)
+            for problem in rejection.problems { parts.log.write(.error, "configuration not reloaded: \(problem)") }
+            if !Task.isCancelled { manager.tell(["READY=1", "STATUS=\(await report().headline)"]) }
+            return nil
         }
-        guard !Task.isCancelled else { return }
-        manager.tell(["READY=1", "STATUS=\(await report().headline)"])
     }
 
-    /// Makes connections anew if a certificate file was replaced: by the configuration in force, whatever its file
-    /// says.
-    private mutating func lookAtFiles() async {
-        let configuration = inForce.withLock { $0 }
-        guard !configuration.uploadFiles.isEmpty || !configuration.tokenFiles.isEmpty else { return }
-        let found = await made { () throws(ReloadRejection) in CertificateFileStates(configuration) }
-        guard case .success(let found) = found, found != files else { return }
-        var plan = ReloadPlan(from: configuration, to: configuration)
-        plan.note(files, found)
-        let successor = await made { [parts, plan] () throws(ReloadRejection) in
-            try Self.successor(Successor(configuration: configuration, plan: plan, files: found), parts)
-        }
-        switch successor {
-        case .success(let successor):
-            await put(inForce: successor)
-            parts.log.write(.info, "certificate files replaced; \(plan.words)")
+    /// Looks at the certificate files; `nil` if none was replaced, or if they can't be used.
+    private mutating func candidateOfReplacedFiles() async -> Candidate? {
+        let configuration = inForce
+        guard !configuration.uploadFiles.isEmpty || !configuration.tokenFiles.isEmpty else { return nil }
+        let found = await onThread { () throws(ReloadRejection) in CertificateFileStates(configuration) }
+        guard case .success(let found) = found, found != files else { return nil }
+        let proof = await onThread { () throws(ReloadRejection) in try Self.prove(configuration) }
+        switch proof {
+        case .success:
+            return Candidate(
+                cause: .certificateFiles, configuration: configuration,
+                change: ConfigurationChange(from: configuration, to: configuration),
+                loadedAt: parts.monitor.snapshot.loadedAt ?? .system)
         case .failure(let rejection):
-            guard found != unusableFiles else { return }
+            guard found != unusableFiles else { return nil }
             unusableFiles = found
             for problem in rejection.problems {
                 parts.log.write(.error, "certificate files replaced, and not used: \(problem)")
             }
+            return nil
         }
     }
 
-    /// On a thread, for a disk may hang: whatever waits for it then, updates do not.
-    private func made<Value: Sendable>(
+    /// On a thread, because a disk may hang: whatever waits for it then, updates do not.
+    private func onThread<Value: Sendable>(
         _ body: @escaping @Sendable () throws(ReloadRejection) -> Value
     ) async -> Result<Value, ReloadRejection> {
         let made = await onThreadIfAny(named: "configuration") { Result { () throws(ReloadRejection) in try body() } }
@@ -138,57 +153,79 @@ struct ConfigurationReload {
         }
     }
 
-    private static func successor(
-        of inForce: Configuration, _ files: CertificateFileStates, from file: String, _ parts: ServiceParts
-    ) throws(ReloadRejection) -> Successor {
+    private static func candidate(
+        from file: String, _ inForce: Configuration, _ ledger: Ledger?
+    ) throws(ReloadRejection) -> Candidate {
         let configuration: Configuration
+        let loadedAt = UTCTime.system
         do { configuration = try Configuration(file: file) } catch { throw ReloadRejection(problems: error.problems) }
-        var plan = ReloadPlan(from: inForce, to: configuration)
-        guard plan.restartKeys.isEmpty else { throw ReloadRejection(file: file, restartKeys: plan.restartKeys) }
-        // Before they are read: one that is replaced meanwhile is noticed at the next look.
-        let found = CertificateFileStates(configuration)
-        plan.note(files, found)
+        let change = ConfigurationChange(from: inForce, to: configuration)
         do throws(ReloadRejection) {
-            return try successor(Successor(configuration: configuration, plan: plan, files: found), parts)
-        } catch { throw ReloadRejection(problems: error.problems.map { "\(file): \($0)" }) }
-    }
-
-    /// Makes what the plan of `successor` asks for.
-    private static func successor(
-        _ successor: Successor, _ parts: ServiceParts
-    ) throws(ReloadRejection) -> Successor {
-        var successor = successor
-        let (configuration, changed) = (successor.configuration, successor.plan.parts)
-        if changed.contains(.receiver) { successor.source = parts.source(configuration) }
-        do throws(AgentError) {
-            if changed.contains(.tokens) {
-                successor.authorization = try parts.authorization(configuration)
-                if let problem = configuration.tokenFiles.problemOfPair { throw AgentError(.configuration, problem) }
+            if change.receiverEnds {
+                throw ReloadRejection(problems: [
+                    "\"receiver\" is or becomes stdin, or a file without follow, with which the service ends; type: "
+                        + "systemctl restart waypost"
+                ])
             }
-            if changed.contains(.delivery) { successor.transport = try parts.transport(configuration) }
+            if change.renamesPending, let ledger { try requireNothingPending(configuration, ledger) }
+            if !change.keepsOutbox, let owner = OutboxConfiguration.owner(ofOutboxAt: configuration.outbox.path) {
+                throw ReloadRejection(problems: ["outbox.path: \(configuration.outbox.path) is used by \(owner)"])
+            }
+            try prove(configuration)
+        } catch { throw ReloadRejection(problems: error.problems.map { "\(file): \($0)" }) }
+        return Candidate(cause: .request, configuration: configuration, change: change, loadedAt: loadedAt)
+    }
+
+    /// Makes sure that no update would be sent under another vehicle's name.
+    fileprivate static func requireNothingPending(
+        _ configuration: Configuration, _ ledger: Ledger
+    ) throws(ReloadRejection) {
+        do throws(OutboxError) {
+            try OutboxVehicle(besideOutbox: configuration.outbox.path).require(configuration.vehicle, ledger)
         } catch { throw ReloadRejection(problems: ["\(error)"]) }
-        return successor
     }
 
-    private mutating func put(inForce successor: Successor) async {
-        let configuration = successor.configuration
-        if let next = successor.authorization {
-            authorization = next
-            tokens.withLock { $0 = next }
-            parts.progress.rests(.token)
+    /// Makes everything that the next run needs and this one doesn't hold, and drops it again.
+    private static func prove(_ configuration: Configuration) throws(ReloadRejection) {
+        do throws(AgentError) {
+            _ = try configuration.makeProvider(log: LogWriter(level: .error, format: .text, output: { _ in }))
+            if let problem = configuration.tokenFiles.problemOfPair { throw AgentError(.configuration, problem) }
+            _ = try configuration.makeTransport()
+            try configuration.proveOutbox()
+            try configuration.proveStatusSocket()
+        } catch { throw ReloadRejection(problems: ["\(error)"]) }
+    }
+}
+
+/// A run of the service that ends so that the next one takes its place.
+struct Reload: Sendable {
+    private let agent: VehicleAgent
+    private let candidate: ConfigurationReload.Candidate
+    private let inForce: Configuration
+
+    fileprivate init(of agent: VehicleAgent, _ candidate: ConfigurationReload.Candidate, inForce: Configuration) {
+        self.agent = agent
+        self.candidate = candidate
+        self.inForce = inForce
+    }
+
+    /// Ends the run, of which no task is left, and returns what the next one needs.
+    ///
+    /// An update of the present vehicle that was accepted at the last moment keeps the configuration in force.
+    func end(foundRate: FoundBaudRate?) async -> Handover {
+        var cause = candidate.cause
+        var next = candidate.configuration
+        var change = candidate.change
+        if change.renamesPending, let ledger = try? await agent.summary().ledger {
+            do throws(ReloadRejection) { try ConfigurationReload.requireNothingPending(next, ledger) } catch {
+                agent.log.write(.error, "configuration not reloaded: \(error.summary)")
+                cause = .rejected
+                next = inForce
+                change = ConfigurationChange(from: inForce, to: inForce)
+            }
         }
-        parts.recorder?.keepPrivate(
-            in: configuration.reporting.privateZones, hasSwitch: configuration.privateWhen != nil)
-        await agent.reload(
-            configuration, source: successor.source,
-            delivery: successor.transport.map { (authorization, $0) })
-        inForce.withLock { $0 = configuration }
-        files = successor.files
-    }
-
-    private func reject(_ rejection: ReloadRejection) {
-        parts.monitor.note(rejectedReload: rejection.summary)
-        for problem in rejection.problems { parts.log.write(.error, "configuration not reloaded: \(problem)") }
+        await agent.shutDown(isSilent: !change.leavesVehicle, keepsLocks: change.keepsOutbox)
+        return Handover(cause: cause, document: next.document, loadedAt: candidate.loadedAt, baudRate: foundRate)
     }
 }
 
@@ -200,17 +237,10 @@ struct ReloadRejection: Error, Sendable, Hashable {
     /// A line of the file that stands below a problem is left out.
     init(problems: [String]) { self.problems = problems.map { String($0.prefix { $0 != "\n" }) } }
 
-    init(file: String, restartKeys keys: [String]) {
-        let verb = keys.count == 1 ? "is" : "are"
-        problems = [
-            "\(file): \(keys.map { "\"\($0)\"" }.joined(separator: " and ")) \(verb) changed, which a reload cannot "
-                + "do; put the old value back and reload, or type: systemctl restart waypost"
-        ]
-    }
-
     /// The first, and how many more there are.
     var summary: String {
-        let (first, others) = (problems.first ?? "", problems.count - 1)
+        let others = problems.count - 1
+        let first = problems.first ?? ""
         return others > 0 ? "\(first) (and \(others.counted("other problem")))" : first
     }
 }

@@ -1,7 +1,7 @@
 import FleetEngine
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 
 /// Remembers whose updates wait in an outbox: a file beside it. What waits is sent under the name that is configured
 /// when it is sent, so that a gateway that moves to another vehicle would tell of the one before under the new name.

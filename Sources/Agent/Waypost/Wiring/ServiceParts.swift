@@ -1,12 +1,12 @@
+import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import RunRecording
 import TimeAndChance
 import VehicleAuthorization
 
-/// What stays for the whole run of the service, and what is made over it of a configuration, at the start and by each
-/// reload.
+/// What the parts of a running service share, and what is made over it of a configuration.
 struct ServiceParts: Sendable {
     let log: LogWriter
     let clock: MonotonicClock
@@ -19,10 +19,13 @@ struct ServiceParts: Sendable {
     /// Asked for tokens in place of the configured provider.
     private let ownProvider: (any VehicleAuthorization)?
     private let cachePolicy: CachePolicy
+    /// The baud rate that was found, by this run or an earlier one.
+    let foundRate: Locked<FoundBaudRate?>
 
     init(
         log: LogWriter, clock: MonotonicClock, monitor: AgentMonitor, progress: StageProgress, recorder: RunRecorder?,
-        history: HistoryKeeper, ownProvider: (any VehicleAuthorization)?, cachePolicy: CachePolicy
+        history: HistoryKeeper, ownProvider: (any VehicleAuthorization)?, cachePolicy: CachePolicy,
+        foundRate: FoundBaudRate?
     ) {
         self.log = log
         self.clock = clock
@@ -32,11 +35,13 @@ struct ServiceParts: Sendable {
         self.history = history
         self.ownProvider = ownProvider
         self.cachePolicy = cachePolicy
+        self.foundRate = Locked(foundRate)
     }
 
     /// The configured receiver.
     func source(_ configuration: Configuration) -> any FixSource {
-        configuration.makeSource(present: { [present] in present.time }, progress: progress, tap: recorder)
+        configuration.makeSource(
+            present: { [present] in present.time }, foundRate: foundRate, progress: progress, tap: recorder)
     }
 
     /// The configured provider, or the user's own, behind a cache that is empty.
@@ -51,18 +56,15 @@ struct ServiceParts: Sendable {
             }, answered: { [progress] in progress.rests(.token) }, renewal: { [monitor] in monitor.note(renewal: $0) })
     }
 
-    /// A connection to Fleet Engine that is not used yet.
-    func transport(_ configuration: Configuration) throws(AgentError) -> any HTTPTransport {
-        try configuration.makeTransport()
-    }
-
     /// Opens the outbox, and puts everything together.
     func agent(
         _ configuration: Configuration, authorization: CachedAuthorization
     ) async throws(AgentError) -> VehicleAgent {
         let isRecording = configuration.readsRecording
+        let transport = try configuration.makeTransport()
         var parts = VehicleAgent.Parts(
-            source: source(configuration), authorization: authorization, transport: try transport(configuration),
+            source: source(configuration),
+            makeDelivery: { $0.makeDelivery(authorization: authorization, transport: transport) },
             expectedFix: isRecording ? nil : UTCTime.system, spacing: isRecording ? .recordedLog : .live,
             latestFix: { isRecording ? nil : Release.latestFix(at: .synchronizedSystem) }, clock: clock, log: log,
             monitor: monitor,

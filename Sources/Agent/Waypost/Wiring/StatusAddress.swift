@@ -1,6 +1,6 @@
 import HTTPService
 import LinuxPlatform
-import LocationReporting
+import Reporting
 
 /// The status address of a running service: listened on before there is anything to report, or as soon as it is free.
 struct StatusAddress: Sendable {

@@ -1,8 +1,8 @@
 package import FleetEngine
 import GNSS
 import LinuxPlatform
-package import LocationReporting
-import VehicleAuthorization
+package import Reporting
+package import VehicleAuthorization
 
 /// The vehicles of a load test. They share what a vehicle on the road has for itself, transport, cache of tokens,
 /// monitor and log, and keep their updates in memory
@@ -40,14 +40,17 @@ package struct TestFleet: Sendable {
     private let names: [VehicleName]
     private let authorization: any VehicleAuthorization
 
+    /// `authorization` is asked for all tokens before the drives begin.
     /// `parts` are of all vehicles, but for the source: `source` gives that of the vehicle at an index of `names`.
     package init(
         _ configuration: Configuration, names: [VehicleName], _ parts: VehicleAgent.Parts,
+        authorization: any VehicleAuthorization,
         source: (Int) -> any FixSource
     ) {
         let observer = ReportingObservers(
             [parts.monitor, EventLog(log: parts.log, clock: parts.clock, isOfMany: true)] + parts.observers)
-        (self.names, authorization) = (names, parts.authorization)
+        self.names = names
+        self.authorization = authorization
         vehicles = names.enumerated().map { index, name in
             var configuration = configuration
             configuration.vehicle = name

@@ -1,5 +1,5 @@
 import LinuxPlatform
-import LocationReporting
+import Reporting
 
 /// A clock that wakes its sleepers in turns, a hundred a second: nobody early, and nobody more than a turn late.
 ///

@@ -1,18 +1,17 @@
 import FleetEngine
-package import HTTPMessages
 import LinuxPlatform
-package import LocationReporting
+import ReportedText
+package import Reporting
 package import SQLiteOutbox
 package import TimeAndChance
-package import VehicleAuthorization
 
 /// One vehicle, wired: its outbox, uploader and pipeline over real adapters.
 package struct VehicleAgent: Sendable {
     /// What differs between the service, a replay and the demo.
     package struct Parts: Sendable {
         package var source: any FixSource
-        package var authorization: any VehicleAuthorization
-        package var transport: any HTTPTransport
+        /// Makes the delivery of the configuration's vehicle.
+        package var makeDelivery: @Sendable (Configuration) -> any Delivery
         /// About the present, by whatever clock there is: no fix is from before the release then. `nil` for recorded
         /// logs, which keep their dates.
         package var expectedFix: UTCTime?
@@ -33,12 +32,13 @@ package struct VehicleAgent: Sendable {
         package var storeGaveUp: @Sendable () -> Void = {}
 
         package init(
-            source: any FixSource, authorization: any VehicleAuthorization, transport: any HTTPTransport,
+            source: any FixSource, makeDelivery: @escaping @Sendable (Configuration) -> any Delivery,
             expectedFix: UTCTime?, spacing: RequestSpacing, latestFix: @escaping @Sendable () -> UTCTime?,
             clock: MonotonicClock, log: LogWriter, monitor: AgentMonitor, observers: [any ReportingObserver] = [],
             present: ApproximatePresent? = nil, progress: StageProgress? = nil
         ) {
-            (self.source, self.authorization, self.transport) = (source, authorization, transport)
+            self.source = source
+            self.makeDelivery = makeDelivery
             (self.expectedFix, self.spacing, self.latestFix) = (expectedFix, spacing, latestFix)
             (self.clock, self.log, self.monitor, self.observers) = (clock, log, monitor, observers)
             (self.present, self.progress) = (present, progress)
@@ -52,7 +52,7 @@ package struct VehicleAgent: Sendable {
     let clock: MonotonicClock
     let log: LogWriter
     private let vehicle: VehicleName
-    private let stateOnStop: Locked<VehicleState>
+    private let presenceOnStop: Presence
     private let outbox: TimeLimitedOutbox<SQLiteOutbox>
     /// Whether the outbox was not open when this was made.
     private let opensLate: Bool
@@ -60,7 +60,7 @@ package struct VehicleAgent: Sendable {
     private let intake: LocationIntake
     private let pipeline: ReportingPipeline
     /// Whether there is a private switch to be watched.
-    private let privateWatch: Succession<Bool>
+    private let hasPrivateSwitch: Bool
     private let observer: any ReportingObserver
     private let progress: StageProgress?
 
@@ -104,13 +104,14 @@ package struct VehicleAgent: Sendable {
             [monitor, EventLog(log: log, clock: parts.clock, tellsFirstDelivery: parts.progress != nil)]
                 + parts.observers
                 + [parts.present].compactMap { $0 })
-        (self.vehicle, stateOnStop) = (vehicle, Locked(configuration.stateOnStop))
+        self.vehicle = vehicle
+        presenceOnStop = Presence(configuration.stateOnStop)
         (self.monitor, clock, self.log, self.observer) = (monitor, parts.clock, log, observer)
         progress = parts.progress
         let uploader: Uploader
         (intake, uploader) = Self.wire(configuration, parts, outbox: outbox, newest: newest, observer: observer)
         pipeline = ReportingPipeline(source: parts.source, intake: intake, uploader: uploader)
-        privateWatch = Succession(configuration.privateWhen != nil)
+        hasPrivateSwitch = configuration.privateWhen != nil
     }
 
     /// The intake and the uploader over `outbox`, which holds `newest`.
@@ -119,8 +120,8 @@ package struct VehicleAgent: Sendable {
         observer: any ReportingObserver
     ) -> (LocationIntake, Uploader) {
         let uploader = Uploader(
-            settings: configuration.uploadSettings, outbox: outbox, authorization: parts.authorization,
-            transport: parts.transport, clock: parts.clock, jitter: Self.jitter, observer: observer,
+            settings: configuration.uploadSettings, outbox: outbox, delivery: parts.makeDelivery(configuration),
+            clock: parts.clock, jitter: Self.jitter, observer: observer,
             mayBePrivate: !configuration.reporting.privateZones.isEmpty)
         let intake = LocationIntake(
             plausibility: Plausibility(
@@ -139,7 +140,7 @@ package struct VehicleAgent: Sendable {
     package func run() async throws(AgentError) {
         let failure = await withDiscardingTaskGroup(returning: FixSourceError?.self) { group in
             group.addTask { await maintainOutbox() }
-            if progress != nil { group.addTask { _ = await privateWatch.run { await watchPrivateSwitch($0) } } }
+            if progress != nil, hasPrivateSwitch { group.addTask { await watchPrivateSwitch() } }
             var failure: FixSourceError?
             do throws(FixSourceError) { try await pipeline.run { await deliver(by: $0) } } catch { failure = error }
             group.cancelAll()
@@ -151,10 +152,7 @@ package struct VehicleAgent: Sendable {
     /// Runs `uploader`; beside it, in the service, tells the state that the last stop owes.
     private func deliver(by uploader: Uploader) async {
         await intake.lookAtSwitch()  // what waits may go out before the first fix
-        guard let progress else { return await uploader.run() }
-        // What the one before it had begun is over.
-        progress.rests(.upload)
-        progress.rests(.transport)
+        guard progress != nil else { return await uploader.run() }
         await withDiscardingTaskGroup { group in
             group.addTask { await tellOwedState(through: uploader) }
             await uploader.run()
@@ -162,38 +160,12 @@ package struct VehicleAgent: Sendable {
         }
     }
 
-    /// Goes on as `configuration` has it, of the same vehicle and outbox; returns when what is replaced has ended.
-    ///
-    /// Without a `source` or a `delivery` the one in use stays, and what is in progress there goes on undisturbed.
-    func reload(
-        _ configuration: Configuration, source: (any FixSource)?,
-        delivery: (authorization: any VehicleAuthorization, transport: any HTTPTransport)?
-    ) async {
-        stateOnStop.withLock { $0 = configuration.stateOnStop }
-        progress?.change(patience: configuration.patience)
-        await intake.keepPrivate(in: configuration.reporting.privateZones, by: configuration.privateSwitch)
-        let hasSwitch = configuration.privateWhen != nil
-        if await privateWatch.current != hasSwitch { await privateWatch.replace(with: hasSwitch) }
-        await intake.report(
-            by: configuration.reporting.policy, heartbeat: configuration.reporting.heartbeat,
-            trackMeters: configuration.reporting.trackMeters)
-        await withDiscardingTaskGroup { group in
-            if let source { group.addTask { await pipeline.replace(source: source) } }
-            guard let delivery else { return }
-            let uploader = Uploader(
-                settings: configuration.uploadSettings, outbox: outbox, authorization: delivery.authorization,
-                transport: delivery.transport, clock: clock, jitter: Self.jitter, observer: observer)
-            await pipeline.replace(uploader: uploader)
-        }
-    }
-
     /// Each fix sees for itself how the switch stands; this is for the time in which none comes, where there is one.
-    private func watchPrivateSwitch(_ isThere: Bool) async -> Never? {
+    private func watchPrivateSwitch() async {
         while !Task.isCancelled {
-            if isThere { await intake.lookAtSwitch(isWatching: true) }
-            await clock.sleep(for: .seconds(isThere ? 1 : 3600))
+            await intake.lookAtSwitch(isWatching: true)
+            await clock.sleep(for: .seconds(1))
         }
-        return nil
     }
 
     /// Lets the outbox do its periodic work: writing what has waited, carrying out what tools have asked for.
@@ -219,8 +191,7 @@ package struct VehicleAgent: Sendable {
         }
     }
 
-    /// The one in use.
-    var uploader: Uploader { get async { await pipeline.uploader } }
+    var uploader: Uploader { pipeline.uploader }
 
     /// The account of every update ever accepted, with reasons and times.
     package func summary() async throws(AgentError) -> StoreSummary {
@@ -232,27 +203,39 @@ package struct VehicleAgent: Sendable {
         do { return try await outbox.extent() } catch { throw AgentError(.unavailable, error.description) }
     }
 
-    /// Tells Fleet Engine that the vehicle has stopped, and closes the outbox, as far as `Stopping` has time for it.
+    /// Stores every update. Returns why some are in memory only, or `nil`.
+    func reasonForUnstored() async -> String? {
+        do {
+            try await intake.storeUnstored()
+            _ = try await outbox.summary()
+        } catch { return "\(error)" }
+        return await intake.hasStoredAll ? nil : "the outbox has not accepted them yet"
+    }
+
+    /// Tells Fleet Engine that the vehicle has stopped, unless `isSilent`, and closes the outbox, as far as `Stopping`
+    /// has time for it. With `keepsLocks`, its locks stay held.
     ///
     /// A state that could not be sent is owed: the next start sends it, unless its first update comes before.
-    func shutDown() async {
+    func shutDown(isSilent: Bool = false, keepsLocks: Bool = false) async {
         var isOwed: Bool?
-        if vehicle.service == .onDemandTrips {
-            let state = farewellState
+        if vehicle.service == .onDemandTrips, !isSilent {
+            let presence = presenceAtEnd
             let telling = AbandonableCall<Bool>()
             let isTold =
                 await telling.run(within: Stopping.longestFarewell, on: clock) {
-                    await tell(state, through: uploader)
+                    await announce(presence, through: uploader)
                 } ?? false
             if !isTold {
-                log.write(.warning, "\(vehicle) could not be set \(state.rawValue); the next start will")
+                log.write(.warning, "\(vehicle) could not be set \(presence.words); the next start will")
             }
             isOwed = !isTold
         }
+        if keepsLocks { LockHandover.begin() }
         let closing: Void? = await AbandonableCall().run(within: Stopping.longestClosing, on: clock) { [isOwed] in
             await close()
             if let isOwed { await owedState.set(isOwed, log: log) }
         }
+        LockHandover.end()
         if closing == nil { log.write(.error, "the outbox is not closed: it does not answer; check its disk (dmesg)") }
     }
 
@@ -267,8 +250,8 @@ package struct VehicleAgent: Sendable {
         guard vehicle.service == .onDemandTrips, await owedState.isOwed else { return }
         var (level, pause) = (LogLevel.warning, Duration.seconds(30))
         while !Task.isCancelled {
-            if monitor.snapshot.lastDelivery != nil, await uploader.tellsState { break }
-            if await tell(farewellState, through: uploader, complainingAt: level) { break }
+            if monitor.snapshot.lastDelivery != nil, await uploader.reportsPresence { break }
+            if await announce(presenceAtEnd, through: uploader, complainingAt: level) { break }
             level = .debug  // the updates' own trouble is reported beside it
             await clock.sleep(for: pause)
             pause = min(pause * 2, .seconds(300))
@@ -277,22 +260,25 @@ package struct VehicleAgent: Sendable {
     }
 
     /// A private vehicle is offline, whatever is told of others.
-    private var farewellState: VehicleState {
-        monitor.snapshot.privateSince == nil ? stateOnStop.withLock { $0 } : .offline
+    private var presenceAtEnd: Presence {
+        monitor.snapshot.privateSince == nil ? presenceOnStop : .offline
     }
 
-    /// Whether Fleet Engine has taken the state.
-    private func tell(
-        _ state: VehicleState, through uploader: Uploader, complainingAt level: LogLevel = .warning
+    /// Whether the service has accepted the presence.
+    private func announce(
+        _ presence: Presence, through uploader: Uploader, complainingAt level: LogLevel = .warning
     ) async -> Bool {
-        do {
-            let outcome = try await uploader.send(state: state)
-            if outcome != .delivered { log.write(level, "the vehicle state was not accepted: \(outcome.reason)") }
-            return outcome == .delivered
-        } catch {
-            if !Task.isCancelled { log.write(level, "the vehicle state was not sent: \(error)") }
-            return false
-        }
+        let trouble: ReportedText
+        do throws(DeliveryFault) {
+            let outcome = try await uploader.announce(presence: presence).outcome
+            switch outcome.fault {
+            case nil: return true
+            case .unanswered?, .invalidAddress?: trouble = "sent: \(outcome.reason)"
+            case .some: trouble = "accepted: \(outcome.reason)"
+            }
+        } catch { trouble = "sent: \(error.reason)" }
+        if !Task.isCancelled { log.write(level, "the vehicle state was not \(trouble)") }
+        return false
     }
 
     /// Writes what is still in memory and releases the outbox.
@@ -317,11 +303,19 @@ extension Configuration {
     /// What delivery goes by.
     var uploadSettings: UploadSettings {
         UploadSettings(
-            vehicle: vehicle, endpoint: upload.endpoint,
-            state: vehicle.service == .onDemandTrips ? stateWhileRunning : nil,
-            limits: HTTPLimits(total: upload.timeout), maximumPastLocations: upload.maximumPastLocations,
+            presence: Presence(stateWhileRunning), timeLimit: upload.timeout,
+            maximumPastLocations: upload.maximumPastLocations,
             backlogUpdatesPerSecond: upload.backlogUpdatesPerSecond, retry: upload.retry,
             heartbeat: reporting.heartbeat)
+    }
+}
+
+extension Presence {
+    init(_ state: VehicleState) {
+        switch state {
+        case .online: self = .online
+        case .offline: self = .offline
+        }
     }
 }
 

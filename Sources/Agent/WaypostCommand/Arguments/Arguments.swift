@@ -168,7 +168,10 @@ struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The command it is about; `nil` when there is none of that name.
     let command: String?
 
-    init(_ problem: String, command: String? = nil) { (self.problem, self.command) = (problem, command) }
+    init(_ problem: String, command: String? = nil) {
+        self.problem = problem
+        self.command = command
+    }
 
     var description: String {
         "\(problem)\nType \"waypost help\(command.map { " " + $0 } ?? "")\" to see how it is used."

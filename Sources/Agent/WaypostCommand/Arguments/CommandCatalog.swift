@@ -182,19 +182,18 @@ enum CommandCatalog {
             operands: .none, options: [config, .flag("--json", "print one JSON object instead")],
             examples: ["why", "why --json --config van.json"]),
         CommandSpec(
-            name: "bundle", summary: "Put everything that a help desk needs into one file.",
+            name: "bundle", summary: "Write one text file with everything that a help desk needs.",
             details: """
-                Asks the running service, the checks and the system, and writes a tar file: status, metrics, checks, \
-                configuration, the last hour of the log, versions, devices. No secret is in it, and no position unless it is \
-                wanted; what is in it, and what could not be had, is printed and stands in its MANIFEST.
+                Asks the running service, the checks and the system: verdict, checks, status, configuration, the last day of \
+                the log, versions, devices, metrics. The file holds no secrets and no coordinates. Parts that are \
+                unavailable are named with the reason.
                 """,
             operands: .none,
             options: [
                 config,
-                .value("-o", "FILE", "where to write it (default waypost-VEHICLE-TIME.tar); - is standard output"),
-                .flag("--with-positions", "add run recordings, and where the satellites stand"),
+                .value("-o", "FILE", "file to write (default waypost-VEHICLE-TIME.txt); - is standard output"),
             ],
-            examples: ["bundle", "bundle --config /etc/waypost/config.json -o /tmp/van-7.tar --with-positions"]),
+            examples: ["bundle", "bundle --config /etc/waypost/config.json -o van-7.txt"]),
         CommandSpec(
             name: "outbox", summary: "Show what is pending and evicted; decide about what is quarantined.",
             details: """

@@ -11,7 +11,8 @@ struct CheckCommand {
 
     init(_ arguments: Arguments) {
         self.arguments = arguments
-        (isOnline, asJSON) = (arguments.has("--online"), arguments.has("--json"))
+        isOnline = arguments.has("--online")
+        asJSON = arguments.has("--json")
     }
 
     func run() async throws -> ExitStatus {

@@ -32,7 +32,10 @@ struct EffectiveConfiguration {
     private let settings: [ConfigurationSetting]
     private let file: String
 
-    init(_ configuration: Configuration, file: String) { (settings, self.file) = (configuration.settings, file) }
+    init(_ configuration: Configuration, file: String) {
+        settings = configuration.settings
+        self.file = file
+    }
 
     /// A line a key: its path, its value, and where that came from.
     var text: String {
@@ -66,9 +69,11 @@ struct EffectiveConfiguration {
             switch setting.source {
             case .fallback: members["source"] = .string("default")
             case .line(let line):
-                (members["source"], members["line"]) = (.string("configuration"), .integer(Int64(line)))
+                members["source"] = .string("configuration")
+                members["line"] = .integer(Int64(line))
             case .reference(let reference):
-                (members["source"], members["name"]) = (.string(reference.parts.key), .string(reference.parts.name))
+                members["source"] = .string(reference.parts.key)
+                members["name"] = .string(reference.parts.name)
             }
             return (setting.path, .object(members))
         }

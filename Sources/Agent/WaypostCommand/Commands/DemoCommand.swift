@@ -3,9 +3,9 @@ import FleetEngineSimulator
 import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
-import LocationReporting
 import ReceiverSimulator
 import ReportedText
+import Reporting
 import TrackDrawing
 import Waypost
 
@@ -93,9 +93,11 @@ struct DemoCommand {
 
                 \(summary.text)
                 Fleet Engine holds \(arrived.counted("distinct position")) of \(configuration.vehicle.vehicleID), none of them older \
-                than the one before as last location: \(record?.lastLocationsBackInTime == 0 ? "right" : "WRONG").
+                than the one before as last location: \(record?.order.lastLocationsBackInTime == 0 ? "right" : "WRONG").
                 """)
-        let isRight = summary.isComplete && Int64(arrived) == summary.accepted && record?.lastLocationsBackInTime == 0
+        let isRight =
+            summary.isComplete && Int64(arrived) == summary.ledger.accepted
+            && record?.order.lastLocationsBackInTime == 0
         return isRight ? .done : .failed
     }
 
@@ -189,7 +191,8 @@ final class DemoNarrator: ReportingObserver {
     private func delivered(_ batch: UploadBatch) {
         let (isFirst, wasFailing) = state.withLock { state in
             defer {
-                (state.hasDelivered, state.failures) = (true, 0)
+                state.hasDelivered = true
+                state.failures = 0
                 state.delivered += batch.pending.count
             }
             return (!state.hasDelivered, state.failures > 0)
@@ -202,7 +205,7 @@ final class DemoNarrator: ReportingObserver {
         }
     }
 
-    private func failed(_ outcome: UploadOutcome) {
+    private func failed(_ outcome: DeliveryOutcome) {
         let failures = state.withLock { state in
             state.failures += 1
             return state.failures

@@ -1,6 +1,6 @@
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 import SQLiteOutbox
 import StrictJSON
 import TimeAndChance
@@ -188,8 +188,12 @@ struct OutboxListing: Encodable {
     init(path: String, _ summary: StoreSummary, oldestPending: StoredUpdate?, quarantined: [OutboxRow]) {
         let ledger = summary.ledger
         self.path = path
-        (accepted, delivered, pending) = (ledger.accepted, ledger.delivered, ledger.pending)
-        (evicted, self.quarantined, balances) = (ledger.evicted, ledger.quarantined, ledger.balances)
+        accepted = ledger.accepted
+        delivered = ledger.delivered
+        pending = ledger.pending
+        evicted = ledger.evicted
+        self.quarantined = ledger.quarantined
+        balances = ledger.balances
         evictions = TallyReport.byReason(summary.evictions)
         quarantine = TallyReport(summary.quarantined)
         oldestPendingTime = oldestPending?.update.timeOfFix.description

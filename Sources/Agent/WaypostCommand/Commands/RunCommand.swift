@@ -1,3 +1,4 @@
+import LinuxPlatform
 import Waypost
 
 /// `waypost run`: the service.
@@ -5,17 +6,26 @@ struct RunCommand {
     private let file: String
     private let configuration: Configuration
     private let recordingFolder: String?
+    /// What the previous image of the program left, if it executed this one.
+    private let last: Handover?
 
+    /// Reads the configuration, or the one that the previous image of the program has validated.
     init(_ arguments: Arguments) throws {
         file = arguments.configurationFile
-        configuration = try arguments.configuration()
+        last = NextImage.received.flatMap(Handover.init(message:))
+        configuration =
+            if let last { try Configuration(document: last.document, file: file) } else {
+                try arguments.configuration()
+            }
         recordingFolder = arguments.value("--record")
     }
 
-    /// Until stopped; at each of `reloads` the configuration is read anew.
-    func run(_ reloads: AsyncStream<Void>) async throws -> ExitStatus {
-        try await Agent(configuration, recordingFolder: recordingFolder)
-            .run(reloading: ReloadRequests(file: file, requests: reloads))
-        return .done
+    /// Runs until stopped, or until the program must be executed again.
+    func run(_ requests: ReloadRequests) async throws -> ServiceEnding {
+        let agent = Agent(configuration, recordingFolder: recordingFolder)
+        let next = try await agent.run(reloading: ReloadSource(file: file, requests: requests), after: last)
+        guard let next else { return .exit(ExitStatus.done.rawValue) }
+        guard let message = next.message else { return .exit(ExitStatus.failed.rawValue) }
+        return .execute(NextImage(message: message))
     }
 }

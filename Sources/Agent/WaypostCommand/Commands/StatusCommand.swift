@@ -1,6 +1,6 @@
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 import TrackDrawing
 import Waypost
 
@@ -71,7 +71,8 @@ struct StatusPage {
         let ledger = report.ledger
         if let outbox = report.outbox {
             let oldest = outbox.oldestPendingSeconds.map { ", the oldest of \(Duration.seconds($0).spoken) ago" } ?? ""
-            let (bytes, limit) = (Int(outbox.bytes), Int(outbox.maximumBytes))
+            let bytes = Int(outbox.bytes)
+            let limit = Int(outbox.maximumBytes)
             lines.add(
                 "queue",
                 wrapped: "\(ledger.pending.counted("update"))\(oldest); \(FigureText.bytes(bytes)) of "

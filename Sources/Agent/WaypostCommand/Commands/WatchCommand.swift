@@ -16,8 +16,12 @@ struct WatchCommand {
 
     init(_ arguments: Arguments) throws {
         switch (arguments.value("--trip"), arguments.value("--vehicle")) {
-        case (let trip?, nil): (subject, name) = (.trip(trip), "trip \(trip)")
-        case (nil, let vehicle?): (subject, name) = (.vehicle(vehicle), "vehicle \(vehicle)")
+        case (let trip?, nil):
+            subject = .trip(trip)
+            name = "trip \(trip)"
+        case (nil, let vehicle?):
+            subject = .vehicle(vehicle)
+            name = "vehicle \(vehicle)"
         case (nil, nil): throw UsageError("watch needs --trip ID or --vehicle ID", command: "watch")
         case (_?, _?): throw UsageError("watch takes --trip or --vehicle, not both", command: "watch")
         }
@@ -51,7 +55,10 @@ struct SnapshotLine {
     private let snapshot: FollowedSnapshot
     private let now: UTCTime
 
-    init(_ snapshot: FollowedSnapshot, now: UTCTime) { (self.snapshot, self.now) = (snapshot, now) }
+    init(_ snapshot: FollowedSnapshot, now: UTCTime) {
+        self.snapshot = snapshot
+        self.now = now
+    }
 
     /// One line for a person, what is unknown left out:
     /// `10:15:32  53.550012, 10.000034 ±4 m  8.3 m/s  271°  2 s old  ENROUTE_TO_PICKUP  1240 m left  arrives 10:19:02`.
@@ -59,7 +66,8 @@ struct SnapshotLine {
         var parts = [FigureText.clock(now)]
         if let position = snapshot.position {
             let accuracy = position.accuracyMeters.map { " ±\(FigureText.decimal($0, 0)) m" } ?? ""
-            let (latitude, longitude) = (position.latitude, position.longitude)
+            let latitude = position.latitude
+            let longitude = position.longitude
             parts.append("\(FigureText.decimal(latitude, 6)), \(FigureText.decimal(longitude, 6))\(accuracy)")
             if let speed = position.speedMetersPerSecond { parts.append("\(FigureText.decimal(speed, 1)) m/s") }
             if let heading = position.headingDegrees { parts.append("\(heading)°") }

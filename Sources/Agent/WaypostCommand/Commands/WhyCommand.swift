@@ -30,8 +30,10 @@ struct WhyReport: Encodable {
 
     init(_ report: StatusReport, at now: UTCTime) {
         let diagnosis = report.why(at: now)
-        (well, text) = (diagnosis.isWell, diagnosis.text)
-        (vehicle, troubles) = (report.vehicle, report.troubles(at: now))
+        well = diagnosis.isWell
+        text = diagnosis.text
+        vehicle = report.vehicle
+        troubles = report.troubles(at: now)
     }
 
     var json: String { get throws { try JSONValue(encoding: self).text } }

@@ -14,7 +14,10 @@ struct LiveScreen: Sendable, Hashable {
         let text: String
         let style: Style
 
-        init(_ text: String, _ style: Style = .plain) { (self.text, self.style) = (text.printable, style) }
+        init(_ text: String, _ style: Style = .plain) {
+            self.text = text.printable
+            self.style = style
+        }
     }
 
     typealias Line = [Piece]
@@ -22,7 +25,8 @@ struct LiveScreen: Sendable, Hashable {
     let lines: [Line]
 
     init(_ service: WatchedService, at now: UTCTime, size: TerminalScreen.Size) {
-        let (columns, rows) = (size.columns, size.rows)
+        let columns = size.columns
+        let rows = size.rows
         var top =
             [Self.header(at: now, columns: columns)]
             + Self.verdict(service, at: now, columns: columns).prefix(max(1, rows / 4))

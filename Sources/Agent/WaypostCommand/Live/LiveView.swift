@@ -1,5 +1,5 @@
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import TimeAndChance
 import Waypost
 
@@ -26,7 +26,7 @@ struct LiveView {
         try await withThrowingTaskGroup(of: Void.self) { group in
             // A service that hangs is not waited for when the view ends.
             group.addTask { [service] in
-                _ = await AbandonableCall.run(stoppedWithin: .zero, on: MonotonicClock(ContinuousClock())) {
+                _ = await AbandonableCall.run(stoppedWithin: .zero, on: MonotonicClock(ContinuousClock())) { _ in
                     await Self.ask(service, known)
                 }
             }

@@ -1,5 +1,5 @@
-import LocationReporting
 import ReportedText
+import Reporting
 import TimeAndChance
 import Waypost
 
@@ -58,7 +58,8 @@ struct WatchedService: Sendable, Hashable {
         if news.tokenFetches > before.tokenFetches { add(.neutral, "asked for a token", at: now) }
         let delivered = news.ledger.delivered - before.ledger.delivered
         if delivered > 0 { add(.good, "delivered \(delivered.counted("update"))", at: now) }
-        let (trouble, retries) = (news.delivery.trouble, news.retries - before.retries)
+        let trouble = news.delivery.trouble
+        let retries = news.retries - before.retries
         if let trouble, trouble != before.delivery.trouble || retries > 0 { add(.bad, trouble, at: now) }
         if trouble == nil, retries > 0 { add(.bad, retries.counted("retry", "retries"), at: now) }
         if trouble == nil, before.delivery.trouble != nil, delivered == 0 { add(.good, "no trouble any more", at: now) }

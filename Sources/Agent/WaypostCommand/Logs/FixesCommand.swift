@@ -1,8 +1,8 @@
 import GNSS
 import GNSSReceiver
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 
 /// `waypost fixes`: NMEA in, fixes out.
 struct FixesCommand {
@@ -105,7 +105,7 @@ struct FixesCommand {
             try StandardOutput.write(line: FixesSummary(logs: logs, total: total, now: .system).text)
         }
         let status = try decoding.conclude()
-        guard logs.contains(where: { $0.statistics.fixes > 0 }) else { throw decoding.absence }
+        guard logs.contains(where: { $0.statistics.epochs.fixes > 0 }) else { throw decoding.absence }
         return status
     }
 }

@@ -1,8 +1,8 @@
 import GNSS
 import GNSSReceiver
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 import Waypost
 
 /// `waypost fixes --explain LINE`: what became of one line, and why; of its text alone, or by its number in a log.

@@ -1,8 +1,8 @@
 import GNSS
 import GNSSReceiver
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 import TrackDrawing
 import Waypost
 
@@ -50,7 +50,8 @@ extension LogReader {
     func decodeAll(
         progress: LogProgress, take: (Chunk) throws(SystemError) -> Void
     ) -> LogDecoding {
-        var (decoding, progress) = (LogDecoding(), progress)
+        var decoding = LogDecoding()
+        var progress = progress
         while true {
             let chunk = next()
             if chunk.bytesRead > 0 {
@@ -82,8 +83,6 @@ struct LogProgress: Sendable {
 
     private let isShown: Bool
     private var drawn = ""
-
-    private init(isShown: Bool) { self.isShown = isShown }
 
     fileprivate mutating func draw(_ reached: String) {
         guard isShown, reached != drawn else { return }

@@ -16,7 +16,8 @@ struct LogSummary: Sendable {
         let isOfSeveral = reader.paths.count > 1
         return await reader.read { reader in
             var logs: [LogSummary] = []
-            var (track, total) = (TrackSummary(), TrackSummary())
+            var track = TrackSummary()
+            var total = TrackSummary()
             let decoding = reader.decodeAll(progress: .always) { chunk throws(SystemError) in
                 for fix in chunk.fixes {
                     track.add(fix)
@@ -104,17 +105,17 @@ struct LogAccount {
 
     private static func fixes(_ statistics: DecoderStatistics) -> String {
         let others = [
-            (statistics.voidEpochs, "without a position"), (statistics.repeatedEpochs, "repeated"),
-            (statistics.undatedFixes, "without a date"),
+            (statistics.epochs.void, "without a position"), (statistics.epochs.repeated, "repeated"),
+            (statistics.epochs.undated, "without a date"),
         ]
         let rest = others.filter { $0.0 > 0 }.map { "\($0.0.grouped) \($0.1)" }
-        let epochs = statistics.epochs.counted("epoch")
-        guard statistics.fixes > 0 else {
+        let epochs = statistics.epochs.all.counted("epoch")
+        guard statistics.epochs.fixes > 0 else {
             return "none in \(epochs)" + (rest.isEmpty ? "" : ": ") + rest.joined(separator: ", ")
         }
         let front =
             rest.isEmpty
-            ? statistics.fixes.grouped : "\(statistics.fixes.grouped) of \(epochs); "
+            ? statistics.epochs.fixes.grouped : "\(statistics.epochs.fixes.grouped) of \(epochs); "
         return front + rest.joined(separator: ", ")
     }
 }

@@ -57,7 +57,8 @@ struct MapCommand {
             Result { () throws(UsageError) in try reported.map(ReportedUploads.places) ?? [] }
         }.get()
         let (decoding, survey, meeting) = try await LogReader(paths: logs, decoder: decoder).read { reader in
-            var (survey, meeting) = (TrackSurvey(), ReportedMeeting(told))
+            var survey = TrackSurvey()
+            var meeting = ReportedMeeting(told)
             let decoding = reader.decodeAll(progress: progress) { chunk throws(SystemError) in
                 for fix in chunk.fixes {
                     survey.add(fix)
@@ -146,7 +147,8 @@ enum ReportedUploads {
         do throws(BoundedFile.Refusal) { bytes = try BoundedFile.contents(of: path, limit: 256 << 20) } catch {
             throw UsageError("--reported: \(path) \(error); name a file of simulator --record-uploads", command: "map")
         }
-        var (vehicles, places): (Set<String>, [ReportedPlace]) = ([], [])
+        var vehicles: Set<String> = []
+        var places: [ReportedPlace] = []
         for (index, line) in bytes.split(separator: UInt8(ascii: "\n")).enumerated() {
             guard let upload = try? JSONValue(parsing: Array(line)).decoded(as: Upload.self) else {
                 throw UsageError(

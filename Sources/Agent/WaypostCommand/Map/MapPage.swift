@@ -67,8 +67,9 @@ struct MapPage {
     }
 
     private var figures: Markup {
-        let (track, stops) = (survey.summary.statistics, survey.summary.stops.found)
-        let epochs = logs.reduce(0) { $0 + $1.statistics.epochs }
+        let track = survey.summary.statistics
+        let stops = survey.summary.stops.found
+        let epochs = logs.reduce(0) { $0 + $1.statistics.epochs.all }
         var figures: Markup = ""
         func add(_ name: String, _ value: String, _ detail: String = "") {
             figures.add("<div><dt>\(name)</dt><dd>\(value)<small>\(detail)</small></dd></div>")
@@ -146,7 +147,8 @@ struct PageTables {
     let end: Fix?
 
     var markup: Markup {
-        let (stops, breaks) = (summary.stops.found, summary.statistics.breaks)
+        let stops = summary.stops.found
+        let breaks = summary.statistics.breaks
         var markup: Markup = ""
         let named = zip(1..., stops.longest).map { (name: "Stop \($0)", stop: $1) }
         let all = (named + shortStops.map { (name: "Short stop", stop: $0) }).sorted { $0.stop.from < $1.stop.from }
@@ -163,7 +165,8 @@ struct PageTables {
             "Gaps and jumps", note: longest(of: breaks.count, shown: kept.count, "gaps and jumps"),
             heads: ["What", "Last fix before, UTC", "First fix after", "Apart"],
             rows: kept.map { place in
-                let (before, after) = (place.before.timeOfFix, place.after.timeOfFix)
+                let before = place.before.timeOfFix
+                let after = place.after.timeOfFix
                 return [
                     "\(TrackFigures.text(of: place))", "\(moment(before))", "\(moment(after, after: before))",
                     "\(FigureText.distance(place.meters))",

@@ -123,12 +123,9 @@ struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {
     /// Digits at least.
     private let width: Int
     let hasNumber: Bool
+}
 
-    private init(text: String?, before: String, after: String, width: Int, hasNumber: Bool) {
-        (self.text, self.before, self.after) = (text, before, after)
-        (self.width, self.hasNumber) = (width, hasNumber)
-    }
-
+extension VehiclePattern {
     /// Reads a pattern: text with at most one `%d` or, for N digits with zeros in front, `%0Nd`.
     init(_ text: String) throws(Problem) {
         let parts = text.split(separator: "%", omittingEmptySubsequences: false)

@@ -3,7 +3,7 @@ import GNSS
 import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
-import LocationReporting
+import Reporting
 import SQLiteOutbox
 import Waypost
 
@@ -37,7 +37,7 @@ struct ReplayCommand {
         let rest = options.fleet.count == 1 ? await outbox.conclude(ledger) : nil
         if options.asJSON {
             try StandardOutput.write(line: summary.json)
-        } else if failure == nil || summary.fixes > 0 {
+        } else if failure == nil || summary.counts.fixes > 0 {
             // Of a file that is no log there is nothing to sum up.
             try StandardOutput.write(line: isInterrupted ? summary.figures : summary.text)
         }
@@ -79,18 +79,24 @@ struct ReplayCommand {
 struct ReplayOptions: Sendable, Equatable {
     var logs: [String]
     var speed: ReplaySpeed
-    var keepsTime: Bool
-    var loops: Bool
-    var fleet: FleetPlan
-    var asJSON: Bool
-    var follows: Bool
+    var keepsTime = false
+    var loops = false
+    var fleet = FleetPlan()
+    var asJSON = false
+    var follows = false
     /// The outbox to be continued; otherwise the replay has one of its own.
     var outbox: String?
     /// Whether the drive may go to another machine.
-    var isPermitted: Bool
+    var isPermitted = false
     /// In addition to what the configuration says.
-    var acceptsMissingChecksum: Bool
+    var acceptsMissingChecksum = false
 
+    /// Whether the times of a log that is begun again come closer together than it states them: there is no other time
+    /// that is neither in the future nor before what was sent.
+    var hurriesLaps: Bool { loops && !keepsTime && speed.stretch < 1 }
+}
+
+extension ReplayOptions {
     init(_ arguments: Arguments) throws(UsageError) {
         logs = arguments.operands
         speed = try Self.speed(arguments.value("--speed") ?? "max")
@@ -116,18 +122,6 @@ struct ReplayOptions: Sendable, Equatable {
         ] where isGiven {
             throw UsageError("\(option) is for one vehicle; \(why)", command: "replay")
         }
-    }
-
-    /// Whether the times of a log that is begun again come closer together than it states them: there is no other time
-    /// that is neither in the future nor before what was sent.
-    var hurriesLaps: Bool { loops && !keepsTime && speed.stretch < 1 }
-
-    /// One vehicle at `speed`.
-    init(logs: [String], speed: ReplaySpeed) {
-        self.logs = logs
-        self.speed = speed
-        (keepsTime, loops, fleet, asJSON) = (false, false, FleetPlan(), false)
-        (follows, outbox, isPermitted, acceptsMissingChecksum) = (false, nil, false, false)
     }
 
     private static func speed(_ text: String) throws(UsageError) -> ReplaySpeed {

@@ -1,6 +1,6 @@
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 
 /// Where a replay keeps its updates: in an outbox of its own, which is gone when everything was delivered, or in one
 /// that it was told to continue.
@@ -12,11 +12,15 @@ struct ReplayOutbox: Sendable {
     /// One of its own.
     init() {
         let folder = FileSystem.temporaryPath("waypost-replay")
-        (path, self.folder) = (folder + "/outbox.sqlite", folder)
+        path = folder + "/outbox.sqlite"
+        self.folder = folder
     }
 
     /// The outbox at `path`, to be continued, or to be begun there.
-    init(continuing path: String) { (self.path, folder) = (path, nil) }
+    init(continuing path: String) {
+        self.path = path
+        folder = nil
+    }
 
     /// What it means for a replay that the outbox is not new, or that there was none where one was named.
     func notice(of ledger: Ledger, newest: String?) -> String? {
@@ -28,7 +32,8 @@ struct ReplayOutbox: Sendable {
 
     /// Removes an outbox of its own, unless it holds what was not delivered: says where that is and what to do.
     func conclude(_ ledger: Ledger) async -> String? {
-        let (pending, quarantined) = (Int(ledger.pending), Int(ledger.quarantined))
+        let pending = Int(ledger.pending)
+        let quarantined = Int(ledger.quarantined)
         if pending > 0 {
             return
                 "\((pending + quarantined).counted("update")) not delivered, and kept: a replay with --outbox \(path) plays its "

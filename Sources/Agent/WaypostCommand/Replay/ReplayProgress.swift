@@ -52,18 +52,22 @@ struct ProgressLine {
     /// its remedy, and its middle is cut last.
     func text(width: Int) -> String {
         let seconds = max(elapsed / .seconds(1), 0.001)
-        let (name, share) = ([FileSystem.name(of: name)], progress.map { ["\(Int($0.share * 100)) %"] } ?? [])
+        let name = [FileSystem.name(of: name)]
+        let share = progress.map { ["\(Int($0.share * 100)) %"] } ?? []
         let pending = ["\(max(0, accepted - delivered)) pending"]
         let (counts, figures, failures): ([String], [String], String?)
         if let fleet {
-            (counts, figures) = ([fleet.vehicles.counted("vehicle")] + pending, Self.words(of: fleet, seconds))
+            counts = [fleet.vehicles.counted("vehicle")] + pending
+            figures = Self.words(of: fleet, seconds)
             failures = fleet.figures.failuresInWords
         } else {
             counts = [fixes.counted("fix", "fixes"), "\(delivered) sent"] + pending
-            (figures, failures) = (["\(FigureText.decimal(Double(delivered) / seconds, 1))/s"], nil)
+            figures = ["\(FigureText.decimal(Double(delivered) / seconds, 1))/s"]
+            failures = nil
         }
         let end = left.map { ["\(FigureText.duration($0)) left"] } ?? []
-        let (all, most) = ([failures].compactMap(\.self), [failures.map(Self.mostFrequent)].compactMap(\.self))
+        let all = [failures].compactMap(\.self)
+        let most = [failures.map(Self.mostFrequent)].compactMap(\.self)
         let parts = name + share + counts + figures + all + end
         guard let trouble = trouble?.description else {
             let forms = [
@@ -72,7 +76,8 @@ struct ProgressLine {
             ].map { $0.joined(separator: "  ") }
             return forms.first { $0.count <= width } ?? forms[forms.endIndex - 1]
         }
-        let (brief, least) = (Self.withoutAddresses(trouble), share + pending)
+        let brief = Self.withoutAddresses(trouble)
+        let least = share + pending
         let cause = brief.firstRange(of: "; ").map { String(brief[..<$0.lowerBound]) } ?? brief
         let forms = [
             (parts, trouble), (parts, brief), (name + least + all, brief), (least + all, brief), (least + most, brief),

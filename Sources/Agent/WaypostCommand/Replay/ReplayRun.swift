@@ -3,8 +3,8 @@ import GNSS
 import GNSSReceiver
 import Glibc
 import LinuxPlatform
-import LocationReporting
 import ReportedText
+import Reporting
 import SQLiteOutbox
 import TimeAndChance
 import VehicleAuthorization
@@ -48,13 +48,11 @@ struct ReplayRun: Sendable {
         let time: any Clock<Duration> = options.fleet.count > 1 ? TurnClock(ContinuousClock()) : ContinuousClock()
         let clock = MonotonicClock(time)
         let log = LogWriter(level: configuration.log.level, format: configuration.log.format)
-        let (fleet, monitor) = (options.fleet, AgentMonitor(clock: clock))
+        let fleet = options.fleet
+        let monitor = AgentMonitor(clock: clock)
         let names = try fleet.names(for: configuration.vehicle)
         if names.count > 1 { try TestFleet.requireDescriptors() }
-        let systemTime: @Sendable () -> UTCTime = { .system }
-        let meter = RequestMeter(
-            try configuration.makeTransport(connections: names.count > 1 ? TestFleet.connections : nil), clock: clock,
-            systemTime: options.speed == .times(1) && !options.keepsTime ? systemTime : nil)
+        let meter = try Self.meter(configuration, options, vehicles: names.count, clock)
         let follower = names.count == 1 ? FollowerMeter() : nil
         var policy = CachePolicy()
         policy.maximumContexts = max(policy.maximumContexts, names.count)
@@ -62,23 +60,15 @@ struct ReplayRun: Sendable {
         let authorization = configuration.cached(
             try configuration.makeProvider(log: log), clock: time, log: log, policy: policy,
             fetched: { monitor.countTokenFetch() })
-        var source = LogReplay(
-            paths: options.logs,
-            options: LogReplay.Options(
-                speed: options.speed, keepsTime: options.keepsTime, loops: options.loops, follows: options.follows),
-            decoder: NMEADecoder(
-                options: NMEADecoderOptions(
-                    acceptsMissingChecksum: options.acceptsMissingChecksum
-                        || configuration.receiver.acceptsMissingChecksum)),
-            clock: time, now: { UTCTime.system },
-            tell: { [remarks] remark in
-                remarks.withLock { $0.append(remark) }
-                Terminal.say("waypost: \(remark)")
-            })
+        var source = Self.source(configuration, options, time) { [remarks] remark in
+            remarks.withLock { $0.append(remark) }
+            Terminal.say("waypost: \(remark)")
+        }
         let interval = configuration.reporting.policy.longestInterval * options.speed.stretch
         let parts = VehicleAgent.Parts(
-            source: source.driven(with: fleet.offset(at: 0, interval: interval)), authorization: authorization,
-            transport: meter, expectedFix: nil, spacing: .recordedLog,
+            source: source.driven(with: fleet.offset(at: 0, interval: interval)),
+            makeDelivery: { $0.makeDelivery(authorization: authorization, transport: meter) }, expectedFix: nil,
+            spacing: .recordedLog,
             latestFix: { UTCTime.system }, clock: clock, log: log, monitor: monitor,
             observers: observers + [meter] + (follower.map { [$0] } ?? []))
         var own = configuration
@@ -87,7 +77,7 @@ struct ReplayRun: Sendable {
         if names.count > 1 {
             source = try await source.loaded()
             vehicles = .many(
-                TestFleet(own, names: names, parts) { [source] index in
+                TestFleet(own, names: names, parts, authorization: authorization) { [source] index in
                     source.driven(with: fleet.offset(at: index, interval: interval))
                 })
             let survey = try await source.survey()
@@ -96,13 +86,40 @@ struct ReplayRun: Sendable {
                 survey.length * options.speed.stretch + fleet.spread(interval)
             )
         } else {
-            (vehicles, plan) = (.one(try await VehicleAgent(own, parts)), nil)
+            vehicles = .one(try await VehicleAgent(own, parts))
+            plan = nil
         }
-        (self.monitor, self.meter, self.clock, speed) = (monitor, meter, clock, options.speed)
+        self.monitor = monitor
+        self.meter = meter
+        self.clock = clock
+        speed = options.speed
         self.follower = follower
         count = names.count
         hasEnd = !options.loops && !options.follows
         name = options.logs.count == 1 ? options.logs[0] : "\(options.logs.count) logs"
+    }
+
+    private static func meter(
+        _ configuration: Configuration, _ options: ReplayOptions, vehicles: Int, _ clock: MonotonicClock
+    ) throws(AgentError) -> RequestMeter {
+        let systemTime: @Sendable () -> UTCTime = { .system }
+        let isInStep = options.speed == .times(1) && !options.keepsTime
+        return RequestMeter(
+            try configuration.makeTransport(connections: vehicles > 1 ? TestFleet.connections : nil), clock: clock,
+            systemTime: isInStep ? systemTime : nil)
+    }
+
+    private static func source(
+        _ configuration: Configuration, _ options: ReplayOptions, _ clock: any Clock<Duration>,
+        tell: @escaping @Sendable (String) -> Void
+    ) -> LogReplay {
+        let acceptsMissingChecksum = options.acceptsMissingChecksum || configuration.receiver.acceptsMissingChecksum
+        return LogReplay(
+            paths: options.logs,
+            options: LogReplay.Options(
+                speed: options.speed, keepsTime: options.keepsTime, loops: options.loops, follows: options.follows),
+            decoder: NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: acceptsMissingChecksum)),
+            clock: clock, now: { UTCTime.system }, tell: tell)
     }
 
     /// Runs to the end; what went wrong with the input is returned, so that the summary can come first.
@@ -141,8 +158,9 @@ struct ReplayRun: Sendable {
             counts: snapshot.counts, ledger: ledger, duration: elapsed, driven: driven ?? .zero, at: speed,
             requests: meter.figures, errors: follower?.errors,
             bytesWritten: count > 1 ? nil : DiskWrites.bytes.map { $0 - bytesWrittenBefore })
-        (summary.vehicles, summary.remarks) = (count, remarks.withLock { $0 })
-        summary.longestWaitSeconds = ledger.accepted > 0 ? longestWait.map(ReplaySummary.seconds) : nil
+        summary.vehicles = count
+        summary.remarks = remarks.withLock { $0 }
+        if let longestWait, ledger.accepted > 0 { summary.pace.note(longestWait: longestWait) }
         return (summary, ledger)
     }
 
@@ -201,7 +219,8 @@ struct ReplayRun: Sendable {
     }
 
     private func draw(_ snapshot: AgentMonitor.Snapshot) {
-        let (counts, progress) = (snapshot.counts, progress(of: snapshot))
+        let counts = snapshot.counts
+        let progress = progress(of: snapshot)
         if hasEnd, progress == nil {
             return Terminal.draw("\(FileSystem.name(of: name))  its length is measured first")
         }

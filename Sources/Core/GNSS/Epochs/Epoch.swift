@@ -25,33 +25,10 @@ struct Epoch {
     /// Sentences by type, four bits each.
     private(set) var counts: UInt64 = 0
 
-    private var valid: PositionSource = []
-    private(set) var void: PositionSource = []
-    /// Who stated positions.
-    private var positionTalkers: TalkerGroup = []
-    /// Who said that there is none.
-    private var voidTalkers = VoidTalkers()
     /// Another time of the same burst, which a sentence stated by another clock.
     private(set) var otherTime: TimeOfDay?
-    /// Positions that another sentence must bear out.
-    private var unstated: PositionSource = []
-    /// Whether a sentence says that its position is simulated or typed in.
-    private(set) var isExcluded = false
-    private(set) var isEstimated = false
-
-    private(set) var latitude = Ranked()
-    private var longitude = Ranked()
-    private(set) var altitudeMeters: Double?
-    private(set) var geoidSeparationMeters: Double?
-    private(set) var speed = Ranked()
-    private(set) var course = Ranked()
-    private(set) var accuracy = Ranked()
-    private(set) var hdop = Ranked()
-    private(set) var satellitesUsed: Int?
-    private var quality: FixQuality?
-    private(set) var qualityRank: UInt8 = 0
-    private(set) var makersMode: FixMode?
-    private(set) var mode: FixMode?
+    private(set) var claims = PositionClaims()
+    private(set) var values = EpochValues()
 
     /// Counts a sentence that was taken; its place, if it has added something to what the epoch comes to: a GLL behind
     /// GGA and RMC has nothing new to say, and no fix should wait for it.
@@ -71,69 +48,30 @@ struct Epoch {
     @inline(__always)
     mutating func take(_ sentence: PositionSentence, _ type: SentenceType, _ talker: TalkerGroup) {
         let source = PositionSource(type)
-        switch sentence.status {
-        case .void, .excluded:
-            if sentence.status == .excluded { isExcluded = true }
-            guard !valid.contains(source), void.insert(source).inserted else { return }
-            voidTalkers.set(talker, of: source)
-            if positionTalkers.isEmpty || positionTalkers.contains(talker) { hasGained = true }
-            return
-        case .valid:
-            valid.formUnion(source)
-            positionTalkers.formUnion(talker)
-            if void.remove(source) != nil {
-                voidTalkers.set([], of: source)
-                hasGained = true
-            }
-            if let date = sentence.date, let timeOfDay = sentence.timeOfDay {
-                if dated == nil { hasGained = true }
-                dated = DateSentence(timeOfDay: timeOfDay, date: date)
-            }
-        case .unstated:
-            unstated.formUnion(source)
-            positionTalkers.formUnion(talker)
+        if claims.take(sentence.status, source, talker) { hasGained = true }
+        guard sentence.status == .valid || sentence.status == .unstated else { return }
+        if sentence.status == .valid, let date = sentence.date, let timeOfDay = sentence.timeOfDay {
+            if dated == nil { hasGained = true }
+            dated = DateSentence(timeOfDay: timeOfDay, date: date)
         }
-        let rank = source.rawValue
-        if latitude.offer(sentence.latitude, rank: rank) { hasGained = true }
-        longitude.offer(sentence.longitude, rank: rank)
-        if sentence.quality != nil, rank > qualityRank {
-            (quality, qualityRank, hasGained) = (sentence.quality, rank, true)
-        }
-        switch source {
-        case .data:
-            if Self.fill(&altitudeMeters, sentence.altitudeMeters) { hasGained = true }
-            if Self.fill(&geoidSeparationMeters, sentence.geoidSeparationMeters) { hasGained = true }
-            if hdop.offer(sentence.hdop, rank: 3) { hasGained = true }
-            if Self.fill(&satellitesUsed, sentence.satellitesUsed) { hasGained = true }
-            satellitesUsed = sentence.satellitesUsed ?? satellitesUsed
-        case .maker:
-            makersMode = sentence.mode
-            if speed.offer(sentence.speedMetersPerSecond, rank: 1) { hasGained = true }
-            if course.offer(sentence.courseDegrees, rank: 1) { hasGained = true }
-            if hdop.offer(sentence.hdop, rank: 1) { hasGained = true }
-            if accuracy.offer(sentence.horizontalAccuracyMeters, rank: 2) { hasGained = true }
-            if Self.fill(&satellitesUsed, sentence.satellitesUsed) { hasGained = true }
-        case .minimum:
-            if speed.offer(sentence.speedMetersPerSecond, rank: 3) { hasGained = true }
-            if course.offer(sentence.courseDegrees, rank: 3) { hasGained = true }
-            noteEstimate(sentence.quality)
-        default: noteEstimate(sentence.quality)
-        }
+        if values.take(sentence, source) { hasGained = true }
     }
 
     @inline(__always)
     mutating func take(_ sentence: MotionSentence) {
-        if speed.offer(sentence.speedMetersPerSecond, rank: 2) { hasGained = true }
-        if course.offer(sentence.courseDegrees, rank: 2) { hasGained = true }
+        if values.speed.offer(sentence.speedMetersPerSecond, rank: 2) { hasGained = true }
+        if values.course.offer(sentence.courseDegrees, rank: 2) { hasGained = true }
     }
 
     /// Takes solution mode and HDOP; of several (one a constellation) the best mode stays.
     @inline(__always)
     mutating func take(_ sentence: SatellitesSentence) {
+        let mode = values.mode
         if let stated = sentence.mode, mode == nil || stated == .threeDimensional && mode == .twoDimensional {
-            (mode, hasGained) = (stated, true)
+            values.mode = stated
+            hasGained = true
         }
-        if hdop.offer(sentence.hdop, rank: 2) { hasGained = true }
+        if values.hdop.offer(sentence.hdop, rank: 2) { hasGained = true }
     }
 
     mutating func take(_ sentence: AccuracySentence, _ type: SentenceType) {
@@ -143,54 +81,34 @@ struct Epoch {
             case .gbs: 3
             default: 1
             }
-        if accuracy.offer(sentence.horizontalAccuracyMeters, rank: rank) { hasGained = true }
-    }
-
-    @inline(__always)
-    private mutating func noteEstimate(_ quality: FixQuality?) {
-        if quality == .estimated, !isEstimated { (isEstimated, hasGained) = (true, true) }
-    }
-
-    /// Gives `part` a value if it has none yet; whether it has done so.
-    @inline(__always)
-    private static func fill<Value>(_ part: inout Value?, _ value: Value?) -> Bool {
-        guard part == nil, value != nil else { return false }
-        part = value
-        return true
-    }
-
-    /// Whether a flag says that there is no position, in a sentence of those who state one or while nobody does.
-    @inline(__always)
-    private var isVoid: Bool {
-        !void.isEmpty && (positionTalkers.isEmpty || !positionTalkers.isDisjoint(with: voidTalkers.all))
+        if values.accuracy.offer(sentence.horizontalAccuracyMeters, rank: rank) { hasGained = true }
     }
 
     /// Whether a position has been stated that no flag speaks against.
     var hasPosition: Bool {
-        guard timeOfDay != nil, !isVoid else { return false }
-        return !valid.isEmpty || !unstated.isEmpty && mode != nil
+        guard timeOfDay != nil, !claims.isVoid else { return false }
+        return !claims.valid.isEmpty || !claims.unstated.isEmpty && values.mode != nil
     }
 
     /// What the epoch comes to, each part from the best sentence that has it. `earlierHDOP` is the last that was stated
     /// before the epoch, 0 if none holds.
     func verdict(earlierHDOP: Double) -> Verdict {
-        if isVoid { return .void }
-        guard hasPosition, let timeOfDay, let latitude = latitude.value, let longitude = longitude.value else {
-            return .nothing
-        }
+        if claims.isVoid { return .void }
+        guard hasPosition, let timeOfDay, let latitude = values.latitude.value, let longitude = values.longitude.value
+        else { return .nothing }
         // GGA's word, unless a mode letter admits dead reckoning, which the GGA of NMEA 2.1 could not say.
-        let quality = isEstimated ? .estimated : quality ?? .gps
+        let quality = values.isEstimated ? .estimated : values.quality ?? .gps
         var fix = Fix(
             timeOfFix: UTCTime(millisecondsSince1970: timeOfDay.posixMilliseconds), latitude: latitude,
             longitude: longitude, quality: quality)
-        fix.altitudeMeters = altitudeMeters
-        fix.geoidSeparationMeters = geoidSeparationMeters
-        fix.speedMetersPerSecond = speed.value
-        fix.headingDegrees = course.value
-        fix.hdop = hdop.value ?? (quality == .estimated || earlierHDOP == 0 ? nil : earlierHDOP)
-        fix.satellitesUsed = satellitesUsed
-        fix.mode = mode ?? makersMode
-        fix.horizontalAccuracyMeters = accuracy.value ?? fix.hdop.map { Self.radius(hdop: $0, quality) }
+        fix.altitudeMeters = values.altitudeMeters
+        fix.geoidSeparationMeters = values.geoidSeparationMeters
+        fix.speedMetersPerSecond = values.speed.value
+        fix.headingDegrees = values.course.value
+        fix.hdop = values.hdop.value ?? (quality == .estimated || earlierHDOP == 0 ? nil : earlierHDOP)
+        fix.satellitesUsed = values.satellitesUsed
+        fix.mode = values.mode ?? values.makersMode
+        fix.horizontalAccuracyMeters = values.accuracy.value ?? fix.hdop.map { Self.radius(hdop: $0, quality) }
         return .fix(fix)
     }
 
@@ -217,7 +135,7 @@ extension Epoch {
     /// time: its position differs by no more than `degrees`.
     func isSameBurst(_ sentence: PositionSentence, within degrees: Double) -> Bool {
         guard sentence.status == .valid || sentence.status == .unstated, hasPosition,
-            let latitude = latitude.value, let longitude = longitude.value,
+            let latitude = values.latitude.value, let longitude = values.longitude.value,
             let otherLatitude = sentence.latitude, let otherLongitude = sentence.longitude
         else { return false }
         return abs(latitude - otherLatitude) <= degrees && abs(longitude - otherLongitude) <= degrees
@@ -240,8 +158,119 @@ extension Epoch {
     /// How far the best clock of the epoch so far is to be trusted about the hour: RMC states a date, too.
     var clockRank: UInt8 {
         if dated != nil { return 3 }
-        let positions = valid.union(unstated)
+        let positions = claims.valid.union(claims.unstated)
         return positions.contains(.data) ? 2 : positions == .bare ? 0 : 1
+    }
+}
+
+/// Which sentences of an epoch state a position, and which say that there is none.
+struct PositionClaims {
+    private(set) var valid: PositionSource = []
+    private(set) var void: PositionSource = []
+    /// Positions that another sentence must bear out.
+    private(set) var unstated: PositionSource = []
+    /// Whether a sentence says that its position is simulated or typed in.
+    private(set) var isExcluded = false
+    /// Who stated positions.
+    private var positionTalkers: TalkerGroup = []
+    /// Who said that there is none.
+    private var voidTalkers = VoidTalkers()
+
+    /// Adds the flags of a sentence. Returns whether they change anything.
+    @inline(__always)
+    mutating func take(_ status: SolutionStatus, _ source: PositionSource, _ talker: TalkerGroup) -> Bool {
+        switch status {
+        case .void, .excluded:
+            if status == .excluded { isExcluded = true }
+            guard !valid.contains(source), void.insert(source).inserted else { return false }
+            voidTalkers.set(talker, of: source)
+            return positionTalkers.isEmpty || positionTalkers.contains(talker)
+        case .valid:
+            valid.formUnion(source)
+            positionTalkers.formUnion(talker)
+            guard void.remove(source) != nil else { return false }
+            voidTalkers.set([], of: source)
+            return true
+        case .unstated:
+            unstated.formUnion(source)
+            positionTalkers.formUnion(talker)
+            return false
+        }
+    }
+
+    /// Whether a flag says that there is no position: of a talker that states one, or while no talker does.
+    @inline(__always)
+    var isVoid: Bool {
+        !void.isEmpty && (positionTalkers.isEmpty || !positionTalkers.isDisjoint(with: voidTalkers.all))
+    }
+}
+
+/// The parts of a fix that the sentences of an epoch have stated so far.
+struct EpochValues {
+    private(set) var latitude = Ranked()
+    private(set) var longitude = Ranked()
+    private(set) var altitudeMeters: Double?
+    private(set) var geoidSeparationMeters: Double?
+    fileprivate(set) var speed = Ranked()
+    fileprivate(set) var course = Ranked()
+    fileprivate(set) var accuracy = Ranked()
+    fileprivate(set) var hdop = Ranked()
+    private(set) var satellitesUsed: Int?
+    private(set) var quality: FixQuality?
+    private(set) var qualityRank: UInt8 = 0
+    private(set) var isEstimated = false
+    private(set) var makersMode: FixMode?
+    fileprivate(set) var mode: FixMode?
+
+    /// Adds what a sentence states; of several of one type (one per constellation) the first valid one counts. Returns
+    /// whether anything is new.
+    @inline(__always)
+    fileprivate mutating func take(_ sentence: PositionSentence, _ source: PositionSource) -> Bool {
+        let rank = source.rawValue
+        var hasGained = latitude.offer(sentence.latitude, rank: rank)
+        longitude.offer(sentence.longitude, rank: rank)
+        if sentence.quality != nil, rank > qualityRank {
+            quality = sentence.quality
+            qualityRank = rank
+            hasGained = true
+        }
+        switch source {
+        case .data:
+            if Self.fill(&altitudeMeters, sentence.altitudeMeters) { hasGained = true }
+            if Self.fill(&geoidSeparationMeters, sentence.geoidSeparationMeters) { hasGained = true }
+            if hdop.offer(sentence.hdop, rank: 3) { hasGained = true }
+            if Self.fill(&satellitesUsed, sentence.satellitesUsed) { hasGained = true }
+            satellitesUsed = sentence.satellitesUsed ?? satellitesUsed
+        case .maker:
+            makersMode = sentence.mode
+            if speed.offer(sentence.speedMetersPerSecond, rank: 1) { hasGained = true }
+            if course.offer(sentence.courseDegrees, rank: 1) { hasGained = true }
+            if hdop.offer(sentence.hdop, rank: 1) { hasGained = true }
+            if accuracy.offer(sentence.horizontalAccuracyMeters, rank: 2) { hasGained = true }
+            if Self.fill(&satellitesUsed, sentence.satellitesUsed) { hasGained = true }
+        case .minimum:
+            if speed.offer(sentence.speedMetersPerSecond, rank: 3) { hasGained = true }
+            if course.offer(sentence.courseDegrees, rank: 3) { hasGained = true }
+            if noteEstimate(sentence.quality) { hasGained = true }
+        default:
+            if noteEstimate(sentence.quality) { hasGained = true }
+        }
+        return hasGained
+    }
+
+    @inline(__always)
+    private mutating func noteEstimate(_ quality: FixQuality?) -> Bool {
+        guard quality == .estimated, !isEstimated else { return false }
+        isEstimated = true
+        return true
+    }
+
+    /// Gives `part` a value if it has none yet. Returns whether it has done so.
+    @inline(__always)
+    private static func fill<Value>(_ part: inout Value?, _ value: Value?) -> Bool {
+        guard part == nil, value != nil else { return false }
+        part = value
+        return true
     }
 }
 
@@ -275,7 +304,8 @@ struct Ranked {
     @inline(__always) @discardableResult
     mutating func offer(_ value: Double?, rank: UInt8) -> Bool {
         guard let value, rank > self.rank else { return false }
-        (best, self.rank) = (value, rank)
+        best = value
+        self.rank = rank
         return true
     }
 }

@@ -18,57 +18,26 @@ struct EpochAssembler {
     private(set) var calendar: FixCalendar
     /// The heading stated last, until a fix takes it: a compass goes at its own pace, beside the epochs.
     private(set) var bodyHeadingDegrees: Double?
-    /// The HDOP stated last before the current epoch, 0 for none, and its time: many receivers don't state it in each.
-    private var lastHDOP = 0.0
-    private var lastHDOPTime = TimeOfDay(milliseconds: 0)
-    /// When the sentence to come was sent, while an epoch is incomplete.
-    private var nextTransmission: UTCTime?
+    private var earlierHDOP = EarlierHDOP()
     /// Fixes from before the first date.
     private var undated: [Fix] = []
-    /// When fixes went out last; a time that comes again is a frozen clock or a repeated epoch.
-    private var recent = InlineArray<8, Int64>(repeating: .min)
-    private var recentIndex = 0
-    private var previousTime: TimeOfDay?
-    /// Time between the last two epochs with a position.
-    private(set) var intervalMilliseconds: Int32 = 1000
-
-    private(set) var epochs = 0
-    private(set) var fixes = 0
-    private(set) var voidEpochs = 0
-    private(set) var repeatedEpochs = 0
-    /// One bit for each kind of warning since the last query.
-    private var warnings: UInt64 = 0
-    /// Fixes that went out of memory before a date came.
-    private(set) var undatedDropped = 0
+    private var recent = RecentInstants()
+    private(set) var rhythm = EpochRhythm()
+    private(set) var counts = EpochCounts()
+    /// The kinds of warning that the decoder has not taken yet.
+    var warnings = WarningSet()
 
     /// No receiver sends a sentence so late.
     private static let maximumDelayMilliseconds: Int32 = 1000
     /// Sentences that state one position with more or fewer decimals differ by less, in degrees: a unit in the fourth
     /// decimal of a minute.
     private static let rounding = 2e-6
-    /// For how long an HDOP holds; the constellation changes slowly, obstacles beside the road don't.
-    private static let hdopLifeMilliseconds: Int32 = 10_000
-
     /// Fixes kept until the first date comes; the oldest go first.
     private static let undatedCapacity = 256
 
     init(dates: NMEADecoderOptions.Dates) {
         calendar = FixCalendar(dates: dates)
     }
-
-    /// Whether `takeWarning` has any.
-    var hasWarning: Bool { warnings != 0 }
-
-    /// The next kind of warning since the last query; `nil` when there is none.
-    @inline(__always)
-    mutating func takeWarning() -> ReceiverWarning? {
-        guard warnings != 0 else { return nil }
-        let bit = warnings.trailingZeroBitCount
-        warnings &= warnings - 1
-        return ReceiverWarning(rawValue: bit)
-    }
-
-    private mutating func warn(_ warning: ReceiverWarning) { warnings |= 1 << UInt64(warning.rawValue) }
 
     /// Fixes that still wait for a date.
     var undatedCount: Int { undated.count }
@@ -131,14 +100,14 @@ struct EpochAssembler {
     ///
     /// It is about the sentence to come, which may begin another epoch.
     mutating func noteTransmission(at time: UTCTime) {
-        if epoch.lastPlace == nil { calendar.noteTransmission(at: time) } else { nextTransmission = time }
+        calendar.noteTransmission(at: time, ofNextEpoch: epoch.lastPlace != nil)
     }
 
     /// A date from a sentence that does not vouch for a fix.
     mutating func take(_ sentence: DateSentence, _ emit: (Fix) -> Void) {
         calendar.consider(sentence)
-        guard !undated.isEmpty, let previousTime else { return }
-        if calendar.instant(of: previousTime, dated: nil) != nil { releaseUndated(emit) }
+        guard !undated.isEmpty, let time = rhythm.previousTime else { return }
+        if calendar.instant(of: time, dated: nil) != nil { releaseUndated(emit) }
     }
 
     /// Completes the epoch because the line is quiet: what comes next begins another.
@@ -151,7 +120,7 @@ struct EpochAssembler {
     /// Completes the epoch because nothing more will come; fixes that never got a date are dropped.
     mutating func finish(_ emit: (Fix) -> Void) {
         begin(emit)
-        undatedDropped += undated.count
+        counts.undated += undated.count
         undated.removeAll(keepingCapacity: true)
     }
 
@@ -171,7 +140,7 @@ struct EpochAssembler {
     private mutating func joins(_ sentence: PositionSentence, _ type: SentenceType, at time: TimeOfDay) -> Bool {
         guard let current = epoch.timeOfDay else { return false }
         let difference = time.milliseconds(since: current)
-        if abs(difference) < min(intervalMilliseconds, Self.maximumDelayMilliseconds) - TimeOfDay.tolerance {
+        if abs(difference) < min(rhythm.intervalMilliseconds, Self.maximumDelayMilliseconds) - TimeOfDay.tolerance {
             // The next solution of a parked receiver may be as near as its last digit.
             guard epoch.isSameBurst(sentence, within: 0) else { return false }
             epoch.add(otherTime: time, isBetter: difference < 0)
@@ -180,7 +149,7 @@ struct EpochAssembler {
         guard TimeOfDay.isZoneOffset(difference), epoch.isSameBurst(sentence, within: Self.rounding) else {
             return false
         }
-        warn(.localTime)
+        warnings.insert(.localTime)
         let rank: UInt8 = sentence.date != nil && sentence.status == .valid ? 3 : type == .gga || type == .gns ? 2 : 0
         epoch.add(otherTime: time, isBetter: rank > epoch.clockRank)
         return true
@@ -209,33 +178,31 @@ struct EpochAssembler {
         if epoch.timeOfDay != nil, let place = epoch.lastPlace, epoch.hasPosition {
             cycle.epochEnded(with: place, byPause: isClosed)
         }
-        if let hdop = epoch.hdop.value, let time = epoch.timeOfDay {
-            lastHDOP = hdop
-            lastHDOPTime = time
+        if let hdop = epoch.values.hdop.value, let time = epoch.timeOfDay {
+            earlierHDOP = EarlierHDOP(value: hdop, time: time)
         }
         epoch = Epoch()
-        (previousCompletion, completion, isClosed) = (completion, nil, false)
+        previousCompletion = completion
+        completion = nil
+        isClosed = false
         serial += 1
-        if let nextTransmission { calendar.noteTransmission(at: nextTransmission) }
-        nextTransmission = nil
+        calendar.epochBegan()
     }
 
     /// Gives the epoch's fix, once.
     private mutating func complete(_ emit: (Fix) -> Void) {
         guard completion == nil, let time = epoch.timeOfDay else { return }
-        epochs += 1
-        var earlierHDOP = 0.0
-        if abs(time.milliseconds(since: lastHDOPTime)) <= Self.hdopLifeMilliseconds { earlierHDOP = lastHDOP }
-        switch epoch.verdict(earlierHDOP: earlierHDOP) {
+        counts.all += 1
+        switch epoch.verdict(earlierHDOP: earlierHDOP.value(at: time)) {
         case .nothing: completion = .nothing
         case .void:
-            voidEpochs += 1
-            completion = epoch.isExcluded ? .excluded : .void
-            if epoch.isExcluded { warn(.simulatedOrManual) }
+            counts.void += 1
+            completion = epoch.claims.isExcluded ? .excluded : .void
+            if epoch.claims.isExcluded { warnings.insert(.simulatedOrManual) }
         case .fix(let fix) where fix.latitude == 0 && fix.longitude == 0:
-            voidEpochs += 1
+            counts.void += 1
             completion = .nullIsland
-            warn(.nullIsland)
+            warnings.insert(.nullIsland)
         case .fix(var fix):
             fix.bodyHeadingDegrees = bodyHeadingDegrees
             completion = date(fix, at: time, emit)
@@ -245,18 +212,14 @@ struct EpochAssembler {
 
     /// Gives `fix` its date and hands it out, or keeps it until there is a date.
     private mutating func date(_ fix: Fix, at time: TimeOfDay, _ emit: (Fix) -> Void) -> EpochCompletion {
-        if let previousTime {
-            let interval = abs(time.milliseconds(since: previousTime))
-            if (20...60_000).contains(interval) { intervalMilliseconds = interval }
-        }
-        previousTime = time
+        rhythm.note(time)
         var fix = fix
         let instant = calendar.instant(of: time, dated: epoch.dated)
-        if let warning = calendar.takeWarning() { warn(warning) }
+        if let warning = calendar.takeWarning() { warnings.insert(warning) }
         guard let instant else {
             if undated.count == Self.undatedCapacity {
                 undated.removeFirst()
-                undatedDropped += 1
+                counts.undated += 1
             }
             undated.append(fix)
             return .undated
@@ -279,16 +242,57 @@ struct EpochAssembler {
 
     @discardableResult
     private mutating func deliver(_ fix: Fix, _ emit: (Fix) -> Void) -> EpochCompletion {
-        let instant = fix.timeOfFix.millisecondsSince1970
-        for index in recent.indices where recent[index] == instant {
-            repeatedEpochs += 1
+        guard recent.add(fix.timeOfFix) else {
+            counts.repeated += 1
             return .repeated
         }
-        recent[recentIndex] = instant
-        recentIndex = (recentIndex + 1) % recent.count
-        fixes += 1
+        counts.fixes += 1
         emit(fix)
         return .fix
+    }
+}
+
+/// The HDOP stated last before the current epoch: many receivers don't state it in each.
+private struct EarlierHDOP {
+    /// 0 if none was stated.
+    private(set) var value = 0.0
+    private(set) var time = TimeOfDay(milliseconds: 0)
+
+    /// For how long an HDOP holds; the constellation changes slowly, obstacles beside the road don't.
+    private static let lifeMilliseconds: Int32 = 10_000
+
+    /// The value that still holds at `now`; 0 if none does.
+    func value(at now: TimeOfDay) -> Double {
+        abs(now.milliseconds(since: time)) <= Self.lifeMilliseconds ? value : 0
+    }
+}
+
+/// The times of the fixes that went out last: a time that comes again is a frozen clock or a repeated epoch.
+private struct RecentInstants {
+    private var milliseconds = InlineArray<8, Int64>(repeating: .min)
+    private var next = 0
+
+    /// Adds the time of a fix. Returns whether it is new.
+    mutating func add(_ instant: UTCTime) -> Bool {
+        for index in milliseconds.indices where milliseconds[index] == instant.millisecondsSince1970 { return false }
+        milliseconds[next] = instant.millisecondsSince1970
+        next = (next + 1) % milliseconds.count
+        return true
+    }
+}
+
+/// How often a receiver's epochs come.
+struct EpochRhythm {
+    private(set) var previousTime: TimeOfDay?
+    /// Time between the last two epochs with a position.
+    private(set) var intervalMilliseconds: Int32 = 1000
+
+    mutating func note(_ time: TimeOfDay) {
+        if let previousTime {
+            let interval = abs(time.milliseconds(since: previousTime))
+            if (20...60_000).contains(interval) { intervalMilliseconds = interval }
+        }
+        previousTime = time
     }
 }
 
@@ -318,11 +322,14 @@ struct CycleLearner {
     /// epoch, as a busy machine makes one, cuts it short and says nothing about the receiver, unless it comes again.
     mutating func epochEnded(with place: Place, byPause: Bool = false) {
         if place == candidate {
-            (agreements, pauses) = (min(agreements + 1, Self.needed), 0)
+            agreements = min(agreements + 1, Self.needed)
+            pauses = 0
         } else if byPause, agreements >= Self.needed, pauses < Self.needed {
             pauses += 1
         } else {
-            (candidate, agreements, pauses) = (place, 1, 0)
+            candidate = place
+            agreements = 1
+            pauses = 0
         }
     }
 }

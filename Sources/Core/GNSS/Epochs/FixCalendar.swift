@@ -30,6 +30,8 @@ struct FixCalendar {
     private var last: UTCTime?
     /// When a sentence was sent, as the last tag block says.
     private(set) var transmitted: UTCTime?
+    /// When the first sentence of the next epoch was sent.
+    private var nextTransmission: UTCTime?
     private(set) var basis = Basis.lastDate
     private let dates: NMEADecoderOptions.Dates
     private var warning: ReceiverWarning?
@@ -65,8 +67,13 @@ struct FixCalendar {
 
     /// Keeps a time of transmission. A live receiver's must not lie before the earliest either; roll-overs are not a
     /// sender's trouble, so that nothing is repaired.
-    mutating func noteTransmission(at time: UTCTime) {
-        if dates.canBeTrue(time) { transmitted = time }
+    mutating func noteTransmission(at time: UTCTime, ofNextEpoch isOfNext: Bool) {
+        if isOfNext { nextTransmission = time } else if dates.canBeTrue(time) { transmitted = time }
+    }
+
+    mutating func epochBegan() {
+        if let time = nextTransmission { noteTransmission(at: time, ofNextEpoch: false) }
+        nextTransmission = nil
     }
 
     /// The instant of a valid fix; `nil` while no date is known. `dated` is the date that a valid sentence of the same
@@ -108,7 +115,8 @@ struct FixCalendar {
             lacksDate = true
             return nil
         }
-        (basis, warning) = (.hostClock, .datedByHost)
+        basis = .hostClock
+        warning = .datedByHost
         return Self.nearest(to: host, timeOfDay)
     }
 
@@ -148,7 +156,10 @@ struct FixCalendar {
         let meant = dates.instant(meantBy: dated.instant)
         if let found = meant.warning { warning = found }
         // A receiver whose date is wrong may be wrong about the time of day as well: the host does not complete that.
-        if meant.instant == nil { (undatedSince, hasWaited) = (nil, false) }
+        if meant.instant == nil {
+            undatedSince = nil
+            hasWaited = false
+        }
         return meant.instant
     }
 

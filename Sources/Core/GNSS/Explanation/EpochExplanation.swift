@@ -3,8 +3,6 @@ struct EpochExplanation {
     let epoch: TracedEpoch
     let place: SentencePlace
 
-    init(epoch: TracedEpoch, of place: SentencePlace) { (self.epoch, self.place) = (epoch, place) }
-
     /// Whether there was a fix, and when it came out; or why not.
     var outcome: String {
         if let fix = epoch.fix {
@@ -77,7 +75,8 @@ struct EpochExplanation {
     }
 
     private func precedence(of source: SentencePlace) -> String {
-        let (theirs, ours) = (source.address.suffix(3), place.address.suffix(3))
+        let theirs = source.address.suffix(3)
+        let ours = place.address.suffix(3)
         return theirs == ours ? " (the first \(ours) of an epoch stays)" : " (\(theirs) before \(ours))"
     }
 
@@ -97,18 +96,20 @@ extension Epoch {
     /// How `part` stands; the body's heading is not the epoch's own.
     func standing(of part: EpochPart) -> Standing {
         switch part {
-        case .position: Standing(latitude)
+        case .position: Standing(values.latitude)
         case .date: Standing(value: dated.map { Double($0.date) })
-        case .speed: Standing(speed)
-        case .course: Standing(course)
-        case .altitude: Standing(value: altitudeMeters)
-        case .geoidSeparation: Standing(value: geoidSeparationMeters)
-        case .accuracy: Standing(accuracy)
-        case .hdop: Standing(hdop)
-        case .satellitesUsed: Standing(value: satellitesUsed.map(Double.init))
-        case .quality: Standing(rank: Int(qualityRank) + (isEstimated ? 256 : 0))
+        case .speed: Standing(values.speed)
+        case .course: Standing(values.course)
+        case .altitude: Standing(value: values.altitudeMeters)
+        case .geoidSeparation: Standing(value: values.geoidSeparationMeters)
+        case .accuracy: Standing(values.accuracy)
+        case .hdop: Standing(values.hdop)
+        case .satellitesUsed: Standing(value: values.satellitesUsed.map(Double.init))
+        case .quality: Standing(rank: Int(values.qualityRank) + (values.isEstimated ? 256 : 0))
         case .mode:
-            Standing(rank: mode != nil ? 2 : makersMode != nil ? 1 : 0, value: mode == .threeDimensional ? 3 : 2)
+            Standing(
+                rank: values.mode != nil ? 2 : values.makersMode != nil ? 1 : 0,
+                value: values.mode == .threeDimensional ? 3 : 2)
         case .bodyHeading: Standing()
         }
     }

@@ -66,7 +66,8 @@ package struct LogTrace {
 
     /// Lets the decoder handle the one thing that begins at `index`; `false` when more bytes are needed for that.
     private mutating func step(isFinal: Bool) -> Bool {
-        let (bytes, start) = (buffer, index)
+        let bytes = buffer
+        let start = index
         let mark = decoder.isInComment ? 0 : bytes[start]
         let isSentence = mark == UInt8(ascii: "$") || mark == UInt8(ascii: "!")
         let before =

@@ -74,8 +74,9 @@ struct SentenceExplanation {
         guard let time = epoch.timeOfDay else { return ["no sentence of its epoch states a time: no fix"] }
         let name =
             "epoch \(UTCTime(millisecondsSince1970: time.posixMilliseconds).description.dropFirst(11).dropLast())"
-        return ["\(name): \(EpochExplanation(epoch: epoch, of: sentence.place).outcome)"]
-            + EpochExplanation(epoch: epoch, of: sentence.place).lines(stated: reading.parts, isLate: sentence.isLate)
+        let explanation = EpochExplanation(epoch: epoch, place: sentence.place)
+        return ["\(name): \(explanation.outcome)"]
+            + explanation.lines(stated: reading.parts, isLate: sentence.isLate)
     }
 
     private static func hexadecimal(_ byte: UInt8) -> String {
@@ -87,7 +88,6 @@ struct SentenceExplanation {
     private static func shown(_ bytes: some Sequence<UInt8>) -> ReportedText {
         ReportedText(bytes: bytes.map { 0x20...0x7E ~= $0 ? $0 : UInt8(ascii: ".") }, limit: 60)
     }
-
 }
 
 /// Where a sentence stands in its log.

@@ -36,18 +36,12 @@ struct SentenceReading {
     private mutating func read(_ type: SentenceType, _ fields: inout FieldCursor) {
         var recent = RecentPosition()
         switch type {
-        case .rmc: take(PositionSentence(rmc: &fields, &recent))
-        case .gga: take(PositionSentence(gga: &fields, &recent))
-        case .gns: take(PositionSentence(gns: &fields, &recent))
-        case .gll: take(PositionSentence(gll: &fields, &recent))
-        case .pubx00: take(PositionSentence(pubx00: &fields))
+        case .rmc, .gga, .gns, .gll, .pubx00: take(PositionSentence(type, &fields, &recent))
         case .vtg: take(MotionSentence(vtg: &fields))
         case .gsa: take(SatellitesSentence(gsa: &fields))
         case .gst, .gbs, .pgrme, .pqtmepe, .psrfepe: take(AccuracySentence(type, &fields))
-        case .zda: take(DateSentence(zda: &fields), isFaulty: fields.fault != .none)
-        case .pubx04: take(DateSentence(pubx04: &fields), isFaulty: fields.fault != .none)
-        case .hdt: take(HeadingSentence(hdt: &fields))
-        case .ths: take(HeadingSentence(ths: &fields))
+        case .zda, .pubx04: take(DateSentence(type, &fields), isFaulty: fields.fault != .none)
+        case .hdt, .ths: take(HeadingSentence(type, &fields))
         case .dtm: words = ReceiverNotice.warning(dtm: &fields)?.description ?? "WGS 84, as it should be"
         case .txt: words = ReceiverNotice.warning(txt: &fields)?.description ?? "a notice without consequence"
         case .other: words = "its type holds nothing that a fix needs: only counted"
@@ -136,13 +130,7 @@ extension SentenceType {
         var word: UInt64 = 0
         for (index, byte) in bytes.prefix(8).enumerated() { word |= UInt64(byte) << UInt64(index * 8) }
         var type = sentence.first == UInt8(ascii: "$") ? SentenceType(address: word, length: bytes.count) : .other
-        if type == .pubx00 {
-            switch field(1, in: sentence) {
-            case "00": break
-            case "04": type = .pubx04
-            default: type = .other
-            }
-        }
+        if type == .pubx00 { type = SentenceType(ubloxMessage: Int64(field(1, in: sentence))) }
         return (String(decoding: bytes.prefix(20), as: UTF8.self), type)
     }
 

@@ -54,15 +54,16 @@ struct TraceRecord {
         }
         // What a tag block says counts from the epoch of its own sentence on.
         if after.calendar.transmitted != transmitted {
-            (transmitted, transmission) = (after.calendar.transmitted, tagBlock)
+            transmitted = after.calendar.transmitted
+            transmission = tagBlock
         }
         current.timeOfDay = after.epoch.timeOfDay
         for part in EpochPart.allCases where earlier.standing(of: part) != after.epoch.standing(of: part) {
             current.sources[part] = place
         }
-        if let place, after.epoch.void != earlier.void {
-            current.vetoes.removeAll { !after.epoch.void.contains($0.source) }
-            let source = after.epoch.void.subtracting(earlier.void)
+        if let place, after.epoch.claims.void != earlier.claims.void {
+            current.vetoes.removeAll { !after.epoch.claims.void.contains($0.source) }
+            let source = after.epoch.claims.void.subtracting(earlier.claims.void)
             if !source.isEmpty { current.vetoes.append(TracedEpoch.Veto(source: source, place: place, flags: flags)) }
         }
         if after.bodyHeadingDegrees != before.bodyHeadingDegrees, after.bodyHeadingDegrees != nil { heading = place }
@@ -84,7 +85,8 @@ struct TraceRecord {
         _ completion: EpochCompletion?, by ending: TracedEpoch.Ending, _ after: EpochAssembler, _ emitted: [Fix]
     ) {
         guard let completion else { return }
-        (current.completion, current.ending) = (completion, ending)
+        current.completion = completion
+        current.ending = ending
         if completion == .undated { waiting.append(current) }
         if completion == .fix, let fix = emitted.last(where: { current.isTime(of: $0) }) {
             current.sources[.bodyHeading] = fix.bodyHeadingDegrees == nil ? nil : heading
@@ -97,7 +99,7 @@ struct TraceRecord {
     private mutating func release(
         by place: SentencePlace?, before: EpochAssembler, after: EpochAssembler, _ emitted: [Fix]
     ) {
-        waiting.removeFirst(min(waiting.count, after.undatedDropped - before.undatedDropped))
+        waiting.removeFirst(min(waiting.count, after.counts.undated - before.counts.undated))
         guard after.undatedCount == 0, !waiting.isEmpty else { return }
         // They come out in order, each once; one with a time that has just been is not given.
         var emitted = emitted

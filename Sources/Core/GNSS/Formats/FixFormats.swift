@@ -27,8 +27,8 @@ package enum CSVFormat {
         bytes.append(fix.quality.text)
         bytes.append(",")
         if let mode = fix.mode { bytes.append(mode.text) }
-        append(fix.derivedSpeedMetersPerSecond, FixPrecision.metersPerSecond, to: &bytes)
-        append(fix.derivedHeadingDegrees, FixPrecision.headingDegrees, to: &bytes)
+        append(fix.derived.speedMetersPerSecond, FixPrecision.metersPerSecond, to: &bytes)
+        append(fix.derived.headingDegrees, FixPrecision.headingDegrees, to: &bytes)
         bytes.append("\n")
     }
 
@@ -130,9 +130,10 @@ package enum JSONLinesFormat {
         }
         bytes.append("\"")
         bytes.append(
-            ",\"derivedSpeedMetersPerSecond\":", fix.derivedSpeedMetersPerSecond, decimals: FixPrecision.metersPerSecond
+            ",\"derivedSpeedMetersPerSecond\":", fix.derived.speedMetersPerSecond,
+            decimals: FixPrecision.metersPerSecond
         )
-        bytes.append(",\"derivedHeadingDegrees\":", fix.derivedHeadingDegrees, decimals: FixPrecision.headingDegrees)
+        bytes.append(",\"derivedHeadingDegrees\":", fix.derived.headingDegrees, decimals: FixPrecision.headingDegrees)
         bytes.append("}\n")
     }
 }
@@ -179,7 +180,8 @@ extension [UInt8] {
 
     @inline(__always)
     fileprivate mutating func append(number value: UInt64) {
-        var (width, rest) = (1, value)
+        var width = 1
+        var rest = value
         while rest >= 10 {
             rest /= 10
             width += 1
@@ -192,7 +194,8 @@ extension [UInt8] {
     private mutating func append(number value: UInt64, width: Int) {
         let start = count
         for _ in 0..<width { append(UInt8(ascii: "0")) }
-        var (rest, place) = (value, start + width)
+        var rest = value
+        var place = start + width
         while place > start {
             place -= 1
             self[place] = UInt8(ascii: "0") + UInt8(rest % 10)

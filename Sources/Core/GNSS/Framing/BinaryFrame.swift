@@ -25,7 +25,8 @@ enum BinaryFrame {
         guard payload <= maximumUBXPayload else { return .notAFrame }
         let length = payload + 8
         guard available >= length else { return .incomplete }
-        var (sum, sumOfSums) = (UInt8(0), UInt8(0))
+        var sum = UInt8(0)
+        var sumOfSums = UInt8(0)
         for index in start + 2..<start + length - 2 {
             unsafe sum &+= bytes[index]
             sumOfSums &+= sum

@@ -22,15 +22,7 @@ package struct DecoderStatistics: Sendable {
     var returns = 0
     /// Bytes in UBX and RTCM 3 frames.
     package internal(set) var binaryBytes = 0
-    /// Distinct times of day that gave or could have given a fix.
-    package internal(set) var epochs = 0
-    package internal(set) var fixes = 0
-    /// Epochs whose flags say that there is no position, or contradict each other.
-    package internal(set) var voidEpochs = 0
-    /// Epochs with the time of one just before: a frozen clock.
-    package internal(set) var repeatedEpochs = 0
-    /// Fixes that wait for a first date, or waited in vain.
-    package internal(set) var undatedFixes = 0
+    package internal(set) var epochs = EpochCounts()
 
     private var fieldFaults: [(fault: FieldFault, found: Occurrences)] = []
     /// More kinds than a receiver has; further ones count for `refusals` alone.
@@ -101,6 +93,19 @@ package struct DecoderStatistics: Sendable {
 
     /// Counts a warning on the line that is not complete yet.
     mutating func add(_ warning: ReceiverWarning) { warned[warning.rawValue].add(line: lines + 1) }
+}
+
+/// What the epochs of a stream came to.
+package struct EpochCounts: Sendable {
+    /// Distinct times of day that gave or could have given a fix.
+    package internal(set) var all = 0
+    package internal(set) var fixes = 0
+    /// Epochs whose flags say that there is no position, or contradict each other.
+    package internal(set) var void = 0
+    /// Epochs with the time of one just before: a frozen clock.
+    package internal(set) var repeated = 0
+    /// Fixes that were dropped because no date came; in `NMEADecoder.statistics` also those that wait for one.
+    package internal(set) var undated = 0
 }
 
 /// How often fields of one name could not be read, and where first.

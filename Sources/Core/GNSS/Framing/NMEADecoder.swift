@@ -19,8 +19,8 @@ package struct NMEADecoder: Sendable {
     private var isWithBinary = false
     /// What is seen of the satellites, where that is wanted.
     private var sky: SkyAssembler?
-    /// One bit a kind of warning that has come since it was last taken.
-    private var unreportedWarnings: UInt64 = 0
+    /// The kinds of warning that have come since they were last taken.
+    private var unreportedWarnings = WarningSet()
 
     /// Bytes that are added to the carried ones at a time, until what they began is complete.
     private static let topUp = 512
@@ -34,11 +34,8 @@ package struct NMEADecoder: Sendable {
     /// What has been met so far.
     package var statistics: DecoderStatistics {
         var account = account
-        account.epochs = assembler.epochs
-        account.fixes = assembler.fixes
-        account.voidEpochs = assembler.voidEpochs
-        account.repeatedEpochs = assembler.repeatedEpochs
-        account.undatedFixes = assembler.undatedDropped + assembler.undatedCount
+        account.epochs = assembler.counts
+        account.epochs.undated += assembler.undatedCount
         return account
     }
 
@@ -57,12 +54,7 @@ package struct NMEADecoder: Sendable {
     package var lacksDate: Bool { assembler.calendar.lacksDate }
 
     /// A kind of warning that has come since it was last taken; `nil` when all are. `statistics` counts each.
-    package mutating func takeWarning() -> ReceiverWarning? {
-        guard unreportedWarnings != 0 else { return nil }
-        let bit = unreportedWarnings.trailingZeroBitCount
-        unreportedWarnings &= unreportedWarnings - 1
-        return ReceiverWarning(rawValue: bit)
-    }
+    package mutating func takeWarning() -> ReceiverWarning? { unreportedWarnings.takeFirst() }
 
     /// The satellites in view at `now`, on the scale of `receivedAt`, if anything was said of them since the last call;
     /// only with `NMEADecoderOptions.readsSky`.
@@ -71,7 +63,7 @@ package struct NMEADecoder: Sendable {
     /// Counts a warning, and keeps it to be reported.
     mutating func warn(_ warning: ReceiverWarning) {
         account.add(warning)
-        unreportedWarnings |= 1 << UInt64(warning.rawValue)
+        unreportedWarnings.insert(warning)
     }
 
     /// When, on the scale of `receivedAt`, a quiet line completes the current epoch; `nil` when none is.
@@ -81,7 +73,7 @@ package struct NMEADecoder: Sendable {
     }
 
     /// A third of the interval between epochs, at most a quarter of a second.
-    private var idleTime: Duration { .milliseconds(min(250, Int(assembler.intervalMilliseconds) * 3 / 10)) }
+    private var idleTime: Duration { .milliseconds(min(250, Int(assembler.rhythm.intervalMilliseconds) * 3 / 10)) }
 
     /// Tells that the line has been quiet until `now`; completes the epoch once its deadline has passed.
     package mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) {
@@ -101,7 +93,8 @@ package struct NMEADecoder: Sendable {
         carried = 0
         assembler.finish(emit)
         noteWarnings()
-        (isAtLineStart, isInComment) = (true, false)
+        isAtLineStart = true
+        isInComment = false
     }
 
     /// Takes what cannot be a binary frame any more, as the line is quiet within it, for noise.
@@ -200,24 +193,11 @@ extension NMEADecoder {
                     index = next + 2
                 }
             case BinaryFrame.ubxStart, BinaryFrame.rtcmStart:
-                let outcome =
-                    unsafe byte == BinaryFrame.ubxStart
-                    ? BinaryFrame.ubx(in: bytes, startingAt: index)
-                    : BinaryFrame.rtcm(in: bytes, startingAt: index, crc)
                 isAtLineStart = false
-                switch outcome {
-                case .frame(let length):
-                    unsafe account.lineFeeds += Self.lineFeeds(in: bytes, from: index, to: index + length)
-                    account.binaryBytes += length
-                    index += length
-                case .notAFrame: index += 1
-                case .incomplete:
-                    guard isFinal else {
-                        isWithBinary = true
-                        return index
-                    }
-                    index += 1
+                guard let next = unsafe skipBinaryFrame(in: bytes, startingAt: index, isFinal: isFinal) else {
+                    return index
                 }
+                index = next
             case UInt8(ascii: "\n"):
                 account.lineFeeds += 1
                 isAtLineStart = true
@@ -228,13 +208,10 @@ extension NMEADecoder {
                 index += 1
             case TagBlock.mark:
                 isAtLineStart = false
-                switch unsafe TagBlock.outcome(in: bytes, startingAt: index) {
-                case .block(let length, let transmittedAt):
-                    if let transmittedAt { assembler.noteTransmission(at: transmittedAt) }
-                    index += length
-                case .incomplete where !isFinal: return index
-                case .notABlock, .incomplete: index += 1
+                guard let next = unsafe takeTagBlock(in: bytes, startingAt: index, isFinal: isFinal) else {
+                    return index
                 }
+                index = next
             case UInt8(ascii: "#") where isAtLineStart:
                 isInComment = true
                 index += 1
@@ -246,10 +223,49 @@ extension NMEADecoder {
         return index
     }
 
+    /// Steps over the binary frame that may begin at `start`. Returns the index of the first byte that doesn't belong
+    /// to it; `nil` if more bytes are needed.
+    @inline(never)
+    private mutating func skipBinaryFrame(
+        in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, isFinal: Bool
+    ) -> Int? {
+        let isUBX = unsafe bytes[start] == BinaryFrame.ubxStart
+        let outcome =
+            isUBX
+            ? unsafe BinaryFrame.ubx(in: bytes, startingAt: start)
+            : unsafe BinaryFrame.rtcm(in: bytes, startingAt: start, crc)
+        switch outcome {
+        case .frame(let length):
+            unsafe account.lineFeeds += Self.lineFeeds(in: bytes, from: start, to: start + length)
+            account.binaryBytes += length
+            return start + length
+        case .incomplete where !isFinal:
+            isWithBinary = true
+            return nil
+        case .notAFrame, .incomplete: return start + 1
+        }
+    }
+
+    /// Reads the tag block that may begin at `start`. Returns the index of the first byte that doesn't belong to it;
+    /// `nil` if more bytes are needed.
+    @inline(never)
+    private mutating func takeTagBlock(
+        in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, isFinal: Bool
+    ) -> Int? {
+        switch unsafe TagBlock.outcome(in: bytes, startingAt: start) {
+        case .block(let length, let transmittedAt):
+            if let transmittedAt { assembler.noteTransmission(at: transmittedAt) }
+            return start + length
+        case .incomplete where !isFinal: return nil
+        case .notABlock, .incomplete: return start + 1
+        }
+    }
+
     /// Counts line feeds, eight bytes at a time: lines are numbered as an editor numbers them, binary bytes or not.
     private static func lineFeeds(in bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> Int {
         let raw = UnsafeRawBufferPointer(bytes)
-        var (count, index) = (0, start)
+        var count = 0
+        var index = start
         while index + 8 <= end {
             let word = unsafe raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
             count += WordScan.count(of: UInt8(ascii: "\n"), in: word)
@@ -298,7 +314,7 @@ extension NMEADecoder {
         let text = unsafe SentenceText(fields: base + first, end: base + end, limit: base + bytes.count)
         if sky != nil, length == 5 { noteSky(address, text) }
         read(type, text, address, emit)
-        if assembler.hasWarning { noteWarnings() }
+        if !assembler.warnings.isEmpty { noteWarnings() }
     }
 
     @inline(never)
@@ -311,7 +327,8 @@ extension NMEADecoder {
     private mutating func noteBanner(
         _ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int, isText: Bool
     ) {
-        var (place, numbers) = (start, isText ? 3 : 0)
+        var place = start
+        var numbers = isText ? 3 : 0
         while numbers > 0, place < end {
             if unsafe bytes[place] == UInt8(ascii: ",") { numbers -= 1 }
             place += 1
@@ -322,7 +339,7 @@ extension NMEADecoder {
     /// Counts what the assembler has found, as seen on the present line.
     @inline(never)
     private mutating func noteWarnings() {
-        while let warning = assembler.takeWarning() { warn(warning) }
+        while let warning = assembler.warnings.takeFirst() { warn(warning) }
     }
 
     /// Counts a sentence that was rejected for a field, or a field that was left out of one.
@@ -333,112 +350,68 @@ extension NMEADecoder {
         if fault.isRejection { account.add(fault.isOutOfRange ? .outOfRange : .malformedField) }
     }
 
-    /// Gives the sentence to the assembler, and counts a field at fault.
-    ///
-    /// The types that make up nearly all of what receivers send have a function each: one function for all is too large
-    /// for the optimizer to keep what they read out of memory.
+    /// Reads a sentence of any type.
     @inline(__always)
     private mutating func read(
         _ type: SentenceType, _ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void
     ) {
         switch type {
-        case .rmc: readRMC(text, address, emit)
-        case .gga: readGGA(text, address, emit)
-        case .gll: readGLL(text, address, emit)
-        case .vtg: readVTG(text, emit)
-        case .gsa: readGSA(text, emit)
+        case .rmc: readFrequent(RMC.self, text, address, emit)
+        case .gga: readFrequent(GGA.self, text, address, emit)
+        case .gll: readFrequent(GLL.self, text, address, emit)
+        case .gns: readFrequent(GNS.self, text, address, emit)
+        case .vtg: readFrequent(VTG.self, text, address, emit)
+        case .gsa: readFrequent(GSA.self, text, address, emit)
         case .other: break
         default: readRare(type, text, address, emit)
         }
     }
 
+    /// Reads a sentence of one of the types that make up nearly all of what receivers send.
+    ///
+    /// The compiler makes a function for each: one function for all is too large for the optimizer to keep what it
+    /// reads in registers.
     @inline(never)
-    private mutating func readRMC(_ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void) {
-        var fields = FieldCursor(text)
-        if let sentence = PositionSentence(rmc: &fields, &recent) {
-            assembler.take(sentence, .rmc, TalkerGroup(address: address), emit)
-        }
-        if fields.hasFault { noteFault(in: text, of: .rmc) }
-    }
-
-    @inline(never)
-    private mutating func readGGA(_ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void) {
-        var fields = FieldCursor(text)
-        if let sentence = PositionSentence(gga: &fields, &recent) {
-            assembler.take(sentence, .gga, TalkerGroup(address: address), emit)
-        }
-        if fields.hasFault { noteFault(in: text, of: .gga) }
-    }
-
-    @inline(never)
-    private mutating func readGLL(_ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void) {
-        var fields = FieldCursor(text)
-        if let sentence = PositionSentence(gll: &fields, &recent) {
-            assembler.take(sentence, .gll, TalkerGroup(address: address), emit)
-        }
-        if fields.hasFault { noteFault(in: text, of: .gll) }
-    }
-
-    @inline(never)
-    private mutating func readVTG(_ text: SentenceText, _ emit: (Fix) -> Void) {
-        var fields = FieldCursor(text)
-        assembler.take(MotionSentence(vtg: &fields), emit)
-        if fields.hasFault { noteFault(in: text, of: .vtg) }
-    }
-
-    @inline(never)
-    private mutating func readGSA(_ text: SentenceText, _ emit: (Fix) -> Void) {
-        var fields = FieldCursor(text)
-        assembler.take(SatellitesSentence(gsa: &fields), emit)
-        if fields.hasFault { noteFault(in: text, of: .gsa) }
+    private mutating func readFrequent<Sentence: FrequentSentence>(
+        _: Sentence.Type, _ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void
+    ) {
+        readFields(Sentence.type, text, address, emit)
     }
 
     @inline(never)
     private mutating func readRare(
         _ type: SentenceType, _ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void
     ) {
-        var fields = FieldCursor(text)
-        var type = type
-        switch type {
-        case .gns:
-            if let sentence = PositionSentence(gns: &fields, &recent) {
-                assembler.take(sentence, type, TalkerGroup(address: address), emit)
-            }
-        case .gst, .gbs, .pgrme, .pqtmepe, .psrfepe:
-            if let sentence = AccuracySentence(type, &fields) { assembler.take(sentence, type, emit) }
-        case .zda:
-            if let sentence = DateSentence(zda: &fields) { assembler.take(sentence, emit) }
-        case .hdt:
-            if let sentence = HeadingSentence(hdt: &fields) { assembler.take(sentence) }
-        case .ths:
-            if let sentence = HeadingSentence(ths: &fields) { assembler.take(sentence) }
-        case .pubx00, .pubx04: type = readMakersPosition(&fields, address, emit)
-        case .dtm:
-            if let warning = ReceiverNotice.warning(dtm: &fields) { warn(warning) }
-            return
-        case .txt:
-            if let warning = ReceiverNotice.warning(txt: &fields) { warn(warning) }
-            return
-        case .rmc, .gga, .gll, .vtg, .gsa, .other: return
-        }
-        if fields.hasFault { noteFault(in: text, of: type) }
+        readFields(type, text, address, emit)
     }
 
-    /// PUBX: the first field says which of u-blox's own sentences it is. Returns its type.
-    private mutating func readMakersPosition(
-        _ fields: inout FieldCursor, _ address: UInt64, _ emit: (Fix) -> Void
-    ) -> SentenceType {
-        switch fields.decimal()?.whole {
-        case 0:
-            if let sentence = PositionSentence(pubx00: &fields) {
-                assembler.take(sentence, .pubx00, TalkerGroup(address: address), emit)
+    /// Gives the sentence to the assembler, and counts a field at fault.
+    @inline(__always)
+    private mutating func readFields(
+        _ type: SentenceType, _ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void
+    ) {
+        var fields = FieldCursor(text)
+        let type = type == .pubx00 ? SentenceType(ubloxMessage: fields.decimal()?.whole) : type
+        switch type {
+        case .rmc, .gga, .gns, .gll, .pubx00:
+            if let sentence = PositionSentence(type, &fields, &recent) {
+                assembler.take(sentence, type, TalkerGroup(address: address), emit)
             }
-            return .pubx00
-        case 4:
-            if let sentence = DateSentence(pubx04: &fields) { assembler.take(sentence, emit) }
-            return .pubx04
-        default: return .other
+        case .vtg: assembler.take(MotionSentence(vtg: &fields), emit)
+        case .gsa: assembler.take(SatellitesSentence(gsa: &fields), emit)
+        case .gst, .gbs, .pgrme, .pqtmepe, .psrfepe:
+            if let sentence = AccuracySentence(type, &fields) { assembler.take(sentence, type, emit) }
+        case .zda, .pubx04:
+            if let sentence = DateSentence(type, &fields) { assembler.take(sentence, emit) }
+        case .hdt, .ths:
+            if let sentence = HeadingSentence(type, &fields) { assembler.take(sentence) }
+        case .dtm:
+            if let warning = ReceiverNotice.warning(dtm: &fields) { warn(warning) }
+        case .txt:
+            if let warning = ReceiverNotice.warning(txt: &fields) { warn(warning) }
+        case .other: break
         }
+        if fields.hasFault { noteFault(in: text, of: type) }
     }
 
     /// The address at `start`: its first eight bytes, first byte lowest, and its length.
@@ -471,3 +444,12 @@ extension NMEADecoder {
         return (address, length)
     }
 }
+
+/// A sentence type as a type of Swift, for which the compiler specializes a function.
+private protocol FrequentSentence { static var type: SentenceType { get } }
+private enum RMC: FrequentSentence { static var type: SentenceType { .rmc } }
+private enum GGA: FrequentSentence { static var type: SentenceType { .gga } }
+private enum GLL: FrequentSentence { static var type: SentenceType { .gll } }
+private enum GNS: FrequentSentence { static var type: SentenceType { .gns } }
+private enum VTG: FrequentSentence { static var type: SentenceType { .vtg } }
+private enum GSA: FrequentSentence { static var type: SentenceType { .gsa } }

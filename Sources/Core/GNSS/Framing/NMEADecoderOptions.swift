@@ -23,7 +23,9 @@ package struct NMEADecoderOptions: Sendable {
     package var readsSky: Bool
 
     package init(dates: Dates = .asStated, acceptsMissingChecksum: Bool = false, readsSky: Bool = false) {
-        (self.dates, self.acceptsMissingChecksum, self.readsSky) = (dates, acceptsMissingChecksum, readsSky)
+        self.dates = dates
+        self.acceptsMissingChecksum = acceptsMissingChecksum
+        self.readsSky = readsSky
     }
 }
 

@@ -21,12 +21,9 @@
     let end: Int
     /// Index of the first byte that does not belong to it.
     let next: Int
+}
 
-    @inline(__always)
-    private init(_ outcome: Outcome, end: Int, next: Int) {
-        (self.outcome, self.end, self.next) = (outcome, end, next)
-    }
-
+extension SentenceFrame {
     /// Frames what begins with `$` or `!` at `start`.
     ///
     /// - Parameters:
@@ -36,7 +33,7 @@
     @inline(__always)
     init(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, acceptsMissingChecksum: Bool) {
         guard let base = bytes.baseAddress else {
-            self.init(.incomplete, end: start, next: start)
+            self.init(outcome: .incomplete, end: start, next: start)
             return
         }
         let limit = min(bytes.count, start + Self.maximumLength - 2)
@@ -44,7 +41,8 @@
         var sum: UInt64 = 0
         var stop: UInt64 = 0
         while index &+ 16 <= limit {
-            let (word, next) = unsafe (WordScan.word(at: base + index), WordScan.word(at: base + index + 8))
+            let word = unsafe WordScan.word(at: base + index)
+            let next = unsafe WordScan.word(at: base + index + 8)
             guard WordScan.marksOfUnusual(in: word) | WordScan.marksOfUnusual(in: next) == 0 else { break }
             sum ^= word ^ next
             index &+= 16
@@ -73,7 +71,8 @@
             if index == limit {
                 self =
                     limit < bytes.count
-                    ? Self(.refused(.tooLong), end: index, next: index) : Self(.incomplete, end: index, next: start)
+                    ? Self(outcome: .refused(.tooLong), end: index, next: index)
+                    : Self(outcome: .incomplete, end: index, next: start)
                 return
             }
         }
@@ -88,7 +87,7 @@
         if end &+ 2 < bytes.count, unsafe bytes[end] == UInt8(ascii: "*"),
             unsafe Self.states(sum, in: bytes, at: end &+ 1)
         {
-            self.init(.sentence, end: end, next: end &+ 3)
+            self.init(outcome: .sentence, end: end, next: end &+ 3)
         } else {
             unsafe self.init(closelyIn: bytes, start: start, end: end, sum: sum, acceptsMissingChecksum)
         }
@@ -100,7 +99,7 @@
         closelyIn bytes: UnsafeBufferPointer<UInt8>, start: Int, end: Int, sum: UInt8, _ acceptsMissingChecksum: Bool
     ) {
         guard unsafe Self.isAddress(bytes, from: start + 1, to: end) else {
-            self.init(.startAlone, end: end, next: end)
+            self.init(outcome: .startAlone, end: end, next: end)
             return
         }
         switch unsafe bytes[end] {
@@ -110,23 +109,24 @@
                 let cannotBecomeValid = unsafe end + 1 < bytes.count && Self.hexDigit(bytes[end + 1]) > 15
                 self =
                     cannotBecomeValid
-                    ? Self(.refused(.malformedChecksum), end: end, next: end + 1)
-                    : Self(.incomplete, end: end, next: start)
+                    ? Self(outcome: .refused(.malformedChecksum), end: end, next: end + 1)
+                    : Self(outcome: .incomplete, end: end, next: start)
                 return
             }
-            let (high, low) = unsafe (Self.hexDigit(bytes[end + 1]), Self.hexDigit(bytes[end + 2]))
+            let high = unsafe Self.hexDigit(bytes[end + 1])
+            let low = unsafe Self.hexDigit(bytes[end + 2])
             if high | low > 15 {
-                self.init(.refused(.malformedChecksum), end: end, next: end + 1)
+                self.init(outcome: .refused(.malformedChecksum), end: end, next: end + 1)
             } else if high << 4 | low != sum {
-                self.init(.refused(.checksumMismatch), end: end, next: end + 3)
+                self.init(outcome: .refused(.checksumMismatch), end: end, next: end + 3)
             } else {
-                self.init(.sentence, end: end, next: end + 3)
+                self.init(outcome: .sentence, end: end, next: end + 3)
             }
         case UInt8(ascii: "\r"), UInt8(ascii: "\n"):
             self.init(
-                acceptsMissingChecksum ? .sentence : .refused(.missingChecksum), end: end, next: end)
+                outcome: acceptsMissingChecksum ? .sentence : .refused(.missingChecksum), end: end, next: end)
         default:
-            self.init(.refused(.interrupted), end: end, next: end)
+            self.init(outcome: .refused(.interrupted), end: end, next: end)
         }
     }
 

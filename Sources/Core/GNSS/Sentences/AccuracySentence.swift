@@ -26,7 +26,8 @@ struct AccuracySentence {
     }
 
     private static func radius(_ fields: inout FieldCursor) -> Double? {
-        let (north, east) = (fields.errorInMeters(), fields.errorInMeters())
+        let north = fields.errorInMeters()
+        let east = fields.errorInMeters()
         guard let north, let east else { return nil }
         return (north * north + east * east).squareRoot()
     }

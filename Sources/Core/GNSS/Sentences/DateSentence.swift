@@ -10,12 +10,16 @@ struct DateSentence: Hashable {
     var instant: UTCTime {
         UTCTime(millisecondsSince1970: Int64(date) * UTCTime.millisecondsPerDay + timeOfDay.posixMilliseconds)
     }
+}
 
-    /// A date that stands beside a time in another sentence.
-    init(timeOfDay: TimeOfDay, date: Int32) { (self.timeOfDay, self.date) = (timeOfDay, date) }
+extension DateSentence {
+    /// Reads ZDA or PUBX,04; `nil` if it is of no use.
+    init?(_ type: SentenceType, _ fields: inout FieldCursor) {
+        if type == .zda { self.init(zda: &fields) } else { self.init(pubx04: &fields) }
+    }
 
     /// ZDA: time, day, month, year; the zone fields do not change that the time is UTC.
-    init?(zda fields: inout FieldCursor) {
+    private init?(zda fields: inout FieldCursor) {
         guard let timeOfDay = fields.timeOfDay(),
             let day = fields.number(in: 1...31), let month = fields.number(in: 1...12),
             let year = fields.number(in: 1980...2999),
@@ -24,13 +28,13 @@ struct DateSentence: Hashable {
             fields.requireEveryField()
             return nil
         }
-        (self.timeOfDay, self.date) = (timeOfDay, date)
+        self.init(timeOfDay: timeOfDay, date: date)
     }
 
     /// PUBX,04: time and `ddmmyy`.
-    init?(pubx04 fields: inout FieldCursor) {
+    private init?(pubx04 fields: inout FieldCursor) {
         guard let timeOfDay = fields.timeOfDay(), let date = fields.date() else { return nil }
-        (self.timeOfDay, self.date) = (timeOfDay, date)
+        self.init(timeOfDay: timeOfDay, date: date)
     }
 }
 

@@ -48,7 +48,9 @@ extension Decimal {
             let digit = unsafe text[index] &- UInt8(ascii: "0")
             return digit < 10 ? Int64(digit) : nil
         }
-        var (digits, wholeDigits, decimals) = (Int64(0), 0, 0)
+        var digits = Int64(0)
+        var wholeDigits = 0
+        var decimals = 0
         while let digit = digit() {
             digits = digits &* 10 &+ digit
             wholeDigits += 1
@@ -87,14 +89,18 @@ struct Sexagesimal {
         let wholeDigits = point.trailingZeroBitCount / 8
         let decimals = length - wholeDigits - 1
         guard point != 0, wholeDigits > 0, decimals > 0, decimals <= 8 else { return nil }
-        let (whole, fraction) = (head.first(wholeDigits), tail.last(decimals))
+        let whole = head.first(wholeDigits)
+        let fraction = tail.last(decimals)
         guard whole.hasOnlyDigits, fraction.hasOnlyDigits else { return nil }
-        (self.whole, self.fraction, self.decimals) = (whole.number, fraction.number, decimals)
+        self.whole = whole.number
+        self.fraction = fraction.number
+        self.decimals = decimals
     }
 
     init(_ decimal: Decimal) {
         let whole = decimal.whole
-        (isNegative, decimals) = (decimal.isNegative, decimal.decimals)
+        isNegative = decimal.isNegative
+        decimals = decimal.decimals
         self.whole = UInt32(whole)
         fraction = UInt32(decimal.digits - whole * Decimal.powersOfTen[decimal.decimals])
     }

@@ -49,7 +49,8 @@ import TimeAndChance
 
     /// How many fields are left; where nothing is left, one that is empty.
     var fieldsLeft: Int {
-        var (place, count) = unsafe (position, 1)
+        var place = unsafe position
+        var count = 1
         while unsafe place != end {
             if unsafe place.pointee == UInt8(ascii: ",") { count += 1 }
             unsafe place += 1
@@ -99,7 +100,8 @@ import TimeAndChance
     /// Steps over `count` fields.
     @inline(__always)
     mutating func skip(_ count: Int = 1) {
-        var (place, left) = unsafe (position, count)
+        var place = unsafe position
+        var left = count
         while left > 0, unsafe place != end {
             if unsafe place.pointee == UInt8(ascii: ",") { left -= 1 }
             unsafe place += 1
@@ -156,7 +158,8 @@ import TimeAndChance
 
     /// The bytes of a field of up to eight, first byte lowest; longer fields are cut.
     mutating func word() -> UInt64 {
-        var (word, shift) = (UInt64(0), UInt64(0))
+        var word = UInt64(0)
+        var shift = UInt64(0)
         while unsafe position != end, unsafe position.pointee != UInt8(ascii: ",") {
             if shift < 64 { unsafe word |= UInt64(position.pointee) << shift }
             shift += 8
@@ -214,7 +217,9 @@ extension FieldCursor {
     @inline(__always)
     mutating func timeOfDay() -> TimeOfDay? {
         guard let number = sexagesimal() else { return nil }
-        let (hour, minute, second) = (number.whole / 10_000, number.whole / 100 % 100, number.whole % 100)
+        let hour = number.whole / 10_000
+        let minute = number.whole / 100 % 100
+        let second = number.whole % 100
         let isLeapSecond = second == 60 && minute == 59 && hour == 23
         guard !number.isNegative, hour < 24, minute < 60, second < 60 || isLeapSecond else {
             note(.outOfRange)
@@ -241,7 +246,8 @@ extension FieldCursor {
             return nil
         }
         let scale = Decimal.powersOfTen[number.decimals]
-        let (degrees, minutes) = (number.whole / 100, number.whole % 100)
+        let degrees = number.whole / 100
+        let minutes = number.whole % 100
         let total = Int64(degrees * 60 + minutes) * scale + Int64(number.fraction)
         guard !number.isNegative, minutes < 60, total <= maximumDegrees * 60 * scale else {
             note(.outOfRange)
@@ -304,7 +310,9 @@ extension FieldCursor {
     /// The date of which `digits` are the `ddmmyy`.
     @inline(never)
     static func date(ofDigits digits: Int64) -> Int32? {
-        let (day, month, year) = (digits / 10_000, digits / 100 % 100, digits % 100)
+        let day = digits / 10_000
+        let month = digits / 100 % 100
+        let year = digits % 100
         return Self.days(year: Int(year < 80 ? year + 2000 : year + 1900), month: Int(month), day: Int(day))
     }
 

@@ -38,23 +38,14 @@ package struct FieldFault: Sendable, Hashable {
     @inline(never)
     private static func read(_ type: SentenceType, _ fields: inout FieldCursor) {
         var recent = RecentPosition()
+        if type == .pubx00 || type == .pubx04 { fields.skip() }
         switch type {
-        case .rmc: _ = PositionSentence(rmc: &fields, &recent)
-        case .gga: _ = PositionSentence(gga: &fields, &recent)
-        case .gns: _ = PositionSentence(gns: &fields, &recent)
-        case .gll: _ = PositionSentence(gll: &fields, &recent)
-        case .pubx00:
-            fields.skip()
-            _ = PositionSentence(pubx00: &fields)
+        case .rmc, .gga, .gns, .gll, .pubx00: _ = PositionSentence(type, &fields, &recent)
         case .vtg: _ = MotionSentence(vtg: &fields)
         case .gsa: _ = SatellitesSentence(gsa: &fields)
         case .gst, .gbs, .pgrme, .pqtmepe, .psrfepe: _ = AccuracySentence(type, &fields)
-        case .zda: _ = DateSentence(zda: &fields)
-        case .pubx04:
-            fields.skip()
-            _ = DateSentence(pubx04: &fields)
-        case .hdt: _ = HeadingSentence(hdt: &fields)
-        case .ths: _ = HeadingSentence(ths: &fields)
+        case .zda, .pubx04: _ = DateSentence(type, &fields)
+        case .hdt, .ths: _ = HeadingSentence(type, &fields)
         case .dtm, .txt, .other: break
         }
     }

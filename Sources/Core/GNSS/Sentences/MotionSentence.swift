@@ -32,21 +32,15 @@ struct HeadingSentence {
     /// Degrees from true north, 0..<360; `nil` when the receiver knows none.
     var headingDegrees: Double?
 
-    /// HDT: heading and `T`.
-    init?(hdt fields: inout FieldCursor) {
+    /// HDT: heading and `T`. THS: heading and a mode letter; simulated, manual and void headings do not count.
+    init?(_ type: SentenceType, _ fields: inout FieldCursor) {
         headingDegrees = fields.course()
-        let mark = fields.letter()
-        if mark != 0, mark != UInt8(ascii: "T") { fields.note(.malformed) }
-        fields.requireEveryField()
-        guard fields.fault == .none else { return nil }
-    }
-
-    /// THS: heading and a mode letter; simulated, manual and void headings do not count.
-    init?(ths fields: inout FieldCursor) {
-        headingDegrees = fields.course()
-        switch fields.letter() {
-        case UInt8(ascii: "A"), UInt8(ascii: "E"), UInt8(ascii: "D"): break
-        case UInt8(ascii: "V"), UInt8(ascii: "M"), UInt8(ascii: "S"), UInt8(ascii: "N"), 0: headingDegrees = nil
+        switch (type, fields.letter()) {
+        case (.hdt, UInt8(ascii: "T")), (.hdt, 0): break
+        case (.ths, UInt8(ascii: "A")), (.ths, UInt8(ascii: "E")), (.ths, UInt8(ascii: "D")): break
+        case (.ths, UInt8(ascii: "V")), (.ths, UInt8(ascii: "M")), (.ths, UInt8(ascii: "S")),
+            (.ths, UInt8(ascii: "N")), (.ths, 0):
+            headingDegrees = nil
         default: fields.note(.malformed)
         }
         fields.requireEveryField()

@@ -8,8 +8,6 @@ struct PositionSentence {
     /// Above mean sea level.
     var altitudeMeters: Double?
     var geoidSeparationMeters: Double?
-    /// Above the ellipsoid (PUBX).
-    private var ellipsoidalAltitudeMeters: Double?
     var speedMetersPerSecond: Double?
     var courseDegrees: Double?
     var horizontalAccuracyMeters: Double?
@@ -21,7 +19,7 @@ struct PositionSentence {
 
     /// Whether the sentence is of use. The numbers of a void sentence don't matter, only its time does.
     @inline(__always)
-    mutating func conclude(_ fields: inout FieldCursor) -> Bool {
+    fileprivate mutating func conclude(_ fields: inout FieldCursor) -> Bool {
         guard fields.fault != .unreadableFlag else { return false }
         guard status == .valid || status == .unstated else {
             fields.forgiveFaults()
@@ -33,10 +31,22 @@ struct PositionSentence {
 }
 
 extension PositionSentence {
+    /// Reads a sentence of one of the types that state a position; `nil` if it is of no use.
+    @inline(__always)
+    init?(_ type: SentenceType, _ fields: inout FieldCursor, _ recent: inout RecentPosition) {
+        switch type {
+        case .rmc: self.init(rmc: &fields, &recent)
+        case .gga: self.init(gga: &fields, &recent)
+        case .gns: self.init(gns: &fields, &recent)
+        case .gll: self.init(gll: &fields, &recent)
+        default: self.init(pubx00: &fields)
+        }
+    }
+
     /// RMC: recommended minimum. The navigation status behind the mode is not looked at: receivers that do not
     /// provide it send `V`.
     @inline(__always)
-    init?(rmc fields: inout FieldCursor, _ recent: inout RecentPosition) {
+    private init?(rmc fields: inout FieldCursor, _ recent: inout RecentPosition) {
         timeOfDay = fields.timeOfDay(&recent)
         guard fields.fault == .none else { return nil }
         let letter = fields.statusFlag()
@@ -52,7 +62,7 @@ extension PositionSentence {
     /// GGA: fix data. A fix from fewer than three satellites needs another sentence to vouch for it, except by dead
     /// reckoning.
     @inline(__always)
-    init?(gga fields: inout FieldCursor, _ recent: inout RecentPosition) {
+    private init?(gga fields: inout FieldCursor, _ recent: inout RecentPosition) {
         timeOfDay = fields.timeOfDay(&recent)
         guard fields.fault == .none else { return nil }
         (latitude, longitude) = fields.place(&recent)
@@ -69,7 +79,7 @@ extension PositionSentence {
 
     /// GNS: fix data of several constellations, a mode letter for each; the best one counts.
     @inline(__always)
-    init?(gns fields: inout FieldCursor, _ recent: inout RecentPosition) {
+    private init?(gns fields: inout FieldCursor, _ recent: inout RecentPosition) {
         timeOfDay = fields.timeOfDay(&recent)
         guard fields.fault == .none else { return nil }
         (latitude, longitude) = fields.place(&recent)
@@ -85,7 +95,7 @@ extension PositionSentence {
 
     /// GLL: position alone; the oldest receivers send neither status nor time.
     @inline(__always)
-    init?(gll fields: inout FieldCursor, _ recent: inout RecentPosition) {
+    private init?(gll fields: inout FieldCursor, _ recent: inout RecentPosition) {
         (latitude, longitude) = fields.place(&recent)
         let faultOfPosition = fields.fault
         fields.fault = .none
@@ -97,13 +107,13 @@ extension PositionSentence {
         guard conclude(&fields) else { return nil }
     }
 
-    /// PUBX,00: u-blox's own position; altitude above the ellipsoid, speed in km/h.
-    init?(pubx00 fields: inout FieldCursor) {
+    /// PUBX,00: u-blox's own position, speed in km/h.
+    private init?(pubx00 fields: inout FieldCursor) {
         timeOfDay = fields.timeOfDay()
         guard fields.fault == .none else { return nil }
         latitude = fields.latitude()
         longitude = fields.longitude()
-        ellipsoidalAltitudeMeters = fields.number(in: -10_000...100_000)
+        _ = fields.number(in: -10_000...100_000)  // altitude above the ellipsoid
         if let solution = Self.meaning(ofUbloxStatus: fields.word()) {
             status = solution.0
             quality = solution.1

@@ -128,6 +128,24 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStrin
     }
 }
 
+/// Kinds of warning that have come and were not taken yet.
+struct WarningSet: Sendable {
+    /// One bit for each kind.
+    private var bits: UInt64 = 0
+
+    var isEmpty: Bool { bits == 0 }
+
+    mutating func insert(_ warning: ReceiverWarning) { bits |= 1 << UInt64(warning.rawValue) }
+
+    /// Removes a kind and returns it; `nil` if there is none.
+    @inline(__always)
+    mutating func takeFirst() -> ReceiverWarning? {
+        guard bits != 0 else { return nil }
+        defer { bits &= bits - 1 }
+        return ReceiverWarning(rawValue: bits.trailingZeroBitCount)
+    }
+}
+
 /// What a receiver says of its make and firmware when it starts: the texts of a few rare sentences.
 struct ReceiverBanners: Sendable {
     /// The first few distinct ones.
@@ -177,7 +195,9 @@ struct ReceiverBanners: Sendable {
             }
             if isStart { return false }
         }
-        var (letters, hasWord, hasMore) = (0, false, false)
+        var letters = 0
+        var hasWord = false
+        var hasMore = false
         for index in text.indices {
             let isLetter = unsafe (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(text[index] | 0x20)
             letters = isLetter ? letters + 1 : 0

@@ -27,7 +27,10 @@ extension FieldCursor {
     @inline(__always)
     mutating func date(_ recent: inout RecentPosition) -> Int32? {
         guard let digits = dateDigits() else { return nil }
-        if digits != recent.dateDigits { (recent.dateDigits, recent.date) = (digits, Self.date(ofDigits: digits)) }
+        if digits != recent.dateDigits {
+            recent.dateDigits = digits
+            recent.date = Self.date(ofDigits: digits)
+        }
         return recent.date
     }
 
@@ -44,7 +47,10 @@ extension FieldCursor {
     private func unseenTime(_ recent: inout RecentPosition) -> (timeOfDay: TimeOfDay?, behind: FieldCursor) {
         var fields = self
         let timeOfDay = fields.timeOfDay()
-        if let timeOfDay, let text = text(until: fields) { (recent.timeText, recent.timeOfDay) = (text, timeOfDay) }
+        if let timeOfDay, let text = text(until: fields) {
+            recent.timeText = text
+            recent.timeOfDay = timeOfDay
+        }
         return (timeOfDay, fields)
     }
 
@@ -53,9 +59,12 @@ extension FieldCursor {
         _ recent: inout RecentPosition
     ) -> (latitude: Double?, longitude: Double?, behind: FieldCursor) {
         var fields = self
-        let (latitude, longitude) = (fields.latitude(), fields.longitude())
+        let latitude = fields.latitude()
+        let longitude = fields.longitude()
         if let latitude, let longitude, let text = text(until: fields) {
-            (recent.placeText, recent.latitude, recent.longitude) = (text, latitude, longitude)
+            recent.placeText = text
+            recent.latitude = latitude
+            recent.longitude = longitude
         }
         return (latitude, longitude, fields)
     }

@@ -10,11 +10,6 @@
     /// The end of what is readable: words are read beyond the sentence, if there is more.
     let limit: UnsafePointer<UInt8>
 
-    @inline(__always)
-    init(fields: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>, limit: UnsafePointer<UInt8>) {
-        unsafe (self.fields, self.end, self.limit) = (fields, end, limit)
-    }
-
     /// The place behind the field at `place`, its comma included.
     @inline(__always)
     private func next(behind place: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
@@ -30,7 +25,8 @@
     /// The place behind `count` fields from `start` on: eight bytes at a time while they do not end there.
     @inline(never)
     func place(behind count: Int, from start: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
-        var (place, left) = unsafe (start, count)
+        var place = unsafe start
+        var left = count
         while unsafe end - place >= 8 {
             let commas = unsafe WordScan.count(of: UInt8(ascii: ","), in: WordScan.word(at: place))
             guard commas < left else { break }

@@ -35,7 +35,16 @@ enum SentenceType: UInt8 {
         case (5, Self.code("PGRME")): self = .pgrme
         case (7, Self.code("PQTMEPE")): self = .pqtmepe
         case (7, Self.code("PSRFEPE")): self = .psrfepe
-        case (4, Self.code("PUBX")): self = .pubx00  // its first field tells; see `NMEADecoder`
+        case (4, Self.code("PUBX")): self = .pubx00  // its first field tells; see `init(ubloxMessage:)`
+        default: self = .other
+        }
+    }
+
+    /// The type of u-blox's own sentence with the given number in its first field.
+    init(ubloxMessage number: Int64?) {
+        switch number {
+        case 0: self = .pubx00
+        case 4: self = .pubx04
         default: self = .other
         }
     }

@@ -24,7 +24,10 @@ package struct Satellite: Sendable, Hashable, Identifiable {
         /// As the receiver numbers it.
         package let number: Int
 
-        package init(_ system: SatelliteSystem, _ number: Int) { (self.system, self.number) = (system, number) }
+        package init(_ system: SatelliteSystem, _ number: Int) {
+            self.system = system
+            self.number = number
+        }
 
         package static func < (one: Self, other: Self) -> Bool {
             (one.system.order, one.number) < (other.system.order, other.number)
@@ -46,7 +49,9 @@ package struct Satellite: Sendable, Hashable, Identifiable {
         isUsed: Bool = false
     ) {
         id = ID(system, number)
-        (elevationDegrees, azimuthDegrees, signalDecibelHertz) = (elevation, azimuth, signal)
+        elevationDegrees = elevation
+        azimuthDegrees = azimuth
+        signalDecibelHertz = signal
         self.isUsed = isUsed
     }
 

@@ -123,14 +123,16 @@ private struct InViewSentence {
         guard beyond >= 0, beyond % 4 < 3, let parts = fields.integer(in: 1...99),
             let part = fields.integer(in: 1...parts)
         else { return nil }
-        (self.parts, self.part) = (parts, part)
+        self.parts = parts
+        self.part = part
         let stated = beyond % 4 == 2 ? fields.systemID(behind: beyond) : SatelliteSystem(talker: talker)
         fields.skip()
         for _ in 0..<beyond / 4 {
             fields.fault = .none  // a value that is at fault is as good as absent, but for the number
             let number = fields.integer(in: 0...999)
             if number == nil, fields.fault != .none { return nil }
-            let (elevation, azimuth) = (fields.integer(in: -90...90), fields.integer(in: 0...360))
+            let elevation = fields.integer(in: -90...90)
+            let azimuth = fields.integer(in: 0...360)
             // 0 stands for a satellite that is not tracked, and for none.
             let signal = fields.integer(in: 0...99).flatMap { $0 > 0 ? $0 : nil }
             guard let number, number > 0, let system = SatelliteSystem(ofSatellite: number, stated: stated) else {

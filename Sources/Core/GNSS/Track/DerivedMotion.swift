@@ -52,8 +52,8 @@ package struct DerivedMotion: Sendable {
             recent, errors: Self.radius(recent[0], wander) + Self.radius(fix, wander), wander: wander,
             course: motion?.heading)
         var fix = fix
-        if fix.speedMetersPerSecond == nil || stated.isWrong { fix.derivedSpeedMetersPerSecond = motion?.speed }
-        if needsHeading || stated.isWrong { fix.derivedHeadingDegrees = motion?.heading }
+        if fix.speedMetersPerSecond == nil || stated.isWrong { fix.derived.speedMetersPerSecond = motion?.speed }
+        if needsHeading || stated.isWrong { fix.derived.headingDegrees = motion?.heading }
         return fix
     }
 
@@ -71,7 +71,8 @@ package struct DerivedMotion: Sendable {
 
     /// What `fix` is off the line on which the two before it lie, had their speed lasted.
     private static func bend(_ first: Fix, _ second: Fix, _ fix: Fix) -> Displacement {
-        let (before, after) = (first.displacement(to: second), second.displacement(to: fix))
+        let before = first.displacement(to: second)
+        let after = second.displacement(to: fix)
         let ratio = second.seconds(to: fix) / first.seconds(to: second)
         return Displacement(east: after.east - before.east * ratio, north: after.north - before.north * ratio)
     }

@@ -79,7 +79,8 @@ package struct MotionClassifier: Sendable {
         /// Takes a fix of the parked vehicle. Drift comes back: a place from which every fix stays away was wrong.
         mutating func see(_ fix: Fix) {
             guard let place, MotionClassifier.drifts(from: place, to: fix) else {
-                (self.place, awaySince) = (fix, nil)
+                self.place = fix
+                awaySince = nil
                 return
             }
             let reach =
@@ -87,7 +88,8 @@ package struct MotionClassifier: Sendable {
             let isAway = place.distance(to: fix) > max(MotionClassifier.samePlace, reach)
             awaySince = isAway ? awaySince ?? fix.timeOfFix : nil
             if let awaySince, awaySince.duration(to: fix.timeOfFix) > Motion.longestInterruption {
-                (self.place, self.awaySince) = (fix, nil)
+                self.place = fix
+                self.awaySince = nil
             }
         }
 

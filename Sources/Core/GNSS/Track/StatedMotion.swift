@@ -49,7 +49,8 @@ struct StatedMotion: Sendable {
     ///   - course: the course of the last part of the way, in degrees, if it shows one.
     mutating func compare(_ fixes: [Fix], errors: Double, wander: Double, course: Double?) {
         guard let first = fixes.first, let last = fixes.last, first.seconds(to: last) >= Self.glance else { return }
-        var (way, statedWay) = (0.0, 0.0)
+        var way = 0.0
+        var statedWay = 0.0
         for (one, next) in zip(fixes, fixes.dropFirst()) {
             let seconds = one.seconds(to: next)
             guard seconds <= Self.longestStep, let before = one.speedMetersPerSecond,

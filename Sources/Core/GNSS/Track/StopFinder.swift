@@ -85,8 +85,11 @@ package struct TrackStop: Sendable, Hashable {
     private var fixes = 1
 
     init(at fix: Fix) {
-        (from, to, unseen) = (fix.timeOfFix, fix.timeOfFix, .zero)
-        (latitude, longitude) = (fix.latitude, fix.longitude)
+        from = fix.timeOfFix
+        to = fix.timeOfFix
+        unseen = .zero
+        latitude = fix.latitude
+        longitude = fix.longitude
     }
 
     package var duration: Duration { from.duration(to: to) }

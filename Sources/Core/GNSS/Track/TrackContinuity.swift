@@ -34,13 +34,13 @@ package struct TrackContinuity: Sendable {
         }
         guard let previous else { return .first }
         let milliseconds = fix.timeOfFix.millisecondsSince1970 - previous.timeOfFix.millisecondsSince1970
-        guard milliseconds > 0 else { return .broken(TrackBreak(.backward, from: previous, to: fix)) }
+        guard milliseconds > 0 else { return .broken(TrackBreak(cause: .backward, before: previous, after: fix)) }
         let isGap = isGap(milliseconds)
         intervals[nextInterval] = milliseconds
         nextInterval = (nextInterval + 1) % Self.rememberedIntervals
-        if isGap { return .broken(TrackBreak(.gap, from: previous, to: fix)) }
+        if isGap { return .broken(TrackBreak(cause: .gap, before: previous, after: fix)) }
         guard fix.isWithinReach(of: previous) || earlier.map({ fix.continues(from: $0, by: previous) }) ?? false else {
-            return .broken(TrackBreak(.jump, from: previous, to: fix))
+            return .broken(TrackBreak(cause: .jump, before: previous, after: fix))
         }
         return .onward(meters: previous.distance(to: fix))
     }
@@ -67,10 +67,6 @@ package struct TrackBreak: Sendable, Hashable {
     package let cause: Cause
     package let before: Fix
     package let after: Fix
-
-    package init(_ cause: Cause, from before: Fix, to after: Fix) {
-        (self.cause, self.before, self.after) = (cause, before, after)
-    }
 
     /// From the fix before to the one after; negative where the time goes back.
     package var duration: Duration { before.timeOfFix.duration(to: after.timeOfFix) }

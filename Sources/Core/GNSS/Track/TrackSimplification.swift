@@ -25,14 +25,15 @@ package enum TrackSimplification {
         var previous = [Int](repeating: 0, count: points.count)
         legs[0] = 0
         for start in 0..<goal where legs[start] < legs[goal] {
-            var bounds = VelocityBounds(from: places[start], tolerance: tolerance)
+            var bounds = VelocityBounds(start: places[start], tolerance: tolerance)
             for end in (start + 1)...goal {
                 let isNeighbour = end == start + 1
                 guard isNeighbour || bounds.isOpen(for: places[end]) else { break }
                 if legs[start] < legs[end],
                     isNeighbour || bounds.admits(places[end], passing: places[start + 1..<end])
                 {
-                    (legs[end], previous[end]) = (legs[start] + 1, start)
+                    legs[end] = legs[start] + 1
+                    previous[end] = start
                 }
                 bounds.narrow(to: places[end])
             }
@@ -47,7 +48,8 @@ package enum TrackSimplification {
         guard let first = points.first else { return [] }
         // A degree is longest at the latitude that is nearest to the pole, and across at that nearest to the equator.
         let latitudes = points.map { abs($0.latitude) * .pi / 180 }
-        let (least, greatest) = (latitudes.min() ?? 0, latitudes.max() ?? 0)
+        let least = latitudes.min() ?? 0
+        let greatest = latitudes.max() ?? 0
         let northPerDegree = max(Fix.metersPerDegree, 111_133 - 559.8 * cmath_cos(2 * greatest))
         let eastPerDegree = 111_413 * cmath_cos(least) - 93.5 * cmath_cos(3 * least)
         return points.map { point in
@@ -67,7 +69,9 @@ package struct TrackPoint: Sendable, Hashable {
     package let latitude, longitude: Double
 
     package init(timeOfFix: UTCTime, latitude: Double, longitude: Double) {
-        (self.timeOfFix, self.latitude, self.longitude) = (timeOfFix, latitude, longitude)
+        self.timeOfFix = timeOfFix
+        self.latitude = latitude
+        self.longitude = longitude
     }
 }
 
@@ -93,17 +97,15 @@ private struct VelocityBounds {
     /// From the middle of an octagon to its sides, by that to its corners: a little below cos(22.5°).
     private static let apothem = 0.92
 
-    private let start: TimedPlace
-    private let tolerance: Double
+    let start: TimedPlace
+    /// In metres.
+    let tolerance: Double
     /// Metres per second, by direction, of the octagons around the discs and of those inside; nothing is allowed where
     /// a slowest exceeds its fastest.
-    private var slowest = SIMD4<Double>(repeating: -.infinity)
-    private var fastest = SIMD4<Double>(repeating: .infinity)
-    private var surelySlowest = SIMD4<Double>(repeating: -.infinity)
-    private var surelyFastest = SIMD4<Double>(repeating: .infinity)
-
-    /// `tolerance` in metres.
-    init(from start: TimedPlace, tolerance: Double) { (self.start, self.tolerance) = (start, tolerance) }
+    var slowest = SIMD4<Double>(repeating: -.infinity)
+    var fastest = SIMD4<Double>(repeating: .infinity)
+    var surelySlowest = SIMD4<Double>(repeating: -.infinity)
+    var surelyFastest = SIMD4<Double>(repeating: .infinity)
 
     /// Whether a leg may lead to `place` or to a later one.
     func isOpen(for place: TimedPlace) -> Bool {
@@ -126,7 +128,8 @@ private struct VelocityBounds {
     mutating func narrow(to place: TimedPlace) {
         let seconds = place.seconds - start.seconds
         let velocity = (place.components - start.components) / seconds
-        let (slack, sureSlack) = (tolerance / seconds, tolerance * Self.apothem / seconds)
+        let slack = tolerance / seconds
+        let sureSlack = tolerance * Self.apothem / seconds
         slowest = pointwiseMax(slowest, velocity - slack)
         fastest = pointwiseMin(fastest, velocity + slack)
         surelySlowest = pointwiseMax(surelySlowest, velocity - sureSlack)

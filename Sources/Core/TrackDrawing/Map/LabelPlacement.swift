@@ -63,7 +63,8 @@ struct LabelPlacement: Sendable {
         beside mark: PlanePoint, apartFrom others: [PlanePoint] = [], radius: Double, width: Double, height: Double,
         mayCover: Int = .max
     ) -> Place? {
-        let (across, down) = (radius + 5 + width / 2, radius + 2 + height / 2)
+        let across = radius + 5 + width / 2
+        let down = radius + 2 + height / 2
         let beside = [(1.0, 0.0), (-1, 0), (0, -1), (0, 1), (0.85, -0.8), (0.85, 0.8), (-0.85, -0.8), (-0.85, 0.8)]
         // A line farther, where all that is beside the mark is taken.
         let beyond = [(0.0, -1.9), (0, 1.9), (0.85, -1.7), (0.85, 1.7), (-0.85, -1.7), (-0.85, 1.7)]
@@ -89,7 +90,8 @@ struct LabelPlacement: Sendable {
 
     /// How many cells of the line lie in a box.
     private func covered(by box: PlaneBounds) -> Int {
-        let (low, high) = (Self.cell(box.low), Self.cell(box.high))
+        let low = Self.cell(box.low)
+        let high = Self.cell(box.high)
         var count = 0
         for column in low.column...high.column {
             for row in low.row...high.row where line.contains(Cell(column: column, row: row)) { count += 1 }

@@ -3,7 +3,10 @@ struct MapDrawing {
     let map: TrackMap
     let view: MapView
 
-    init(_ map: TrackMap, _ layout: PageLayout) { (self.map, view) = (map, map.view(layout)) }
+    init(_ map: TrackMap, _ layout: PageLayout) {
+        self.map = map
+        view = map.view(layout)
+    }
 
     private var width: Double { view.width }
     private var height: Double { view.height }
@@ -32,7 +35,8 @@ struct MapDrawing {
 
     private func addGrid(to svg: inout Markup) {
         let step = gridStep / metersPerPixel
-        let (middleX, middleY) = (width / 2, height / 2)
+        let middleX = width / 2
+        let middleY = height / 2
         var lines: Markup = ""
         for x in RoundStep.multiples(of: step, from: -middleX, to: middleX) { lines += "M\(middleX + x) 0v\(height)" }
         for y in RoundStep.multiples(of: step, from: -middleY, to: middleY) { lines += "M0 \(middleY + y)h\(width)" }
@@ -65,13 +69,15 @@ struct MapDrawing {
     }
 
     private func addNorthAndScale(to svg: inout Markup, _ labels: inout LabelPlacement) {
-        let (x, y) = (northX, 14.0)
+        let x = northX
+        let y = 14.0
         svg.add(
             """
             <g class="north"><path d="M\(x) \(y)l6 17-6-4-6 4z"/><text x="\(x)" y="\(y + 30)" text-anchor="middle">N</text></g>
             """)
         let length = gridStep / metersPerPixel
-        let (right, bottom) = (width - 16, height - 14)
+        let right = width - 16
+        let bottom = height - 14
         svg.add(
             """
             <g class="scale"><path d="M\(right - length) \(bottom - 5)v5h\(length)v-5"/><text x="\(right - length / 2)" \
@@ -87,7 +93,8 @@ struct MapDrawing {
     private func addTrack(to sheet: inout MapSheet) {
         let transform: Markup =
             "translate(\(view.offset.x) \(view.offset.y)) scale(\(FigureText.decimal(view.scale / 10, 5)))"
-        var (casing, track): (Markup, Markup) = ("", "")
+        var casing: Markup = ""
+        var track: Markup = ""
         for index in map.paths.data.indices where !map.paths.data[index].isEmpty {
             casing += "<use href=\"#p\(index)\"/>"
             track += "<use href=\"#p\(index)\" class=\"k\(index)\"/>"

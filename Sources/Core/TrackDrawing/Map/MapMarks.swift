@@ -72,7 +72,8 @@ struct MapMarks {
     private func addLabels(
         _ start: Fix, at first: PlanePoint, _ end: Fix, at last: PlanePoint, to sheet: inout MapSheet
     ) {
-        let (atStart, isApart) = ("start\(clock(start))", (last - first).length > Self.samePlace)
+        let atStart = "start\(clock(start))"
+        let isApart = (last - first).length > Self.samePlace
         if map.vehicles.isEmpty, !isApart {
             let words = map.summary.statistics.fixes == 1 ? atStart : "start and end"
             label(words, beside: first, kind: "strong", to: &sheet)
@@ -112,7 +113,8 @@ struct MapMarks {
 
     /// An arrow that heads where the vehicle does, or a disc; its accuracy around it, where that is larger.
     private func add(_ vehicle: TrackMap.Vehicle, to sheet: inout MapSheet) {
-        let (place, fix) = (point(vehicle.newest), vehicle.newest)
+        let place = point(vehicle.newest)
+        let fix = vehicle.newest
         let radius = (fix.horizontalAccuracyMeters ?? 0) / view.metersPerPixel
         if radius > layout.markRadius {
             sheet.svg.add("<circle class=\"accuracy\" cx=\"\(place.x)\" cy=\"\(place.y)\" r=\"\(radius)\"/>")
@@ -144,7 +146,8 @@ struct MapMarks {
     }
 
     private func addLink(across place: TrackBreak, to sheet: inout MapSheet) {
-        let (from, to) = (point(place.before), point(place.after))
+        let from = point(place.before)
+        let to = point(place.after)
         guard (to - from).length > 4 else { return }
         explain(place, in: &sheet)
         sheet.svg.add(
@@ -178,7 +181,9 @@ struct MapMarks {
     }
 
     private func add(_ mark: StopMarks.Mark, of stops: [TrackStop], to sheet: inout MapSheet) {
-        let (point, radius, half) = (mark.point, layout.markRadius, halfWidth(of: mark))
+        let point = mark.point
+        let radius = layout.markRadius
+        let half = halfWidth(of: mark)
         var title: Markup = "Stop "
         for (index, number) in mark.numbers.enumerated() {
             let stop = stops[number - 1]

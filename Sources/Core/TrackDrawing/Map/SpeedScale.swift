@@ -22,15 +22,15 @@ struct SpeedScale: Sendable, Hashable {
     private static let leastShare = 0.04
     /// A speed that was kept comes so many times as often as any.
     private static let mostCrowded = 3.0
+}
 
-    private init(bounds: [Double], kept: Int?, top: Int) {
-        (self.bounds, self.kept, self.top) = (bounds, kept, top)
-    }
-
+extension SpeedScale {
     /// Bounds at round numbers near those that cut the driven speeds into equal parts, and not in the middle of a speed
     /// that was kept: it would have two colours.
     init(dividing speeds: SpeedHistogram) {
-        let (low, middle, high) = (speeds.driven(0.05), speeds.driven(0.5), speeds.driven(0.95))
+        let low = speeds.driven(0.05)
+        let middle = speeds.driven(0.5)
+        let high = speeds.driven(0.95)
         let top = Int((speeds.usualTop * 3.6).rounded())
         guard high - low > max(Self.noise.kilometers, middle * Self.noise.share) else {
             self.init(bounds: [], kept: middle > Self.noise.kilometers ? Int(middle) : nil, top: top)
@@ -159,7 +159,8 @@ struct SpeedHistogram: Sendable {
         guard total > 0 else { return counts.map { _ in 0 } }
         var shares = counts.map { $0 * 100 / total }
         let byLoss = counts.indices.sorted { one, other in
-            let (loss, otherLoss) = (counts[one] * 100 % total, counts[other] * 100 % total)
+            let loss = counts[one] * 100 % total
+            let otherLoss = counts[other] * 100 % total
             return loss == otherLoss ? one < other : loss > otherLoss
         }
         for index in byLoss.prefix(100 - shares.reduce(0, +)) { shares[index] += 1 }

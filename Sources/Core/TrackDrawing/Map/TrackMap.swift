@@ -12,19 +12,22 @@ package struct TrackMap {
         let isCurrent: Bool
 
         package init(name: String?, newest: Fix, track: [Fix], isCurrent: Bool = true) {
-            (self.name, self.newest, self.track, self.isCurrent) = (name, newest, track, isCurrent)
+            self.name = name
+            self.newest = newest
+            self.track = track
+            self.isCurrent = isCurrent
         }
     }
 
     let frame: MapFrame
-    let summary: TrackSummary
+    private(set) var summary = TrackSummary()
     /// Times of standing that are too short for a stop.
-    let shortStops: [TrackStop]
+    private(set) var shortStops: [TrackStop] = []
     /// Where the track begins and ends; `nil` on a map of several vehicles.
-    package let start: Fix?
-    package let end: Fix?
+    package private(set) var start: Fix?
+    package private(set) var end: Fix?
     let vehicles: [Vehicle]
-    let profile: TrackProfile
+    private(set) var profile = TrackProfile()
     /// The line, in pixels of the frame.
     let vertices: [TrackLine.Vertex]
     let paths: TrackPaths
@@ -45,11 +48,17 @@ package struct TrackMap {
     ) {
         let track = survey.drawn
         guard let (frame, vertices) = MapFrame.fitting(track.line) else { return nil }
-        (summary, shortStops, profile) = (survey.summary, survey.shortStops, survey.profile)
-        (start, end) = (track.start, track.end)
+        summary = survey.summary
+        shortStops = survey.shortStops
+        profile = survey.profile
+        start = track.start
+        end = track.end
         vehicles = newest.map { [Vehicle(name: nil, newest: $0, track: [], isCurrent: isCurrent)] } ?? []
-        (self.frame, self.vertices, error) = (frame, vertices, track.line.error)
-        (speeds, scale) = (survey.speeds, newest == nil ? SpeedScale(dividing: survey.speeds) : .fixed)
+        self.frame = frame
+        self.vertices = vertices
+        error = track.line.error
+        speeds = survey.speeds
+        scale = newest == nil ? SpeedScale(dividing: survey.speeds) : .fixed
         paths = TrackPaths(vertices, scale: scale, late: late.map(frame.pixel))
         told = ToldPaths(reported, in: frame)
     }
@@ -59,7 +68,9 @@ package struct TrackMap {
         var line = TrackLine()
         var speeds = SpeedHistogram()
         for vehicle in vehicles {
-            var (continuity, steady, isFirst) = (TrackContinuity(), SteadyFixes(), true)
+            var continuity = TrackContinuity()
+            var steady = SteadyFixes()
+            var isFirst = true
             func add(_ fix: Fix, _ beginsPiece: Bool) {
                 line.add(fix, beginsPiece: beginsPiece || isFirst)
                 isFirst = false
@@ -71,9 +82,12 @@ package struct TrackMap {
             steady.finish(add)
         }
         guard let (frame, vertices) = MapFrame.fitting(line) else { return nil }
-        (self.frame, self.vertices, error, self.vehicles) = (frame, vertices, line.error, vehicles)
-        (summary, shortStops, profile, start, end) = (TrackSummary(), [], TrackProfile(), nil, nil)
-        (self.speeds, scale) = (speeds, .fixed)
+        self.frame = frame
+        self.vertices = vertices
+        error = line.error
+        self.vehicles = vehicles
+        self.speeds = speeds
+        scale = .fixed
         paths = TrackPaths(vertices, scale: scale)
         told = ToldPaths([], in: frame)
     }
@@ -177,7 +191,8 @@ struct MapFrame: Sendable {
         let roomBelow = min(Self.mostHeight, max(Self.leastHeight, room * aspect))
         height = (roomBelow + 2 * Self.margin).rounded()
         metersPerPixel = max(bounds.width / room, bounds.height / roomBelow, Self.leastMetersPerPixel)
-        (trackWidth, trackHeight) = (bounds.width / metersPerPixel, bounds.height / metersPerPixel)
+        trackWidth = bounds.width / metersPerPixel
+        trackHeight = bounds.height / metersPerPixel
     }
 
     /// The place, in degrees, in the middle of the drawing.
@@ -212,11 +227,15 @@ struct MapView: Sendable {
     private static let narrowHeights = 210.0...420
 
     init(_ frame: MapFrame, _ layout: PageLayout) {
-        (self.layout, width) = (layout, layout.width)
+        self.layout = layout
+        width = layout.width
         switch layout {
-        case .wide: (scale, height) = (1, frame.height)
+        case .wide:
+            scale = 1
+            height = frame.height
         case .narrow:
-            let (margins, heights) = (2 * Self.narrowMargin, Self.narrowHeights)
+            let margins = 2 * Self.narrowMargin
+            let heights = Self.narrowHeights
             scale = min(
                 1, (layout.width - margins) / max(1, frame.trackWidth),
                 (heights.upperBound - margins) / max(1, frame.trackHeight))
@@ -236,7 +255,10 @@ package struct ReportedPlace: Sendable, Hashable {
     /// Whether it was an update's last location, not one of the past.
     package let isLive: Bool
 
-    package init(_ fix: Fix, isLive: Bool) { (self.fix, self.isLive) = (fix, isLive) }
+    package init(_ fix: Fix, isLive: Bool) {
+        self.fix = fix
+        self.isLive = isLive
+    }
 }
 
 /// What was told, as path data of SVG in tenths of a pixel: the line through it, and its places.

@@ -48,7 +48,8 @@ package enum FigureText {
         if seconds < 0 { return "-\(self.duration(.zero - duration))" }
         if seconds < 0.95 { return "\(decimal(seconds, 1)) s" }
         guard let whole = Int(exactly: seconds.rounded()), whole < .max / 2 else { return "\(seconds) s" }
-        let (minutes, hours) = ((whole + 30) / 60, (whole + 1800) / 3600)
+        let minutes = (whole + 30) / 60
+        let hours = (whole + 1800) / 3600
         switch whole {
         case ..<60: return "\(whole) s"
         case ..<3600: return "\(whole / 60) min" + rest(whole % 60, "s")

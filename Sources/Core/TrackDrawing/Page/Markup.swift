@@ -56,7 +56,8 @@ package struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
 package enum WorldMapLink {
     /// OpenStreetMap with a mark at the place.
     package static func address(latitude: Double, longitude: Double) -> String {
-        let (latitude, longitude) = (FigureText.decimal(latitude, 5), FigureText.decimal(longitude, 5))
+        let latitude = FigureText.decimal(latitude, 5)
+        let longitude = FigureText.decimal(longitude, 5)
         return
             "https://www.openstreetmap.org/?mlat=\(latitude)&mlon=\(longitude)#map=17/\(latitude)/\(longitude)"
     }

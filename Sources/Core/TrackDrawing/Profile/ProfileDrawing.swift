@@ -136,7 +136,8 @@ struct ProfileDrawing {
     }
 
     private func addTimes(of axis: TimeAxis, bottom: Double, to svg: inout Markup) {
-        var (marks, texts): (Markup, Markup) = ("", "")
+        var marks: Markup = ""
+        var texts: Markup = ""
         for tick in axis.ticks(distance: layout.timeDistance) {
             marks += "M\(tick.x) \(bottom)v5"
             let place = min(axis.end - Double(tick.text.count) * layout.characterWidth / 2 + Self.right, tick.x)
@@ -174,19 +175,28 @@ struct ProfilePanel {
     ) {
         let extents = runs.flatMap { $0.slots.compactMap(value) }
         guard var low = extents.map(\.low).min(), var high = extents.map(\.high).max() else { return nil }
-        if startsAtZero { (low, high) = (min(0, low), max(0, high)) }
+        if startsAtZero {
+            low = min(0, low)
+            high = max(0, high)
+        }
         let missing = max(0, least - (high - low))
-        (low, high) = startsAtZero ? (low, high + missing) : (low - missing / 2, high + missing / 2)
+        if !startsAtZero { low -= missing / 2 }
+        high += startsAtZero ? missing : missing / 2
         step = RoundStep.step(atLeast: (high - low) / (height / 34))
-        (self.low, self.high) = ((low / step).rounded(.down) * step, (high / step).rounded(.up) * step)
-        (self.title, self.top, self.height, self.value) = (title, top, height, value)
+        self.low = (low / step).rounded(.down) * step
+        self.high = (high / step).rounded(.up) * step
+        self.title = title
+        self.top = top
+        self.height = height
+        self.value = value
     }
 
     private func y(_ number: Double) -> Double { top + height * (high - number) / (high - low) }
 
     /// Lines and numbers at round values, between two edges.
     func axis(from left: Double, to right: Double) -> Markup {
-        var (lines, texts): (Markup, Markup) = ("", "")
+        var lines: Markup = ""
+        var texts: Markup = ""
         for number in RoundStep.multiples(of: step, from: low, to: high) {
             lines += "M\(left) \(y(number))H\(right)"
             texts += "<text class=\"number\" x=\"\(left - 6)\" y=\"\(y(number) + 4)\">\(number)</text>"

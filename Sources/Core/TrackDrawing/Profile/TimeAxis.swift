@@ -88,7 +88,8 @@ struct TimeAxis: Sendable {
                     var tick = Tick(x: place, text: isOfDays ? date : FigureText.clock(time, seconds: step < 60))
                     if !isOfDays, date != shownDate, place >= dateEnd {
                         tick.date = date
-                        (shownDate, dateEnd) = (date, place + distance)
+                        shownDate = date
+                        dateEnd = place + distance
                     }
                     ticks.append(tick)
                 }

@@ -15,13 +15,16 @@ struct LocalProjection: Sendable {
     private static let earthRadius = 111_195.0 * 180 / Double.pi
 
     init(latitude: Double, longitude: Double) {
-        (self.latitude, self.longitude) = (latitude, longitude)
-        (sine, cosine) = (cmath_sin(latitude * .pi / 180), cmath_cos(latitude * .pi / 180))
+        self.latitude = latitude
+        self.longitude = longitude
+        sine = cmath_sin(latitude * .pi / 180)
+        cosine = cmath_cos(latitude * .pi / 180)
     }
 
     /// The point of a place given in degrees; the antipode, which is infinitely far, comes out very far.
     func point(latitude: Double, longitude: Double) -> PlanePoint {
-        let (angle, turn) = (latitude * .pi / 180, (longitude - self.longitude) * .pi / 180)
+        let angle = latitude * .pi / 180
+        let turn = (longitude - self.longitude) * .pi / 180
         let away = sine * cmath_sin(angle) + cosine * cmath_cos(angle) * cmath_cos(turn)
         let scale = 2 * Self.earthRadius / max(1 + away, 1e-9)
         return PlanePoint(
@@ -60,13 +63,11 @@ struct PlaneBounds: Sendable, Hashable {
     private(set) var low: PlanePoint
     private(set) var high: PlanePoint
 
-    init(around point: PlanePoint) { (low, high) = (point, point) }
-
-    init(low: PlanePoint, high: PlanePoint) { (self.low, self.high) = (low, high) }
-
     mutating func include(_ point: PlanePoint) {
-        (low.x, low.y) = (min(low.x, point.x), min(low.y, point.y))
-        (high.x, high.y) = (max(high.x, point.x), max(high.y, point.y))
+        low.x = min(low.x, point.x)
+        low.y = min(low.y, point.y)
+        high.x = max(high.x, point.x)
+        high.y = max(high.y, point.y)
     }
 
     var width: Double { high.x - low.x }
@@ -87,4 +88,8 @@ struct PlaneBounds: Sendable, Hashable {
     func contains(_ other: Self) -> Bool {
         low.x <= other.low.x && other.high.x <= high.x && low.y <= other.low.y && other.high.y <= high.y
     }
+}
+
+extension PlaneBounds {
+    init(around point: PlanePoint) { self.init(low: point, high: point) }
 }

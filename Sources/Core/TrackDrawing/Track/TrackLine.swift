@@ -97,7 +97,8 @@ enum LineThinning {
     private static func farthest(from anchor: Int, in points: [PlanePoint], _ tolerance: Double) -> Int {
         var best = anchor + 1
         var middle: Double?  // a direction of the sector, in radians; the sector's bounds are relative to it
-        var (low, high) = (0.0, 0.0)
+        var low = 0.0
+        var high = 0.0
         var reached = 0.0
         for index in (anchor + 1)..<min(points.count, anchor + reach) {
             let way = points[index] - points[anchor]
@@ -111,10 +112,13 @@ enum LineThinning {
             let spread = cmath_asin(tolerance / distance)
             let turn = middle.map { (direction - $0).remainder(dividingBy: 2 * .pi) } ?? 0
             if middle == nil {
-                (middle, low, high) = (direction, -spread, spread)
+                middle = direction
+                low = -spread
+                high = spread
             } else {
                 if turn >= low, turn <= high, distance >= reached { best = index }
-                (low, high) = (max(low, turn - spread), min(high, turn + spread))
+                low = max(low, turn - spread)
+                high = min(high, turn + spread)
                 guard low <= high else { break }
             }
             if reached == 0 { best = index }
@@ -168,7 +172,8 @@ struct LineStrokes {
             let stroke = piece[start...index]
             let kept = LineThinning.kept(of: stroke.lazy.map(\.point), tolerance: tolerance)
             take(kept.map { stroke[start + $0] }, start > piece.startIndex)
-            (start, length) = (index, 0)
+            start = index
+            length = 0
         }
     }
 

@@ -8,7 +8,10 @@ struct TrackProfile: Sendable {
         private(set) var low: Double
         private(set) var high: Double
 
-        mutating func include(_ other: Self) { (low, high) = (min(low, other.low), max(high, other.high)) }
+        mutating func include(_ other: Self) {
+            low = min(low, other.low)
+            high = max(high, other.high)
+        }
     }
 
     struct Slot: Sendable, Hashable {
@@ -105,8 +108,10 @@ struct TrackProfile: Sendable {
 extension TrackProfile.Run {
     /// Adds a slot, whose time may lie among these; tells how many more there are.
     fileprivate mutating func append(_ slot: TrackProfile.Slot, at time: UTCTime) -> Int {
-        (from, to) = (min(from, time), max(to, time))
-        var (low, place) = (0, slots.count)
+        from = min(from, time)
+        to = max(to, time)
+        var low = 0
+        var place = slots.count
         if let last = slots.last, last.number >= slot.number {
             while low < place {
                 let middle = (low + place) / 2
@@ -123,7 +128,8 @@ extension TrackProfile.Run {
 
     /// Takes in another run, whose times may lie among these; to be settled once all have been taken in.
     fileprivate mutating func takeIn(_ other: Self) {
-        (from, to) = (min(from, other.from), max(to, other.to))
+        from = min(from, other.from)
+        to = max(to, other.to)
         slots += other.slots
     }
 

@@ -44,7 +44,8 @@ package struct TrackSurvey: Sendable {
 
     /// The track as it is drawn, once all fixes are there.
     var drawn: MapTrack {
-        var (map, steady) = (map, steady)
+        var map = map
+        var steady = steady
         steady.finish { map.add($0, beginsPiece: $1) }
         return map
     }

@@ -6,8 +6,6 @@ struct FaultOptionValue {
     let option: String
     let text: String
 
-    init(_ option: String, _ text: String) { (self.option, self.text) = (option, text) }
-
     /// A share from 0 to 1.
     func rate() throws(FaultPlan.OptionError) -> Double { try rate(text) }
 

@@ -134,8 +134,11 @@ extension FaultPlan {
         init(
             _ name: String, _ placeholder: String, _ help: String, isRepeatable: Bool = false, choices: [String] = []
         ) {
-            (self.name, self.placeholder, self.help) = (name, placeholder, help)
-            (self.isRepeatable, self.choices) = (isRepeatable, choices)
+            self.name = name
+            self.placeholder = placeholder
+            self.help = help
+            self.isRepeatable = isRepeatable
+            self.choices = choices
         }
     }
 
@@ -161,7 +164,7 @@ extension FaultPlan {
     /// Orders one fault, as `set("--errors", "503:0.3,401:0.05")`.
     package mutating func set(_ option: String, _ text: String) throws(OptionError) {
         let before = self
-        let value = FaultOptionValue(option, text)
+        let value = FaultOptionValue(option: option, text: text)
         switch option {
         case "--errors":
             errors = try value.rates("STATUS:RATE, as 503:0.3, with a status from 400 to 599") { status in

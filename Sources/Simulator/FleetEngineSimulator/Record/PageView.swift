@@ -23,10 +23,7 @@ struct PageView {
     let now: UTCTime
     let startedAt: UTCTime
     let settings: SimulatorSettings
-    /// Since when an outage is on that was begun by hand.
-    let outageSince: UTCTime?
-    /// Those that were ended by hand.
-    let pastOutages: [ClosedRange<UTCTime>]
+    let outages: OutagesByHand
     let recordFailure: String?
 
     var json: JSONValue {
@@ -90,20 +87,20 @@ struct PageView {
     /// The outage that is on: since when and, where the plan ends it, until when.
     private var outage: JSONValue {
         let ordered = settings.faults.outage(at: elapsed).map(clock)
-        guard let since = [outageSince, ordered?.lowerBound].compactMap(\.self).min() else { return .null }
-        let until = outageSince == nil ? ordered?.upperBound : nil
+        guard let since = [outages.since, ordered?.lowerBound].compactMap(\.self).min() else { return .null }
+        let until = outages.since == nil ? ordered?.upperBound : nil
         return .object(["since": Self.time(since), "until": until.map(Self.time) ?? .null])
     }
 
     /// The start, or the end of the last outage.
     private var answeringSince: UTCTime {
-        let ends = settings.faults.outages.map { clock($0).upperBound } + pastOutages.map(\.upperBound)
+        let ends = settings.faults.outages.map { clock($0).upperBound } + outages.past.map(\.upperBound)
         return max(startedAt, ends.filter { $0 <= now }.max() ?? startedAt)
     }
 
     private func outages(in window: ArrivalWindow) -> [ClosedRange<UTCTime>] {
         let start = UTCTime(millisecondsSince1970: window.start * 1000)
-        let byHand = pastOutages + (outageSince.map { [$0...max($0, now)] } ?? [])
+        let byHand = outages.past + (outages.since.map { [$0...max($0, now)] } ?? [])
         // One by hand lies ahead where the clock was set back since.
         return (settings.faults.outages.map(clock) + byHand).filter { $0.lowerBound < now && $0.upperBound > start }
             .map { max(start, $0.lowerBound)...max(start, min(now, $0.upperBound)) }
@@ -255,10 +252,12 @@ struct PageView {
 enum NaturalOrder {
     /// Whether `one` stands before `other`: numbers by their value, everything else by its bytes.
     static func isBefore(_ one: String, _ other: String) -> Bool {
-        var (left, right) = (Array(one.utf8)[...], Array(other.utf8)[...])
+        var left = Array(one.utf8)[...]
+        var right = Array(other.utf8)[...]
         while let first = left.first, let second = right.first {
             if isDigit(first), isDigit(second) {
-                let (number, otherNumber) = (takeNumber(from: &left), takeNumber(from: &right))
+                let number = takeNumber(from: &left)
+                let otherNumber = takeNumber(from: &right)
                 if number.count != otherNumber.count { return number.count < otherNumber.count }
                 if number != otherNumber { return number.lexicographicallyPrecedes(otherNumber) }
             } else if first == second {
@@ -280,4 +279,22 @@ enum NaturalOrder {
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+}
+
+/// The outages that were begun by hand.
+struct OutagesByHand: Sendable {
+    /// When the current one began; `nil` if there is none.
+    private(set) var since: UTCTime?
+    /// Those that were ended, the newest last.
+    private(set) var past: [ClosedRange<UTCTime>] = []
+
+    private static let maximumPast = 50
+
+    mutating func set(_ isOn: Bool, at now: UTCTime) {
+        if let since {
+            past.append(since...max(since, now))
+            if past.count > Self.maximumPast { past.removeFirst() }
+        }
+        since = isOn ? now : nil
+    }
 }

@@ -62,8 +62,8 @@ extension SimulatorRecord {
         var summary = members([
             "vehicles": vehicles.count, "fleetRequests": fleetRequests, "tokenRequests": tokenRequests,
             "tokensIssued": tokensIssued, "updates": sum(\.updates), "distinctFixes": sum { $0.deliveries.count },
-            "repeatedFixes": sum(\.repeats), "lastLocationsBackInTime": sum(\.lastLocationsBackInTime),
-            "pastLocationsOutOfOrder": sum(\.pastLocationsOutOfOrder), "bytesReceived": bytesReceived,
+            "repeatedFixes": sum(\.repeats), "lastLocationsBackInTime": sum(\.order.lastLocationsBackInTime),
+            "pastLocationsOutOfOrder": sum(\.order.pastLocationsOutOfOrder), "bytesReceived": bytesReceived,
             "bytesSent": bytesSent,
         ])
         summary["fleetOutcomes"] = .object(members(fleetOutcomes))
@@ -77,8 +77,8 @@ extension VehicleRecord {
         var counts = members([
             "updates": updates, "lastLocations": lastLocations, "pastLocations": pastLocations,
             "distinctFixes": deliveries.count, "repeatedFixes": repeats, "untimedLocations": untimed,
-            "forgottenFixTimes": forgottenFixTimes, "lastLocationsBackInTime": lastLocationsBackInTime,
-            "pastLocationsOutOfOrder": pastLocationsOutOfOrder,
+            "forgottenFixTimes": forgottenFixTimes, "lastLocationsBackInTime": order.lastLocationsBackInTime,
+            "pastLocationsOutOfOrder": order.pastLocationsOutOfOrder,
         ])
         counts["vehicleState"] = vehicleState.map(JSONValue.string) ?? .null
         return counts

@@ -31,10 +31,7 @@ package struct VehicleRecord: Sendable {
     package private(set) var repeats = 0
     /// Positions without a time.
     package private(set) var untimed = 0
-    /// Broken rule: a last location older than the one before.
-    package private(set) var lastLocationsBackInTime = 0
-    /// Broken rule: past locations that are not in the order of time, or newer than the last location beside them.
-    package private(set) var pastLocationsOutOfOrder = 0
+    package private(set) var order = LocationOrder()
     package private(set) var forgottenFixTimes = 0
     private(set) var arrivals = ArrivalStrip()
     /// When a position arrived last.
@@ -59,7 +56,7 @@ package struct VehicleRecord: Sendable {
         let live = update.positions.count(where: \.isLast)
         arrivals.add(ArrivalStrip.Bar(live: live, late: update.positions.count - live), at: now)
         if !update.positions.isEmpty { positionArrivedAt = now }
-        checkOrder(of: update.positions)
+        order.check(update.positions)
         for position in update.positions {
             if position.isLast { lastLocations += 1 } else { pastLocations += 1 }
             guard let time = position.time else {
@@ -88,22 +85,28 @@ package struct VehicleRecord: Sendable {
                 speedMetersPerSecond: position.speedMetersPerSecond, isLast: position.isLast))
     }
 
-    private mutating func checkOrder(of positions: [AcceptedUpdate.Position]) {
-        let times = positions.compactMap(\.time)
-        if zip(times, times.dropFirst()).contains(where: { $0 > $1 }) { pastLocationsOutOfOrder += 1 }
-        if let new = positions.last(where: \.isLast)?.time, let newestLast, new < newestLast {
-            lastLocationsBackInTime += 1
-        }
-        newestLast = positions.last(where: \.isLast)?.time ?? newestLast
-    }
-
-    private var newestLast: WireTime?
-
     /// Mostly at the end; a backlog goes where its time belongs.
     private mutating func insert(_ point: TrackPoint) {
         track.insert(point, at: (track.lastIndex { $0.time < point.time } ?? -1) + 1)
         if track.count > Self.maximumTrackPoints {
             track = track.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
         }
+    }
+}
+
+/// Whether positions arrive in the order that the rules demand.
+package struct LocationOrder: Sendable {
+    /// How often a last location was older than the previous one.
+    package private(set) var lastLocationsBackInTime = 0
+    /// How often past locations were not in the order of time, or newer than the last location next to them.
+    package private(set) var pastLocationsOutOfOrder = 0
+    private var newestLast: WireTime?
+
+    mutating func check(_ positions: [AcceptedUpdate.Position]) {
+        let times = positions.compactMap(\.time)
+        if zip(times, times.dropFirst()).contains(where: { $0 > $1 }) { pastLocationsOutOfOrder += 1 }
+        guard let new = positions.last(where: \.isLast)?.time else { return }
+        if let newestLast, new < newestLast { lastLocationsBackInTime += 1 }
+        newestLast = new
     }
 }

@@ -14,7 +14,8 @@ struct Fleet {
     private var vehicles: [ResourceName: [String: JSONValue]] = [:]
 
     init(existence: VehicleExistence, maximumPastLocations: Int? = nil) {
-        (self.existence, self.maximumPastLocations) = (existence, maximumPastLocations)
+        self.existence = existence
+        self.maximumPastLocations = maximumPastLocations
     }
 
     /// Makes the vehicle of a new driver token exist, where vehicles do so on first use.

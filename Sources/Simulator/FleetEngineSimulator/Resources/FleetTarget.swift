@@ -96,7 +96,9 @@ package struct ResourceName: Sendable, Hashable, CustomStringConvertible {
     package let id: String
 
     package init(provider: String, service: FleetService, id: String) {
-        (self.provider, self.service, self.id) = (provider, service, id)
+        self.provider = provider
+        self.service = service
+        self.id = id
     }
 
     package var description: String { "providers/\(provider)/\(service.collection)/\(id)" }

@@ -137,7 +137,10 @@ struct FieldRule: Sendable {
     let kind: Kind
     let direction: Direction
 
-    init(_ kind: Kind, _ direction: Direction = .both) { (self.kind, self.direction) = (kind, direction) }
+    init(_ kind: Kind, _ direction: Direction = .both) {
+        self.kind = kind
+        self.direction = direction
+    }
 
     static let anyInt32: Kind = .int32(Int64(Int32.min)...Int64(Int32.max))
     static let anyDouble: Kind = .double(-Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude)
@@ -189,7 +192,8 @@ package struct WireTime: Sendable, Hashable, Comparable, CustomStringConvertible
     /// Reads `2026-01-05T10:15:30.25Z` or with an offset; `nil` for anything else.
     package init?(_ text: String) {
         guard let read = RFC3339Time(text), !read.isLeapSecond else { return nil }
-        (time, nanoseconds) = (read.time, read.nanoseconds)
+        time = read.time
+        nanoseconds = read.nanoseconds
     }
 
     package static func < (one: Self, other: Self) -> Bool {

@@ -12,7 +12,9 @@ package struct SimulatedTrip: Sendable, Hashable {
     package let lengthMeters: Double
 
     package init(id: String, vehicleID: String, lengthMeters: Double = 3000) {
-        (self.id, self.vehicleID, self.lengthMeters) = (id, vehicleID, lengthMeters)
+        self.id = id
+        self.vehicleID = vehicleID
+        self.lengthMeters = lengthMeters
     }
 
     /// Reads `TRIP=VEHICLE` or `TRIP=VEHICLE:METERS`; `nil` when it is neither. A second equals sign stands where the

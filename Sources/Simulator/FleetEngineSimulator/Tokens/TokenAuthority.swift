@@ -161,7 +161,9 @@ struct TokenSubject: Sendable {
         guard let kind = Self.kinds[word], kind.isBound == (id != nil) else { return nil }
         tasks = word == "delivery_driver" ? taskIDs : []
         name = tasks.isEmpty ? kind.name : "trusted \(kind.name)"
-        (self.id, claimNames, isConsumer) = (id, kind.claims, word.hasSuffix("consumer"))
+        self.id = id
+        claimNames = kind.claims
+        isConsumer = word.hasSuffix("consumer")
     }
 
     /// The `authorization` object, without the list of tasks.

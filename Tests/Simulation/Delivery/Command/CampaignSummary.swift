@@ -1,5 +1,5 @@
 import Glibc
-import LocationReporting
+import Reporting
 
 /// What a campaign has lived through, in figures.
 struct CampaignSummary: CustomStringConvertible {

@@ -1,4 +1,4 @@
-import LocationReporting
+import Reporting
 
 /// What came of one world.
 struct WorldReport: Sendable {

@@ -1,4 +1,4 @@
-import LocationReporting
+import Reporting
 import TimeAndChance
 
 /// What the world knows of every update: accepted by the outbox, seen by Fleet Engine, and how long it may take.

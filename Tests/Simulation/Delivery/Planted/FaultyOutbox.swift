@@ -1,5 +1,5 @@
-import LocationReporting
 import ReportedText
+import Reporting
 
 /// An outbox that does not keep its contract.
 actor FaultyOutbox: Outbox {

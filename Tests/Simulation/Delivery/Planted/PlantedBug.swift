@@ -1,5 +1,5 @@
 import HTTPMessages
-import LocationReporting
+import Reporting
 import VehicleAuthorization
 
 /// Mistakes that a delivery can make, put around the real parts to see that the laws notice each.

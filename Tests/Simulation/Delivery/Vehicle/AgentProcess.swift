@@ -1,6 +1,7 @@
 import FleetEngine
+import FleetEngineDelivery
 import HTTPMessages
-import LocationReporting
+import Reporting
 import SQLiteOutbox
 import TimeAndChance
 import VehicleAuthorization
@@ -25,10 +26,8 @@ final class AgentProcess: @unchecked Sendable {
     private let outbox: any Outbox
     private let pipeline: ReportingPipeline
     private let intake: LocationIntake
-    /// Makes the first uploader, and its successors after a reload.
-    private let makeUploader: () -> Uploader
     private let authorization: any VehicleAuthorization
-    private let sendsState: Bool
+    private let hasPresence: Bool
     private var task: Task<Void, Never>?
 
     /// Opens the outbox and puts everything together.
@@ -58,23 +57,19 @@ final class AgentProcess: @unchecked Sendable {
         } else {
             authorization = cached
         }
-        var settings = UploadSettings(
-            vehicle: place.vehicle, endpoint: place.endpoint,
-            state: place.vehicle.service == .onDemandTrips ? .online : nil)
+        var settings = UploadSettings()
         bug?.change(&settings)
         let witness = Witness(world: world, life: life)
         var transport: any HTTPTransport = place.network
         if let bug { transport = bug.around(transport, world) }
         // One for all: its times count from its making.
         let clock = MonotonicClock(world.clock)
-        makeUploader = { [outbox, authorization, settings, transport] in
-            Uploader(
-                settings: settings, outbox: outbox, authorization: authorization, transport: transport,
-                clock: clock, jitter: { jitter.draw() },
-                observer: witness)
-        }
-        let uploader = makeUploader()
-        sendsState = settings.state != nil
+        let delivery = FleetEngineDelivery(
+            of: place.vehicle, to: place.endpoint, authorization: authorization, transport: transport)
+        let uploader = Uploader(
+            settings: settings, outbox: outbox, delivery: delivery, clock: clock, jitter: { jitter.draw() },
+            observer: witness)
+        hasPresence = delivery.hasPresence
         let knowsPresent = dice.chance(0.7)
         intake = LocationIntake(
             plausibility: Plausibility(
@@ -106,16 +101,13 @@ final class AgentProcess: @unchecked Sendable {
     /// The private switch has been turned.
     func lookAtSwitch() async { if life.isAlive { await intake.lookAtSwitch() } }
 
-    /// SIGHUP, with another configuration of the delivery.
-    func reload() async { if life.isAlive { await pipeline.replace(uploader: makeUploader()) } }
-
-    /// SIGTERM: cancelled, then the last state within three seconds, and the outbox closed.
-    func terminate() async {
-        world.note(.stop, 0, 0, "SIGTERM")
+    /// SIGTERM: cancelled, then the last state within three seconds, and the outbox closed. A reload is silent.
+    func terminate(isSilent: Bool = false) async {
+        if !isSilent { world.note(.stop, 0, 0, "SIGTERM") }
         await cancel()
-        if sendsState {
+        if hasPresence, !isSilent {
             await withTaskGroup { group in
-                group.addTask { [pipeline] in _ = try? await pipeline.uploader.send(state: .offline) }
+                group.addTask { [pipeline] in _ = try? await pipeline.uploader.announce(presence: .offline) }
                 group.addTask { [world] in await world.clock.wait(for: .seconds(3)) }
                 await group.next()
                 group.cancelAll()

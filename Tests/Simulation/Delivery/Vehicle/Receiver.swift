@@ -1,6 +1,6 @@
 import GNSS
-import LocationReporting
 import ReceiverSimulator
+import Reporting
 import TimeAndChance
 
 /// The receiver of the vehicle: sentences for each moment, damaged now and then, read by the real decoder.

@@ -1,6 +1,6 @@
 import FleetEngine
 import HTTPMessages
-import LocationReporting
+import Reporting
 
 /// The days of one vehicle: drives and stops, and at many stops the power goes.
 ///
@@ -33,7 +33,7 @@ final class VehicleDay: @unchecked Sendable {
 
     /// Lives until the last fault has passed and everything has drained.
     func run() async {
-        let (link, people) = (Task { await watchLink() }, Task { await watchPeople() })
+        let (link, people) = (Task { await watchLink() }, Task { await watchSwitch() })
         while world.now < world.faultsEnd {
             await start()
             place.receiver.activity = .driving
@@ -93,8 +93,25 @@ final class VehicleDay: @unchecked Sendable {
         }
     }
 
+    /// Lets time pass, and has the configuration read again when that is due.
     private func spend(_ time: Duration) async {
-        await world.clock.wait(for: min(time, max(.seconds(1), world.faultsEnd - world.now)))
+        let end = world.now + min(time, max(.seconds(1), world.faultsEnd - world.now))
+        while let due = world.nextSpell(.reload), due.lowerBound < end {
+            await world.clock.wait(for: max(.zero, due.lowerBound - world.now) + .milliseconds(1))
+            if world.holds(.reload) { await reload() }
+            await world.clock.wait(for: max(.milliseconds(1), due.upperBound - world.now))
+        }
+        await world.clock.wait(for: max(.zero, end - world.now))
+    }
+
+    /// The service ends and starts again, with the same outbox. Fleet Engine isn't told.
+    private func reload() async {
+        guard let running = process else { return }
+        world.note(.reload, 0, 0, "the configuration is read again")
+        server.reloaded()
+        await running.terminate(isSilent: true)
+        process = nil
+        await start()
     }
 
     /// Announces the way out after each outage that the kernel notices.
@@ -108,14 +125,6 @@ final class VehicleDay: @unchecked Sendable {
         }
     }
 
-    /// Turns the private switch, and has the configuration read anew.
-    private func watchPeople() async {
-        await withDiscardingTaskGroup { group in
-            group.addTask { await self.watchSwitch() }
-            group.addTask { await self.watchReloads() }
-        }
-    }
-
     private func watchSwitch() async {
         while !Task.isCancelled, let time = world.nextSpell(.privateTime) {
             await world.clock.wait(for: max(.zero, time.lowerBound - world.now) + .milliseconds(1))
@@ -126,18 +135,6 @@ final class VehicleDay: @unchecked Sendable {
             await world.clock.wait(for: time.upperBound - world.now + .milliseconds(1))
             world.note(.privateTime, 0, 0, "the vehicle is private no more")
             await process?.lookAtSwitch()
-        }
-    }
-
-    private func watchReloads() async {
-        while !Task.isCancelled, let time = world.nextSpell(.reload) {
-            await world.clock.wait(for: max(.zero, time.lowerBound - world.now) + .milliseconds(1))
-            if Task.isCancelled { return }
-            guard world.holds(.reload) else { continue }
-            world.note(.reload, 0, 0, "the configuration is read anew")
-            server.reloaded()
-            await process?.reload()
-            await world.clock.wait(for: .seconds(1))
         }
     }
 

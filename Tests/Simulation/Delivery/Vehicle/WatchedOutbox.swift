@@ -1,5 +1,5 @@
-import LocationReporting
 import ReportedText
+import Reporting
 
 /// The real outbox, with the account looking over its shoulder after each call.
 struct WatchedOutbox: Outbox {

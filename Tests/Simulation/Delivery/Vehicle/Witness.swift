@@ -1,5 +1,5 @@
 import GNSS
-import LocationReporting
+import Reporting
 import TimeAndChance
 
 /// Writes what the process tells into the trace.
@@ -36,15 +36,14 @@ struct Witness: ReportingObserver {
                 .delivered, batch.stored?.sequence ?? 0, Int64(batch.past.count),
                 "delivered \(batch.pending.map(\.sequence))")
         case .failed(let outcome, _): world.note(.failed, 0, 0, "attempt failed: \(outcome)")
-        case .noToken(let error): world.note(.noToken, 0, 0, "no token: \(error)")
+        case .notPrepared(let fault): world.note(.noToken, 0, 0, "no token: \(fault)")
         case .outboxFailed(let error): world.note(.outboxFailed, 0, 0, "outbox failed: \(error)")
-        case .waiting(let delay, let reason):
-            world.note(.waiting, delay.components.seconds, 0, "waits \(delay) because of \(reason)")
+        case .waiting(let delay): world.note(.waiting, delay.components.seconds, 0, "waits \(delay)")
         case .quarantined(let stored, let reason):
             world.note(.quarantined, stored.sequence, 0, "quarantined \(stored.sequence): \(reason)")
         case .serverTime: break
         case .idle: world.note(.idle, 0, 0, "idle")
-        case .stateSent(let state, _): world.note(.stateSent, 0, 0, "state \(state) sent")
+        case .announced(let presence, _): world.note(.stateSent, 0, 0, "\(presence) announced")
         }
     }
 }

@@ -1,0 +1,129 @@
+import StrictJSON
+import TimeAndChance
+import VehicleAuthorization
+
+/// The token in an issuer's answer: a JSON Web Token in JSON under its key, or bare.
+struct FoundToken: Sendable {
+    enum Place: Sendable { case underKey, jsonString, bareText }
+
+    /// Without white space around it.
+    let text: String
+    let place: Place
+    /// What the answer states about the token's end.
+    private(set) var statedEnd: JSONValue?
+
+    init(in bytes: [UInt8], _ format: TokenAnswerFormat) throws(TokenAnswerProblem) {
+        switch AnswerKind(bytes) {
+        case .nothing: throw .nothing(isNull: bytes.contains(UInt8(ascii: "n")))
+        case .page: throw .page
+        case .gzip: throw .gzip
+        case .utf16: throw .utf16
+        case .text(let content):
+            text = Self.stripped(content)
+            place = .bareText
+            guard text.hasPrefix("ey") else { throw .otherText(text) }  // as `{"` in base64url
+        case .json(let document):
+            let answer: JSONValue
+            do { answer = try JSONValue(parsing: document) } catch {
+                throw .invalidJSON(error, TokenAnswerProblem.Mistake(in: document))
+            }
+            if let bare = answer.stringValue {
+                text = Self.stripped(bare)
+                place = .jsonString
+            } else {
+                text = try Self.token(in: answer, under: format.tokenKey)
+                place = .underKey
+                statedEnd = answer[path: format.expirationKey]
+            }
+        }
+    }
+
+    private static func token(in answer: JSONValue, under key: String) throws(TokenAnswerProblem) -> String {
+        guard let members = answer.objectValue else { throw .notAnObject(answer) }
+        guard let value = answer[path: key] else { throw .missing(in: members) }
+        guard let token = value.stringValue else { throw .notAString(value, in: members) }
+        let text = stripped(token)
+        guard !text.isEmpty else { throw .empty }
+        return text
+    }
+
+    /// Reads the token; one that was cut off, or never signed, is rejected.
+    func parsed() throws(TokenAnswerProblem) -> JSONWebToken {
+        let token: JSONWebToken
+        do { token = try JSONWebToken(text) } catch { throw .notAToken(self, error) }
+        let signature = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).last
+        let bytes = (signature?.count ?? 0) * 3 / 4
+        let algorithm = token.header["alg"]?.stringValue
+        // The rules for claims judge a token that says itself that it has no signature.
+        if bytes == 0, algorithm != "none" { throw .unsigned(self) }
+        // RS256 takes keys of 2048 bits or more (RFC 7518, section 3.3).
+        if bytes < 256, algorithm == "RS256" { throw .shortSignature(self, bytes: bytes) }
+        return token
+    }
+
+    /// Without white space around it, nor the word that stands before it in a header.
+    static func stripped(_ text: String) -> String {
+        let token = text.trimmingWhitespace()
+        let scheme = "Bearer "
+        guard token.prefix(scheme.count).lowercased() == scheme.lowercased() else { return token }
+        return String(token.dropFirst(scheme.count)).trimmingWhitespace()
+    }
+}
+
+extension TokenAnswerProblem.Mistake {
+    fileprivate init(in document: [UInt8]) {
+        if document.dropFirst().first(where: { $0 > 0x20 }) == UInt8(ascii: "'") {
+            self = .singleQuotes
+        } else {
+            self = String(validating: document, as: UTF8.self) == nil ? .encoding : .other
+        }
+    }
+}
+
+/// What the bytes of an issuer's answer are, judged by how they begin.
+enum AnswerKind: Sendable, Hashable {
+    case nothing
+    /// HTML or XML.
+    case page
+    case gzip
+    case utf16
+    /// Without what stood before the first brace.
+    case json([UInt8])
+    /// Without white space around it.
+    case text(String)
+
+    init(_ bytes: [UInt8]) {
+        if bytes.starts(with: [0x1F, 0x8B]) {
+            self = .gzip
+            return
+        }
+        // A mark, or a character of ASCII with its zero.
+        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
+            || bytes.count > 1 && (bytes[0] == 0) != (bytes[1] == 0) && max(bytes[0], bytes[1]) >= 0x20
+        {
+            self = .utf16
+            return
+        }
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let content = bytes.dropFirst(bytes.starts(with: mark) ? mark.count : 0).drop {
+            $0 == 0x20 || $0 == 0 || 9...13 ~= $0
+        }
+        switch content.first {
+        case nil: self = .nothing
+        case UInt8(ascii: "<"): self = .page
+        case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""): self = .json(Array(content))
+        default:
+            let text = String(decoding: content, as: UTF8.self).trimmingWhitespace()
+            self = text == "null" ? .nothing : .text(text)
+        }
+    }
+}
+
+extension JSONValue {
+    /// The value under `path`: a key as it stands, or keys with dots between them, as `data.token.jwt`.
+    subscript(path path: String) -> JSONValue? {
+        if let value = self[path] { return value }
+        guard let dot = path.firstIndex(of: ".") else { return nil }
+        return self[String(path[..<dot])]?[path: String(path[path.index(after: dot)...])]
+    }
+}

@@ -1,0 +1,82 @@
+import CCurl
+import HTTPMessages
+import ReportedText
+
+/// Why the configured proxy made no connection, as far as libcurl and the proxy's answer tell.
+struct CurlProxyFailure {
+    let fault: HTTPTransportError.ProxyFault
+    /// The cause and its remedy.
+    let cause: ReportedText
+
+    private init(_ fault: HTTPTransportError.ProxyFault, _ cause: ReportedText) {
+        self.fault = fault
+        self.cause = cause
+    }
+
+    /// By the proxy's answer to CONNECT. `nil` for a 2xx: there is a tunnel, and the failure lies beyond it.
+    ///
+    /// `server`: host and port, such as `example.com:443`.
+    init?(status: Int, of proxy: HTTPProxy, to server: String) {
+        let said: ReportedText = "the proxy \(proxy.origin) answered \(status)"
+        let key = proxy.key
+        switch status {
+        case 200..<300: return nil
+        // tinyproxy answers 401 to a wrong login.
+        case 401 where proxy.login == nil, 407 where proxy.login == nil:
+            self.init(
+                .loginRequired, "\(said): it requires a user and password; set \(key).user and \(key).password")
+        case 401, 407:
+            self.init(.loginRejected, "\(said): it rejects user and password; check \(key).user and \(key).password")
+        case 403: self.init(.serverForbidden, "\(said): it doesn't allow \(server); have its rules allow that")
+        case 500, 502, 503, 504:
+            self.init(
+                .serverUnreachable, "\(said): it got no connection to \(server); check the proxy's network, and its log"
+            )
+        case 400, 404, 405, 501:
+            self.init(.notAProxy, "\(said): it makes no tunnels (CONNECT); correct \(key).url")
+        case 300..<400, 511:
+            self.init(
+                .intercepted, "\(said): a captive portal answers in its place; sign in there, or use another network")
+        default: self.init(.refused, "\(said) for \(server); check the proxy's log")
+        }
+    }
+
+    /// By libcurl's code, if the proxy gave no answer to CONNECT. `nil` if the failure lies beyond the proxy.
+    ///
+    /// With SOCKS libcurl has one code for all that the proxy answers.
+    /// - Parameters:
+    ///   - curl: libcurl's code.
+    ///   - proxy: the configured proxy.
+    ///   - words: libcurl's own about this failure.
+    ///   - refusal: why the system made no connection; `nil` if it doesn't say.
+    init?(_ curl: CURLcode, of proxy: HTTPProxy, words: ReportedText, refusal: String?) {
+        let name = proxy.origin
+        let key = proxy.key
+        let check: ReportedText = "check \(key).url, and that the proxy runs"
+        switch curl {
+        case CURLE_COULDNT_RESOLVE_PROXY:
+            self.init(.unreachable, "the name of the proxy \(name) could not be resolved; \(check)")
+        case CURLE_COULDNT_CONNECT:
+            self.init(
+                .unreachable, "no connection to the proxy \(name): \(refusal ?? words.description); \(check)")
+        case CURLE_PROXY:
+            self.init(
+                .refused,
+                "the proxy \(name) made no connection: \(words); check its rules, \(key).user and \(key).password")
+        case _ where proxy.scheme == .socks5h: return nil
+        case CURLE_OPERATION_TIMEDOUT:
+            self.init(.unreachable, "timeout: no answer of the proxy \(name) (\(words)); \(check)")
+        case CURLE_PEER_FAILED_VERIFICATION:
+            self.init(.unreachable, "the certificate of the proxy \(name) is not trusted: \(words); \(check)")
+        case CURLE_SSL_CONNECT_ERROR:
+            self.init(
+                .unreachable,
+                "no secure connection to the proxy \(name): \(words); if it has no TLS, write http:// in \(key).url")
+        case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR:
+            self.init(.unreachable, "the proxy \(name) closed the connection: \(words); \(check)")
+        case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL:
+            self.init(.notAProxy, "what answers at \(name) isn't a proxy: \(words); correct \(key).url")
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import FleetEngine
+import HTTPMessages
+import ReportedText
+package import Reporting
+package import VehicleAuthorization
+
+extension ServiceAnswer.Body {
+    /// What the body of an answer is, with the error in it.
+    init(_ body: [UInt8], _ error: FleetEngineError?) {
+        if let error {
+            self = .error(error.summary, about: ServiceAnswer.Subject(error))
+        } else if body.isEmpty {
+            self = .empty
+        } else {
+            self = body.starts(with: Array("<".utf8)) ? .html : .other
+        }
+    }
+}
+
+extension ServiceAnswer.Subject {
+    fileprivate init?(_ error: FleetEngineError) {
+        switch error.projectFault {
+        case .serviceDisabled: self = .disabledService
+        case .billingDisabled: self = .disabledBilling
+        case nil:
+            guard error.namesTime else { return nil }
+            self = .tokenTimes
+        }
+    }
+}
+
+extension LostExchange {
+    init(_ error: HTTPTransportError, origin: String) {
+        self.init(Cause(error), error.detail, origin: origin, route: error.route)
+    }
+}
+
+extension LostExchange.Cause {
+    fileprivate init(_ error: HTTPTransportError) {
+        self =
+            switch error.code {
+            case .cancelled: .cancelled
+            case .nameNotResolved: .nameNotResolved
+            case .connectionFailed: .connectionFailed
+            case .timedOut: .timedOut
+            case .connectionLost: .connectionLost
+            case .certificateNotTrusted:
+                .untrustedCertificate(error.certificateFault.map(LostExchange.CertificateFault.init))
+            case .tlsFailed: .tlsFailed
+            case .responseTooLarge: .answerTooLarge
+            case .malformedResponse: .malformedAnswer
+            case .unknownContentEncoding: .undecodableAnswer
+            case .transportFailed: .clientFailed
+            }
+    }
+}
+
+extension LostExchange.CertificateFault {
+    fileprivate init(_ fault: HTTPTransportError.CertificateFault) {
+        self =
+            switch fault {
+            case .outsideItsTime: .outsideItsTime
+            case .ofAnotherName: .ofAnotherName
+            case .ofUnknownAuthority: .ofUnknownAuthority
+            }
+    }
+}
+
+extension MissingPermit {
+    /// Why an issuer gave no token.
+    package init(_ error: AuthorizationError) {
+        self.init(
+            Cause(error.code), ReportedText(error.detail, limit: ReportedText.longestSentence),
+            retryAfter: error.retryAfter)
+    }
+}
+
+extension MissingPermit.Cause {
+    fileprivate init(_ code: AuthorizationError.Code) {
+        self =
+            switch code {
+            case .unavailable: .unavailable
+            case .refused: .rejected
+            case .unusableAnswer: .unusableAnswer
+            case .misconfigured, .missingContext: .misconfigured
+            case .cancelled: .cancelled
+            }
+    }
+}

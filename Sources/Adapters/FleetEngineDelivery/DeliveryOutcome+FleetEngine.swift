@@ -1,0 +1,70 @@
+package import FleetEngine
+package import HTTPMessages
+package import Reporting
+import StrictJSON
+
+extension DeliveryOutcome {
+    /// Judges an answer to an update of `vehicle`.
+    ///
+    /// - Parameters:
+    ///   - response: any answer, from Fleet Engine or from an intermediary (a captive portal).
+    ///   - request: what was answered; nothing secret in it is repeated.
+    ///   - vehicle: whom the update was for.
+    package init(of response: HTTPResponse, to request: HTTPRequest, for vehicle: VehicleName) {
+        self.init(of: response, to: request, naming: vehicle.description, account: vehicle.providerID)
+    }
+
+    /// Judges an answer that must name `resource`; the table is `Outcome` in the tests.
+    package init(of response: HTTPResponse, to request: HTTPRequest, naming resource: String, account: String) {
+        // First, and by itself: it is the answer to nearly every request.
+        if response.status == 200, Self.isResource(response.body, named: resource) {
+            self = .delivered
+            return
+        }
+        let error = FleetEngineError(response.body, without: request.secrets)
+        let after = error?.retryDelay ?? response.headers.retryAfter
+        let fault = DeliveryFault.answered(
+            ServiceAnswer(
+                status: response.status, body: ServiceAnswer.Body(response.body, error), account: account))
+        switch response.status {
+        case 400 where error != nil: self = .rejected(fault)
+        case 401 where error != nil || response.body.isEmpty: self = .prepareAgain(fault)
+        case 403 where error != nil: self = .prepareAgain(fault)
+        case 404 where error != nil: self = .held(fault)
+        case 413 where error != nil: self = .rejected(fault)
+        // Of a proxy, or of Fleet Engine's front, which writes HTML: a limit of size, and no verdict on an update.
+        case 413: self = .tooLarge(fault)
+        case 429: self = .throttled(fault, after: after)
+        case 501 where error != nil: self = .held(fault)
+        // Fleet Engine's own, or its front's, which writes HTML now and then: 408, 409, 499, 5xx.
+        case 408, 409, 499: self = .retry(fault, after: after)
+        case 500..<600 where response.status != Self.networkAuthenticationRequired:
+            self = .retry(fault, after: after)
+        case _ where error != nil: self = .retry(fault, after: after)
+        // What Fleet Engine would not say: a redirect, HTML, an empty 200, a 400, 401, 403 or 404 without its error
+        // body. It is no verdict on the update or the token.
+        default: self = .intercepted(fault)
+        }
+    }
+
+    /// Judges an exchange with the server at `origin` that brought no answer.
+    package init(of error: HTTPTransportError, from origin: String) {
+        let fault = DeliveryFault.unanswered(LostExchange(error, origin: origin))
+        switch error.code {
+        case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .tlsFailed: self = .unanswered(fault)
+        case .certificateNotTrusted, .malformedResponse: self = .intercepted(fault)
+        // The update may have been applied, and sending it often would not help.
+        case .unknownContentEncoding: self = .held(fault)
+        case .transportFailed: self = .held(fault)
+        case .cancelled, .responseTooLarge: self = .retry(fault, after: nil)
+        }
+    }
+
+    /// RFC 6585, section 6: said by captive portals alone.
+    private static let networkAuthenticationRequired = 511
+
+    /// Whether `body` is the resource: the answer echoes its name.
+    private static func isResource(_ body: [UInt8], named name: String) -> Bool {
+        (try? JSONValue(parsing: body))?["name"]?.stringValue == name
+    }
+}

@@ -1,0 +1,119 @@
+package import FleetEngine
+package import HTTPMessages
+import ReportedText
+package import Reporting
+import TimeAndChance
+package import VehicleAuthorization
+
+/// Delivers a vehicle's updates to Fleet Engine. The provider is asked for a token at every update; token and update go
+/// out in one request.
+package struct FleetEngineDelivery: Delivery {
+    private let vehicle: VehicleName
+    private let endpoint: HTTPURL
+    private let limits: HTTPLimits
+    private let authorization: any VehicleAuthorization
+    private let transport: any HTTPTransport
+
+    package init(
+        of vehicle: VehicleName, to endpoint: HTTPURL, limits: HTTPLimits = HTTPLimits(),
+        authorization: any VehicleAuthorization, transport: any HTTPTransport
+    ) {
+        self.vehicle = vehicle
+        self.endpoint = endpoint
+        self.limits = limits
+        self.authorization = authorization
+        self.transport = transport
+    }
+
+    package var hasPresence: Bool { vehicle.service == .onDemandTrips }
+
+    package func prepare() async throws(DeliveryFault) -> any DeliveryPermit {
+        TokenPermit(token: try await token(), delivery: self)
+    }
+
+    package func announce(_ presence: Presence) async throws(DeliveryFault) -> DeliveryResult {
+        await send(VehicleUpdate(of: vehicle, state: VehicleState(presence)), with: try await token())
+    }
+
+    package func networkReturned() async {
+        await authorization.networkReturned()
+        transport.networkChanged()
+    }
+
+    private var context: AuthorizationContext { AuthorizationContext(vehicleID: vehicle.vehicleID) }
+
+    private func token() async throws(DeliveryFault) -> AuthorizationToken {
+        do { return try await authorization.token(for: context) } catch { throw .noPermit(MissingPermit(error)) }
+    }
+
+    fileprivate func send(
+        _ batch: UploadBatch, as presence: Presence, secondsSinceFirstSent: Int?, with token: AuthorizationToken
+    ) async -> DeliveryResult {
+        let update = VehicleUpdate(
+            of: vehicle, state: VehicleState(presence),
+            lastLocation: VehicleLocation(batch.last, secondsSinceFirstSent: secondsSinceFirstSent),
+            pastLocations: batch.past.map { VehicleLocation($0.update) })
+        return await send(update, with: token)
+    }
+
+    private func send(_ update: VehicleUpdate, with token: AuthorizationToken) async -> DeliveryResult {
+        let request: HTTPRequest
+        do throws(HTTPURL.Problem) {
+            request = try update.request(to: endpoint, token: token.value, limits: limits)
+        } catch { return DeliveryResult(.held(.invalidAddress("\(endpoint): \(error)"))) }
+        do throws(HTTPTransportError) {
+            let response = try await transport.send(request)
+            let outcome = DeliveryOutcome(of: response, to: request, for: vehicle)
+            // It must not be handed out again.
+            if case .prepareAgain = outcome { await authorization.discard(token, for: context) }
+            return DeliveryResult(
+                outcome, traffic: Traffic(response.traffic),
+                serverTime: response.headers["Date"].flatMap(UTCTime.init(httpDate:)))
+        } catch {
+            return DeliveryResult(DeliveryOutcome(of: error, from: endpoint.origin), traffic: Traffic(error.traffic))
+        }
+    }
+}
+
+/// A token, and where to send it.
+private struct TokenPermit: DeliveryPermit {
+    let token: AuthorizationToken
+    let delivery: FleetEngineDelivery
+
+    func deliver(
+        _ batch: UploadBatch, as presence: Presence, secondsSinceFirstSent seconds: Int?
+    ) async -> DeliveryResult {
+        await delivery.send(batch, as: presence, secondsSinceFirstSent: seconds, with: token)
+    }
+}
+
+extension VehicleState {
+    /// `nil` if it isn't known, so that updates say nothing of it.
+    init?(_ presence: Presence) {
+        switch presence {
+        case .online: self = .online
+        case .offline: self = .offline
+        case .unknown: return nil
+        }
+    }
+}
+
+extension VehicleLocation {
+    /// An update as Fleet Engine's message.
+    init(_ update: LocationUpdate, secondsSinceFirstSent: Int? = nil) {
+        self.init(
+            latitude: update.latitude, longitude: update.longitude,
+            timeMillisecondsSince1970: update.timeOfFix.millisecondsSince1970)
+        accuracyMeters = update.horizontalAccuracyMeters
+        headingDegrees = update.headingDegrees
+        speedMetersPerSecond = update.speedMetersPerSecond
+        altitudeMeters = update.altitudeMeters
+        self.secondsSinceFirstSent = secondsSinceFirstSent
+    }
+}
+
+extension Traffic {
+    init(_ traffic: HTTPTraffic) {
+        self.init(bytesSent: traffic.bytesSent, bytesReceived: traffic.bytesReceived)
+    }
+}

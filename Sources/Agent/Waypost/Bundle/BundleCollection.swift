@@ -1,0 +1,259 @@
+import FleetEngine
+import Glibc
+import LinuxPlatform
+package import Reporting
+import ReportedText
+import SQLiteOutbox
+import StrictJSON
+package import TimeAndChance
+
+/// Collects the parts of a support bundle, side by side and each within a time limit.
+package struct BundleCollection: Sendable {
+    /// The contents of a part, or the reason why there are none.
+    private typealias Contents = Result<[UInt8], Absence>
+
+    private struct Absence: Error {
+        let reason: String
+        init(_ reason: String) { self.reason = reason }
+    }
+
+    /// The time limit of a part. The checks wait half a minute for a fix.
+    private static let patience = Duration.seconds(60)
+    /// The limits of the journal; the newest lines count.
+    private static let maximumJournalLines = 5000
+    private static let maximumJournalBytes = 1 << 20
+
+    private let configuration: Configuration?
+    private let problems: [String]
+    private let configurationFile: String?
+    private let clock: MonotonicClock
+
+    /// Collects for `configuration`, which is `nil` if it is unreadable or wrong; `problems` then says why.
+    package init(_ configuration: Configuration?, problems: [String] = [], file: String?, clock: MonotonicClock) {
+        self.configuration = configuration
+        self.problems = problems
+        configurationFile = file
+        self.clock = clock
+    }
+
+    /// Makes the bundle.
+    package func run(at time: UTCTime) async -> SupportBundle {
+        let file = await limited { await self.file() }
+        // A file that is wrong elsewhere may still name the service.
+        let members = (try? file.get()).flatMap { try? JSONValue(parsing: $0) }
+        let address = members?["status"]?["listen"]?.stringValue.flatMap { try? LocalAddress($0) }
+        let vehicleID = members?["vehicle"]?["vehicleId"]?.stringValue.map { ReportedText($0, limit: 64).description }
+        async let answer = Self.answer(configuration, at: address)
+        async let checks = limited { await self.checkLines() }
+        async let journal = limited { await Self.journalLines() }
+        async let modems = limited { await Self.output(of: ["/usr/bin/mmcli", "--list-modems"], limit: 1 << 20) }
+        async let machine = available { await onThread(named: "bundle") { Self.machine } }
+        async let devices = available { await onThread(named: "bundle") { Self.devices } }
+        async let store = available { await onThread(named: "bundle") { Self.store(configuration) } }
+
+        let service = await answer
+        let report = service.map(\.report).mapError { Absence($0.detail) }
+        let status = service.mapError { Absence($0.detail) }.flatMap { Self.status($0.json) }
+        let silence = Absence("the service does not answer; see the part status.json")
+        let parts = [
+            Self.part("why", "verdict with reason and remedy", report.map { $0.why(at: time).text.bytes }),
+            Self.part("checks", "results of waypost check --online", await checks),
+            Self.part("status.json", "the service's state", status, isText: false),
+            Self.part("settings", "values in force with their origin, secrets redacted", settings),
+            Self.part("configuration.json", "the configuration file, secrets redacted", file, isText: false),
+            Self.part("journal", "the service's log of the last day", await journal),
+            Self.part("outbox", "files of the outbox", await store),
+            Self.part("machine", "release, kernel, system, memory", await machine),
+            Self.part("devices", "serial and USB devices, networks", await devices),
+            Self.part("modems", "modems of ModemManager", await modems),
+            Self.part(
+                "metrics", "the service's metrics", report.map { $0.metrics.bytes }.mapError { _ in silence },
+                isText: false),
+        ]
+        let vehicle = configuration?.vehicle.description ?? vehicleID ?? (try? report.get().vehicle)
+        return SupportBundle(parts, of: vehicle, at: time)
+    }
+
+    /// `isText`: whether the contents still need redaction; JSON and metrics have had their own.
+    private static func part(_ name: String, _ about: String, _ contents: Contents, isText: Bool = true)
+        -> SupportBundle.Part
+    {
+        switch contents {
+        case .success(let bytes):
+            let shown = isText ? BundledText.lines(bytes) : bytes
+            return SupportBundle.Part(name: name, about: about, contents: shown, absence: nil)
+        case .failure(let absence):
+            let reason = BundledText.line(ReportedText(absence.reason).description)
+            return SupportBundle.Part(name: name, about: about, contents: [], absence: reason)
+        }
+    }
+
+    private func limited(_ body: @escaping @Sendable () async -> Contents) async -> Contents {
+        let call = AbandonableCall<Contents>()
+        // A user who stops the command does not wait for a silent receiver.
+        let result = await withTaskCancellationHandler {
+            await call.run(within: Self.patience, on: clock, body)
+        } onCancel: {
+            call.abandon()
+        }
+        return result ?? .failure(Absence("took longer than \(Self.patience.components.seconds) s"))
+    }
+
+    private func available(_ body: @escaping @Sendable () async -> [UInt8]) async -> Contents {
+        await limited { .success(await body()) }
+    }
+}
+
+/// The service and its configuration.
+extension BundleCollection {
+    private static func answer(
+        _ configuration: Configuration?, at address: LocalAddress?
+    ) async -> Result<(report: StatusReport, json: [UInt8]), AgentError> {
+        do throws(AgentError) { return .success(try await RunningService(configuration, at: address).report()) } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func status(_ json: [UInt8]) -> Contents {
+        guard let value = try? JSONValue(parsing: json) else { return .failure(Absence("not JSON")) }
+        return .success((BundledText.status(value).prettyText + "\n").bytes)
+    }
+
+    private func checkLines() async -> Contents {
+        guard let configuration else {
+            guard !problems.isEmpty else { return .failure(Absence("there is no configuration to check")) }
+            return .success(
+                problems.map { "\(CheckLine.Verdict.fail.rawValue)  configuration  \($0)\n" }.joined().bytes)
+        }
+        var lines = await onThread(named: "check") { OfflineCheck.lines(configuration, from: configurationFile) }
+        try? await OnlineCheck.run(configuration, from: configurationFile, waits: { _ in }) { lines.append($0) }
+        return .success(lines.map { "\($0.verdict.rawValue)  \($0.name)  \($0.text)\n" }.joined().bytes)
+    }
+
+    /// One line per key, as `waypost config` prints them.
+    private var settings: Contents {
+        guard let configuration else {
+            return .failure(
+                Absence("the configuration is unreadable or wrong" + (problems.isEmpty ? "" : "; see the part checks")))
+        }
+        let lines = configuration.settings.map { setting in
+            let source =
+                switch setting.source {
+                case .fallback: "default"
+                case .line(let line): "line \(line)"
+                case .reference(let reference): "\(reference.parts.key) \(reference.parts.name)"
+                }
+            let value = setting.value.map { $0.stringValue ?? $0.text } ?? "none"
+            return "\(setting.path)  \(value)  \(source)\n"
+        }
+        return .success(lines.joined().bytes)
+    }
+
+    private func file() async -> Contents {
+        guard let path = configurationFile else { return .failure(Absence("the configuration's file is unknown")) }
+        let read: Result<[UInt8], BoundedFile.Refusal> = await onThread(named: "bundle") {
+            do throws(BoundedFile.Refusal) {
+                return .success(try BoundedFile.contents(of: path, limit: 1 << 20))
+            } catch { return .failure(error) }
+        }
+        return read.mapError { Absence("\(path) \($0)") }.flatMap { bytes in
+            guard let value = try? JSONValue(parsing: bytes) else { return .failure(Absence("\(path) is not JSON")) }
+            return .success((BundledText.configuration(value).prettyText + "\n").bytes)
+        }
+    }
+
+}
+
+/// The machine.
+extension BundleCollection {
+    private static func journalLines() async -> Contents {
+        // Only lines at debug level hold coordinates.
+        let output = await output(
+            of: [
+                "/usr/bin/journalctl", "--unit=waypost", "--since=-24h", "--lines=\(maximumJournalLines)",
+                "--priority=info",
+                "--output=short-iso", "--no-pager", "--quiet",
+            ], limit: 8 * maximumJournalBytes)
+        return output.flatMap { bytes in
+            guard bytes.isEmpty else { return .success(Array(bytes.suffix(maximumJournalBytes))) }
+            return .failure(
+                Absence("no entry of the last day that this user may read; root and the group adm may read all"))
+        }
+    }
+
+    private static func output(of command: [String], limit: Int) async -> Contents {
+        let program = command[0]
+        do throws(SystemError) {
+            let outcome = try await ChildProcess(
+                arguments: command, environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"],
+                timeLimit: .seconds(20), outputLimit: limit
+            ).run()
+            switch outcome.ending {
+            case .exited(0): return .success(outcome.standardOutput)
+            case .exited(let status):
+                let message = ReportedText(bytes: outcome.standardError, limit: 300)
+                return .failure(Absence("\(program) exited with \(status): \(message)"))
+            case .timedOut: return .failure(Absence("\(program) took longer than 20 s"))
+            default: return .failure(Absence("\(program) was ended by a signal"))
+            }
+        } catch {
+            return .failure(
+                Absence(error.number == ENOENT ? "\(program) is not installed" : "\(program) did not start: \(error)"))
+        }
+    }
+
+    /// Names and sizes; no file beside the outbox is opened, so none of its owner's links is followed.
+    private static func store(_ configuration: Configuration?) -> [UInt8] {
+        let path = configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite"
+        let folder = FileSystem.parent(of: path)
+        let own = FileSystem.name(of: path)
+        let free = FileSystem.freeBytes(at: folder).map { "\($0) bytes free" }
+        var lines = ["\(folder): \(free ?? "free space unknown")"]
+        do throws(SystemError) {
+            for name in try FileSystem.names(inFolder: folder).sorted() where name.hasPrefix(own) {
+                guard let status = try FileStatus(at: "\(folder)/\(name)") else { continue }
+                lines.append("\(name)  \(status.kind == .file ? "\(status.bytes) bytes" : status.kind.rawValue)")
+            }
+        } catch { lines.append("\(error)") }
+        return lines.joined(separator: "\n").bytes
+    }
+
+    private static var machine: [UInt8] {
+        var text = "waypost \(Release.version)\n".bytes
+        for path in [
+            "/proc/version", "/etc/os-release", "/proc/device-tree/model", "/sys/class/dmi/id/product_name",
+            "/proc/uptime", "/proc/loadavg", "/proc/meminfo",
+        ] {
+            guard let bytes = try? FileSystem.read(2000, at: 0, of: path), !bytes.isEmpty else { continue }
+            text += "\n\(path)\n".bytes + bytes
+        }
+        return text
+    }
+
+    /// Serial numbers are left out: a modem's may be its IMEI.
+    private static var devices: [UInt8] {
+        var lines: [String] = []
+        let ports = "/dev/serial/by-path"
+        for name in ((try? FileSystem.names(inFolder: ports)) ?? []).sorted() {
+            lines.append("\(ports)/\(name) -> \(FileSystem.linkTarget(at: "\(ports)/\(name)") ?? "")")
+        }
+        let usb = "/sys/bus/usb/devices"
+        for device in ((try? FileSystem.names(inFolder: usb)) ?? []).sorted() {
+            let facts = ["idVendor", "idProduct", "manufacturer", "product"].compactMap { fact in
+                (try? FileSystem.read(200, at: 0, of: "\(usb)/\(device)/\(fact)")).map {
+                    ReportedText(bytes: $0.prefix { $0 != UInt8(ascii: "\n") }).description
+                }
+            }
+            if !facts.isEmpty { lines.append("usb \(device): \(facts.joined(separator: " "))") }
+        }
+        var text = lines.joined(separator: "\n").bytes
+        for path in ["/proc/tty/drivers", "/proc/net/dev", "/proc/net/route"] {
+            text += "\n\(path)\n".bytes + ((try? FileSystem.read(8000, at: 0, of: path)) ?? [])
+        }
+        return text
+    }
+}
+
+extension String {
+    fileprivate var bytes: [UInt8] { Array(utf8) }
+}

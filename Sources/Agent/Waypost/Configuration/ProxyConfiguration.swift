@@ -1,0 +1,47 @@
+import HTTPMessages
+import StrictJSON
+
+extension ConfigurationSection {
+    /// The proxy that connections to `endpoint` go through, if one is configured.
+    mutating func proxy(to endpoint: HTTPURL?) -> HTTPProxy? {
+        let isThere = has("proxy")
+        var section = section("proxy", as: Self.proxyExample, "the proxy that connections go through, if there is one")
+        defer { section.finish(meant: ["username": "user", "pass": "password", "host": "url", "address": "url"]) }
+        let proxy = section.converted(
+            "url", ifMissing: "write http://HOST:PORT, https://HOST:PORT or socks5h://HOST:PORT",
+            shownAs: Self.withoutSecrets, "http://HOST:PORT, https://HOST:PORT or socks5h://HOST:PORT", HTTPProxy.init)
+        let user = section.optionalString("user", "the user, if the proxy requires one")
+        let password = section.secretText("password", "the user's password; from a file or a credential")
+        guard isThere else { return nil }
+        if (user == nil) != (password == nil), !section.isRejected("user"), !section.isRejected("password") {
+            section.report(
+                user == nil ? "user" : "password", "is missing; a login needs both \"user\" and \"password\"")
+        }
+        guard var proxy else { return nil }
+        if let user, let password { proxy.login = HTTPProxy.Login(user: user, password: password) }
+        if proxy.login?.user.utf8.contains(UInt8(ascii: ":")) == true {
+            section.report("user", "has a colon, which no user of a proxy may have; correct it")
+        }
+        if let endpoint, endpoint.scheme == .http, !proxy.isLoopback {
+            section.report(
+                "url",
+                "is on \(proxy.host), and the server is plain http on this machine: the token would leave it unencrypted; "
+                    + "remove \"proxy\", or name a server with https")
+        }
+        proxy.key = section.name
+        return proxy
+    }
+
+    /// A text that is a secret, if there is one. What stands there instead is shown nowhere either.
+    private mutating func secretText(_ key: String, _ about: String) -> String? {
+        guard let value = member(key), value.stringValue == nil, value.objectValue == nil else {
+            return optionalString(key, isSecret: true, about)
+        }
+        declare(key, .text, isSecret: true, about)
+        settle(key, ConfigurationSetting.struck, isThere: true)
+        report(key, "is \(value.kind); use a text in quotes, \(ValueReference.forms)")
+        return nil
+    }
+
+    private static let proxyExample = #"{ "url": "http://proxy.example.com:3128" }"#
+}

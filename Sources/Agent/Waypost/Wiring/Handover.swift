@@ -1,0 +1,76 @@
+package import GNSSReceiver
+import StrictJSON
+package import TimeAndChance
+
+/// What one run of the service leaves to the next one, which takes its place in the same process.
+package struct Handover: Sendable, Hashable {
+    /// Why the next run begins.
+    package enum Cause: String, Sendable, Hashable, Codable {
+        case request, certificateFiles
+        /// A reload was rejected at the last moment; the configuration is the one that was in force.
+        case rejected
+    }
+
+    package let cause: Cause
+    /// The configuration of the next run, as it was validated.
+    package let document: ConfigurationDocument
+    /// When the configuration was read.
+    package let loadedAt: UTCTime
+    /// The baud rate at which the receiver sends, if it was searched for and found.
+    package let baudRate: FoundBaudRate?
+
+    package init(cause: Cause, document: ConfigurationDocument, loadedAt: UTCTime, baudRate: FoundBaudRate?) {
+        self.cause = cause
+        self.document = document
+        self.loadedAt = loadedAt
+        self.baudRate = baudRate
+    }
+}
+
+extension Handover {
+    private struct Value: Codable {
+        let key, name, text: String
+        let isOpenToAll: Bool
+    }
+
+    private struct Message: Codable {
+        let version: Int
+        let cause: Cause
+        let configuration: String
+        let loadedAtMilliseconds: Int64
+        let values: [Value]
+        let baudRate: FoundBaudRate?
+    }
+
+    /// The version of the message. Another release's that differs is not read.
+    private static let version = 1
+
+    /// The message to the next image of the program; `nil` if the text of the configuration isn't UTF-8.
+    package var message: [UInt8]? {
+        guard let text = String(validating: document.json, as: UTF8.self) else { return nil }
+        let values = document.values.map { reference, found in
+            Value(
+                key: reference.parts.key, name: reference.parts.name, text: found.text, isOpenToAll: found.isOpenToAll)
+        }
+        let message = Message(
+            version: Self.version, cause: cause, configuration: text,
+            loadedAtMilliseconds: loadedAt.millisecondsSince1970, values: values, baudRate: baudRate)
+        return (try? JSONValue(encoding: message)).map { Array($0.text.utf8) }
+    }
+
+    /// Reads a message of the previous image; `nil` if it can't be understood.
+    package init?(message bytes: [UInt8]) {
+        guard let message: Message = try? JSONValue(parsing: bytes).decoded(), message.version == Self.version else {
+            return nil
+        }
+        var values: [ValueReference: ValueReference.Found] = [:]
+        for value in message.values {
+            guard let reference = ValueReference([value.key: .string(value.name)]) else { return nil }
+            values[reference] = ValueReference.Found(text: value.text, isOpenToAll: value.isOpenToAll)
+        }
+        cause = message.cause
+        document = ConfigurationDocument(json: Array(message.configuration.utf8), values: values)
+        loadedAt = UTCTime(millisecondsSince1970: message.loadedAtMilliseconds)
+        baudRate = message.baudRate
+    }
+}

@@ -1,0 +1,82 @@
+import ReportedText
+
+/// A proxy that connections go through: http, https or SOCKS 5 that resolves names itself.
+///
+/// A tunnel is made through it in any case, so that it sees neither requests nor tokens for `https`.
+package struct HTTPProxy: Sendable, Hashable {
+    /// Why a text is not the URL of a proxy.
+    package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
+        case notAbsolute
+        case unsupportedScheme(String)
+        case resolvesHere
+        case userInformation
+        case missingPort
+        case hasPath
+        case host(HTTPURL.Problem)
+
+        package var description: String {
+            switch self {
+            case .notAbsolute: "is not an absolute URL; write it as http://HOST:PORT"
+            case .unsupportedScheme(let scheme): "has the scheme \"\(scheme)\"; use http, https or socks5h"
+            case .resolvesHere: "would resolve names on this machine; write socks5h://HOST:PORT"
+            case .userInformation:
+                "carries a user name or password; write them as \"user\" and \"password\", the latter from a file"
+            case .missingPort: "has no port; write it as http://HOST:PORT"
+            case .hasPath: "has a path or a query; a proxy has neither, write it as http://HOST:PORT"
+            case .host(let problem): "\(problem)"
+            }
+        }
+    }
+
+    package enum Scheme: String, Sendable, Hashable { case http, https, socks5h }
+
+    package let scheme: Scheme
+    /// The host as written, an IPv6 address without its brackets.
+    package let host: String
+    package let port: Int
+    /// Whether the host is an IP address, so that there is no name to look up.
+    package let isHostAddress: Bool
+    /// The user and password for the proxy; `nil` if it requires none.
+    package var login: Login?
+    /// The configuration's key for it, such as `upload.proxy`; remedies name it.
+    package var key = "proxy"
+
+    package struct Login: Sendable, Hashable {
+        package let user: String
+        package let password: String
+
+        package init(user: String, password: String) {
+            self.user = user
+            self.password = password
+        }
+    }
+
+    /// A proxy without a login.
+    package init(_ text: String) throws(Problem) {
+        guard let separator = text.firstRange(of: "://") else { throw .notAbsolute }
+        let word = text[..<separator.lowerBound].lowercased()
+        if word == "socks5" { throw .resolvesHere }
+        guard let scheme = Scheme(rawValue: word) else { throw .unsupportedScheme(word) }
+        var authority = text[separator.upperBound...]
+        if authority.hasSuffix("/") { authority.removeLast() }
+        if authority.contains("@") { throw .userInformation }
+        if authority.contains(where: { $0 == "/" || $0 == "?" || $0 == "#" }) { throw .hasPath }
+        let url: HTTPURL
+        do throws(HTTPURL.Problem) { url = try HTTPURL("https://\(authority)") } catch { throw .host(error) }
+        let port = authority.split(separator: ":", omittingEmptySubsequences: false).last ?? ""
+        guard port.utf8.count < authority.utf8.count, port.utf8.allSatisfy(\.isDigit) else { throw .missingPort }
+        self.scheme = scheme
+        host = url.host
+        self.port = url.port
+        isHostAddress = url.isHostAddress
+    }
+
+    /// Scheme, host and port, such as `http://proxy.example.com:3128`.
+    package var origin: String {
+        let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
+        return "\(scheme.rawValue)://\(name):\(port)"
+    }
+
+    /// Whether what goes to it stays on this machine.
+    package var isLoopback: Bool { HTTPURL.isLoopback(host) }
+}

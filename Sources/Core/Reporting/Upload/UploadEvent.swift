@@ -1,0 +1,72 @@
+import ReportedText
+
+/// What the upload loop hears of.
+enum UploadEvent: Sendable {
+    case started
+    /// The outbox has a newer update: what it would give if nothing else were pending; `nil`: it is to be asked.
+    case accepted(UploadBatch?)
+    /// The outbox has again what was quarantined, or has accepted what it did not before.
+    case requeued
+    /// The outbox could not take this update; `overrulingStored` when what it holds is wrong besides.
+    case offered(LocationUpdate, overrulingStored: Bool)
+    /// The positions in memory were wrong, or the outbox knows better now: none of them is to lead any more.
+    case forgetUnstored
+    /// Once nothing is pending, the loop may end.
+    case finishWhenEmpty
+    /// The network has returned, and whoever delivers is about to hear of it.
+    case networkReturning
+    /// Whoever delivers has heard of it.
+    case networkReturned
+    /// Nothing is to be told of where the vehicle is, until the other comes.
+    case privateModeBegan
+    /// `mayBePrivate`: the vehicle may be in a private zone all the same, which its next fix says.
+    case privateModeEnded(mayBePrivate: Bool)
+    /// Perhaps `dueAt` is reached; perhaps too soon.
+    case timeReached
+    /// The task is cancelled, and with it whatever is in progress.
+    case cancelled
+    // How each action ends.
+    case outboxRead(UploadBatch?, newest: StoredUpdate?)
+    case outboxFailed(OutboxError)
+    /// There is a permit.
+    case prepared
+    case notPrepared(DeliveryFault)
+    case answered(DeliveryResult)
+    /// The outbox has noted what became of a batch.
+    case noted
+    /// What the service made of the vehicle's presence.
+    case announced(DeliveryOutcome)
+}
+
+/// What the upload loop does next; except for the last three, another event tells how it ended.
+enum UploadAction: Sendable, Hashable {
+    /// Ask for a batch; without the backlog, for the newest update and its shape points; `orNewest`: when nothing is
+    /// pending, for the newest update.
+    case readOutbox(maximumPastLocations: Int, withBacklog: Bool, orNewest: Bool)
+    /// Ask for a permit.
+    case prepare
+    /// Deliver with the permit.
+    case send(UploadBatch, secondsSinceFirstSent: Int?)
+    /// Report the vehicle's presence by itself.
+    case announce(Presence)
+    case acknowledge(UploadBatch)
+    case quarantine(StoredUpdate, reason: ReportedText)
+    /// Abort the exchange in progress; its end is reported as if it had not been aborted.
+    case abortExchange
+    case wait
+    case finish
+}
+
+/// What follows from an event: what the observer hears, in this order, and then the action; without one, whatever
+/// is in progress continues.
+struct UploadStep: Sendable, Hashable {
+    let reports: [ReportingEvent]
+    let action: UploadAction?
+
+    init(_ action: UploadAction? = nil, reporting reports: [ReportingEvent] = []) {
+        (self.action, self.reports) = (action, reports)
+    }
+
+    /// The same after `earlier` reports.
+    func after(_ earlier: ReportingEvent...) -> Self { Self(action, reporting: earlier + reports) }
+}

@@ -1,0 +1,27 @@
+/// What delivery needs to know of a vehicle.
+package struct UploadSettings: Sendable, Hashable {
+    /// The presence that goes with every update, unless the vehicle is or may be private.
+    package var presence: Presence
+    /// The time limit of an exchange.
+    package var timeLimit: Duration
+    package var maximumPastLocations: Int
+    /// The pace of a backlog; `nil` sends it as fast as answers come.
+    package var backlogUpdatesPerSecond: Double?
+    package var retry: RetryPolicy
+    /// The maximum time without an update; the newest one is repeated when nothing newer has come.
+    package var heartbeat: Duration
+
+    package init(
+        presence: Presence = .online, timeLimit: Duration = .seconds(15), maximumPastLocations: Int = 50,
+        backlogUpdatesPerSecond: Double? = nil,
+        retry: RetryPolicy = RetryPolicy(initialDelay: .seconds(1), maximumDelay: .seconds(60)),
+        heartbeat: Duration = .seconds(60)
+    ) {
+        self.presence = presence
+        self.timeLimit = timeLimit
+        self.maximumPastLocations = maximumPastLocations
+        self.backlogUpdatesPerSecond = backlogUpdatesPerSecond
+        self.retry = retry
+        self.heartbeat = heartbeat
+    }
+}

@@ -1,0 +1,48 @@
+import FleetEngine
+import HTTPMessages
+import ReportedText
+import Testing
+import Waypost
+
+/// What an answer means for a follower.
+@Suite struct ReadOutcomes {
+    enum Kind { case tokenRefused, retry, hold }
+
+    @Test(arguments: [
+        (200, #"{"name":"providers/p/trips/other"}"#, Kind.retry), (200, "<html>Welcome</html>", .retry),
+        (200, #"{"name":"providers/p/trips/t 1","name":"providers/p/trips/t 1"}"#, .retry),
+        (401, "", .tokenRefused), (403, #"{"error":{"status":"PERMISSION_DENIED"}}"#, .tokenRefused),
+        (403, "<html></html>", .retry), (404, #"{"error":{"status":"NOT_FOUND"}}"#, .hold),
+        (400, #"{"error":{"status":"INVALID_ARGUMENT"}}"#, .hold), (503, "", .retry), (302, "", .retry),
+    ])
+    func judgesAsDeliveryDoes(status: Int, body: String, kind: Kind) throws {
+        let trip = FollowedResource.trip(try TripName(providerID: "p", tripID: "t 1"))
+        let request = HTTPRequest(.get, try HTTPURL("https://fleetengine.googleapis.com/v1/x"))
+        let outcome = ReadOutcome(
+            of: HTTPResponse(status: status, body: Array(body.utf8)), to: request,
+            for: trip)
+        let found: Kind? =
+            switch outcome {
+            case .seen: nil
+            case .tokenRefused: .tokenRefused
+            case .retry: .retry
+            case .hold: .hold
+            }
+        #expect(found == kind, "\(outcome)")
+    }
+
+    /// What uploads wait for by themselves a person at a terminal is told a remedy for.
+    @Test(
+        arguments: [
+            (.connectionFailed, "; check the network, and upload.endpoint"),
+            (.nameNotResolved, "; check the network, and upload.endpoint"), (.cancelled, "no answer"),
+            (.tlsFailed, "check that upload.endpoint names a port for https"),
+        ] as [(HTTPTransportError.Code, String)])
+    func saysWhatToDoWithoutAnAnswer(code: HTTPTransportError.Code, end: String) {
+        guard case .retry(let reason, nil) = ReadOutcome(of: HTTPTransportError(code, "no answer")) else {
+            Issue.record("it is not read again")
+            return
+        }
+        #expect(reason.description.hasSuffix(end), "\(reason)")
+    }
+}

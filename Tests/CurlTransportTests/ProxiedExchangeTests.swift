@@ -1,0 +1,139 @@
+import CurlTransport
+import HTTPMessages
+import HTTPService
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+/// Real proxies, with TLS inside.
+@Suite(
+    .enabled(if: NginxServer.isAvailable && ProxyServer.areAvailable, "nginx, tinyproxy, microsocks, socat are needed"),
+    .timeLimit(.minutes(1)), .serialized)
+struct ProxiedExchange {
+    /// A transport through the proxy at `port`; it trusts what `server` does.
+    private func transport(
+        _ kind: ProxyServer.Kind, _ port: Int, caFile: String? = nil, password: String? = ProxyServer.password
+    ) throws -> CurlTransport {
+        var proxy =
+            switch kind {
+            case .http: try HTTPProxy("http://127.0.0.1:\(port)")
+            case .https: try HTTPProxy("https://localhost:\(port)")
+            case .socks5h: try HTTPProxy("socks5h://127.0.0.1:\(port)")
+            }
+        proxy.key = "upload.proxy"
+        proxy.login = password.map { HTTPProxy.Login(user: ProxyServer.user, password: $0) }
+        var options = CurlTransportOptions(userAgent: "waypost/test", caFile: caFile)
+        options.proxy = proxy
+        return try CurlTransport(options: options)
+    }
+
+    private func get(_ transport: CurlTransport, _ url: String) async throws -> String {
+        String(decoding: try await transport.send(HTTPRequest(.get, try HTTPURL(url))).body, as: UTF8.self)
+    }
+
+    /// Runs `body` with the address of a server on this machine that answers `ok`.
+    private func serve(_ body: (_ url: String) async throws -> Void) async throws {
+        try await Loopback.serve { _ in
+            ServedResponse(status: 200, contentType: "text/plain", "ok")
+        } during: { url in
+            try await body(url)
+        }
+    }
+
+    /// What kept the request from its server.
+    private func failure(_ transport: CurlTransport, _ url: String) async throws -> HTTPTransportError {
+        try #require(
+            await #expect(throws: HTTPTransportError.self) {
+                _ = try await transport.send(HTTPRequest(.get, try HTTPURL(url)))
+            })
+    }
+
+    @Test(arguments: [ProxyServer.Kind.http, .socks5h])
+    func goesThroughTheProxyWithTLSInside(kind: ProxyServer.Kind) async throws {
+        let server = try await NginxServer()
+        let proxy = try await ProxyServer(kind)
+        let transport = try transport(kind, proxy.port, caFile: server.caFile)
+        #expect(try await get(transport, "https://localhost:\(server.port)/protocol") == "HTTP/2.0 TLSv1.3")
+        let connection = try await get(transport, "https://localhost:\(server.port)/connection")
+        let next = try await get(transport, "https://localhost:\(server.port)/connection")
+        #expect(connection.split(separator: " ").first == next.split(separator: " ").first, "a tunnel is kept")
+        // A server whose certificate is wrong is still told from a proxy that is.
+        let error = try await failure(transport, "https://localhost:\(server.foreignPort)/")
+        #expect(error.code == .certificateNotTrusted && error.proxyFault == nil)
+    }
+
+    @Test func speaksTLSToTheProxyToo() async throws {
+        let proxy = try await ProxyServer(.https)
+        try await serve { url in
+            let trusting = try transport(.https, proxy.port, caFile: proxy.caFile)
+            #expect(try await get(trusting, url) == "ok")
+            let error = try await failure(try transport(.https, proxy.port), url)
+            #expect(error.proxyFault == .unreachable, "\(error)")
+            #expect(error.description.contains("the certificate of the proxy https://localhost:\(proxy.port)"))
+        }
+    }
+
+    /// Plain http on this machine goes through it as well.
+    @Test(arguments: [ProxyServer.Kind.http, .socks5h])
+    func saysThatTheLoginIsRejected(kind: ProxyServer.Kind) async throws {
+        let proxy = try await ProxyServer(kind)
+        try await serve { url in
+            #expect(try await get(try transport(kind, proxy.port), url) == "ok")
+            let faults: [(String?, HTTPTransportError.ProxyFault)] = [
+                ("wrong-4712", .loginRejected), (nil, .loginRequired),
+            ]
+            for (password, fault) in faults {
+                let error = try await failure(try transport(kind, proxy.port, password: password), url)
+                #expect(error.code == .connectionFailed)
+                #expect(error.proxyFault == (kind == .http ? fault : .refused), "\(error)")
+                #expect(
+                    error.description.contains("upload.proxy.password") && !error.description.contains("wrong-4712"))
+            }
+        }
+    }
+
+    @Test func saysThatTheServerIsForbiddenOrAway() async throws {
+        let proxy = try await ProxyServer(.http, forbidding: "localhost")
+        let transport = try transport(.http, proxy.port)
+        let forbidden = try await failure(transport, "https://localhost:4711/")
+        #expect(forbidden.proxyFault == .serverForbidden, "\(forbidden)")
+        #expect(forbidden.description.contains("it doesn't allow localhost:4711"))
+        let closed = try LoopbackSocket.reservation()
+        let away = try await failure(transport, "https://127.0.0.1:\(closed.port)/")
+        #expect(away.proxyFault == .serverUnreachable, "\(away)")
+    }
+
+    @Test func worksAgainWhenTheProxyDoes() async throws {
+        let reserved = try LoopbackSocket.reservation()
+        let port = reserved.port
+        let first = try await ProxyServer(.http, port: port)
+        try await serve { url in
+            let transport = try transport(.http, port)
+            #expect(try await get(transport, url) == "ok")
+            first.stop()
+            // The first may find its connection lost.
+            _ = try? await get(transport, url)
+            let error = try await failure(transport, url)
+            #expect(error.code == .connectionFailed && error.proxyFault == .unreachable, "\(error)")
+            #expect(
+                error.description.contains("no connection to the proxy http://127.0.0.1:\(port): Connection refused"))
+            let second = try await ProxyServer(.http, port: port)
+            #expect(try await get(transport, url) == "ok")
+            _ = second
+        }
+    }
+
+    /// What answers in the proxy's place is never taken for the server.
+    @Test(
+        arguments: [
+            ("HTTP/1.1 302 Found\r\nLocation: http://portal/\r\nContent-Length: 0\r\n\r\n", .intercepted),
+            ("HTTP/1.1 511 Network Authentication Required\r\nContent-Length: 0\r\n\r\n", .intercepted),
+            ("HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n", .notAProxy),
+        ] as [(String, HTTPTransportError.ProxyFault)])
+    func isNotFooledByAPortal(answer: String, fault: HTTPTransportError.ProxyFault) async throws {
+        let portal = try RawServer(answering: [answer])
+        let port = try #require(portal.authority.split(separator: ":").last.flatMap { Int($0) })
+        let error = try await failure(try transport(.http, port), "https://localhost:4711/")
+        #expect(error.proxyFault == fault, "\(error)")
+    }
+}

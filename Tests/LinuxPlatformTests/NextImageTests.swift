@@ -1,0 +1,54 @@
+import Glibc
+import Testing
+import WaypostTestSupport
+
+@testable import LinuxPlatform
+
+/// What one image of the program leaves to the next one.
+@Suite(.serialized) struct NextImages {
+    @Test(
+        arguments: [
+            ("77:7", [7]), ("77:7,8,9", [7, 8, 9]), ("78:7", nil), ("77", nil), ("77:", nil), ("77:7,", nil),
+            ("77:7:8", nil), ("77:x", nil), ("", nil), (":7", nil), ("77:7,99999999999", nil),
+        ] as [(String, [CInt]?)])
+    func nameDescriptorsOfTheirProcess(text: String, numbers: [CInt]?) {
+        #expect(NextImage.descriptors(namedBy: text, in: 77) == numbers)
+    }
+
+    /// It is held by the same open file all the time.
+    @Test func keepALock() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("lock")
+        func lockAndHandOver() throws {
+            let lock = try FileLock(path: path)
+            LockHandover.begin()
+            _ = consume lock
+            LockHandover.end()
+        }
+        try lockAndHandOver()
+        #expect(FileLock.holder(at: path)?.processID == getpid())
+        let rival = try OwnedDescriptor(opening: path, O_RDWR)
+        #expect(flock(rival.raw, LOCK_EX | LOCK_NB) != 0)
+        do {
+            let lock = try FileLock(path: path)
+            let isHeld = lock.isHeld(at: path)
+            #expect(isHeld)
+            #expect(try BoundedFile.contents(of: path, limit: 100) == Array("\(getpid())\n".utf8))
+        }
+        #expect(FileLock.holder(at: path) == nil)
+    }
+
+    /// Numbers of nothing, of a standard stream, of a pipe, and of another file.
+    @Test func takeNoDescriptorThatIsNotOfTheLock() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write([], to: "lock")
+        let other = try OwnedDescriptor(opening: try folder.write([], to: "other"), O_RDWR)
+        let directory = try OwnedDescriptor(opening: FileSystem.parent(of: path), O_RDONLY)
+        LockHandover.inherit([0, 1, 2, -1, 1 << 20, directory.raw, fcntl(other.raw, F_DUPFD_CLOEXEC, 3)])
+        #expect(LockHandover.take(path) == nil)
+        #expect(LockHandover.take(folder.path("none")) == nil)
+        let taken = try #require(LockHandover.take(folder.path("other")))
+        close(taken)
+        #expect(LockHandover.descriptors.isEmpty)
+    }
+}

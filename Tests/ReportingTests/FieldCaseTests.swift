@@ -1,0 +1,97 @@
+import FoundationEssentials
+import GNSS
+import Testing
+import TimeAndChance
+import WaypostTestSupport
+
+@testable import Reporting
+
+/// Faults of receivers with the true track, in logs that are next to the checkout on some machines.
+@Suite(.enabled(if: Fixtures.fieldCases != nil, "no field cases beside the checkout")) struct FieldCases {
+    private static func fixes(_ name: String) throws -> [Fix] {
+        try Fixtures.fixes(in: try #require(Fixtures.fieldCases).appending(path: "\(name).nmea"))
+    }
+
+    private static func truth(_ name: String) throws -> [Fix] {
+        let table = try String(
+            contentsOf: try #require(Fixtures.fieldCases).appending(path: "\(name).csv"), encoding: .utf8)
+        return try table.split(whereSeparator: \.isNewline).map { row in
+            let numbers = row.split(separator: ",").compactMap { Double($0) }
+            try #require(numbers.count == 3)
+            return Fix(
+                timeOfFix: UTCTime(millisecondsSince1970: Int64(numbers[0] * 1000)), latitude: numbers[1],
+                longitude: numbers[2])
+        }
+    }
+
+    /// A parked van pulls 4 m forward and is reported as moving.
+    @Test(
+        arguments: [
+            .interval(.seconds(10)), .interval(.seconds(30)), .accuracy(liveMeters: 50, longestInterval: .seconds(30)),
+        ] as [ReportingPolicy.Kind])
+    func aNudgeIsCorrected(kind: ReportingPolicy.Kind) throws {
+        let name = "truth/c1-parked-nudge"
+        let intake = ReplayedIntake(try Self.fixes(name), kind)
+        let worst = intake.liveErrors(try Self.truth(name)).map(\.meters).max()
+        #expect(try #require(worst) < 15)
+    }
+
+    @Test func aWrongFirstFixIsCorrectedAfterFiveSeconds() throws {
+        let name = "truth/c6-first-fix-100km-off"
+        let truth = try Self.truth(name)
+        let errors = ReplayedIntake(try Self.fixes(name)).liveErrors(truth)
+        let late = errors.filter { truth[0].timeOfFix.duration(to: $0.time) >= .seconds(5) }
+        #expect(late.allSatisfy { $0.meters < 10 })
+    }
+
+    /// With what the process before it stored, the wrong fix is the one that is rejected.
+    @Test func aWrongFirstFixAfterARestartIsNotReported() throws {
+        let name = "truth/c6-first-fix-100km-off"
+        var before = try Self.truth(name)[0]
+        before.timeOfFix = before.timeOfFix.advanced(by: .seconds(-4))
+        let intake = ReplayedIntake(try Self.fixes(name), newest: LocationUpdate(before))
+        #expect(intake.rejected.map(\.fix.timeOfFix) == [try Self.fixes(name)[0].timeOfFix])
+        #expect(try #require(intake.liveErrors(try Self.truth(name)).map(\.meters).max()) < 10)
+    }
+
+    @Test func aStartWithoutMotionIsCorrectedAfterFiveSeconds() throws {
+        let name = "truth/c7-start-without-speed"
+        let errors = ReplayedIntake(try Self.fixes(name)).liveErrors(try Self.truth(name))
+        #expect(try #require(errors.map(\.meters).max()) < 125)
+    }
+
+    @Test func outliersAreRejectedWithoutAStatedRadius() throws {
+        let name = "truth/c5-outliers-rmc-only"
+        let (intake, truth) = (ReplayedIntake(try Self.fixes(name)), try Self.truth(name))
+        #expect(intake.rejected.count == 3)
+        #expect(intake.worstTrackError(truth) < 6)
+    }
+
+    @Test func aParkedVehicleWithoutASpeedStaysInItsPlace() throws {
+        let fixes = try Self.fixes("truth/c10-parked-urban-no-speed")
+        let stop = fixes[0].timeOfFix.advanced(by: .seconds(63))
+        for kind in [
+            ReportingPolicy.Kind.interval(.seconds(10)), .accuracy(liveMeters: 50, longestInterval: .seconds(30)),
+        ] {
+            #expect(ReplayedIntake(fixes, kind).places(from: stop) <= 12, "\(kind)")
+        }
+    }
+
+    @Test func anEstimateBeforeTheFirstFixIsNotReported() throws {
+        let fixes = try Self.fixes("gnss/estimated-before-first-fix")
+        let intake = ReplayedIntake(fixes)
+        #expect(intake.rejected.count == 30)
+        #expect(intake.rejected.allSatisfy { $0.refusal == .estimatedBeforeMeasured })
+        #expect(intake.reports.first?.update.timeOfFix == fixes[30].timeOfFix)
+    }
+
+    @Test func aSpeedThatIsAlwaysZeroIsNotReported() throws {
+        let fixes = try Self.fixes("gnss/rmc-speed-always-zero")
+        let intake = ReplayedIntake(fixes)
+        #expect(intake.contradictions > fixes.count - 15)
+        let moving = intake.reports.dropFirst(2).map(\.update)
+        #expect(moving.allSatisfy { abs(($0.speedMetersPerSecond ?? 0) - 12) < 0.5 && $0.headingDegrees != nil })
+        let errors = intake.liveErrors(fixes).dropFirst(15).map(\.meters)
+        #expect(try #require(errors.max()) < 5)
+    }
+}

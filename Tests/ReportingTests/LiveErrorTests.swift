@@ -1,0 +1,100 @@
+import GNSS
+import Testing
+import TimeAndChance
+import WaypostTestSupport
+
+@testable import Reporting
+
+/// What a policy costs, and how far off it leaves a follower who knows only what was told, and lets the last of it
+/// drive on with its speed and heading.
+@Suite(.enabled(if: !Sanitizer.isActive, "computes for long on one thread")) struct LiveErrors {
+    /// One drive under one policy.
+    struct Score {
+        var updates = 0
+        /// Metres, at every fix that was accepted.
+        var errors: [Double] = []
+        /// Of those, where the update before was 5 s old, so that another could have gone out.
+        var worst = 0.0
+        var worstAt = 0.0
+
+        init(_ drive: TestDrive, _ kind: ReportingPolicy.Kind) {
+            var plausibility = Plausibility(earliest: nil)
+            let policy = JudgedDrive(kind)
+            var told: LocationUpdate?
+            var last: Fix?
+            for fix in drive.fixes where plausibility.judge(fix, latest: nil).isAccepted {
+                if let update = policy.told(fix) { (told, updates) = (update, updates + 1) }
+                let isAfterGap = last.map { $0.timeOfFix.duration(to: fix.timeOfFix) > .seconds(30) } ?? true
+                last = fix
+                guard let told, !isAfterGap else { continue }
+                let error = Self.follower(told, at: fix.timeOfFix).distance(to: fix)
+                errors.append(error)
+                if told.timeOfFix.duration(to: fix.timeOfFix) >= .seconds(5), error > worst {
+                    (worst, worstAt) = (error, drive.fixes[0].timeOfFix.duration(to: fix.timeOfFix) / .seconds(1))
+                }
+            }
+        }
+
+        /// Half a metre a second without a heading is standstill.
+        private static func follower(_ update: LocationUpdate, at time: UTCTime) -> Fix {
+            var place = Fix(timeOfFix: update.timeOfFix, latitude: update.latitude, longitude: update.longitude)
+            place.speedMetersPerSecond = update.speedMetersPerSecond
+            place.headingDegrees = update.headingDegrees.map(Double.init)
+            return place.drivenOn(to: time)
+        }
+    }
+
+    /// What a policy may cost, in parts of the updates of a fixed interval of ten seconds, and how far off it may leave
+    /// a follower who could have been told five seconds after the update before.
+    struct Promise: Sendable {
+        let policy: ReportingPolicy.Kind
+        let meanShare: Double
+        let share: Double
+        let meters: Double
+    }
+
+    private static let promises = [
+        Promise(
+            policy: .accuracy(liveMeters: 50, longestInterval: .seconds(30)), meanShare: 0.55, share: 0.65, meters: 60),
+        Promise(
+            policy: .accuracy(liveMeters: 100, longestInterval: .seconds(60)), meanShare: 0.33, share: 0.4, meters: 120),
+    ]
+
+    private static func judge(_ drives: [TestDrive], _ promise: Promise) {
+        let shares = drives.map { drive in
+            let (score, fixed) = (Score(drive, promise.policy), Score(drive, .interval(.seconds(10))))
+            let share = Double(score.updates) / Double(fixed.updates)
+            #expect(share <= promise.share, "\(drive): \(score.updates) updates of \(fixed.updates)")
+            #expect(score.worst <= promise.meters, "\(drive): \(score.worst) m after \(score.worstAt) s")
+            return share
+        }
+        #expect(
+            shares.reduce(0, +) <= promise.meanShare * Double(shares.count), "\(zip(drives.map(\.description), shares))"
+        )
+    }
+
+    @Test(
+        .enabled(if: Fixtures.recordedDrives != nil, "no recorded drives beside the checkout"), arguments: promises)
+    func areBoundedOnRecordedDrives(promise: Promise) { Self.judge(TestDrive.recorded, promise) }
+
+    @Test(arguments: promises) func areBoundedOnGeneratedDrives(promise: Promise) {
+        Self.judge((1...2).flatMap { TestDrive.generated(seed: $0) }, promise)
+    }
+
+    /// At ten fixes a second the bound is met as well, and costs no more.
+    @Test func areBoundedAtAnyRate() {
+        let ride = SimulatedRide.round(stops: 10, seed: 3)
+        let scores = [0.1, 0.2, 1, 2].map { spacing in
+            Score(
+                TestDrive(description: "\(spacing) s", fixes: ride.fixes(every: spacing)),
+                .accuracy(liveMeters: 50, longestInterval: .seconds(30)))
+        }
+        #expect(scores.allSatisfy { $0.worst <= 60 })
+        let counts = scores.map(\.updates)
+        #expect((counts.max() ?? 0) * 10 <= (counts.min() ?? 0) * 11, "\(counts)")
+    }
+}
+
+extension FixVerdict {
+    fileprivate var isAccepted: Bool { if case .accepted = self { true } else { false } }
+}

@@ -1,0 +1,209 @@
+import GNSS
+import Testing
+import TimeAndChance
+import WaypostTestSupport
+
+/// When a vehicle stops, where it stands, and when it moves off.
+@Suite struct Motions {
+    /// Speeds a second apart on the way that they make, and what the vehicle does then: m, c, s, p.
+    static let rows: [(name: String, speeds: [Double?], kinds: String)] = [
+        ("moving", [3, 2, 1.2, 1], "mmmm"),
+        ("slower than motion from the start", [1.2, 0.8, 1.4], "ccc"),
+        ("coming to rest", [3, 1.4, 0.8, 0.4, 0.1], "mmcss"),
+        ("noise of a standing receiver", [0.1, 0.4, 0.9, 0.6, 0.2], "sssss"),
+        ("moving off", [0.1, 0.2, 1.2, 2.5], "sscm"),
+        ("a wild speed", [0.1, 0.2, 9, 0.2], "ssms"),
+        ("parked", [Double?](repeating: 0.1, count: 62), String(repeating: "s", count: 60) + "pp"),
+        (
+            "a parked receiver's noise", [Double?](repeating: 0.1, count: 61) + [1.2, 0.3],
+            String(repeating: "s", count: 60) + "ppp"
+        ),
+        (
+            "a parked vehicle moves off", [Double?](repeating: 0, count: 61) + [1.6],
+            String(repeating: "s", count: 60) + "pm"
+        ),
+        ("speed that is not stated", [nil, nil], "--"),
+        (
+            "parked, as far as its places tell", [Double?](repeating: nil, count: 61),
+            String(repeating: "-", count: 60) + "p"
+        ),
+    ]
+
+    @Test(arguments: rows) func areTold(name: String, speeds: [Double?], kinds: String) {
+        var (classifier, north) = (MotionClassifier(), 0.0)
+        let told = speeds.enumerated().map { second, speed -> Character in
+            north += (speed ?? 0) > 5 ? 0 : speed ?? 0
+            let here = speed.map { $0 < 1 ? 0 : north } ?? 0
+            switch classifier.motion(at: .sample(Double(second), north: here, speed: speed))?.kind {
+            case .moving: return "m"
+            case .creeping: return "c"
+            case .standing: return "s"
+            case .parked: return "p"
+            case nil: return "-"
+            }
+        }
+        #expect(String(told) == kinds, "\(name)")
+    }
+
+    /// A drive with lights, a short halt, creeping traffic and a delivery.
+    private static let ride: SimulatedRide = {
+        var ride = SimulatedRide()
+        ride.stand(70)
+        for (seconds, wait) in [(40.0, 35.0), (60, 12), (25, 90), (80, 200), (30, 20)] {
+            ride.drive(seconds, at: 12)
+            ride.stand(wait)
+        }
+        ride.go(2, acceleration: 1)
+        ride.go(120)  // with the traffic, at a walk
+        ride.drive(30, at: 8, acceleration: 1)
+        ride.stand(60)
+        return ride
+    }()
+
+    /// A receiver's errors.
+    struct Errors: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let wander, memory, speedNoise: Double
+        var spacing = 1.0
+    }
+
+    @Test(
+        arguments: [
+            Errors(testDescription: "none", wander: 0, memory: 40, speedNoise: 0),
+            Errors(testDescription: "drift", wander: 1.5, memory: 40, speedNoise: 0.1),
+            Errors(testDescription: "a slow walk by multipath", wander: 1.5, memory: 300, speedNoise: 0.15),
+            Errors(testDescription: "ten a second", wander: 1.5, memory: 40, speedNoise: 0.1, spacing: 0.1),
+            Errors(testDescription: "every other second", wander: 1.5, memory: 40, speedNoise: 0.1, spacing: 2),
+        ], 1...3 as ClosedRange<UInt64>)
+    func areRightToASecondAndFiveMeters(errors: Errors, seed: UInt64) {
+        let fixes = Self.ride.fixes(
+            every: errors.spacing, wander: errors.wander, memory: errors.memory, speedNoise: errors.speedNoise,
+            seed: seed)
+        let step = Int((errors.spacing * 10).rounded())
+        let moments = stride(from: 0, to: Self.ride.moments.count, by: step).map { Self.ride.moments[$0] }
+        let places = moments.map { moment in
+            var place = Fix.sample(moment.second, north: moment.north)
+            place.longitude += moment.east / (111_195 * 0.642_788)
+            return place
+        }
+        Self.compare(fixes, with: places, speeds: moments.map(\.speed))
+    }
+
+    /// First and last fix of a time of standing.
+    private struct Stand {
+        let from: Fix
+        var to: Fix
+        var lasts: Bool { from.timeOfFix.duration(to: to.timeOfFix) >= .seconds(8) }
+    }
+
+    /// By the truth: from standstill on until a walk's pace; a few metres between two of them are none.
+    private static func stands(_ places: [Fix], _ speeds: [Double]) -> [Stand] {
+        var stands: [Stand] = []
+        var wasStanding = false
+        for (place, speed) in zip(places, speeds) {
+            let standsHere = speed < (wasStanding ? 1 : 0.5)
+            defer { wasStanding = standsHere }
+            guard standsHere else { continue }
+            if let last = stands.last,
+                wasStanding
+                    || last.to.timeOfFix.duration(to: place.timeOfFix) <= .seconds(30)
+                        && last.from.distance(to: place) <= 5
+            {
+                stands[stands.count - 1].to = place
+            } else {
+                stands.append(Stand(from: place, to: place))
+            }
+        }
+        return stands.filter(\.lasts)
+    }
+
+    /// Whether the stands that are found are those that there were, each to a second, or a fix, and 5 m.
+    private static func compare(_ fixes: [Fix], with places: [Fix], speeds: [Double]) {
+        var (classifier, found) = (MotionClassifier(), [Stand]())
+        for fix in fixes {
+            guard let motion = classifier.motion(at: fix), [.standing, .parked].contains(motion.kind) else { continue }
+            if found.last?.from.timeOfFix == classifier.standingSince {
+                found[found.count - 1].to = fix
+            } else {
+                found.append(Stand(from: fix, to: fix))
+            }
+        }
+        let truth = stands(places, speeds)
+        #expect(!truth.isEmpty)
+        let tolerance = max(Duration.seconds(1), fixes[0].timeOfFix.duration(to: fixes[1].timeOfFix))
+        for stand in truth {
+            let match = found.first { abs($0.from.timeOfFix.duration(to: stand.from.timeOfFix) / tolerance) <= 1 }
+            #expect(match != nil, "nothing stands from \(stand.from.timeOfFix) on")
+            guard let match else { continue }
+            let late = stand.to.timeOfFix.duration(to: match.to.timeOfFix)
+            #expect(abs(late / tolerance) <= 1, "moves off \(late) after \(stand.to.timeOfFix)")
+            #expect(match.from.distance(to: stand.from) <= 5 && match.to.distance(to: stand.to) <= 5)
+        }
+        #expect(found.count(where: \.lasts) == truth.count)
+    }
+
+    /// On the way of a vehicle through a city, with errors of its own.
+    @Test(
+        .enabled(if: Fixtures.recordedDrives != nil, "no recorded drives beside the checkout"),
+        arguments: 1...3 as ClosedRange<UInt64>)
+    func areRightOnARecordedWay(seed: UInt64) throws {
+        let truth = try #require(TestDrive.recorded.first { $0.description.hasPrefix("chemnitz") }).fixes
+        var chance = SplitMix64(seed: seed)
+        func normal() -> Double { (0..<12).reduce(-6) { sum, _ in sum + chance.unit() } }
+        var (east, north) = (normal(), normal())
+        var (fixes, places, speeds) = ([Fix](), [Fix](), [Double]())
+        for index in stride(from: 4, to: truth.count - 4, by: 4) {
+            let seconds = truth[index - 2].timeOfFix.duration(to: truth[index + 2].timeOfFix) / .seconds(1)
+            let speed = truth[index - 2].distance(to: truth[index + 2]) / seconds
+            east = east * 0.975 + normal() * 0.22
+            north = north * 0.975 + normal() * 0.22
+            var fix = truth[index]
+            fix.latitude += north / 111_195
+            fix.longitude += east / (111_195 * 0.6316)
+            fix.speedMetersPerSecond = max(0, speed + normal() * 0.1)
+            fixes.append(fix)
+            places.append(truth[index])
+            speeds.append(speed)
+        }
+        Self.compare(fixes, with: places, speeds: speeds)
+    }
+
+    /// Slow traffic never parks, and a ferry moves though nobody drives.
+    @Test func areNotStopsInTrafficAndOnAFerry() {
+        var traffic = SimulatedRide()
+        for _ in 0..<40 {
+            traffic.go(2, acceleration: 1)
+            traffic.go(4)
+            traffic.go(2.1, acceleration: -1)
+            traffic.stand(6)
+        }
+        var classifier = MotionClassifier()
+        let kinds = traffic.fixes().map { classifier.motion(at: $0)?.kind }
+        #expect(!kinds.contains(.parked) && kinds.contains(.standing) && kinds.contains(.moving))
+
+        var ferry = SimulatedRide()
+        ferry.stand(300)
+        ferry.go(60, acceleration: 0.1)
+        ferry.go(600)
+        classifier = MotionClassifier()
+        let crossing = ferry.fixes().map { classifier.motion(at: $0)?.kind }
+        #expect(crossing[60..<290].allSatisfy { $0 == .parked })
+        #expect(crossing.dropFirst(330).allSatisfy { $0 == .moving })
+    }
+
+    /// A receiver that states no speed: what its track tells is later, and as sure.
+    @Test func areToldWithoutASpeedToo() {
+        var (derived, classifier) = (DerivedMotion(), MotionClassifier())
+        let kinds = Self.ride.fixes(wander: 0.5, statesSpeed: false).map { fix -> Motion.Kind? in
+            var fix = derived.completed(fix)
+            fix.speedMetersPerSecond = fix.derived.speedMetersPerSecond
+            return classifier.motion(at: fix)?.kind
+        }
+        let speeds = Self.ride.moments.enumerated().filter { $0.offset % 10 == 0 }.map(\.element.speed)
+        for (second, kind) in kinds.enumerated() {
+            if kind == .parked { #expect(speeds[max(0, second - 5)] < 1, "parked at \(second) s") }
+            if kind == .moving { #expect(speeds[second] > 0, "moving at \(second) s") }
+        }
+        #expect(kinds.contains(.parked) && kinds.contains(.moving))
+    }
+}

@@ -1,0 +1,112 @@
+import FleetEngineDelivery
+import HTTPMessages
+import LinuxPlatform
+import ReportedText
+import Reporting
+import Testing
+import WaypostTestSupport
+
+@Suite(.timeLimit(.minutes(1))) struct NetworkReturn {
+    private let clock = ManualClock()
+    private let outbox = ScriptedOutbox()
+    private let observer = RecordingObserver()
+
+    private func uploader(_ transport: any HTTPTransport) throws -> Uploader {
+        Uploader(
+            settings: UploadSettings(), outbox: outbox, delivery: try FleetEngineDelivery.sample(over: transport),
+            clock: MonotonicClock(clock), jitter: { 1 }, observer: observer)
+    }
+
+    /// Runs `uploader` to the end of what is pending, while `body` looks on.
+    private func drain(_ uploader: Uploader, _ body: @escaping @Sendable () async -> Void) async {
+        await uploader.finishWhenEmpty()
+        await withTaskGroup { group in
+            group.addTask { await uploader.run() }
+            group.addTask { await body() }
+        }
+    }
+
+    private func accept(_ count: Int) async throws {
+        for second in 1...count { try await outbox.append(LocationUpdate(.sample(Double(second)))) }
+    }
+
+    private static let unreachable = HTTPTransportError(.connectionFailed, "no connection")
+
+    @Test func endsABackoffAtOnce() async throws {
+        let start = clock.now
+        let attempts = Locked(0)
+        let transport = ScriptedTransport { _ throws(HTTPTransportError) in
+            if attempts.withLock({
+                $0 += 1; return $0
+            }) <= 3 {
+                throw Self.unreachable
+            }
+            return Uploaders.delivered
+        }
+        try await accept(3)
+        let uploader = try uploader(transport)
+        await drain(uploader) { [clock, observer] in
+            for await event in observer.stream {
+                if case .idle = event { break }
+                guard case .waiting(let delay) = event else { continue }
+                clock.advance(by: min(delay, .seconds(3)))
+                if delay > .seconds(3) { await uploader.networkReturned() }
+            }
+        }
+        // The last wait, of 4 s, was not waited out.
+        #expect(start.duration(to: clock.now) == .seconds(1 + 2 + 3))
+        #expect(try await outbox.ledger() == Ledger(accepted: 3, delivered: 3))
+        #expect(transport.requests.count == 4)
+    }
+
+    @Test func givesUpADeadConnectionAfterAMoment() async throws {
+        let (dead, attempts) = (Gate(), Locked(0))
+        let transport = ScriptedTransport { _ throws(HTTPTransportError) in
+            guard
+                attempts.withLock({
+                    $0 += 1; return $0
+                }) == 1
+            else { return Uploaders.delivered }
+            _ = await dead.pass()
+            throw HTTPTransportError(.cancelled, "cancelled")
+        }
+        try await accept(1)
+        let uploader = try uploader(transport)
+        await drain(uploader) { [clock, observer] in
+            for await _ in dead.arrivals { break }
+            await uploader.networkReturned()
+            for await sleep in clock.sleeps where sleep == .seconds(2) { break }
+            clock.advance(by: .seconds(2))
+            // Sent again at once: nothing waits.
+            for await event in observer.stream {
+                if case .failed(let outcome, _) = event {
+                    guard case .aborted(.networkChanged, _)? = outcome.fault else {
+                        Issue.record("it failed otherwise: \(outcome)")
+                        continue
+                    }
+                }
+                if case .waiting = event { Issue.record("it waits") }
+                if case .idle = event { break }
+            }
+        }
+        #expect(try await outbox.ledger().delivered == 1)
+    }
+
+    @Test func leavesAnAnswerTheTimeToCome() async throws {
+        let slow = Gate()
+        let transport = ScriptedTransport { _ throws(HTTPTransportError) in
+            _ = await slow.pass()
+            return Uploaders.delivered
+        }
+        try await accept(1)
+        let uploader = try uploader(transport)
+        await drain(uploader) { [clock] in
+            for await _ in slow.arrivals { break }
+            await uploader.networkReturned()
+            for await sleep in clock.sleeps where sleep == .seconds(2) { break }
+            slow.open()
+        }
+        #expect(transport.requests.count == 1)
+        #expect(try await outbox.ledger().delivered == 1)
+    }
+}

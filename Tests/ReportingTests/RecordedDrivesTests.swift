@@ -1,0 +1,37 @@
+import FoundationEssentials
+import GNSS
+import Testing
+import WaypostTestSupport
+
+@testable import Reporting
+
+/// Recordings of real receivers, where they lie beside the checkout (`Fixtures.recordedReceivers`).
+@Suite(.enabled(if: Fixtures.recordedReceivers != nil, "no recorded receivers beside the checkout"))
+struct RecordedDrives {
+    private static let logs: [URL] = {
+        guard let folder = Fixtures.recordedReceivers?.appending(path: "gpsd") else { return [] }
+        let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path)
+        return (names ?? []).filter { $0.hasSuffix(".log") }.sorted().map { folder.appending(path: $0) }
+    }()
+
+    @Test(arguments: logs) func areBelieved(log: URL) throws {
+        var plausibility = Plausibility(earliest: nil)
+        var refusals: [FixRefusal] = []
+        for fix in try Fixtures.fixes(in: log) {
+            if case .refused(let refusal) = plausibility.judge(fix, latest: nil) { refusals.append(refusal) }
+        }
+        // Two of them are put together from pieces of which the later one is earlier.
+        let expected = ["bt451.log", "humminbird-M37.log"].contains(log.lastPathComponent) ? 2 : 0
+        #expect(refusals == [FixRefusal](repeating: .notAdvancing, count: expected))
+    }
+
+    @Test(arguments: logs) func keepTheirTimesAndAlmostTheirPlaces(log: URL) throws {
+        var filter = MotionFilter()
+        for fix in try Fixtures.fixes(in: log) {
+            let filtered = filter.filtered(fix)
+            #expect(filtered.timeOfFix == fix.timeOfFix)
+            let errors = (fix.horizontalAccuracyMeters ?? 25) * 2
+            #expect(filtered.distance(to: fix) <= max(15, errors * 1.5) * 2)
+        }
+    }
+}

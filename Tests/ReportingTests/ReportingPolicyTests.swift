@@ -1,0 +1,241 @@
+import GNSS
+import Testing
+import TimeAndChance
+import WaypostTestSupport
+
+@testable import Reporting
+
+@Suite struct ReportingPolicies {
+    /// Seconds at which a drive is reported; `speed` gives metres per second for each second.
+    static func reported(
+        seconds: Double, every spacing: Double = 1, interval: Int = 10, heartbeat: Int = 60,
+        speed: (Double) -> Double?
+    ) -> [Double] {
+        let policy = JudgedDrive(.interval(.seconds(interval)), heartbeat: .seconds(heartbeat))
+        var north = 0.0
+        var result: [Double] = []
+        for step in 0...Int(seconds / spacing) {
+            let second = Double(step) * spacing
+            let metersPerSecond = speed(second)
+            north += (metersPerSecond ?? 0) * spacing
+            if policy.isDue(.sample(second, north: north, speed: metersPerSecond, heading: 0)) { result.append(second) }
+        }
+        return result
+    }
+
+    @Test(arguments: [(5, 1.0), (10, 1), (10, 0.1), (10, 0.2), (7, 2), (60, 1)])
+    func ofAMovingVehicleKeepsTheInterval(interval: Int, spacing: Double) {
+        let times = Self.reported(seconds: 300, every: spacing, interval: interval) { _ in 15 }
+        for (one, next) in zip(times, times.dropFirst()) {
+            #expect(abs(next - one - Double(interval)) <= max(spacing / 2, 0.001) + (spacing > 1 ? 1 : 0))
+        }
+        #expect(times.count >= 300 / (interval + 1))
+    }
+
+    /// Fixes that come too early: 4.5 s are less than Fleet Engine wants between two positions.
+    @Test(arguments: [(5, 0.7), (5, 0.98), (6, 0.7)]) func neverGoesBelowTheShortestInterval(
+        interval: Int, spacing: Double
+    ) {
+        for speed in [15.0, 0] {
+            let times = Self.reported(seconds: 300, every: spacing, interval: interval, heartbeat: 5) { _ in speed }
+            #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 > 4.899 })
+            #expect(times.count > 20)
+        }
+    }
+
+    @Test func ofAParkedVehicleSlowsToTheHeartbeat() {
+        let times = Self.reported(seconds: 600) { _ in 0 }
+        #expect(
+            times.filter { $0 <= 60 } == [0, 10, 20, 30, 40, 50, 60]
+                || times.filter { $0 < 60 } == [0, 10, 20, 30, 40, 50])
+        let parked = times.filter { $0 >= 110 }
+        for (one, next) in zip(parked, parked.dropFirst()) { #expect(next - one <= 60 && next - one >= 55) }
+    }
+
+    /// However long ago the last heartbeat is.
+    @Test(arguments: 300..<360) func ofADepartureDoesNotWaitForTheInterval(second: Int) {
+        let departure = Double(second)
+        let times = Self.reported(seconds: 460, interval: 30) { $0 < departure ? 0 : 10 }
+        let first = times.first { $0 >= departure } ?? .infinity
+        #expect(first < departure + 5)
+    }
+
+    @Test func atATrafficLightGoesOn() {
+        let times = Self.reported(seconds: 200) { (100..<140).contains($0) ? 0 : 12 }
+        #expect(times == stride(from: 0, through: 200, by: 10).map { $0 })
+    }
+
+    @Test func withoutASpeedFieldSeesMotionByPosition() {
+        let policy = JudgedDrive(.interval(.seconds(10)))
+        var times: [Int] = []
+        for second in 0..<200 where policy.isDue(.sample(Double(second), north: Double(second) * 15)) {
+            times.append(second)
+        }
+        // The first one doesn't say how the vehicle moves; the track does so from the third fix on.
+        #expect(times == [0] + Array(stride(from: 5, to: 200, by: 10)))
+    }
+
+    @Test func afterASilenceReportsAtOnce() {
+        let policy = JudgedDrive(.interval(.seconds(10)))
+        #expect(policy.isDue(.sample(0, speed: 10)))
+        #expect(!policy.isDue(.sample(1, speed: 10)))
+        #expect(policy.isDue(.sample(500, north: 4000, speed: 10)))
+    }
+
+    /// Updates that are known to be wrong soon, and how far off a follower is at most: a parked van pulls forward and
+    /// is reported as moving, a parked receiver's speed is wild for a second, a start without motion.
+    @Test(
+        arguments: [
+            .interval(.seconds(10)), .interval(.seconds(30)), .accuracy(liveMeters: 100, longestInterval: .seconds(60)),
+        ]
+            as [ReportingPolicy.Kind])
+    func ofAWrongUpdateDoesNotWait(kind: ReportingPolicy.Kind) {
+        let parked = (0..<200).map { Fix.sample(Double($0), speed: 0, accuracy: 5) }
+        for second in 65..<125 {
+            var (nudge, spike) = (parked, parked)
+            for step in 0..<3 { nudge[second + step].speedMetersPerSecond = 2 }
+            for index in second..<200 { nudge[index].latitude += min(4, Double(index - second + 1) * 1.5) / 111_195 }
+            spike[second].speedMetersPerSecond = 9
+            for index in second..<(second + 3) { nudge[index].headingDegrees = 0 }
+            spike[second].headingDegrees = 0
+            #expect(ReplayedIntake(nudge, kind).liveErrors(nudge).allSatisfy { $0.meters <= 15 }, "\(second)")
+            // Another update may follow after five seconds.
+            #expect(ReplayedIntake(spike, kind).liveErrors(spike).allSatisfy { $0.meters <= 9 * 5 }, "\(second)")
+        }
+    }
+
+    @Test func ofAStartWithoutMotionDoesNotWait() {
+        let fixes = (0..<40).map { Fix.sample(Double($0), north: Double($0) * 20) }
+        let intake = ReplayedIntake(fixes, .interval(.seconds(30)))
+        let times = intake.reports.map { fixes[0].timeOfFix.duration(to: $0.update.timeOfFix) / .seconds(1) }
+        #expect(times == [0, 5, 35])
+    }
+
+    /// Without a motion there is nothing better to report.
+    @Test func ofAVehicleWhoseMotionIsNeverKnownWaits() {
+        var policy = ReportingPolicy(.interval(.seconds(30)), heartbeat: .seconds(60))
+        let times = (0..<100).filter { second in
+            let fix = Fix.sample(Double(second), north: Double(second) * 20)
+            policy.observe(fix, nil)
+            guard policy.isDue(fix) else { return false }
+            policy.didReport(fix)
+            return true
+        }
+        #expect(times == [0, 30, 60, 90])
+    }
+
+    /// Seconds at which a ride is told by a bound of 50 m and 30 s.
+    private static func told(_ ride: SimulatedRide, every spacing: Double = 1) -> [Double] {
+        let policy = JudgedDrive(.accuracy(liveMeters: 50, longestInterval: .seconds(30)))
+        let fixes = ride.fixes(every: spacing, wander: 0, speedNoise: 0)
+        return fixes.enumerated().filter { policy.isDue($0.element) }.map { Double($0.offset) * spacing }
+    }
+
+    @Test(arguments: [0.1, 1, 2]) func byAccuracySaysNothingNewOfAStraightRoad(spacing: Double) {
+        var ride = SimulatedRide()
+        ride.go(20, acceleration: 1.5)
+        let start = Self.told(ride, every: spacing).count
+        ride.go(300)
+        let times = Self.told(ride, every: spacing).dropFirst(start)
+        #expect(times.count <= 12)
+        for (one, next) in zip(times, times.dropFirst()).dropFirst(2) { #expect(abs(next - one - 30) <= 0.5) }
+    }
+
+    /// What happens after a minute's drive at 15 m/s, and how long it takes at most until it is told.
+    @Test(
+        arguments: [
+            ("it turns off", 5, 0, 18, 8.0), ("it brakes for a light", 7.5, -2, 0, 9), ("it speeds up", 10, 1.5, 0, 10),
+            ("it drives on", 10, 0, 0, 30),
+        ] as [(String, Double, Double, Double, Double)])
+    func byAccuracyTellsOfAChange(name: String, seconds: Double, acceleration: Double, turning: Double, within: Double)
+    {
+        var ride = SimulatedRide()
+        ride.go(10, acceleration: 1.5)
+        ride.go(50)
+        ride.go(seconds, acceleration: acceleration, turning: turning)
+        ride.go(60)
+        let times = Self.told(ride)
+        let next = times.first { $0 > 60 } ?? .infinity
+        #expect(next <= 60 + within, "\(name): \(times)")
+    }
+
+    @Test func byAccuracyKeepsItsDistances() {
+        let times = Self.told(SimulatedRide.round(stops: 20, seed: 5), every: 0.2)
+        let gaps = zip(times, times.dropFirst()).map { $1 - $0 }
+        #expect(gaps.allSatisfy { (4.899...60.001).contains($0) })
+        #expect(gaps.contains { $0 < 10 } && gaps.contains { $0 > 29 })
+    }
+
+    /// A parked vehicle is told at the heartbeat, whatever the policy.
+    @Test func byAccuracyOfAParkedVehicleSlowsToTheHeartbeat() {
+        var ride = SimulatedRide()
+        ride.stand(600)
+        #expect(Self.told(ride).filter { $0 > 120 }.count == 8)
+    }
+
+    @Test func byAccuracyDoesNotNeedASpeed() {
+        let policy = JudgedDrive(.accuracy(liveMeters: 50, longestInterval: .seconds(30)))
+        let times = (0..<100).filter { policy.isDue(.sample(Double($0), north: Double($0) * 15)) }
+        // The track tells both from the third fix on.
+        #expect(times.count <= 6 && zip(times, times.dropFirst()).allSatisfy { $1 - $0 <= 30 })
+    }
+
+    @Test func ofAClockSetBackGoesOn() {
+        let policy = JudgedDrive(.interval(.seconds(10)))
+        #expect(policy.isDue(.sample(5000, speed: 10)))
+        #expect(policy.isDue(.sample(0, speed: 10)))
+        #expect(!policy.isDue(.sample(1, speed: 10)))
+        #expect(policy.isDue(.sample(10, speed: 10)))
+    }
+
+    /// What it knew of the time that never was is no measure of a manoeuvre.
+    @Test func byAccuracyOfAClockSetBackGoesOn() {
+        let ride = SimulatedRide.round(stops: 5, seed: 3).fixes(every: 1, wander: 0, speedNoise: 0)
+        let policies = (0..<2).map { _ in JudgedDrive(.accuracy(liveMeters: 50, longestInterval: .seconds(30))) }
+        for second in 0..<3 {
+            _ = policies[0].isDue(.sample(100_000 + Double(second), north: Double(second) * 10, speed: 10))
+        }
+        let times = policies.map { policy in ride.filter { policy.isDue($0) }.map(\.timeOfFix) }
+        #expect(times[0] == times[1] && times[0].count > 20)
+    }
+}
+
+@Suite struct UpdateOfAFix {
+    @Test(
+        arguments: [
+            (359.6, 0), (359.4, 359), (0, 0), (90.5, 91), (nil, nil),
+        ] as [(Double?, Int?)])
+    func carriesTheHeadingInWholeDegrees(heading: Double?, expected: Int?) {
+        var fix = Fix.sample(0)
+        fix.headingDegrees = heading
+        #expect(LocationUpdate(fix).headingDegrees == expected)
+    }
+
+    @Test(arguments: [(100.0, 47.5, 147.5), (100, nil, nil), (nil, 47.5, nil)] as [(Double?, Double?, Double?)])
+    func hasItsAltitudeAboveTheEllipsoid(altitude: Double?, separation: Double?, expected: Double?) {
+        var fix = Fix.sample(0)
+        (fix.altitudeMeters, fix.geoidSeparationMeters) = (altitude, separation)
+        #expect(LocationUpdate(fix).altitudeMeters == expected)
+    }
+}
+
+/// A policy with the motion that it goes by.
+final class JudgedDrive {
+    private var policy: ReportingPolicy
+    private var filter = MotionFilter()
+
+    init(_ kind: ReportingPolicy.Kind, heartbeat: Duration = .seconds(60)) {
+        policy = ReportingPolicy(kind, heartbeat: heartbeat)
+    }
+
+    /// What is told of `fix`, if it is due.
+    func told(_ fix: Fix) -> LocationUpdate? {
+        let filtered = filter.filtered(fix)
+        policy.observe(filtered, filter.motion)
+        guard policy.isDue(filtered) else { return nil }
+        policy.didReport(filtered)
+        return LocationUpdate(filtered)
+    }
+
+    func isDue(_ fix: Fix) -> Bool { told(fix) != nil }
+}

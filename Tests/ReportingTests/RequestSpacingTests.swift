@@ -1,0 +1,208 @@
+import GNSS
+import ReportedText
+import Testing
+import WaypostTestSupport
+
+@testable import Reporting
+
+/// Which fix is too soon behind a request, and what comes of that for a vehicle as a whole.
+@Suite struct RequestSpacings {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        /// Seconds since the request with the last position began; `nil` when none counts.
+        let sinceRequest: Double?
+        /// When the fix came, by its own time and by the clock, after one of second 0 that came at 0.
+        let second, at: Double
+        let isTooSoon: Bool
+
+        init(_ name: String, _ sinceRequest: Double?, fix second: Double, at: Double, isTooSoon: Bool) {
+            (testDescription, self.sinceRequest, self.second) = (name, sinceRequest, second)
+            (self.at, self.isTooSoon) = (at, isTooSoon)
+        }
+    }
+
+    static let rows = [
+        Row("nothing was sent", nil, fix: 5, at: 5, isTooSoon: false),
+        Row("the request began a moment after its fix", 4.97, fix: 5, at: 5, isTooSoon: false),
+        Row("as far off as times of fix may be", 4.9, fix: 5, at: 5, isTooSoon: false),
+        Row("a tenth of a second and more", 4.89, fix: 5, at: 5, isTooSoon: true),
+        Row("it waited for its token", 3.9, fix: 5, at: 5, isTooSoon: true),
+        Row("the next fix", 4.9, fix: 6, at: 6, isTooSoon: false),
+        Row("the fix before was late", 2, fix: 5, at: 5, isTooSoon: true),
+        Row("this one comes a little sooner than its time says", 4.5, fix: 5, at: 4.6, isTooSoon: true),
+        Row("it comes late", 4.8, fix: 5, at: 9, isTooSoon: true),
+        Row("a drive that is played faster", 0.1, fix: 5, at: 0.1, isTooSoon: false),
+        Row("and a receiver whose clock is set forward, once", 1, fix: 3600, at: 5, isTooSoon: false),
+        Row("and back", 1, fix: -3600, at: 5, isTooSoon: true),
+    ]
+
+    @Test(arguments: rows) func tell(_ row: Row) {
+        var spacing = RequestSpacing.live
+        spacing.didReport(.sample(0), at: .seconds(100))
+        let (fix, now) = (Fix.sample(row.second), Duration.seconds(100 + row.at))
+        let elapsed = row.sinceRequest.map { Duration.milliseconds(Int($0 * 1000)) }
+        #expect(spacing.isTooSoon(fix, at: now, sinceRequest: elapsed) == row.isTooSoon)
+        // A recorded log has its own times.
+        #expect(!RequestSpacing.recordedLog.isTooSoon(fix, at: now, sinceRequest: elapsed))
+    }
+
+    /// One that was late does not make those after it look as if they were played faster.
+    @Test func goByTheQuickestFix() {
+        var spacing = RequestSpacing.live
+        spacing.didReport(.sample(0), at: .seconds(100))
+        spacing.didReport(.sample(5), at: .seconds(108))
+        #expect(spacing.isTooSoon(.sample(10), at: .seconds(110), sinceRequest: .seconds(2)))
+    }
+
+    /// A vehicle with a receiver of one fix a second: policy, spacing and upload state on a time of their own.
+    private struct Course {
+        var interval = 5
+        var spacing = RequestSpacing.live
+        /// Milliseconds that fix number n comes late.
+        var fixIsLate: (Int) -> Int = { _ in 0 }
+        /// Milliseconds that the token for request number n takes, from 0 on.
+        var tokenTakes: (Int) -> Int = { _ in 0 }
+        /// Milliseconds until request number n is answered, and whether it is taken.
+        var answer: (Int) -> (after: Int, isTaken: Bool) = { _ in (100, true) }
+        /// What waits from before this run, at most one.
+        var waiting: [StoredUpdate] = []
+
+        /// Milliseconds since the start at which a request began that was taken, and the second of the new position in
+        /// front of it.
+        func requests(seconds: Int) throws -> [(at: Int, second: Int)] {
+            let upload = UploadStateDriver()
+            var (policy, spacing) = (ReportingPolicy(.interval(.seconds(interval)), heartbeat: .seconds(60)), spacing)
+            var (pending, reported) = (waiting, LocationUpdate?.none)
+            var newest = waiting.last
+            var requests: [(at: Int, second: Int)] = []
+            var (fixes, sent, tokens, actionSince) = (0, 0, 0, 0)
+            func take(_ event: UploadEvent, at now: Int) {
+                upload.take(event, jitter: 0)
+                actionSince = now
+            }
+            for now in stride(from: 0, to: seconds * 1000, by: 10) {
+                upload.now = .milliseconds(now)
+                if upload.action == nil { take(.started, at: now) }
+                if fixes * 1000 + fixIsLate(fixes) <= now {
+                    let fix = Fix.sample(10_000 + Double(fixes), north: Double(fixes) * 15, speed: 15)
+                    policy.observe(fix, nil)
+                    let elapsed = reported.flatMap { upload.state.timeSinceSent($0, at: upload.now) }
+                    if policy.isDue(fix), !spacing.isTooSoon(fix, at: upload.now, sinceRequest: elapsed) {
+                        policy.didReport(fix)
+                        spacing.didReport(fix, at: upload.now)
+                        let update = LocationUpdate(fix)
+                        reported = update
+                        newest = StoredUpdate(sequence: Int64(10_000 + fixes), update: update)
+                        pending += [newest].compactMap(\.self)
+                        let isWait = upload.action == .wait
+                        upload.take(.accepted(nil))
+                        if isWait { actionSince = now }
+                    }
+                    fixes += 1
+                }
+                steps: while true {
+                    switch upload.action {
+                    case .readOutbox(let limit, let withBacklog, _)?:
+                        let batch = newest.flatMap { newest -> UploadBatch? in
+                            guard !pending.isEmpty else { return nil }
+                            let past = pending.filter { $0 != newest }.prefix(withBacklog ? limit : 0)
+                            return UploadBatch(last: newest, lastIsPending: pending.contains(newest), past: Array(past))
+                        }
+                        take(.outboxRead(batch, newest: newest), at: now)
+                    case .prepare?:
+                        guard now >= actionSince + tokenTakes(tokens) else { break steps }
+                        tokens += 1
+                        take(.prepared, at: now)
+                    case .send(let batch, let seconds)?:
+                        let answer = answer(sent)
+                        guard now >= actionSince + answer.after else { break steps }
+                        sent += 1
+                        if answer.isTaken, batch.lastIsPending || seconds == nil {
+                            requests.append((actionSince, Int(batch.stored?.sequence ?? 0) - 10_000))
+                        }
+                        take(
+                            answer.isTaken
+                                ? .answered(DeliveryResult(.delivered))
+                                : .lost(.timedOut, "no answer"), at: now)
+                    case .acknowledge(let batch)?:
+                        pending.removeAll { batch.pending.contains($0) }
+                        take(.noted, at: now)
+                    case .wait?:
+                        guard let due = upload.state.dueAt, due <= upload.now else { break steps }
+                        take(.timeReached, at: now)
+                    default: break steps
+                    }
+                }
+            }
+            return requests
+        }
+    }
+
+    private static func gaps(_ requests: [(at: Int, second: Int)]) -> [Int] {
+        zip(requests, requests.dropFirst()).map { $1.at - $0.at }
+    }
+
+    /// The fix of second 5 would follow by 3.9 s; that of second 6 is reported in its place, fresh, and from there on
+    /// all is as before.
+    @Test func moveThePhaseAfterATokenWait() throws {
+        let requests = try Course(tokenTakes: { $0 == 0 ? 1100 : 0 }).requests(seconds: 60)
+        #expect(requests.first?.at == 1100)
+        #expect(requests.map(\.second) == [0] + Array(stride(from: 6, to: 60, by: 5)))
+        #expect(Self.gaps(requests).allSatisfy { $0 >= 4900 })
+        #expect(requests.dropFirst().allSatisfy { $0.at == $0.second * 1000 })
+
+        let recorded = try Course(spacing: .recordedLog, tokenTakes: { $0 == 0 ? 1100 : 0 }).requests(seconds: 60)
+        #expect(Self.gaps(recorded).first == 3900)  // which is what this is for
+    }
+
+    /// Wherever a wait comes, of whatever length, and whatever else is late: nothing is closer, and nothing lags.
+    @Test(arguments: [5, 7, 10, 30], [300, 1100, 4200, 12_000, 31_000])
+    func keepTheDistanceWhateverWaits(interval: Int, wait: Int) throws {
+        for number in [0, 1, 5] {
+            let requests = try Course(interval: interval, tokenTakes: { $0 == number ? wait : 0 }).requests(
+                seconds: 240)
+            #expect(Self.gaps(requests).allSatisfy { $0 >= 4900 }, "\(requests)")
+            // But for the one that waited, all are fresh; one that waited longer is not the newest by then.
+            #expect(requests.count { $0.at - $0.second * 1000 > 200 } <= 1, "\(requests)")
+            #expect(requests.count >= (240 - wait / 1000 - interval) / interval - 1)
+        }
+    }
+
+    /// A provider that is asked each time and takes a while: the interval is a little longer.
+    @Test func goOnWithAProviderThatIsSlowEachTime() throws {
+        let requests = try Course(tokenTakes: { _ in 1100 }).requests(seconds: 120)
+        #expect(Self.gaps(requests).allSatisfy { (4900...7200).contains($0) })
+        #expect(requests.allSatisfy { $0.at - $0.second * 1000 == 1100 })
+    }
+
+    /// Tens of milliseconds, as a loaded machine has them.
+    @Test(arguments: [5, 6, 10]) func loseNothingByOrdinaryJitter(interval: Int) throws {
+        let requests = try Course(
+            interval: interval, fixIsLate: { ($0 * 37) % 50 }, tokenTakes: { $0 == 0 ? 0 : ($0 * 53) % 40 }
+        ).requests(seconds: 600)
+        #expect(requests.map(\.second) == Array(stride(from: 0, to: 600, by: interval)))
+    }
+
+    @Test func waitForNothingOfTheRunBefore() throws {
+        let old = StoredUpdate(sequence: 9000, update: LocationUpdate(.sample(9000)))
+        // It is on its way from 0 to 400 ms, and the first fix comes at 500.
+        let requests = try Course(
+            fixIsLate: { _ in 500 }, answer: { ($0 == 0 ? 400 : 100, true) }, waiting: [old]
+        ).requests(seconds: 30)
+        #expect(requests.map(\.second) == [-1000] + Array(stride(from: 0, to: 30, by: 5)))
+    }
+
+    /// While nothing arrives, positions are accepted at their interval; what arrives first then keeps the next one
+    /// away.
+    @Test(arguments: [0, 700, 4000]) func keepTheIntervalInAnOutage(takes timeout: Int) throws {
+        for end in 6...14 {
+            // Attempts 2 and on, up to `end`, fail after `timeout`.
+            let requests = try Course(answer: { (2..<end).contains($0) ? (timeout, false) : (100, true) })
+                .requests(seconds: 240)
+            #expect(Self.gaps(requests).allSatisfy { $0 >= 4900 }, "\(requests)")
+            #expect(requests.dropFirst(3).allSatisfy { $0.at - $0.second * 1000 <= 200 }, "\(requests)")
+            // What led the first request after the outage was known for no longer than the interval and a second.
+            #expect(requests.dropFirst(2).first.map { $0.at - $0.second * 1000 <= 6000 } == true, "\(requests)")
+        }
+    }
+}

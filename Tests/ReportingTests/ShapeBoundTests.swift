@@ -1,0 +1,152 @@
+import FoundationEssentials
+import GNSS
+import Testing
+import TimeAndChance
+
+@testable import Reporting
+
+/// What is told is never farther from any fix than promised, whatever the way. `SHAPE_TRACKS` says how many ways.
+@Suite struct ShapeBound {
+    private static let tracks = ProcessInfo.processInfo.environment["SHAPE_TRACKS"].flatMap { Int($0) } ?? 400
+
+    /// A vehicle that drives, brakes, stands, turns and is lost sight of, through a receiver that errs.
+    private struct RandomDrive {
+        var chance: SplitMix64
+        let rate: Double
+        let noise: Double
+        private var seconds = 0.0
+        private var (east, north, speed, course, turn, thrust) = (0.0, 0.0, 10.0, 0.0, 0.0, 0.0)
+        private let shrinking: Double
+        private let latitude: Double
+
+        init(seed: UInt64, rate: Double? = nil) {
+            chance = SplitMix64(seed: seed)
+            self.rate = rate ?? [0.2, 1, 1, 1, 2, 5, 10].randomElement(using: &chance) ?? 1
+            noise = [0, 0.5, 2, 8].randomElement(using: &chance) ?? 0
+            latitude = .random(in: -85...85, using: &chance)
+            // Only to give the way a size: at 85 degrees it is ten times as wide as a degree says.
+            shrinking = max(0.1, 1 - latitude * latitude / 7300)
+        }
+
+        mutating func next() -> Fix {
+            var step = 1 / rate
+            switch Int.random(in: 0..<Int(200 * max(1, rate)), using: &chance) {
+            case 0: step += .random(in: 5...200, using: &chance)  // a tunnel, a receiver that is off
+            case 1: east += 50_000
+            case 2...20: turn = .random(in: -0.5...0.5, using: &chance)
+            case 21...50: turn = 0
+            case 51...70: thrust = .random(in: -3...3, using: &chance)
+            default: break
+            }
+            seconds += step
+            speed = max(0, min(40, speed + thrust * step))
+            course += turn * step
+            // A turning pointer, without the C library: its length does not matter here.
+            let quarter = course.truncatingRemainder(dividingBy: 4)
+            let (along, across) = abs(quarter) < 2 ? (1 - abs(quarter), quarter) : (abs(quarter) - 3, 0)
+            north += speed * step * along
+            east += speed * step * across
+            func error() -> Double { .random(in: -noise...noise, using: &chance) }
+            var fix = Fix(
+                timeOfFix: UTCTime(millisecondsSince1970: 1_767_600_000_000 + Int64((seconds * 1000).rounded())),
+                latitude: latitude + (north + error()) / 111_195,
+                longitude: 178 + (east + error()) / (111_195 * shrinking))
+            while fix.longitude > 180 { fix.longitude -= 360 }
+            fix.horizontalAccuracyMeters = 5
+            fix.speedMetersPerSecond = speed
+            return fix
+        }
+    }
+
+    /// Every fix and every told position so far, as long as the way between two told ones is not judged.
+    private struct Follower {
+        private(set) var worst = 0.0
+        private(set) var told = 0
+        private var fixes: [Fix] = []
+        private var last: LocationUpdate?
+
+        mutating func see(_ fix: Fix) { fixes.append(fix) }
+
+        mutating func hear(_ updates: [LocationUpdate]) {
+            for update in updates {
+                defer { last = update }
+                told += 1
+                guard let last else { continue }
+                let span = last.timeOfFix.duration(to: update.timeOfFix)
+                let passed = fixes.prefix { $0.timeOfFix <= update.timeOfFix }
+                for fix in passed where fix.timeOfFix >= last.timeOfFix {
+                    let share = last.timeOfFix.duration(to: fix.timeOfFix) / span
+                    var way = update.longitude - last.longitude
+                    if way > 180 { way -= 360 } else if way < -180 { way += 360 }
+                    var longitude = last.longitude + way * share
+                    if longitude > 180 { longitude -= 360 } else if longitude < -180 { longitude += 360 }
+                    let place = Fix(
+                        timeOfFix: fix.timeOfFix,
+                        latitude: last.latitude + (update.latitude - last.latitude) * share, longitude: longitude)
+                    worst = max(worst, place.distance(to: fix))
+                }
+                fixes.removeFirst(passed.count)
+            }
+        }
+    }
+
+    /// How many positions it holds.
+    private static func held(_ shape: ShapePoints) -> Int {
+        Mirror(reflecting: shape).children.reduce(0) { $0 + (($1.value as? [LocationUpdate])?.count ?? 0) }
+    }
+
+    @Test func isNeverBroken() {
+        for seed in 1...UInt64(Self.tracks) {
+            var drive = RandomDrive(seed: seed)
+            let meters: Double = [1, 5, 5, 5, 20, 1000].randomElement(using: &drive.chance) ?? 5
+            let interval: Double = [5, 10, 10, 30, 60].randomElement(using: &drive.chance) ?? 10
+            var (shape, follower) = (ShapePoints(meters: meters), Follower())
+            var lastUpdate: UTCTime?
+            for _ in 0..<Int.random(in: 20...200, using: &drive.chance) {
+                let fix = drive.next()
+                shape.add(fix)
+                follower.see(fix)
+                let elapsed = lastUpdate.map { $0.duration(to: fix.timeOfFix) / .seconds(1) } ?? interval
+                guard elapsed >= interval || shape.isFull && elapsed >= 5 else { continue }
+                lastUpdate = fix.timeOfFix
+                follower.hear(shape.take() + [LocationUpdate(fix)])
+            }
+            #expect(follower.worst <= meters, "seed \(seed)")
+        }
+    }
+
+    /// A day at 10 Hz, or the first quarter of an hour of it: every update keeps its bound, and memory stays what it
+    /// is.
+    @Test func holdsForADayAtTenHertz() {
+        let fixes = Self.tracks >= 100_000 ? 864_000 : 9000
+        var drive = RandomDrive(seed: 7, rate: 10)
+        var (shape, follower) = (ShapePoints(meters: 5), Follower())
+        var (lastUpdate, most) = (UTCTime?.none, 0)
+        for _ in 0..<fixes {
+            let fix = drive.next()
+            shape.add(fix)
+            follower.see(fix)
+            most = max(most, Self.held(shape))
+            let elapsed = lastUpdate.map { $0.duration(to: fix.timeOfFix) } ?? .seconds(60)
+            guard elapsed >= .seconds(60) || shape.isFull && elapsed >= .seconds(5) else { continue }
+            lastUpdate = fix.timeOfFix
+            follower.hear(shape.take() + [LocationUpdate(fix)])
+        }
+        #expect(follower.worst <= 5 && follower.told > 10)
+        #expect(most <= 3 * 256)
+    }
+
+    /// An update that does not come: the latest points are kept, and no more than that.
+    @Test func staysWithinItsMemoryWithoutUpdates() {
+        var drive = RandomDrive(seed: 3, rate: 10)
+        var shape = ShapePoints(meters: 1)
+        var most = 0
+        for _ in 0..<(Self.tracks >= 100_000 ? 864_000 : 9000) {
+            shape.add(drive.next())
+            most = max(most, Self.held(shape))
+        }
+        #expect(most <= 3 * 256)
+        #expect(shape.isFull)
+        #expect(shape.take().count <= ShapePoints.most)
+    }
+}

@@ -1,0 +1,95 @@
+import ReportedText
+import Testing
+import WaypostTestSupport
+
+@testable import Reporting
+
+/// A backlog and a server that takes nine requests of ten: the upload state on a time of its own, while a new position
+/// comes every ten seconds.
+@Suite struct ThrottledBacklog {
+    private static let backlog = 545
+    private static let interval = Duration.seconds(10)
+    private static let exchange = Duration.milliseconds(250)
+
+    private struct Course {
+        var requests = 0
+        var throttled = 0
+        var drained: Duration?
+        /// How long after a 429 the next request came.
+        var pauses: [Duration] = []
+    }
+
+    /// Every request for which `isThrottled` answers true gets a 429 with `after` for its Retry-After.
+    private static func course(
+        after: Duration? = nil, past: Int = 50, maximum: Duration = .seconds(7200), isThrottled: (Int) -> Bool
+    ) throws -> Course {
+        let upload = UploadStateDriver(backlogUpdatesPerSecond: 100, maximumPastLocations: past)
+        var course = Course()
+        var pending = (1...Int64(backlog)).map { StoredUpdate.sample($0) }
+        var newest = pending[backlog - 1]
+        var (nextPosition, throttledAt) = (interval, Duration?.none)
+        while course.drained == nil, upload.now < maximum {
+            if nextPosition <= upload.now {
+                newest = .sample(newest.sequence + 10)
+                pending.append(newest)
+                nextPosition += interval
+                upload.take(.accepted(nil))
+            }
+            switch upload.action {
+            case nil: upload.take(.started)
+            case .readOutbox(let limit, let withBacklog, _)?:
+                let older = pending.filter { $0.sequence != newest.sequence }.prefix(withBacklog ? limit : 0)
+                let isPending = pending.contains { $0.sequence == newest.sequence }
+                let batch = UploadBatch(last: newest, lastIsPending: isPending, past: Array(older))
+                upload.take(.outboxRead(pending.isEmpty ? nil : batch, newest: newest))
+            case .prepare?: upload.take(.prepared)
+            case .send?:
+                course.requests += 1
+                if let before = throttledAt { course.pauses.append(upload.now - before) }
+                throttledAt = nil
+                upload.now += exchange
+                if isThrottled(course.requests) {
+                    course.throttled += 1
+                    throttledAt = upload.now
+                    upload.take(.answered(DeliveryResult(.throttled(.sample("429"), after: after))))
+                } else {
+                    upload.take(.answered(DeliveryResult(.delivered)))
+                }
+            case .acknowledge(let batch)?:
+                let delivered = Set(batch.pending.map(\.sequence))
+                pending.removeAll { delivered.contains($0.sequence) }
+                if (pending.first?.sequence ?? .max) > backlog { course.drained = upload.now }
+                upload.take(.noted)
+            case .wait?:
+                let due = upload.state.dueAt ?? nextPosition
+                upload.now = max(upload.now, min(due, nextPosition))
+                if due < nextPosition || due <= upload.now { upload.take(.timeReached) }
+            case let action?:
+                Issue.record("not expected: \(action)")
+                return course
+            }
+        }
+        return course
+    }
+
+    /// Retry-After in seconds, past locations a request, and how long 545 waiting updates may take, in seconds.
+    @Test(arguments: [(nil, 50, 30), (2, 50, 30), (30, 50, 90), (nil, 8, 120), (nil, 2, 420)] as [(Int?, Int, Int)])
+    func drainsAlthoughOneAnswerInTenIs429(after seconds: Int?, past: Int, limit: Int) throws {
+        let after = seconds.map { Duration.seconds($0) }
+        // The worst of ten places at which the first 429 may fall.
+        for first in 1...10 {
+            let course = try Self.course(after: after, past: past) { $0 % 10 == first % 10 }
+            let drained = try #require(course.drained)
+            let words: Comment = "\(drained), \(course.requests) requests, \(course.throttled) of them answered 429"
+            #expect(drained <= .seconds(limit), words)
+            #expect(course.pauses.allSatisfy { $0 >= after ?? .seconds(5) })
+        }
+    }
+
+    /// A server that takes nothing twice in a row is asked as rarely as before.
+    @Test func sparesAServerThatKeepsSayingNo() throws {
+        let course = try Self.course(maximum: .seconds(3600)) { _ in true }
+        #expect(course.drained == nil)
+        #expect((55...130).contains(course.requests))
+    }
+}

@@ -1,0 +1,149 @@
+import FleetEngineDelivery
+import HTTPMessages
+import LinuxPlatform
+import Reporting
+import Testing
+import TimeAndChance
+import VehicleAuthorization
+import WaypostTestSupport
+
+/// The real cache and the real uploader, with an outbox in memory and a scripted Fleet Engine, while a vehicle reports
+/// every ten seconds: the token endpoint answers 500 for ten minutes; then it issues tokens of a key that Fleet Engine
+/// does not know, for ten minutes more; then all is well.
+@Suite(.timeLimit(.minutes(1))) struct TokenOutage {
+    private static let endpointWorks = 600
+    private static let keyIsKnown = 1200
+
+    /// What the test sees from outside, in seconds of the manual clock.
+    private struct Seen {
+        var fetches: [Int] = []
+        var newestAccepted = 0
+        /// What each delivery carried: its last location and its past ones, and the newest update accepted by then.
+        var deliveries: [(last: Int, past: [Int], newest: Int)] = []
+        var refusals: [Int] = []
+    }
+
+    private let clock = ManualClock()
+    private let outbox = ScriptedOutbox()
+    private let observer = RecordingObserver()
+    private let seen = Locked(Seen())
+
+    @Test func losesNothingAndSparesTheEndpoint() async throws {
+        let uploader = try uploader()
+        // Ahead of the uploader: one that found nothing pending would sleep until its heartbeat beside every other
+        // wait.
+        try await accept(0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await uploader.run() }
+            var second = 0
+            while try await outbox.ledger().pending > 0 || second < Self.keyIsKnown + 120 {
+                try #require(second < 3600, "nothing is delivered any more")
+                if second > 0, second.isMultiple(of: 10) {
+                    try await accept(second)
+                    await uploader.wake()
+                }
+                try await settle()
+                clock.advance(by: .seconds(1))
+                second += 1
+            }
+            group.cancelAll()
+        }
+        try await check(seen.withLock { $0 })
+    }
+
+    private func accept(_ second: Int) async throws {
+        try await outbox.append(LocationUpdate(.sample(Double(second))))
+        seen.withLock { $0.newestAccepted = second }
+    }
+
+    private func check(_ seen: Seen) async throws {
+        let accepted = Set(stride(from: 0, through: seen.newestAccepted, by: 10))
+        let ledger = try await outbox.ledger()
+        #expect(ledger.accepted == accepted.count && ledger.delivered == accepted.count && ledger.balances)
+
+        // No update lost, older ones in order, and the live position first.
+        #expect(Set(seen.deliveries.flatMap { [$0.last] + $0.past }) == accepted)
+        let past = seen.deliveries.flatMap(\.past)
+        #expect(past == past.sorted() && past.count == Set(past).count)
+        // An update may be on its way before this test has noted that it was accepted.
+        #expect(seen.deliveries.allSatisfy { $0.last >= $0.newest })
+        // The probe that succeeds carries the newest alone.
+        #expect(seen.deliveries.first?.past.isEmpty == true && seen.deliveries.dropFirst().first?.past.first == 0)
+
+        // The endpoint was asked seldom while it failed, and once a probe while its tokens were refused.
+        let failing = seen.fetches.filter { $0 < Self.endpointWorks }
+        #expect(zip(failing, failing.dropFirst()).allSatisfy { $1 - $0 >= 1 })
+        #expect((10...30).contains(failing.count))
+        let refused = seen.fetches.filter { (Self.endpointWorks..<Self.keyIsKnown).contains($0) }
+        #expect((10...21).contains(refused.count))
+        #expect(seen.fetches.count <= (seen.fetches.last ?? 0))
+        #expect(seen.refusals.count == refused.count)
+
+        // Probes of the hold are 30 to 60 s apart, and none of it was a failed attempt.
+        let probes = seen.refusals.dropFirst(1)
+        #expect(zip(probes, probes.dropFirst()).allSatisfy { (30...61).contains($1 - $0) })
+        #expect(
+            !observer.events.contains {
+                if case .failed(let outcome, _) = $0 { outcome.isFailedAttempt } else { false }
+            })
+        let recovery = try #require(seen.fetches.first { $0 >= Self.keyIsKnown })
+        #expect(recovery <= Self.keyIsKnown + 60)
+    }
+
+    private func uploader() throws -> Uploader {
+        let started = clock.now
+        let issuer = ScriptedAuthorization { [clock, seen] context, number throws(AuthorizationError) in
+            let second = Int(started.duration(to: clock.now) / .seconds(1))
+            seen.withLock { $0.fetches.append(second) }
+            guard second >= Self.endpointWorks else {
+                throw AuthorizationError(.unavailable, "the token endpoint answered 500")
+            }
+            // The serial tells Fleet Engine below by which key the token is signed.
+            let key = second < Self.keyIsKnown ? 0 : 1
+            return AuthorizationToken(
+                value: TestTokens.driver(vehicleID: context.vehicleID, serial: number * 2 + key),
+                lifetime: .seconds(3600))
+        }
+        let transport = ScriptedTransport { [clock, seen] request in
+            let body = String(decoding: request.body, as: UTF8.self)
+            let seconds = body.matches(of: /T(\d\d):(\d\d):(\d\d)Z/).map { match in
+                (Int(match.1) ?? 0) * 3600 + (Int(match.2) ?? 0) * 60 + (Int(match.3) ?? 0) - 36_000
+            }
+            guard Self.isSignedByKnownKey(request) else {
+                seen.withLock { $0.refusals.append(Int(started.duration(to: clock.now) / .seconds(1))) }
+                return Uploaders.refusal(401, "UNAUTHENTICATED")
+            }
+            seen.withLock { seen in
+                seen.deliveries.append((seconds[0], Array(seconds.dropFirst()), seen.newestAccepted))
+            }
+            return Uploaders.delivered
+        }
+        let jitter = Locked(SplitMix64(seed: 7))
+        let draw: @Sendable () -> Double = { jitter.withLock { $0.unit() } }
+        return Uploader(
+            settings: UploadSettings(), outbox: outbox,
+            delivery: try FleetEngineDelivery.sample(
+                authorization: CachedAuthorization(issuer, clock: clock, jitter: draw) { _ in }, over: transport),
+            clock: MonotonicClock(clock), jitter: draw, observer: observer)
+    }
+
+    private static func isSignedByKnownKey(_ request: HTTPRequest) -> Bool {
+        guard let text = request.headers["Authorization"]?.dropFirst("Bearer ".count),
+            let token = try? JSONWebToken(String(text)), let serial = token.claims["jti"]?.numericValue
+        else { return false }
+        return Int(serial) % 2 == 1
+    }
+
+    /// Waits until the uploader waits: after a failure, or for more to send.
+    private func settle() async throws {
+        try await yieldTurns {
+            let isEmpty = try await outbox.ledger().pending == 0
+            guard clock.sleeperCount == 1 else { return false }
+            return switch observer.events.last {
+            case .waiting: true
+            case .idle: isEmpty
+            default: false
+            }
+        }
+    }
+}

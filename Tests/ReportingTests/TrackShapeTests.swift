@@ -1,0 +1,144 @@
+import GNSS
+import Testing
+import TimeAndChance
+import WaypostTestSupport
+
+@testable import Reporting
+
+@Suite struct TrackShape {
+    /// A fix so many metres east and north.
+    private static func fix(_ second: Double, _ east: Double, _ north: Double = 0, speed: Double? = nil) -> Fix {
+        var fix = Fix.sample(second, north: north, speed: speed)
+        fix.longitude += east / (111_195 * 0.642_787_6)
+        return fix
+    }
+
+    /// Fixes given one after another, the last of which becomes an update; what goes with it, by the seconds.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let fixes: [Fix]
+        let told: [Double]
+
+        init(_ description: String, _ fixes: [Fix], told: [Double]) {
+            (testDescription, self.fixes, self.told) = (description, fixes, told)
+        }
+    }
+
+    private static func drive(_ seconds: ClosedRange<Int>, _ place: (Double) -> (Double, Double)) -> [Fix] {
+        seconds.map { second in
+            let (east, north) = place(Double(second))
+            return fix(Double(second), east, north)
+        }
+    }
+
+    static let cases: [Case] = [
+        Case("a straight way", drive(0...10) { ($0 * 14, 0) }, told: []),
+        Case("a vehicle that stands", drive(0...60) { _ in (0, 0) }, told: []),
+        Case("a corner", drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }, told: [5]),
+        Case(
+            "a stop, begun and ended", drive(0...30) { (min($0, 10) * 10 + max(0, $0 - 20) * 10, 0) },
+            told: [10, 20]),
+        Case("moving off", drive(0...10) { (max(0, $0 - 6) * 8, 0) }, told: [6]),
+        Case("braking from 14 m/s to a stand", drive(0...10) { (14 * $0 - 0.7 * $0 * $0, 0) }, told: [5]),
+        Case(
+            "a gap: the last before and the first after",
+            drive(0...5) { ($0 * 14, 0) } + drive(47...50) { ($0 * 14, 300) }, told: [5, 47]),
+        Case("a gap that the update ends", drive(0...5) { ($0 * 14, 0) } + [fix(50, 900)], told: [5]),
+        Case("a gap behind the update", [fix(0, 0)] + drive(40...45) { ($0 * 14, 0) }, told: [40]),
+        Case(
+            "a jump: both sides of it", drive(0...5) { ($0 * 14, 0) } + drive(6...10) { ($0 * 14, 9000) },
+            told: [5, 6]),
+        Case(
+            "every second fix lost", stride(from: 0.0, through: 10, by: 2).map { fix($0, $0 * 14) }, told: []),
+        Case(
+            "a corner at 10 Hz, a step behind which is near enough",
+            (0...100).map { fix(Double($0) / 10, min(Double($0), 50) * 1.4, max(0, Double($0) - 50) * 1.4) },
+            told: [5.2]),
+        Case(
+            "a corner in a tunnel, reckoned",
+            drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }.map { fix in
+                var fix = fix
+                fix.quality = .estimated
+                return fix
+            }, told: [5]),
+    ]
+
+    @Test(arguments: cases) func areTold(row: Case) {
+        var shape = ShapePoints(meters: 5)
+        shape.add(row.fixes[0])
+        #expect(shape.take().isEmpty)
+        for fix in row.fixes.dropFirst() { shape.add(fix) }
+        let start = Fix.sample(0).timeOfFix
+        #expect(shape.take().map { start.duration(to: $0.timeOfFix) / .seconds(1) } == row.told)
+    }
+
+    /// A second apart, how far a receiver has the vehicle from its parking place, and whether it still counts as
+    /// parked; the seconds that are told.
+    static let parked: [(name: String, rows: [(east: Double, isParked: Bool)], told: [Double])] = [
+        ("drift that comes back", [3, 8, 12, 7, 2, 0].map { ($0, true) }, []),
+        ("drift that stays", [3, 8, 12, 12, 12, 12].map { ($0, true) }, []),
+        (
+            "moving off before the speed says so",
+            [0, 0, 0, 4, 9].map { ($0, true) } + [16, 24, 33].map { ($0, false) }, [4]
+        ),
+        (
+            "moving off from where it drifted to", [8, 9, 9, 8].map { ($0, true) } + [14, 22].map { ($0, false) },
+            [2, 5]
+        ),
+        ("moving off at once", [0, 1, 0, 1].map { ($0, true) } + [6, 14, 22].map { ($0, false) }, [5]),
+    ]
+
+    /// As long as it is parked its drift is no track; once it has moved off, its fixes were on the way.
+    @Test(arguments: parked) func tellTheWayFromAParkingPlace(
+        name: String, rows: [(east: Double, isParked: Bool)], told: [Double]
+    ) {
+        var (shape, fixes) = (ShapePoints(meters: 5), [Self.fix(0, 0)])
+        shape.add(fixes[0])
+        #expect(shape.take().isEmpty)
+        for (index, row) in rows.enumerated() {
+            let second = Double(index + 1)
+            fixes.append(Self.fix(second, row.east))
+            shape.add(Self.fix(second, row.isParked ? 0 : row.east), seenAt: Self.fix(second, row.east))
+        }
+        let start = fixes[0].timeOfFix
+        #expect(shape.take().map { start.duration(to: $0.timeOfFix) / .seconds(1) } == told, "\(name)")
+    }
+
+    @Test func tellWhereAndWhenAlone() throws {
+        var shape = ShapePoints(meters: 5)
+        var fixes = Self.drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }
+        fixes[5].headingDegrees = 45
+        fixes[5].speedMetersPerSecond = 14
+        fixes[5].horizontalAccuracyMeters = 3
+        (fixes[5].altitudeMeters, fixes[5].geoidSeparationMeters) = (20, 40)
+        for fix in fixes {
+            shape.add(fix)
+            if fix == fixes[0] { _ = shape.take() }
+        }
+        #expect(shape.take() == [LocationUpdate(placeOf: fixes[5])])
+    }
+
+    /// A receiver whose clock was wrong: nothing of what it said goes out with what is right.
+    @Test func areForgottenWhenTheyWereWrong() {
+        var shape = ShapePoints(meters: 5)
+        for fix in Self.drive(100...110, { (min($0, 105) * 14, max(0, $0 - 105) * 14) }) { shape.add(fix) }
+        shape.forget()
+        shape.add(Self.fix(1, 0))
+        #expect(shape.take().isEmpty)
+    }
+
+    @Test func areOffAndOnAsConfigured() {
+        let corner = Self.drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }
+        func told(meters: Double?) -> Int {
+            var shape = ShapePoints(meters: meters)
+            for fix in corner {
+                shape.add(fix)
+                if fix == corner[0] { _ = shape.take() }
+            }
+            return shape.take().count
+        }
+        #expect(told(meters: nil) == 0)
+        #expect(told(meters: 5) == 1)
+        #expect(told(meters: 100) == 0)
+    }
+}

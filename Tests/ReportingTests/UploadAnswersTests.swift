@@ -1,0 +1,280 @@
+import ReportedText
+import Testing
+import WaypostTestSupport
+
+@testable import Reporting
+
+/// What the upload state does after an answer, and after the want of a token or of an outbox.
+@Suite struct UploadAnswers {
+    typealias Course = UploadStateDriver.Course
+
+    private let upload: UploadStateDriver
+
+    init() throws { upload = UploadStateDriver() }
+
+    private static func acknowledged(_ batch: UploadBatch) -> Course { .tell(.acknowledge(batch)) }
+
+    private static func quarantined(_ sequence: Int64, _ reason: ReportedText) -> Course {
+        .tell(.quarantine(.sample(sequence), reason: reason))
+    }
+
+    private static func forNetwork(_ seconds: Int) -> Course {
+        .wait(.seconds(seconds), withNetwork: .seconds(1))
+    }
+
+    @Test func acknowledgesWhatWasDelivered() {
+        let batch = UploadBatch.sample(past: 3)
+        #expect(upload.receive(.delivered, to: batch, jitter: 1) == Self.acknowledged(batch))
+    }
+
+    @Test func waitsLongerAfterEachFailureAndForgetsThemOnSuccess() {
+        let batch = UploadBatch.sample(past: 0)
+        let waits = (1...8).map { _ in upload.receive(.retry(.sample("503"), after: nil), to: batch, jitter: 1) }
+        #expect(waits == [1, 2, 4, 8, 16, 32, 60, 60].map { .wait(.seconds($0)) })
+        #expect(upload.receive(.delivered, to: batch, jitter: 1) == Self.acknowledged(batch))
+        #expect(upload.receive(.retry(.sample("503"), after: nil), to: batch, jitter: 1) == .wait(.seconds(1)))
+    }
+
+    @Test func looksForTheNetworkOftenAndStartsAnewWhenItReturns() {
+        let batch = UploadBatch.sample(past: 0)
+        func lost() -> Course? { upload.receive(.unanswered(.sample("no connection")), to: batch, jitter: 1) }
+        #expect((1...6).map { _ in lost() } == [1, 2, 4, 8, 15, 15].map { Self.forNetwork($0) })
+        upload.take(.networkReturned)
+        #expect(lost() == Self.forNetwork(1))
+        // What a server asks for is obeyed, network or not.
+        #expect(
+            upload.receive(.retry(.sample("503"), after: .seconds(90)), to: batch, jitter: 0) == .wait(.seconds(90)))
+    }
+
+    /// Each probe of a hold begins with a new token; the next success ends it.
+    @Test func renewsTheTokenOnceThenHolds() {
+        let batch = UploadBatch.sample(past: 0)
+        for probe in 1...4 {
+            let course = upload.receive(.prepareAgain(.sample("401")), to: batch, jitter: 0)
+            #expect(course == (probe == 1 ? .goOn : .wait(.seconds(30))))
+        }
+        #expect(upload.receive(.delivered, to: batch, jitter: 0) == Self.acknowledged(batch))
+        #expect(upload.receive(.prepareAgain(.sample("403")), to: batch, jitter: 0) == .goOn)
+    }
+
+    /// What came, with which jitter, and what is done: the waits of an outage go on where they were.
+    @Test func countsNoHoldAsAFailedAttempt() {
+        let batch = UploadBatch.sample(past: 3)
+        let outage = DeliveryOutcome.retry(.sample("503"), after: nil)
+        let rows: [(DeliveryOutcome?, Double, Course)] = [
+            (outage, 1, .wait(.seconds(1))), (.prepareAgain(.sample("401")), 1, .goOn),
+            (.prepareAgain(.sample("401")), 0, .wait(.seconds(30))),
+            (.prepareAgain(.sample("403")), 1, .wait(.seconds(60))),
+            (.held(.sample("404")), 0, .wait(.seconds(30))), (.held(.sample("404")), 0.5, .wait(.seconds(90))),
+            (nil, 1, Self.forNetwork(1)), (nil, 1, Self.forNetwork(2)), (nil, 1, Self.forNetwork(4)),
+            (outage, 1, .wait(.seconds(2))), (nil, 1, Self.forNetwork(1)), (outage, 1, .wait(.seconds(4))),
+            (.delivered, 1, .goOn),
+            (outage, 1, .wait(.seconds(1))),
+        ]
+        for (outcome, jitter, course) in rows {
+            guard let outcome else {
+                #expect(receiveNoToken(retryAfter: nil, jitter: jitter) == course)
+                continue
+            }
+            _ = upload.receive(outcome, to: batch, jitter: jitter)
+            if case .tell? = upload.course { upload.take(.noted) }
+            #expect(upload.course == course, "\(outcome)")
+        }
+    }
+
+    /// What stands in Fleet Engine's place limits the size, and is no verdict on an update.
+    @Test func halvesWhatIsTooLargeForAnIntermediaryAndQuarantinesNothing() {
+        let tooLarge = DeliveryOutcome.tooLarge(.sample("413"))
+        var past = 50
+        while past > 0 {
+            #expect(upload.receive(tooLarge, to: .sample(past: past), jitter: 1) == .goOn)
+            #expect(upload.nextLimit == past / 2)
+            past /= 2
+        }
+        let alone = UploadBatch.sample(past: 0)
+        let waits = (1...4).map { _ in upload.receive(tooLarge, to: alone, jitter: 1) }
+        #expect(waits == [1, 2, 4, 8].map { Self.forNetwork($0) })
+        #expect(upload.nextLimit == 0)
+        #expect(upload.receive(.delivered, to: alone, jitter: 1) == Self.acknowledged(alone))
+        #expect(upload.nextLimit == 1)
+        // Behind a newest that is there already, one older update is the least.
+        let repetition = UploadBatch.sample(past: 1, lastIsPending: false)
+        #expect(upload.receive(tooLarge, to: repetition, jitter: 1) == Self.forNetwork(1))
+    }
+
+    @Test func holdsWithoutLosingAnything() {
+        let batch = UploadBatch.sample(past: 5)
+        #expect(upload.receive(.held(.sample("404")), to: batch, jitter: 1) == .wait(.seconds(60)))
+    }
+
+    @Test func halvesARejectedBatchDownToTheOneThatIsNotTaken() {
+        var sizes: [Int] = []
+        var past = 50
+        while true {
+            let course = upload.receive(.rejected(.sample("400")), to: .sample(past: past), jitter: 0)
+            guard course == .goOn, let limit = upload.nextLimit else {
+                #expect(course == Self.quarantined(1000, "400"))
+                break
+            }
+            past = limit
+            sizes.append(past)
+        }
+        #expect(sizes == [25, 12, 6, 3, 1, 0])
+        #expect(upload.nextLimit == 1)
+    }
+
+    @Test func findsAPoisonedPastLocationBehindARepeatedNewest() {
+        var past = 8
+        var course: Course? = .goOn
+        var requests = 0
+        while course == .goOn {
+            course = upload.receive(
+                .rejected(.sample("400")), to: .sample(past: past, lastIsPending: false), jitter: 0)
+            past = upload.nextLimit ?? 0
+            requests += 1
+        }
+        #expect(course == Self.quarantined(1, "400"))
+        #expect(requests == 4)
+    }
+
+    @Test func sendsAnUnstoredPositionAloneBeforeItSetsAPastOneAside() {
+        let front = StoredUpdate.sample(2000).update
+        let alone = UploadBatch(unstored: front, past: [])
+        let both = UploadBatch(unstored: front, past: [.sample(1)])
+        #expect(upload.receive(.rejected(.sample("400")), to: both, jitter: 0) == .goOn)
+        #expect(upload.nextLimit == 0)
+        #expect(upload.receive(.delivered, to: alone, jitter: 0) == .goOn)
+        #expect(upload.nextLimit == 1)
+        #expect(upload.receive(.rejected(.sample("400")), to: both, jitter: 0) == Self.quarantined(1, "400"))
+    }
+
+    /// After three in a row it is not the updates: what is rejected then is kept, and tried ever more seldom.
+    @Test func keepsTheRestWhenEverythingIsRefused() throws {
+        let upload = UploadStateDriver(heartbeat: .seconds(3600))
+        let alone = UploadBatch.sample(past: 0)
+        func reject(_ batch: UploadBatch, took: Duration = .zero) -> Course? {
+            upload.receive(.rejected(.sample("400")), to: batch, took: took, jitter: 1)
+        }
+        for _ in 1...3 { #expect(reject(alone) == Self.quarantined(1000, "400")) }
+        // Perhaps it is only the older ones: the newest goes without them, but not at once.
+        #expect(reject(.sample(past: 1)) == .wait(.seconds(1)))
+        #expect(reject(.sample(past: 1), took: .seconds(2)) == .goOn)
+        #expect(upload.nextLimit == 0)
+        // They wait for as long as for a probe.
+        upload.take(.outboxRead(.sample(past: 0, lastIsPending: false), newest: nil))
+        #expect(upload.course == .wait(.seconds(60)))
+        #expect([60, 120, 240, 300, 300].allSatisfy { reject(alone) == .wait(.seconds($0)) })
+        // It is told as what it is: a hold, which is no failed attempt.
+        upload.send(.sample(past: 0, lastIsPending: false))
+        let step = upload.take(.answered(DeliveryResult(.rejected(.sample("400")))))
+        #expect(upload.course == .wait(.seconds(300)))
+        guard case .failed(let outcome, _)? = step.reports.first else {
+            Issue.record("no hold: \(step.reports)")
+            return
+        }
+        #expect(outcome == .held(.everythingRejected(.sample("400"))))
+        // One that is taken ends it.
+        #expect(upload.receive(.delivered, to: alone, jitter: 1) == Self.acknowledged(alone))
+        #expect(reject(alone) == Self.quarantined(1000, "400"))
+    }
+
+    /// Nothing is quarantined for a rejected repetition; but it counts.
+    @Test func countsARefusedRepetitionAndGoesOnWithWhatIsPending() {
+        let repetition = UploadBatch.sample(past: 0, lastIsPending: false)
+        _ = upload.receive(.held(.sample("404")), to: .sample(past: 0), jitter: 0)
+        #expect(upload.nextLimit == 0)
+        for _ in 1...3 {
+            #expect(upload.receive(.rejected(.sample("400")), to: repetition, jitter: 0) == .goOn)
+            #expect(upload.nextLimit == 1)
+        }
+        #expect(upload.receive(.rejected(.sample("400")), to: repetition, jitter: 0) == .wait(.seconds(30)))
+    }
+
+    @Test func growsAgainAfterTheQuarantine() {
+        for past in [50, 25, 12, 6, 3, 1, 0] {
+            _ = upload.receive(.rejected(.sample("413")), to: .sample(past: past), jitter: 0)
+        }
+        let limits = (1...8).map { _ in
+            _ = upload.receive(.delivered, to: .sample(past: upload.nextLimit ?? 0), jitter: 0)
+            return upload.nextLimit
+        }
+        #expect(limits == [2, 4, 8, 16, 32, 50, 50, 50])
+    }
+
+    /// Full jitter may draw nothing: still no two attempts begin within a second, and no server is made to wait for it.
+    @Test(arguments: [(0, 1000), (400, 600), (1000, 0), (5000, 0)])
+    func beginsNoTwoAttemptsWithinASecond(took: Int, wait: Int) throws {
+        let (took, wait) = (Duration.milliseconds(took), Duration.milliseconds(wait))
+        let outcomes: [DeliveryOutcome] = [
+            .unanswered(.sample("no route")), .intercepted(.sample("302")), .retry(.sample("503"), after: nil),
+        ]
+        for outcome in outcomes {
+            let upload = UploadStateDriver()
+            #expect(upload.receive(outcome, to: .sample(past: 0), took: took, jitter: 0) == .wait(wait))
+        }
+    }
+
+    /// From the beginning of one look to the beginning of the next, whatever its time limits took.
+    @Test func looksForTheNetworkEveryFifteenSecondsAtMost() {
+        let waits = [0, 3, 10, 15].map { took in
+            for _ in 1...6 { _ = upload.receive(.unanswered(.sample("")), to: .sample(past: 0), jitter: 1) }
+            return upload.receive(
+                .unanswered(.sample("")), to: .sample(past: 0), took: .seconds(took), jitter: 1)
+        }
+        #expect(waits[0] == Self.forNetwork(15))
+        #expect(Array(waits.dropFirst()) == [12, 5, 0].map { .wait(.seconds($0), withNetwork: .zero) })
+    }
+
+    @Test func probesWhatIsAbsentEverMoreSeldomAndWithLittle() {
+        let absent = DeliveryOutcome.held(.sample("404"))
+        let alone = UploadBatch.sample(past: 0)
+        let waits = (1...6).map { _ in upload.receive(absent, to: alone, jitter: 1) }
+        #expect(waits == [60, 120, 240, 300, 300, 300].map { .wait(.seconds($0)) })
+        #expect(upload.nextLimit == 0)
+        #expect(upload.receive(.delivered, to: alone, jitter: 1) == Self.acknowledged(alone))
+        #expect(upload.nextLimit == 8)
+        #expect(upload.receive(absent, to: alone, jitter: 0) == .wait(.seconds(30)))
+    }
+
+    @Test func sendsSeldomerWhenItWasTooMuch() {
+        let batch = UploadBatch.sample(past: 0)
+        func refuse(after: Duration? = nil) -> Course? {
+            upload.receive(.throttled(.sample("429"), after: after), to: batch, jitter: 0)
+        }
+        #expect(refuse() == .wait(.seconds(5)))
+        #expect(refuse() == .wait(.seconds(10)))
+        #expect(refuse(after: .seconds(90)) == .wait(.seconds(90)))
+        // Twenty seconds apart by now, and half of that after each that is taken.
+        for seconds in [10, 5] {
+            #expect(upload.receive(.delivered, to: batch, jitter: 0) == Self.acknowledged(batch))
+            upload.take(.noted)
+            upload.take(.outboxRead(batch, newest: nil))
+            #expect(upload.course == .wait(.seconds(seconds)))
+        }
+    }
+
+    @Test func waitsWithoutATokenAndObeysTheIssuer() {
+        #expect(receiveNoToken(retryAfter: nil, jitter: 1) == Self.forNetwork(1))
+        #expect(receiveNoToken(retryAfter: .seconds(20), jitter: 1) == .wait(.seconds(22)))
+        #expect(receiveNoToken(retryAfter: .zero, jitter: 0) == .wait(.seconds(1)))
+    }
+
+    @Test func countsAFailingOutboxForItself() {
+        for seconds in [1, 2, 4] {
+            upload.goOn()
+            let step = upload.take(.outboxFailed(OutboxError(.full, "full")))
+            #expect(upload.course == .wait(.seconds(seconds)))
+            let waiting = ReportingEvent.waiting(delay: .seconds(seconds))
+            #expect(step.reports == [.outboxFailed(OutboxError(.full, "full")), waiting])
+        }
+        let batch = UploadBatch.sample(past: 0)
+        #expect(upload.receive(.retry(.sample("503"), after: nil), to: batch, jitter: 1) == .wait(.seconds(1)))
+    }
+
+    private func receiveNoToken(retryAfter: Duration?, jitter: Double) -> Course? {
+        upload.goOn()
+        upload.take(.outboxRead(.sample(past: 0), newest: nil))
+        upload.take(.notPrepared(.noPermit(MissingPermit(.unavailable, "", retryAfter: retryAfter))), jitter: jitter)
+        return upload.course
+    }
+}

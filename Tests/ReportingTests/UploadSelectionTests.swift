@@ -1,0 +1,190 @@
+import ReportedText
+import Testing
+import WaypostTestSupport
+
+@testable import Reporting
+
+/// What the upload state selects, of what the outbox has and what is in memory only.
+@Suite struct UploadSelections {
+    private static let newest = StoredUpdate.sample(9)
+    private static let batch = UploadBatch(last: newest, lastIsPending: true, past: [])
+
+    private let upload: UploadStateDriver
+
+    init() throws { upload = UploadStateDriver() }
+
+    private static func update(_ second: Double) -> LocationUpdate { LocationUpdate(.sample(second)) }
+
+    private func offer(_ second: Double, overrulingStored: Bool = false) {
+        upload.take(.offered(Self.update(second), overrulingStored: overrulingStored))
+    }
+
+    /// What goes out when the outbox gives this, or cannot be asked; `nil` when nothing does.
+    private func selected(_ pending: UploadBatch?, newest: StoredUpdate? = UploadSelections.newest) -> UploadBatch? {
+        selected(after: .outboxRead(pending, newest: newest))
+    }
+
+    private func selected(after event: UploadEvent) -> UploadBatch? {
+        if upload.action == .wait { upload.take(.accepted(nil)) }
+        upload.goOn()
+        upload.take(event)
+        guard upload.action == .prepare else { return nil }
+        upload.take(.prepared)
+        guard case .send(let batch, _)? = upload.action else { return nil }
+        return batch
+    }
+
+    private func selectedWithoutOutbox() -> UploadBatch? {
+        selected(after: .outboxFailed(OutboxError(.unusable, "read-only")))
+    }
+
+    private func deliver() { upload.take(.answered(DeliveryResult(.delivered))) }
+
+    /// Its answer may be lost, and Fleet Engine have it all the same.
+    private func loseAnswer() { upload.take(.lost(.connectionLost, "reset")) }
+
+    private func reject() { upload.take(.answered(DeliveryResult(.rejected(.sample("400"))))) }
+
+    @Test func areTheOutboxsBatch() { #expect(selected(Self.batch) == Self.batch) }
+
+    @Test func areNothingBeforeTheHeartbeat() {
+        upload.now = .seconds(100)
+        #expect(selected(Self.batch) == Self.batch)
+        deliver()
+        upload.take(.noted)
+        upload.now = .seconds(159)
+        #expect(selected(nil) == nil)
+        #expect(upload.dueIn == .seconds(1))
+        upload.now = .seconds(160)
+        #expect(selected(nil, newest: nil) == nil)
+        #expect(selected(nil) == UploadBatch(last: Self.newest, lastIsPending: false, past: []))
+    }
+
+    @Test func tellHowLongAgoARepetitionWasFirstSent() {
+        var told: [Int?] = []
+        for second in [10, 70, 130] {
+            upload.now = .seconds(second)
+            _ = selected(Self.batch)
+            if case .send(_, let seconds)? = upload.action { told.append(seconds) }
+            loseAnswer()
+            upload.take(.networkReturned)
+        }
+        #expect(told == [nil, 60, 120])
+    }
+
+    @Test func putAnUnstoredNewerPositionInFront() {
+        offer(11)
+        offer(12)
+        #expect(selected(Self.batch) == UploadBatch(unstored: Self.update(12), past: [Self.newest]))
+        deliver()
+        upload.take(.noted)
+        // It is repeated at the heartbeat only.
+        #expect(selected(nil) == nil)
+    }
+
+    @Test func keepADeliveredUnstoredPositionInFrontOfWhatIsOlder() {
+        offer(12)
+        #expect(selected(nil)?.last == Self.update(12))
+        deliver()
+        let rest = selected(Self.batch)
+        #expect(rest == UploadBatch(unstored: Self.update(12), past: [Self.newest]))
+        deliver()
+        upload.take(.noted)
+        upload.now = .seconds(59)
+        #expect(selected(nil) == nil)
+        upload.now = .seconds(60)
+        #expect(selected(nil)?.last == Self.update(12))
+        loseAnswer()
+        let newer = UploadBatch(last: .sample(13), lastIsPending: true, past: [])
+        #expect(selected(newer, newest: .sample(13)) == newer)
+        // Sent, rejected and quarantined: what the outbox has then is older again.
+        reject()
+        upload.take(.noted)
+        upload.now += .seconds(60)
+        #expect(selected(nil)?.last == Self.update(12))
+    }
+
+    /// As many as a batch of the outbox may carry: eight at first, none for a probe.
+    @Test func takeNoMoreBehindAnUnstoredPositionThanBehindAStoredOne() {
+        let pending = UploadBatch(last: Self.newest, lastIsPending: true, past: (0...7).map { .sample($0) })
+        offer(12)
+        #expect(selected(pending)?.past == pending.past)
+        upload.take(.answered(DeliveryResult(.held(.sample("404")))))
+        #expect(selected(pending)?.past == [])
+        deliver()
+        #expect(selected(pending)?.past == pending.past)
+        upload.take(.answered(DeliveryResult(.held(.sample("404")))), jitter: 0)
+        // Alone it would say nothing new.
+        #expect(selected(pending) == nil)
+    }
+
+    @Test func forgetAnUnstoredPositionOnceANewerOneIsSent() throws {
+        for isDelivered in [false, true] {
+            let table = try Self()
+            table.offer(8)
+            if isDelivered {
+                _ = table.selectedWithoutOutbox()
+                table.deliver()
+            }
+            #expect(table.selected(Self.batch) == Self.batch)
+            table.loseAnswer()
+            table.upload.now = .seconds(60)
+            #expect(table.selectedWithoutOutbox() == nil)
+        }
+    }
+
+    @Test func keepANewerUnstoredPositionWhileAnOlderOneIsSent() {
+        #expect(selected(Self.batch) == Self.batch)
+        offer(12)
+        deliver()
+        upload.take(.noted)
+        #expect(selectedWithoutOutbox()?.last == Self.update(12))
+    }
+
+    /// The outbox could not be told that its newest is wrong.
+    @Test func areLedByAnOverrulingUnstoredPositionUntilTheOutboxKnows() {
+        for second in [1.0, 2] {
+            // The wrong one is on its way; nothing of that takes the right one away.
+            _ = selected(Self.batch)
+            offer(second, overrulingStored: true)
+            deliver()
+            upload.take(.noted)
+            for _ in 1...2 {
+                #expect(selected(Self.batch)?.last == Self.update(second))
+                deliver()
+                upload.take(.noted)
+            }
+        }
+        upload.take(.forgetUnstored)
+        #expect(selected(Self.batch)?.last == Self.newest.update)
+        offer(3)
+        deliver()
+        upload.take(.noted)
+        #expect(selected(Self.batch)?.last == Self.newest.update)
+    }
+
+    @Test func forgetAnUnstoredPositionThatIsRejectedOrOverruled() throws {
+        for (isDelivered, isRejected) in [(false, false), (false, true), (true, false), (true, true)] {
+            let table = try Self()
+            table.offer(12)
+            #expect(table.selected(nil)?.last == Self.update(12))
+            if isDelivered {
+                table.deliver()
+                table.upload.now = .seconds(60)
+                #expect(table.selected(nil)?.last == Self.update(12))
+            }
+            if isRejected {
+                table.reject()
+            } else {
+                table.upload.take(.forgetUnstored)
+                table.loseAnswer()
+            }
+            #expect(table.selected(Self.batch) == Self.batch)
+        }
+    }
+
+    @Test func leaveAnOlderUnstoredPositionBehind() {
+        offer(8)
+        #expect(selected(Self.batch) == Self.batch)
+    }
+}

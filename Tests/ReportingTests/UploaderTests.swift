@@ -1,0 +1,297 @@
+import FleetEngine
+import FleetEngineDelivery
+import HTTPMessages
+import ReportedText
+@testable import Reporting
+import Testing
+import TimeAndChance
+import VehicleAuthorization
+import WaypostTestSupport
+
+/// The uploader with a real outbox contract, a scripted Fleet Engine and a clock that the test moves.
+@Suite(.timeLimit(.minutes(1))) struct Uploaders {
+    let clock = ManualClock()
+    let outbox = ScriptedOutbox()
+    let observer = RecordingObserver()
+    let authorization = ScriptedAuthorization()
+
+    func uploader(
+        past: Int = 50, service: FleetService = .onDemandTrips, _ transport: ScriptedTransport,
+        authorization: (any VehicleAuthorization)? = nil
+    ) throws -> Uploader {
+        Uploader(
+            settings: UploadSettings(maximumPastLocations: past), outbox: outbox,
+            delivery: try FleetEngineDelivery.sample(
+                service: service, authorization: authorization ?? self.authorization, over: transport),
+            clock: MonotonicClock(clock), jitter: { 1 }, observer: observer)
+    }
+
+    static let delivered = HTTPResponse(status: 200, body: Array(#"{"name":"providers/p/vehicles/v"}"#.utf8))
+
+    static func refusal(_ status: Int, _ name: String) -> HTTPResponse {
+        HTTPResponse(
+            status: status, body: Array(#"{"error":{"code":\#(status),"message":"","status":"\#(name)"}}"#.utf8))
+    }
+
+    func accept(_ seconds: ClosedRange<Int>) async throws {
+        for second in seconds { try await outbox.append(LocationUpdate(.sample(Double(second)))) }
+    }
+
+    /// Runs to the end, moving the clock over each wait.
+    func drain(_ uploader: Uploader) async -> [Duration] {
+        await uploader.finishWhenEmpty()
+        return await withTaskGroup(of: [Duration].self) { group in
+            group.addTask {
+                await uploader.run()
+                return []
+            }
+            group.addTask { [clock, observer] in
+                var waits: [Duration] = []
+                for await event in observer.stream {
+                    if case .idle = event { break }
+                    guard case .waiting(let delay) = event else { continue }
+                    waits.append(delay)
+                    clock.advance(by: delay)
+                }
+                return waits
+            }
+            var waits: [Duration] = []
+            for await result in group { waits += result }
+            return waits
+        }
+    }
+
+    @Test func sendsTheNewestWithTheOlderOnesInOrder() async throws {
+        let transport = ScriptedTransport { _ in Self.delivered }
+        try await accept(1...4)
+        _ = await drain(try uploader(transport))
+        #expect(transport.requests.count == 1)
+        let body = String(decoding: try #require(transport.requests.first).body, as: UTF8.self)
+        let times = body.matches(of: /10:00:0(\d)/).map { $0.1 }
+        #expect(times == ["4", "1", "2", "3"])
+        #expect(try await outbox.ledger() == Ledger(accepted: 4, delivered: 4))
+    }
+
+    /// Swift keeps the timer of a sleep that is cancelled until its time.
+    @Test func sleepsOnceForManyDeliveries() async throws {
+        let transport = ScriptedTransport { _ in Self.delivered }
+        let uploader = try uploader(transport)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await uploader.run() }
+            for second in 1...20 {
+                try await accept(second...second)
+                await uploader.wake()
+                for await event in observer.stream { if case .delivered = event { break } }
+                // Time to begin another sleep, for a loop that would.
+                for _ in 0..<1000 where clock.sleepCount < second { await Task.yield() }
+            }
+            #expect(transport.requests.count == 20)
+            #expect(clock.sleepCount <= 2)
+            group.cancelAll()
+        }
+    }
+
+    @Test func passesOnTheServersTimeOfADeliveryAlone() async throws {
+        func dated(_ response: HTTPResponse, _ date: String) -> HTTPResponse {
+            var response = response
+            response.headers["Date"] = date
+            return response
+        }
+        let refusal = dated(Self.refusal(503, "UNAVAILABLE"), "Sun, 06 Nov 1994 08:49:37 GMT")
+        let delivered = dated(Self.delivered, "Mon, 05 Jan 2026 10:00:09 GMT")
+        try await accept(1...1)
+        _ = await drain(try uploader(ScriptedTransport(failing: 1, then: delivered) { refusal }))
+        let times = observer.events.compactMap { if case .serverTime(let time) = $0 { time } else { nil } }
+        #expect(times.map(\.description) == ["2026-01-05T10:00:09.000Z"])
+    }
+
+    @Test func neverSendsAnOlderPositionAsTheLast() async throws {
+        let transport = ScriptedTransport { _ in Self.delivered }
+        try await accept(1...8)
+        _ = await drain(try uploader(past: 2, transport))
+        let last = transport.requests.map { request in
+            String(decoding: request.body, as: UTF8.self).firstMatch(of: /lastLocation.*?10:00:0(\d)/)?.1 ?? ""
+        }
+        #expect(last == ["8", "8", "8", "8"])
+        #expect(try await outbox.ledger().delivered == 8)
+    }
+
+    @Test func asksForATokenAtEveryUpload() async throws {
+        let transport = ScriptedTransport { _ in Self.delivered }
+        try await accept(1...5)
+        _ = await drain(try uploader(past: 1, transport))
+        #expect(authorization.asked.count == transport.requests.count)
+        #expect(authorization.asked.allSatisfy { $0.vehicleID == "v" })
+        #expect(
+            transport.requests.enumerated().allSatisfy {
+                $0.element.headers["Authorization"] == "Bearer token-\($0.offset + 1)"
+            })
+    }
+
+    @Test func backsOffAndDeliversAfterAnOutage() async throws {
+        let transport = ScriptedTransport(failing: 5, then: Self.delivered) { Self.refusal(503, "UNAVAILABLE") }
+        try await accept(1...3)
+        let waits = await drain(try uploader(transport))
+        #expect(waits == [1, 2, 4, 8, 16].map { .seconds($0) })
+        #expect(try await outbox.ledger() == Ledger(accepted: 3, delivered: 3))
+    }
+
+    @Test func renewsARefusedTokenWithoutWaiting() async throws {
+        let transport = ScriptedTransport(failing: 1, then: Self.delivered) { Self.refusal(401, "UNAUTHENTICATED") }
+        try await accept(1...1)
+        let waits = await drain(try uploader(transport))
+        #expect(waits.isEmpty)
+        #expect(authorization.discarded.map(\.value) == ["token-1"])
+        #expect(transport.requests.map { $0.headers["Authorization"] } == ["Bearer token-1", "Bearer token-2"])
+    }
+
+    @Test func holdsOnARefusedTokenAndLosesNothing() async throws {
+        let transport = ScriptedTransport(failing: 4, then: Self.delivered) { Self.refusal(403, "PERMISSION_DENIED") }
+        try await accept(1...2)
+        let waits = await drain(try uploader(transport))
+        #expect(waits == [.seconds(60), .seconds(60), .seconds(60)])
+        // Every refusal drops its token: one request and one new token a probe.
+        #expect(authorization.discarded.map(\.value) == ["token-1", "token-2", "token-3", "token-4"])
+        #expect(try await outbox.ledger() == Ledger(accepted: 2, delivered: 2))
+    }
+
+    /// A provider or a transport that calls itself cancelled, though the uploader is not, has failed like any other.
+    @Test func doesNotAskInALoopAfterACancellationThatIsNotItsOwn() async throws {
+        let provider = ScriptedAuthorization { (_, asked) throws(AuthorizationError) in
+            guard asked > 2 else { throw AuthorizationError(.cancelled, "the worker was restarted") }
+            return AuthorizationToken(value: "t", lifetime: nil)
+        }
+        let transport = ScriptedTransport(failing: 2, then: Self.delivered) { () throws(HTTPTransportError) in
+            throw HTTPTransportError(.cancelled, "gone")
+        }
+        try await accept(1...1)
+        #expect(await drain(try uploader(transport, authorization: provider)) == [1, 2, 1, 2].map { .seconds($0) })
+        #expect(try await outbox.ledger().delivered == 1)
+    }
+
+    @Test func setsAsideTheOneUpdateThatIsNotTaken() async throws {
+        let transport = ScriptedTransport { request in
+            // The fix of second 3 is poison, wherever it stands.
+            String(decoding: request.body, as: UTF8.self).contains("10:00:03Z")
+                ? Self.refusal(400, "INVALID_ARGUMENT") : Self.delivered
+        }
+        try await accept(1...9)
+        _ = await drain(try uploader(transport))
+        #expect(try await outbox.ledger() == Ledger(accepted: 9, delivered: 8, quarantined: 1))
+        #expect(await outbox.quarantinedReasons.keys.sorted() == [3])
+    }
+
+    /// As after a change of the API: it is not the updates that are wrong.
+    @Test func keepsTheBacklogWhenEverythingIsRefused() async throws {
+        let transport = ScriptedTransport(failing: 13, then: Self.delivered) {
+            Self.refusal(400, "FAILED_PRECONDITION")
+        }
+        try await accept(1...100)
+        let waits = await drain(try uploader(transport))
+        #expect(try await outbox.ledger() == Ledger(accepted: 100, delivered: 97, quarantined: 3))
+        #expect(waits == [1, 60, 120, 240].map { .seconds($0) })
+        let told = observer.events.compactMap { if case .failed(let outcome, _) = $0 { outcome } else { nil } }
+        #expect(told.count == 13 && told.last?.isFailedAttempt == false)
+    }
+
+    @Test func waitsForATokenAndKeepsEverything() async throws {
+        let provider = ScriptedAuthorization { (_, asked) throws(AuthorizationError) in
+            guard asked > 3 else { throw AuthorizationError(.unavailable, "issuer down") }
+            return AuthorizationToken(value: "t", lifetime: nil)
+        }
+        let transport = ScriptedTransport { _ in Self.delivered }
+        try await accept(1...2)
+        let waits = await drain(try uploader(transport, authorization: provider))
+        #expect(waits == [1, 2, 4].map { .seconds($0) })
+        #expect(try await outbox.ledger().delivered == 2)
+    }
+
+    @Test func treatsANetworkFailureAsPassing() async throws {
+        let transport = ScriptedTransport(failing: 2, then: Self.delivered) { () throws(HTTPTransportError) in
+            throw HTTPTransportError(.connectionLost, "reset")
+        }
+        try await accept(1...1)
+        #expect(await drain(try uploader(transport)) == [.seconds(1), .seconds(2)])
+        #expect(try await outbox.ledger().delivered == 1)
+    }
+
+    @Test func endsAtOnceWhenCancelled() async throws {
+        let transport = ScriptedTransport { _ in Self.refusal(503, "UNAVAILABLE") }
+        try await accept(1...1)
+        let uploader = try uploader(transport)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await uploader.run() }
+            for await event in observer.stream { if case .waiting = event { break } }
+            group.cancelAll()  // the clock never moves: only the cancellation can end the wait
+        }
+        #expect(try await outbox.ledger() == Ledger(accepted: 1, pending: 1))
+    }
+
+    @Test func repeatsTheNewestAtTheHeartbeat() async throws {
+        let transport = ScriptedTransport { _ in Self.delivered }
+        try await accept(1...1)
+        let uploader = try uploader(transport)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await uploader.run() }
+            // Each sleep is announced as it begins; none is longer than the heartbeat.
+            group.addTask { [clock] in
+                for await _ in clock.sleeps { clock.advance(by: .seconds(60)) }
+            }
+            var deliveries = 0
+            for await event in observer.stream {
+                guard case .delivered = event else { continue }
+                deliveries += 1
+                if deliveries == 3 { break }
+            }
+            group.cancelAll()
+        }
+        let bodies = transport.requests.map { String(decoding: $0.body, as: UTF8.self) }
+        #expect(bodies.count >= 3)
+        #expect(bodies.allSatisfy { $0.contains("10:00:01Z") })
+        #expect(!bodies[0].contains("timeSinceUpdate"))
+        #expect(bodies[1].contains("timeSinceUpdate"))
+        #expect(try await outbox.ledger() == Ledger(accepted: 1, delivered: 1))
+    }
+
+    @Test(arguments: [1, 2]) func announcesOnceMoreWithANewToken(refusals: Int) async throws {
+        let transport = ScriptedTransport(failing: refusals, then: Self.delivered) {
+            Self.refusal(401, "UNAUTHENTICATED")
+        }
+        let outcome = try await uploader(transport).announce(presence: .offline).outcome
+        #expect(refusals == 1 ? outcome == .delivered : outcome.fault?.message == "401 UNAUTHENTICATED")
+        #expect(transport.requests.map { $0.headers["Authorization"] } == ["Bearer token-1", "Bearer token-2"])
+        #expect(authorization.discarded.map(\.value) == (1...refusals).map { "token-\($0)" })
+    }
+
+    @Test func announcesAPresenceByItself() async throws {
+        let transport = ScriptedTransport { _ in Self.delivered }
+        #expect(try await uploader(transport).announce(presence: .offline).outcome == .delivered)
+        let request = try #require(transport.requests.first)
+        #expect(request.url.target.hasSuffix("?updateMask=vehicleState"))
+        #expect(String(decoding: request.body, as: UTF8.self) == #"{"vehicleState":"OFFLINE"}"#)
+    }
+
+    /// Neither the store's failure nor the wait after it keeps a position in memory from going out.
+    @Test func sendsPositionsFromMemoryWhileTheOutboxFails() async throws {
+        await outbox.failEverything(with: OutboxError(.unusable, "read-only"))
+        let transport = ScriptedTransport { _ in Self.delivered }
+        let uploader = try uploader(transport)
+        let running = Task { await uploader.run() }
+        defer { running.cancel() }
+        var events = observer.stream.makeAsyncIterator()
+        for second in 1...3 {
+            while let event = await events.next() { if case .waiting = event { break } }
+            await uploader.offer(
+                unstored: LocationUpdate(.sample(Double(second))), overrulingStored: false)
+            while let event = await events.next() { if case .delivered = event { break } }
+        }
+        #expect(transport.requests.count == 3)
+        while let event = await events.next() { if case .waiting = event { break } }
+        await outbox.failEverything(with: nil)
+        try await accept(9...9)
+        clock.advance(by: .seconds(60))
+        while let event = await events.next() { if case .delivered = event { break } }
+        try await yieldTurns { try await outbox.ledger().pending == 0 }
+        #expect(try await outbox.ledger() == Ledger(accepted: 1, delivered: 1))
+    }
+}

@@ -1,0 +1,79 @@
+import FoundationEssentials
+import Glibc
+import LinuxPlatform
+
+/// A proxy of Debian's on loopback that asks for a user and password; killed with the value.
+package final class ProxyServer: Sendable {
+    package enum Kind: Sendable, CaseIterable {
+        /// tinyproxy.
+        case http
+        /// tinyproxy behind socat, which has the TLS.
+        case https
+        /// microsocks.
+        case socks5h
+    }
+
+    package static let user = "van-7"
+    package static let password = "hush-4711"
+
+    /// Whether the programs are installed.
+    package static let areAvailable = ["/usr/bin/tinyproxy", "/usr/bin/microsocks", "/usr/bin/socat"]
+        .allSatisfy(FileManager.default.isExecutableFile)
+
+    package let port: Int
+    private let reservations: [LoopbackSocket]
+    private let folder: TemporaryFolder
+    private let programs: [RunningProgram]
+
+    /// What it says of connections.
+    package var log: LineFlow { programs[0].output }
+
+    /// For a proxy with TLS, the authority that signed its certificate for `localhost`.
+    package var caFile: String { TestCertificates.authority(in: folder) }
+
+    /// Starts it. Names that `forbidding` matches, a basic regular expression, are forbidden; tinyproxy has such rules.
+    package init(_ kind: Kind, port: Int? = nil, forbidding: String? = nil) async throws {
+        reservations = try (0..<2).map { _ in try LoopbackSocket.reservation() }
+        let inner = kind == .https ? reservations[1].port : port ?? reservations[0].port
+        self.port = port ?? reservations[0].port
+        folder = try TemporaryFolder()
+        guard kind != .socks5h else {
+            let program = try RunningProgram([
+                "/usr/bin/microsocks", "-i", "127.0.0.1", "-p", "\(inner)", "-u", Self.user, "-P", Self.password,
+            ])
+            programs = [program]
+            await yieldTurns { (try? LoopbackSocket(.stream, connectedTo: inner)) != nil }
+            return
+        }
+        var configuration = "Port \(inner)\nListen 127.0.0.1\nBasicAuth \(Self.user) \(Self.password)\n"
+        if let forbidding {
+            try folder.write((forbidding + "\n").utf8, to: "forbidden")
+            configuration += "Filter \"\(folder.path("forbidden"))\"\n"
+        }
+        let file = try folder.write(configuration.utf8, to: "tinyproxy.conf")
+        let program = try RunningProgram(["/usr/bin/tinyproxy", "-d", "-c", file])
+        guard await program.output.line(saying: "Accepting connections") != nil else {
+            throw SystemError(call: "start tinyproxy, which says \(program.output.text),", number: ECONNREFUSED)
+        }
+        guard kind == .https else {
+            programs = [program]
+            return
+        }
+        try await TestCertificates.make(in: folder)
+        let server = TestCertificates.server(in: folder)
+        let front = try RunningProgram([
+            "/usr/bin/socat", "-d", "-d",
+            "OPENSSL-LISTEN:\(self.port),bind=127.0.0.1,reuseaddr,fork,verify=0,cert=\(server.certificate),key=\(server.key)",
+            "TCP:127.0.0.1:\(inner)",
+        ])
+        guard await front.errors.line(saying: "listening on") != nil else {
+            throw SystemError(call: "start socat, which says \(front.errors.text),", number: ECONNREFUSED)
+        }
+        programs = [program, front]
+    }
+
+    /// Ends it; connections to its port are refused from now on.
+    package func stop() {
+        for program in programs { program.kill() }
+    }
+}
