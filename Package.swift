@@ -66,7 +66,7 @@ let package = Package(
             ["TimeAndChance", "ReportedText", "HTTPMessages", "LinuxPlatform", "CCurl", "CCrypto"]),
         room(
             "Adapters", "SQLiteOutbox",
-            ["TimeAndChance", "ReportedText", "GNSS", "Reporting", "LinuxPlatform", "CSQLite"]),
+            ["TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "Reporting", "LinuxPlatform", "CSQLite"]),
         room(
             "Adapters", "FleetEngineDelivery",
             [

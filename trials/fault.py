@@ -35,7 +35,7 @@ ERRORS = ("ENOSPC", "EIO", "EINTR")
 LAST_CALL = 200  # of each thread, as strace counts them
 DRIVE_SECONDS = 600
 WRITTEN = ["output", "errors"] + [f"config.sqlite{suffix}" for suffix in (
-    "", "-wal", "-shm", ".lock", ".reserve", ".rebuilt", ".rebuilt-wal", ".rebuilt-shm")]
+    "", "-wal", "-shm", ".lock", ".reserve", ".count", ".rebuilt", ".rebuilt-wal", ".rebuilt-shm")]
 RUN_SECONDS = 120
 WORKERS = 2
 # After so many runs of a kind in which no call was left to fail, the rest would be the same.

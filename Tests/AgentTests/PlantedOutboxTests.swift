@@ -134,7 +134,7 @@ struct PlantedOutbox {
         let replay = try await BuiltProgram.run(
             ["replay", log, "--config", config, "--outbox", bench.folder.path("o/outbox.sqlite")])
         #expect(replay.ending == .exited(0))
-        for name in [".lock", ".reserve", ".vehicle"] {
+        for name in [".lock", ".reserve", ".count", ".vehicle"] {
             try FileSystem.removeFile(at: bench.folder.path("o/outbox.sqlite" + name))
         }
         for name in ["o/outbox.sqlite", "o"] { unsafe chown(bench.folder.path(name), 12345, 12345) }

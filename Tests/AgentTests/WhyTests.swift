@@ -356,7 +356,7 @@ import WaypostTestSupport
             clock.advance(by: .seconds(60))
         }
         if let stall = example.stall { monitor.note(lastStall: stall) }
-        monitor.note(.lostLog, example.outboxWarning)
+        monitor.note(.olderStore, example.outboxWarning)
         var summary = StoreSummary(Ledger(accepted: example.pending, pending: example.pending))
         summary.quarantined.count = example.quarantined
         let report = StatusReport(
@@ -374,8 +374,8 @@ import WaypostTestSupport
             #expect(monitor.snapshot.outboxWarning == "\(warning)")
         }
         monitor.note(.pinnedLog, nil)
-        #expect(monitor.snapshot.outboxWarning == "lostLog")
-        monitor.note(.lostLog, nil)
+        #expect(monitor.snapshot.outboxWarning == "olderStore")
+        monitor.note(.olderStore, nil)
         #expect(monitor.snapshot.outboxWarning == "removedLog")
         for warning in OutboxWarning.allCases { monitor.note(warning, nil) }
         #expect(monitor.snapshot.outboxWarning == nil)

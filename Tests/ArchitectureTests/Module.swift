@@ -57,7 +57,7 @@ let modules: [Module] = [
         ["TimeAndChance", "ReportedText", "HTTPMessages", "LinuxPlatform", "CCurl", "CCrypto", "Glibc"]),
     Module(
         "Adapters", "SQLiteOutbox",
-        ["TimeAndChance", "ReportedText", "GNSS", "Reporting", "LinuxPlatform", "CSQLite", "Glibc"]),
+        ["TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "Reporting", "LinuxPlatform", "CSQLite", "Glibc"]),
     Module(
         "Adapters", "FleetEngineDelivery",
         [

@@ -68,7 +68,8 @@ struct CallFaultTrial {
                 if failures > 0 { try promises.check(engine, isReopened: false) }
                 return try work(&promises, engine)
             } catch let error as OutboxError {
-                (attempts, failures) = (attempts + 1, failures + 1)
+                attempts = attempts + 1
+                failures = failures + 1
                 if attempts == Self.patience { disk.heal() }
                 if attempts == 2 * Self.patience { throw error }
             }

@@ -15,15 +15,17 @@ import TimeAndChance
         var readable: [Int64] = [4, 6, 10]
 
         init(_ description: String, _ sql: String, readable: [Int64] = [4, 6, 10]) {
-            (testDescription, self.sql, self.readable) = (description, sql, readable)
+            testDescription = description
+            self.sql = sql
+            self.readable = readable
         }
     }
 
     private static func row(_ sequence: Int64, _ change: (inout LocationUpdate) -> Void = { _ in }) -> String {
         var update = sample(4)
         change(&update)
-        let row = QuarantinedUpdate(stored: StoredUpdate(sequence: sequence, update: update), reason: "400")
-        return "REPLACE INTO quarantined VALUES (\(sequence), \(ExtremeRows.hex(row.bytes)))"
+        let stored = StoredUpdate(sequence: sequence, update: update)
+        return QuarantinedUpdate(stored: stored, reason: "400").row.sql
     }
 
     private static func position(_ update: LocationUpdate, _ latitude: Double, _ longitude: Double) -> LocationUpdate {
@@ -33,7 +35,7 @@ import TimeAndChance
     // One table after the other: a sum of them is more than Swift 6.2 infers.
 
     /// In place of the update 6.
-    private static let numbers: [Crafted] = [Double.nan, .infinity, -.infinity, 1e308, -1e308].flatMap { number in
+    private static let numbers: [Crafted] = [Double.infinity, -.infinity, 1e308, -1e308].flatMap { number in
         let changes: [(String, (inout LocationUpdate) -> Void)] = [
             ("latitude", { $0 = position($0, number, 10) }), ("longitude", { $0 = position($0, 53, number) }),
             ("altitude", { $0.altitudeMeters = number }), ("speed", { $0.speedMetersPerSecond = number }),
@@ -46,8 +48,10 @@ import TimeAndChance
         Crafted("time \(time)", row(6) { $0.timeOfFix = UTCTime(millisecondsSince1970: time) }, readable: [4, 10])
     }
 
-    private static let bodies: [Crafted] = ["'text'", "1.5", "x''", "zeroblob(300000)"].map {
-        Crafted("body \($0)", "UPDATE quarantined SET body = \($0) WHERE id = 6", readable: [4, 10])
+    private static let values: [Crafted] = ["'text'", "1.5", "x''", "zeroblob(300000)", "NULL"].flatMap { value in
+        ["time", "latitude", "checksum"].map {
+            Crafted("\($0) \(value)", "UPDATE quarantine SET \($0) = \(value) WHERE sequence = 6", readable: [4, 10])
+        }
     }
 
     private static let sequences: [Crafted] = [(1 << 53) + 1, Int64.max, -1, .min].map {
@@ -64,10 +68,10 @@ import TimeAndChance
         Crafted(
             "not counted by far", (20...29).map { row($0) }.joined(separator: ";"),
             readable: [4, 6, 10] + Array(20...29)),
-        Crafted("pending as well", "DELETE FROM quarantined WHERE id = 4;" + row(11), readable: [6, 10, 11]),
+        Crafted("pending as well", "DELETE FROM quarantine WHERE sequence = 4;" + row(11), readable: [6, 10, 11]),
     ]
 
-    private static let all: [Crafted] = [numbers, times, bodies, sequences, beyondTheLast, others].flatMap { $0 }
+    private static let all: [Crafted] = [numbers, times, values, sequences, beyondTheLast, others].flatMap { $0 }
 
     @Test(arguments: all) func isRepairedAtTheStart(crafted: Crafted) throws {
         let folder = try StoreFolder()

@@ -14,7 +14,7 @@ import Testing
         try folder.buildBacklog(2000)
         var database = try folder.read("outbox.sqlite")
         let connection = try SQLiteConnection(path: folder.store, access: .immutable)
-        let root = Int(try connection.integer("SELECT rootpage FROM sqlite_schema WHERE name = 'records'") ?? 0)
+        let root = Int(try connection.integer("SELECT rootpage FROM sqlite_schema WHERE name = 'updates'") ?? 0)
         let rootPage = Array(database[Self.range(ofPage: root)])
         try #require(rootPage[0] == 5, "an interior page of a table")
         let first = Self.integer(rootPage, at: Self.cells(of: rootPage)[0])

@@ -28,24 +28,14 @@ struct DamageTrial {
             }
             var cells: [Int64: [UInt8]] = [:]
             for record in try outbox.store?.rows.oldest(limit: rows) ?? [] {
-                cells[record.stored.sequence] = Self.cell(record)
+                cells[record.stored.sequence] = record.row.cell
             }
-            (self.cells, self.early) = (cells, early)
+            self.cells = cells
+            self.early = early
             accepted = try outbox.ledger().accepted
             database = try folder.read("outbox.sqlite")
             log = try folder.read("outbox.sqlite-wal")
             places = Places(cells, database: database, log: log)
-        }
-
-        /// A row as it lies in a page: size of the payload, row id, record header, body (fileformat2.html §1.6, §2.1).
-        static func cell(_ record: UpdateRecord) -> [UInt8] {
-            func varint(_ value: Int) -> [UInt8] {
-                value < 0x80 ? [UInt8(value)] : varint(value >> 7).map { $0 | 0x80 } + [UInt8(value & 0x7f)]
-            }
-            let body = record.bytes
-            let type = varint(12 + 2 * body.count)
-            return varint(2 + type.count + body.count) + varint(Int(record.stored.sequence))
-                + [UInt8(2 + type.count), 0] + type + body
         }
     }
 
@@ -59,7 +49,8 @@ struct DamageTrial {
     /// Damages a copy of `sample` and opens it.
     mutating func run(_ sample: Sample, seed: UInt64) throws {
         var chance = SplitMix64(seed: seed)
-        var (database, log) = (sample.database, sample.log)
+        var database = sample.database
+        var log = sample.log
         let words = Self.damage(&database, &log, sample, using: &chance)
         let folder = try StoreFolder()
         try folder.write(database, to: "outbox.sqlite")
@@ -127,7 +118,10 @@ struct DamageTrial {
         case 10: log = noise(log.count); return "noise for a log"
         case 11: database = [UInt8](repeating: 0, count: database.count); return "database zeroed"
         case 12: database = noise(5000); return "a foreign file for a database"
-        default: (database, log) = (Array(log[1024...]), []); return "a piece of the log for a database"
+        default:
+            database = Array(log[1024...])
+            log = []
+            return "a piece of the log for a database"
         }
     }
 }

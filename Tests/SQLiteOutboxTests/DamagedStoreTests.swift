@@ -15,7 +15,9 @@ struct Damage: Sendable, CustomTestStringConvertible {
     let change: @Sendable (StoreFolder) throws -> Void
 
     init(_ description: String, keepsRows: Bool = false, _ change: @escaping @Sendable (StoreFolder) throws -> Void) {
-        (testDescription, self.keepsRows, self.change) = (description, keepsRows, change)
+        testDescription = description
+        self.keepsRows = keepsRows
+        self.change = change
     }
 
     /// Changes the bytes of the database, after its log has been moved into it.
@@ -96,7 +98,8 @@ private struct CutStore: Sendable {
             if second == 250 { early = try folder.read("outbox.sqlite-wal") }
             if second % 200 == 0 { try outbox.deliverBatch(maximumPastLocations: 20) }
         }
-        (pending, ledger) = (try outbox.pendingUpdates(), try outbox.ledger())
+        pending = try outbox.pendingUpdates()
+        ledger = try outbox.ledger()
         try folder.copyStore(to: "cut")
         files = [
             "outbox.sqlite": try folder.read("cut"), "outbox.sqlite-wal": try folder.read("cut-wal"), "early": early,

@@ -10,7 +10,10 @@ enum Drives {
     /// a quarter of an hour. `noise` in metres, as a receiver has.
     static func town(updates: Int, seed: UInt64 = 1, noise: Double = 2) -> [LocationUpdate] {
         var chance = SplitMix64(seed: seed)
-        var (east, north, course, speed) = (0.0, 0.0, 0.0, 10.0)
+        var east = 0.0
+        var north = 0.0
+        var course = 0.0
+        var speed = 10.0
         var time = UTCTime(year: 2026, month: 1, day: 5)
         var standing = 0
         return (0..<updates).map { _ in
@@ -50,7 +53,8 @@ enum Drives {
         var before = 0
         for update in whole {
             while before + 2 < left.count, left[before + 1].timeOfFix < update.timeOfFix { before += 1 }
-            let (one, next) = (left[before], left[before + 1])
+            let one = left[before]
+            let next = left[before + 1]
             if one == update || next == update { continue }
             let span = one.timeOfFix.duration(to: next.timeOfFix)
             let share = one.timeOfFix.duration(to: update.timeOfFix) / span

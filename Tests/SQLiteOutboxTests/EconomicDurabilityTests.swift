@@ -31,7 +31,8 @@ struct EconomicDurability {
     func commitsWithinItsWindow(durability: OutboxDurability, count: Int, age: Int, isDue: Bool) {
         var group = GroupCommit()
         for _ in 0..<count {
-            group.append([GroupCommit.Element(update: sample(1), overrulesEarlier: false)], at: .zero)
+            group.append(
+                [GroupCommit.Element(update: sample(1), overrulesEarlier: false, isShapePoint: false)], at: .zero)
         }
         #expect(group.isDue(durability, at: .seconds(age), nextMaintenanceAfter: .seconds(2)) == isDue)
     }
@@ -169,7 +170,7 @@ struct EconomicDurability {
         let folder = try StoreFolder()
         let outbox = try open(folder)
         for second in 1...35 { _ = try outbox.append(sample(second)) }
-        try folder.execute("UPDATE records SET body = zeroblob(40) WHERE id = 7; PRAGMA wal_checkpoint(TRUNCATE)")
+        try folder.execute("UPDATE updates SET time = 0 WHERE sequence = 7; PRAGMA wal_checkpoint(TRUNCATE)")
         #expect(try outbox.pendingUpdates().map(\.sequence) == Array(1...6) + Array(8...35))
         #expect(try outbox.ledger() == Ledger(accepted: 35, pending: 34, evicted: 1))
         #expect(folder.recoveries.count == 1)

@@ -19,14 +19,16 @@ struct FailingCalls {
     @Test(arguments: DiskCall.allCases, OutboxDurability.allCases)
     func loseNothing(call: DiskCall, durability: OutboxDurability) throws {
         let failures = Self.errors.map { DiskFault.Failure.error($0) } + (call == .write ? [.shortWrite] : [])
-        var (runs, failed) = (0, 0)
+        var runs = 0
+        var failed = 0
         for failure in failures {
             for lasts in [false, true] {
                 for number in Self.numbers {
                     let fault = DiskFault(failure, at: number, of: call, lasts: lasts)
                     var trial = try CallFaultTrial([fault], durability)
                     do { if try !trial.run() { break } } catch { Issue.record(error, "\(fault)") }
-                    (runs, failed) = (runs + 1, failed + trial.failures)
+                    runs = runs + 1
+                    failed = failed + trial.failures
                 }
             }
         }
@@ -71,7 +73,7 @@ struct FailingCalls {
         _ = try outbox?.append(sample(1))
         do {
             let reader = try SQLiteConnection(path: folder.store, access: .readOnly, on: disk)
-            try reader.execute("BEGIN; SELECT * FROM records")
+            try reader.execute("BEGIN; SELECT * FROM updates")
             disk.order(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .sync))
             #expect(throws: OutboxError.self) { try outbox?.append(sample(2)) }
             let error = #expect(throws: OutboxError.self) { try outbox?.append(sample(3)) }

@@ -11,7 +11,8 @@ import Testing
         let bytes: [UInt8]
 
         init(_ description: String, _ bytes: some Sequence<UInt8>) {
-            (testDescription, self.bytes) = (description, Array(bytes))
+            testDescription = description
+            self.bytes = Array(bytes)
         }
     }
 

@@ -14,7 +14,10 @@ struct LargestNumbers {
         let testDescription: String
         let sql: String
 
-        init(_ description: String, _ sql: String) { (testDescription, self.sql) = (description, sql) }
+        init(_ description: String, _ sql: String) {
+            testDescription = description
+            self.sql = sql
+        }
     }
 
     private typealias Rows = ExtremeRows
@@ -35,18 +38,20 @@ struct LargestNumbers {
             Crafted("seqmax \(number)", Rows.row(number)),
             Crafted(
                 "seqmax \(number), counted",
-                Rows.ledger { ($0.lastSequence, $0.delivered) = (number - 1, number - 6) } + ";" + Rows.row(number)),
+                Rows.ledger(accepted: number - 1, delivered: number - 6) + ";" + Rows.row(number)),
             Crafted("ledgermax \(number)", balanced { $0.delivered = number - 5 }),
             Crafted("revmax \(number)", Rows.ledger { $0.revision = number }),
             Crafted(
                 "tallymix \(number)",
                 balanced {
-                    ($0.evictions[.oldest].count, $0.evictions[.age].count) = (number / 2, number - number / 2 - 5)
+                    $0.evictions[.oldest].count = number / 2
+                    $0.evictions[.age].count = number - number / 2 - 5
                 }),
             Crafted(
                 "tallymix \(number), below zero",
                 balanced {
-                    ($0.evictions[.oldest].count, $0.evictions[.age].count) = (number, number)
+                    $0.evictions[.oldest].count = number
+                    $0.evictions[.age].count = number
                     $0.delivered = -number - 5
                 }),
             Crafted("evicthuge \(number)", Rows.ledger { $0.evictions[.oldest].count = number }),
@@ -61,15 +66,15 @@ struct LargestNumbers {
         Crafted("a gap too wide to be counted", Rows.row(30_000)),
         Crafted(
             "more rows than the ledger has",
-            Rows.ledger { ($0.lastSequence, $0.pending, $0.delivered) = (30_000, 0, 30_000) } + ";" + Rows.row(30_000)),
+            Rows.ledger(accepted: 30_000, pending: 0, delivered: 30_000) + ";" + Rows.row(30_000)),
         Crafted(
             "two rows more than the ledger has",
-            Rows.ledger { ($0.lastSequence, $0.pending, $0.delivered) = (30_000, 4, 29_996) } + ";" + Rows.row(30_000)),
-        Crafted("a row before the first", Rows.ledger { ($0.lastSequence, $0.pending) = (6, 6) } + ";" + Rows.row(-1)),
+            Rows.ledger(accepted: 30_000, pending: 4, delivered: 29_996) + ";" + Rows.row(30_000)),
+        Crafted("a row before the first", Rows.ledger(accepted: 6, pending: 6) + ";" + Rows.row(-1)),
         Crafted(
             "a quarantine that is not counted",
-            "DELETE FROM records WHERE id = 4; INSERT INTO quarantined VALUES (4, \(Rows.hex(refused.bytes)));"
-                + Rows.ledger { ($0.pending, $0.delivered) = (4, 1) }),
+            "DELETE FROM updates WHERE sequence = 4; \(refused.row.sql);"
+                + Rows.ledger(pending: 4, delivered: 1)),
     ]
 
     /// Every update that was accepted is delivered, every ledger that was written is read, and no store is repaired
@@ -125,7 +130,9 @@ struct LargestNumbers {
         try first.close()
         try folder.execute(
             Rows.ledger { counters in
-                (counters.lastSequence, counters.delivered, counters.quarantined.count) = (limit, parts[0], parts[1])
+                counters.lastSequence = limit
+                counters.delivered = parts[0]
+                counters.quarantined.count = parts[1]
                 for (reason, part) in zip(EvictionReason.allCases, parts[2...]) {
                     counters.evictions[reason].count = part
                 }
@@ -157,16 +164,16 @@ struct LargestNumbers {
 
     private func expectAllToBeReadable(_ folder: StoreFolder) throws {
         let connection = try SQLiteConnection(path: folder.store, access: .readOnly)
-        let records = try SQLiteStatement(connection, "SELECT id, body FROM records")
-        while try records.step() {
-            let (id, body) = (records.integer(0), records.blob(1)[...])
-            let isReadable = id == LedgerRecord.id ? LedgerRecord(body) != nil : UpdateRecord(body, sequence: id) != nil
-            try #require(isReadable, "row \(id)")
-        }
-        let quarantined = try SQLiteStatement(connection, "SELECT id, body FROM quarantined")
-        while try quarantined.step() {
-            let id = quarantined.integer(0)
-            try #require(QuarantinedUpdate(quarantined.blob(1)[...], sequence: id) != nil, "quarantined row \(id)")
+        for table in [StoreSchema.updates, StoreSchema.quarantine] {
+            let statement = try SQLiteStatement(connection, "SELECT \(StoredRow.columns) FROM \(table)")
+            while try statement.step() {
+                let sequence = statement.integer(0)
+                let found = StoredRow(statement)
+                let row = try #require(found, "row \(sequence) of \(table)")
+                let isReadable =
+                    LedgerRecord(row) != nil || UpdateRecord(row) != nil || QuarantinedUpdate(row) != nil
+                try #require(isReadable, "row \(row.sequence) of \(table)")
+            }
         }
     }
 

@@ -63,7 +63,7 @@ import WaypostTestSupport
         for second in 1...10 { _ = try first.append(sample(second)) }
         try folder.moveStore(owner: first)
         let reader = try SQLiteConnection(path: folder.store, access: .readOnly)
-        try reader.execute("BEGIN; SELECT count(*) FROM records")
+        try reader.execute("BEGIN; SELECT count(*) FROM updates")
         let outbox = try folder.open()
         #expect(try outbox.append(sample(11)).sequence == 11)
         try folder.copyStore(to: "killed")
@@ -82,7 +82,7 @@ import WaypostTestSupport
         let outbox = try folder.open(on: disk)
         for second in 1...10 { _ = try outbox.append(sample(second)) }
         let reader = try SQLiteConnection(path: folder.store, access: .readOnly)
-        try reader.execute("BEGIN; SELECT count(*) FROM records")
+        try reader.execute("BEGIN; SELECT count(*) FROM updates")
         disk.order(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .sync))
         #expect(throws: OutboxError.self) { try outbox.append(sample(11)) }
         for _ in 1...2 {
@@ -104,7 +104,7 @@ import WaypostTestSupport
         let outbox = try OutboxEngine(settings)
         _ = try outbox.append(sample(1))
         let reader = try SQLiteConnection(path: folder.store, access: .readOnly)
-        try reader.execute("BEGIN; SELECT count(*) FROM records")
+        try reader.execute("BEGIN; SELECT count(*) FROM updates")
         var second = 2
         while told.withLock({ $0.isEmpty }), second < 20_000 {
             _ = try outbox.append(sample(second))

@@ -14,7 +14,9 @@ import Testing
         try #require(unsafe truncate(folder.path(name), Self.length) == 0)
     }
 
-    @Test(arguments: ["-wal", "-shm", "-journal", ".lock", ".reserve", ".rebuilt", ".rebuilt-wal", ".damaged-1", ""])
+    @Test(arguments: [
+        "-wal", "-shm", "-journal", ".lock", ".reserve", ".count", ".rebuilt", ".rebuilt-wal", ".damaged-1", "",
+    ])
     func doNotKeepTheServiceFromStarting(suffix: String) throws {
         let folder = try StoreFolder()
         let first = try folder.open()
@@ -56,13 +58,13 @@ import Testing
             unsafe fwrite(bytes, 1, bytes.count, file)
             unsafe fclose(file)
             var found: [Int64] = []
-            try RecordScan.scan(path: folder.path(name), on: SystemDisk()) { one in
-                if case .update(let record, _) = one { found.append(record.stored.sequence) }
+            try RowScan.scan(path: folder.path(name), on: SystemDisk()) { row in
+                if UpdateRecord(row) != nil { found.append(row.sequence) }
             }
             #expect(found == [1, 2, 3, 4, 5, 1, 2, 3, 4, 5] || found.sorted() == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5])
             found = []
-            try RecordScan.scan(path: folder.path(name), on: SystemDisk(), upTo: 1 << 20) { one in
-                if case .update(let record, _) = one { found.append(record.stored.sequence) }
+            try RowScan.scan(path: folder.path(name), on: SystemDisk(), upTo: 1 << 20) { row in
+                if UpdateRecord(row) != nil { found.append(row.sequence) }
             }
             #expect(found.sorted() == [1, 2, 3, 4, 5])
         }

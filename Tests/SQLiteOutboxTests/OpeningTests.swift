@@ -21,12 +21,13 @@ import WaypostTestSupport
         }
     }
 
-    @Test func leavesOneFileAndTheReserveBehind() throws {
+    @Test func leavesItsFilesBehindWithoutALog() throws {
         let folder = try StoreFolder()
         let outbox = try folder.open()
         _ = try outbox.append(sample(1))
         try outbox.close()
-        #expect(try folder.names == ["outbox.sqlite", "outbox.sqlite.lock", "outbox.sqlite.reserve"])
+        #expect(
+            try folder.names == ["outbox.sqlite", "outbox.sqlite.count", "outbox.sqlite.lock", "outbox.sqlite.reserve"])
     }
 
     @Test func tellsWhoHoldsTheStore() throws {
@@ -57,51 +58,6 @@ import WaypostTestSupport
         let error = #expect(throws: OutboxError.self) { try folder.open("file/outbox.sqlite") }
         #expect(error?.code == .unusable)
         #expect(error?.detail.contains("\(folder.path("file"))") == true)
-    }
-
-    /// The process was killed, and somebody has tidied up: the index of the log tells that there was more.
-    @Test func saysThatTheLogWasRemoved() throws {
-        let folder = try StoreFolder()
-        let outbox = try folder.open()
-        for second in 1...300 { _ = try outbox.append(sample(second)) }
-        for suffix in ["", "-shm"] {
-            try FileManager.default.copyItem(atPath: folder.store + suffix, toPath: folder.path("killed" + suffix))
-        }
-        let told = Locked<[String]>([])
-        var settings = folder.configuration("killed")
-        settings.reportWarning = { _, words in told.withLock { $0.append(words) } }
-        let killed = try OutboxEngine(settings)
-        let accepted = try killed.ledger().accepted
-        #expect(accepted > 0 && accepted < 300)
-        let path = folder.path("killed")
-        let words = try #require(told.withLock { $0.first })
-        #expect(words.hasPrefix("\(path)-wal was removed, and with it the outbox's last "))
-        #expect(
-            words.contains(
-                " pages: it is older than it was, and knows of \(accepted) accepted updates. Those accepted after that are "
-            ))
-        try killed.close()
-        try OutboxEngine(settings).close()
-        #expect(told.withLock { $0.count } == 1, "once")
-        #expect(folder.recoveries.isEmpty)
-    }
-
-    /// Another program that opens the outbox of a killed process moves its log into it, and removes both files.
-    @Test func saysNothingOfALogThatWasMovedIntoTheStore() throws {
-        let folder = try StoreFolder()
-        let outbox = try folder.open()
-        for second in 1...300 { _ = try outbox.append(sample(second)) }
-        for suffix in ["", "-wal", "-shm"] {
-            try FileManager.default.copyItem(atPath: folder.store + suffix, toPath: folder.path("killed" + suffix))
-        }
-        do {
-            let other = try SQLiteConnection(path: folder.path("killed"), access: .readWrite)
-            #expect(try other.integer("SELECT count(*) FROM records") == 301)
-        }
-        #expect(!folder.exists("killed-wal"))
-        var settings = folder.configuration("killed")
-        settings.reportWarning = { Issue.record("\($1)") }
-        #expect(try OutboxEngine(settings).ledger().accepted == 300)
     }
 
     @Test func setsADamagedStoreAsideWithItsTime() throws {
@@ -186,7 +142,8 @@ import WaypostTestSupport
         let disk = folder.lyingDisk(seed: 1)
         let outbox = try folder.open(on: disk)
         let batch = try #require(try outbox.nextBatch(maximumPastLocations: 50))
-        let (reads, pages) = (disk.counts[.read] ?? 0, try folder.read("outbox.sqlite").count / 1024)
+        let reads = disk.counts[.read] ?? 0
+        let pages = try folder.read("outbox.sqlite").count / 1024
         #expect(reads > 0 && reads < pages / 100)
         #expect(batch.stored?.sequence == 100_000)
         #expect(batch.past.map(\.sequence) == Array(1...50))

@@ -10,7 +10,8 @@ struct OutboxConduct: Sendable, CustomTestStringConvertible {
     let check: @Sendable (any Outbox) async throws -> Void
 
     init(_ description: String, _ check: @escaping @Sendable (any Outbox) async throws -> Void) {
-        (testDescription, self.check) = (description, check)
+        testDescription = description
+        self.check = check
     }
 
     static let all: [OutboxConduct] = [

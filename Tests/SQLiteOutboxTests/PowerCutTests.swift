@@ -22,12 +22,17 @@ struct PowerCuts {
 
     private func cut(_ count: Int, _ durability: OutboxDurability) throws {
         var left = count
-        var (cuts, accepted, repeated, lost) = (0, Int64(0), 0, 0)
+        var cuts = 0
+        var accepted = Int64(0)
+        var repeated = 0
+        var lost = 0
         while left > 0 {
             var trial = try PowerTrial(seed: UInt64(left), durability: durability)
             try trial.run(cuts: min(left, 40))
             left -= 40
-            (cuts, accepted, repeated) = (cuts + trial.cuts, accepted + trial.accepted, repeated + trial.repeated)
+            cuts = cuts + trial.cuts
+            accepted = accepted + trial.accepted
+            repeated = repeated + trial.repeated
             lost += trial.lost
         }
         print("power cuts, \(durability): \(cuts); accepted \(accepted), lost \(lost), repeated \(repeated)")

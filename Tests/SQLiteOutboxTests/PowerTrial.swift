@@ -52,7 +52,8 @@ struct PowerTrial {
             repeated += again
             try outbox.close()
         }
-        (accepted, lost) = (promises.accepted, promises.lost)
+        accepted = promises.accepted
+        lost = promises.lost
         try #require(folder.recoveries.isEmpty, "a power cut is no damage: \(folder.recoveries)")
     }
 

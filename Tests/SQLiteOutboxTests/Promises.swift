@@ -30,7 +30,8 @@ struct Promises {
     private var acceptedAt: [Int64: Duration] = [:]
 
     init(accepted: Int64 = 0, window: OutboxDurability.Window? = nil) {
-        (self.accepted, self.window) = (accepted, window)
+        self.accepted = accepted
+        self.window = window
     }
 
     /// Takes over what is there.
@@ -74,7 +75,9 @@ struct Promises {
         let live = accepted + Int64(offered.count)
         for update in offered {
             accepted += 1
-            (pending[accepted], acceptedAt[accepted], liveOf[accepted]) = (update, now, live)
+            pending[accepted] = update
+            acceptedAt[accepted] = now
+            liveOf[accepted] = live
         }
         offered = []
     }
@@ -132,7 +135,9 @@ struct Promises {
         // Acknowledged on a disk that failed then: in memory, if it is not in the way of the others.
         for sequence in unsettled where found[sequence] == nil { unwritten[sequence] = pending[sequence] }
         if isReopened { unwritten = [:] }
-        (pending, offered, unsettled) = (found, [], [])
+        pending = found
+        offered = []
+        unsettled = []
         return repeated
     }
 
@@ -155,7 +160,9 @@ struct Promises {
             try hold(age <= window.span, "\(sequence) was accepted \(age) ago, and is lost")
         }
         pending = pending.filter { $0.key <= safe }.merging(kept) { $1 }
-        (accepted, offered, acceptedAt) = (ledger.accepted, [], acceptedAt.filter { kept[$0.key] != nil })
+        accepted = ledger.accepted
+        offered = []
+        acceptedAt = acceptedAt.filter { kept[$0.key] != nil }
         return again.count
     }
 

@@ -132,7 +132,7 @@ import TimeAndChance
     @Test func isLeftAloneByARequestOfALaterRelease() throws {
         let folder = try StoreFolder()
         let outbox = try filled(folder)
-        try folder.execute("INSERT INTO requests (id, body) VALUES (7, x'ff00')")
+        try folder.execute("INSERT INTO requests (id, action) VALUES (7, 'forget')")
         #expect(try !outbox.maintain())
         #expect(try OutboxRequester(path: folder.store).answer(to: 7) == .notUnderstood)
         #expect(try outbox.ledger().quarantined == 3)
@@ -167,15 +167,6 @@ import TimeAndChance
         if treeIsSound { #expect(summary.ledger == Ledger(accepted: 200, pending: 197, evicted: 2, quarantined: 1)) }
     }
 
-    @Test func saysThatTheRunningServiceIsTooOld() throws {
-        let folder = try StoreFolder()
-        try folder.open(schema: .older).close()
-        let error = #expect(throws: OutboxError.self) { try OutboxRequester(path: folder.store, schema: .later) }
-        #expect(
-            error?.detail == "\(folder.store): the running service is an older release, which takes no requests; "
-                + "restart it first")
-    }
-
     @Test func leavesARepairToTheService() throws {
         let folder = try StoreFolder()
         try filled(folder).close()
@@ -185,17 +176,5 @@ import TimeAndChance
         let error = #expect(throws: OutboxError.self) { try OutboxEngine(settings) }
         #expect(error?.detail.hasSuffix("the service repairs it at its next start") == true)
         #expect(try folder.read("outbox.sqlite") == Array("text".utf8))
-    }
-
-    @Test(arguments: [
-        QuarantineRequest(.requeue, nil), QuarantineRequest(.discard, [1, 1 << 40]), QuarantineRequest(.requeue, []),
-    ])
-    func requestComesBackFromItsBytes(request: QuarantineRequest) {
-        #expect(QuarantineRequest(request.bytes) == request)
-    }
-
-    @Test(arguments: [QuarantineAnswer.notUnderstood, .done(count: 3, notKept: 1 << 33), .unknown([1, 1 << 40])])
-    func answerComesBackFromItsBytes(answer: QuarantineAnswer) {
-        #expect(QuarantineAnswer(answer.bytes) == answer)
     }
 }

@@ -65,7 +65,7 @@ import Testing
         let outbox = try open()
         _ = try outbox.append(sample(1))
         let reader = try SQLiteConnection(path: folder.store, access: .readOnly)
-        try reader.execute("BEGIN; SELECT count(*) FROM records")
+        try reader.execute("BEGIN; SELECT count(*) FROM updates")
         _ = try outbox.append(sample(2))
         try remove(.log)
         for second in 3...4 {

@@ -22,6 +22,66 @@ func zigzag(_ second: Int) -> LocationUpdate {
     return update
 }
 
+extension StoredRow {
+    /// A statement that puts the row into its table, whatever is there.
+    var sql: String {
+        let values = parameters.map { value in
+            switch value {
+            case .null: "NULL"
+            case .integer(let number): "\(number)"
+            case .real(let number): number.isInfinite ? (number > 0 ? "9e999" : "-9e999") : "\(number)"
+            case .text(let bytes):
+                "CAST(x'" + bytes.map { String(String(UInt16(256) + UInt16($0), radix: 16).dropFirst()) }.joined()
+                    + "' AS TEXT)"
+            }
+        }
+        let table = state == .quarantined ? StoreSchema.quarantine : StoreSchema.updates
+        return "REPLACE INTO \(table) VALUES (\(values.joined(separator: ", ")))"
+    }
+
+    /// The row as it is in a page: size of the payload, sequence, header, values (fileformat2.html §1.6, §2.1).
+    var cell: [UInt8] {
+        func varint(_ value: Int) -> [UInt8] {
+            value < 0x80 ? [UInt8(value)] : varint(value >> 7).map { $0 | 0x80 } + [UInt8(value & 0x7f)]
+        }
+        var types: [UInt8] = [0]
+        var content: [UInt8] = []
+        for value in parameters.dropFirst() {
+            let (type, bytes) = value.stored
+            types += varint(type)
+            content += bytes
+        }
+        let payload = varint(types.count + 1) + types + content
+        return varint(payload.count) + varint(Int(sequence)) + payload
+    }
+}
+
+extension StoredValue {
+    /// Its type and its bytes in a row.
+    fileprivate var stored: (type: Int, bytes: [UInt8]) {
+        switch self {
+        case .null: return (0, [])
+        case .integer(let number): return Self.stored(number)
+        case .real(let number):
+            if let whole = Int64(exactly: number), abs(whole) < 1 << 47 { return Self.stored(whole) }
+            return (7, Self.bytes(Int64(bitPattern: number.bitPattern), 8))
+        case .text(let bytes): return (13 + 2 * bytes.count, bytes)
+        }
+    }
+
+    private static func stored(_ number: Int64) -> (type: Int, bytes: [UInt8]) {
+        if 0...1 ~= number { return (8 + Int(number), []) }
+        let types = [(1, 1), (2, 2), (3, 3), (4, 4), (5, 6), (6, 8)]
+        let (type, size) =
+            types.first { $0.1 == 8 || number == (number << (64 - 8 * $0.1)) >> (64 - 8 * $0.1) } ?? (6, 8)
+        return (type, bytes(number, size))
+    }
+
+    private static func bytes(_ number: Int64, _ count: Int) -> [UInt8] {
+        (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * Int64($0))) }
+    }
+}
+
 extension OutboxEngine {
     /// Everything pending, as an uploader would find it.
     func pendingUpdates() throws -> [StoredUpdate] {

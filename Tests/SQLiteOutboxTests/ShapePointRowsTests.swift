@@ -41,6 +41,32 @@ import Testing
         #expect(try outbox.ledger().balances)
     }
 
+    /// Ledger, update and ten shape points are rows of one page.
+    @Test(arguments: [0, 1, 10]) func costNoPages(points: Int) throws {
+        let folder = try StoreFolder()
+        let disk = folder.lyingDisk(seed: 1)
+        let outbox = try folder.open(on: disk)
+        let writes = Locked(0)
+        disk.observer = { call, name in
+            if call == .write, name.hasSuffix("-wal") { writes.withLock { $0 += 1 } }
+        }
+        let rounds = 200
+        for number in 1...rounds {
+            let shape = (0..<points).map { point in
+                let place = sample(number * 60 - points + point)
+                return LocationUpdate(
+                    timeOfFix: place.timeOfFix, latitude: place.latitude, longitude: place.longitude)
+            }
+            _ = try outbox.append(sample(number * 60), with: shape)
+            try outbox.deliverBatch(maximumPastLocations: 50)
+        }
+        // Each page with the header of its frame, and once the log's own header.
+        #expect(writes.withLock { $0 } == 2 * rounds + 1)
+        #expect(
+            try outbox.ledger()
+                == Ledger(accepted: Int64(rounds * (points + 1)), delivered: Int64(rounds * (points + 1))))
+    }
+
     /// A power cut at any call of the append: all of them are there, or none.
     @Test(arguments: 1...8) func surviveTogether(call: Int) throws {
         let folder = try StoreFolder()

@@ -40,15 +40,12 @@ final class StoreFolder: Sendable {
     /// Runs SQL on the store behind the outbox's back.
     func execute(_ sql: String) throws {
         let connection = try SQLiteConnection(path: store, access: .readWrite)
-        try connection.execute("PRAGMA secure_delete = ON; \(sql)")
+        try connection.execute("PRAGMA secure_delete = ON; PRAGMA legacy_alter_table = ON; \(sql)")
     }
 
     /// Inserts a pending update behind the outbox's back.
     func insertRow(_ stored: StoredUpdate) throws {
-        let hex = UpdateRecord(stored, newestSequence: stored.sequence).bytes.map { byte in
-            String(repeating: "0", count: byte < 16 ? 1 : 0) + String(byte, radix: 16)
-        }
-        try execute("INSERT INTO records VALUES (\(stored.sequence), x'\(hex.joined())')")
+        try execute(UpdateRecord(stored, newestSequence: stored.sequence).row.sql)
     }
 
     func open(_ name: String = "outbox.sqlite", on disk: any StoreDisk = SystemDisk()) throws -> OutboxEngine {
@@ -82,8 +79,7 @@ final class StoreFolder: Sendable {
             var counters = OutboxCounters()
             for second in 1...count {
                 let stored = counters.accept(sample(second))
-                let record = UpdateRecord(stored, newestSequence: stored.sequence)
-                try builder.insertPending(record.bytes, sequence: stored.sequence)
+                try builder.insert(UpdateRecord(stored, newestSequence: stored.sequence).row)
             }
             return counters
         }
@@ -102,14 +98,15 @@ final class StoreFolder: Sendable {
         try FileManager.default.moveItem(atPath: path(source), toPath: path(destination))
     }
 
-    /// Spoils the body of the row that `sample` made, in the database, whose tree stays sound.
+    /// Spoils the checksum of the row that `sample` made, in the database, whose tree stays sound.
     func breakRow(_ sequence: Int) throws {
         var database = try read("outbox.sqlite")
         let stored = StoredUpdate(sequence: Int64(sequence), update: sample(sequence))
-        guard let body = database.firstRange(of: UpdateRecord(stored, newestSequence: stored.sequence).bytes) else {
+        let cell = UpdateRecord(stored, newestSequence: stored.sequence).row.cell
+        guard let range = database.firstRange(of: cell) else {
             throw OutboxError(.unusable, "update \(sequence) is not in the database")
         }
-        database[body.upperBound - 1] ^= 0xff
+        database[range.upperBound - 1] ^= 0xff
         try write(database, to: "outbox.sqlite")
     }
 

@@ -25,7 +25,9 @@ struct Thinning {
         let kept: [Int]
 
         init(_ description: String, _ updates: [LocationUpdate], kept: [Int]) {
-            (testDescription, self.updates, self.kept) = (description, updates, kept)
+            testDescription = description
+            self.updates = updates
+            self.kept = kept
         }
     }
 
@@ -45,7 +47,8 @@ struct Thinning {
 
     private static var turn: [LocationUpdate] {
         (0..<20).map { index in
-            let (east, north) = (min(index, 10) * 50, max(0, index - 10) * 50)
+            let east = min(index, 10) * 50
+            let north = max(0, index - 10) * 50
             return update(index * 10, Double(east), Double(north), nil)
         }
     }

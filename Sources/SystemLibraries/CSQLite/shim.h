@@ -2,8 +2,8 @@
 #include <sqlite3.h>
 
 // SQLITE_TRANSIENT is a cast macro, which Swift does not import.
-static inline int csqlite_bind_blob_copy(sqlite3_stmt *_Nonnull statement, int index, const void *_Nullable bytes, int count) {
-    return sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
+static inline int csqlite_bind_text_copy(sqlite3_stmt *_Nonnull statement, int index, const void *_Nullable bytes, int count) {
+    return sqlite3_bind_text(statement, index, (const char *)bytes, count, SQLITE_TRANSIENT);
 }
 // sqlite3_db_config is variadic, which Swift cannot call.
 static inline int csqlite_set_checkpoint_on_close(sqlite3 *_Nonnull database, int enabled) {

@@ -19,7 +19,10 @@ package struct DiskFault: Sendable, Hashable {
 
     /// A fault at the `number`th such call from now; the next one is 1.
     package init(_ failure: Failure, at number: Int, of call: DiskCall? = nil, lasts: Bool = false) {
-        (self.failure, self.number, self.call, self.lasts) = (failure, number, call, lasts)
+        self.failure = failure
+        self.number = number
+        self.call = call
+        self.lasts = lasts
     }
 
     /// Counts a call; whether it is struck.

@@ -59,6 +59,14 @@ extension LyingDisk {
         }
     }
 
+    package func replaceFile(at path: String, with bytes: [UInt8]) throws(SystemError) {
+        try perform(.write, path) { isShort throws(SystemError) in
+            if isShort { throw failure(.write, path, DiskErrno.inputOutput) }
+            guard try room() >= bytes.count else { throw failure(.write, path, DiskErrno.noSpace) }
+            try FileReplacement(at: path, mode: 0o600).commit(bytes)
+        }
+    }
+
     package func synchronizeFile(at path: String) throws(SystemError) {
         try perform(.sync, path, mayWrite: false) { _ throws(SystemError) in noteSync(of: path) }
     }

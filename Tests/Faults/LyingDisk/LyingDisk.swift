@@ -50,7 +50,9 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
     /// Nothing goes wrong any more; there is room again, and it may be written.
     package func heal() {
         faults = []
-        (capacity, isReadOnly, ignoresSync) = (nil, false, false)
+        capacity = nil
+        isReadOnly = false
+        ignoresSync = false
         isLocked = false
     }
 
@@ -74,7 +76,10 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
 
     /// Every call fails until `powerOn`, and the files stay as programs saw them: not the machine has ended, but the
     /// process that wrote.
-    package func cutOff() { (isOff, faults) = (true, []) }
+    package func cutOff() {
+        isOff = true
+        faults = []
+    }
 
     package func powerOn() { isOff = false }
 

@@ -20,7 +20,9 @@ import LinuxPlatform
     private init(
         disk: LyingDisk, path: String, syncsFolder: Bool, real: UnsafePointer<sqlite3_io_methods>
     ) {
-        (self.disk, self.path, self.syncsFolder) = (disk, path, syncsFolder)
+        self.disk = disk
+        self.path = path
+        self.syncsFolder = syncsFolder
         unsafe self.real = real
         unsafe methods = .allocate(capacity: 1)
         unsafe methods.initialize(to: real.pointee)

@@ -11,7 +11,8 @@ final class DiskReserve {
 
     init(_ files: StoreFiles, _ configuration: OutboxConfiguration) {
         self.files = files
-        (reportWarning, reportWarningEnd) = (configuration.reportWarning, configuration.reportWarningEnd)
+        reportWarning = configuration.reportWarning
+        reportWarningEnd = configuration.reportWarningEnd
     }
 
     /// Evaluates `work` again with the reserve given back when the disk is full, unless something else lies in the

@@ -21,6 +21,8 @@ package protocol StoreDisk: Sendable {
     func reserve(_ bytes: Int64, at path: String) throws(SystemError)
     func rename(_ source: String, to destination: String) throws(SystemError)
     func removeFile(at path: String) throws(SystemError)
+    /// Puts a file of `bytes` in the place of the one at `path`, in one step, and on the disk.
+    func replaceFile(at path: String, with bytes: [UInt8]) throws(SystemError)
 
     func synchronizeFile(at path: String) throws(SystemError)
     func synchronizeFolder(at path: String) throws(SystemError)
@@ -73,6 +75,10 @@ package struct SystemDisk: StoreDisk {
     }
 
     package func removeFile(at path: String) throws(SystemError) { try FileSystem.removeFile(at: path) }
+
+    package func replaceFile(at path: String, with bytes: [UInt8]) throws(SystemError) {
+        try FileReplacement(at: path, mode: 0o600).commit(bytes)
+    }
 
     package func synchronizeFile(at path: String) throws(SystemError) { try FileSystem.synchronizeFile(at: path) }
 

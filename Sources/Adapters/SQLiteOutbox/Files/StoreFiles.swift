@@ -7,8 +7,6 @@ struct StoreFiles: Sendable {
     let path: String
     /// Where all of them lie.
     let disk: any StoreDisk
-    /// What the database may be like.
-    var schema = StoreSchema.released
 
     /// SQLite's write-ahead log: commits that are not in the database yet.
     var log: String { path + "-wal" }
@@ -18,6 +16,8 @@ struct StoreFiles: Sendable {
     var lock: String { path + ".lock" }
     /// Space that is given back when the disk is full.
     var reserve: String { path + ".reserve" }
+    /// How far the store had come.
+    var count: String { path + ".count" }
     /// A store in the making; complete once nothing lies at `path`.
     var rebuilt: String { path + ".rebuilt" }
 
@@ -49,7 +49,8 @@ struct StoreFiles: Sendable {
     /// A name that says when, and that is still free: `outbox.sqlite.damaged-20260105T101530.250Z`.
     private func damaged(at time: UTCTime) throws(SystemError) -> String {
         let name = damagedPrefix + String(time.description.filter { $0 != "-" && $0 != ":" })
-        var (candidate, number) = (name, 2)
+        var candidate = name
+        var number = 2
         while try isTaken(candidate) {
             candidate = "\(name)-\(number)"
             number += 1

@@ -7,6 +7,7 @@ struct GroupCommit: Sendable, Hashable {
         let update: LocationUpdate
         /// Whether it is the newest whatever its time.
         let overrulesEarlier: Bool
+        let isShapePoint: Bool
     }
 
     private(set) var elements: [Element] = []

@@ -1,4 +1,5 @@
 import Reporting
+import StrictJSON
 package import TimeAndChance
 
 /// Everything the store knows besides the rows: pure bookkeeping, changed in memory and written by the transaction
@@ -106,7 +107,7 @@ struct OutboxCounters: Sendable, Hashable {
     }
 }
 
-/// Why an accepted update was evicted. The ledger's row holds a tally of each in this order: new ones go last.
+/// Why an accepted update was evicted. The ledger's row has a tally of each under its name.
 package enum EvictionReason: String, Sendable, Hashable, CaseIterable {
     /// Near the byte cap, and what is left says where it was to within a stated bound.
     case thinned
@@ -134,13 +135,16 @@ package struct Evictions: Sendable, Hashable {
     /// The word `evicted` of the ledger.
     package var count: Int64 { tallies.values.reduce(0) { $0 + $1.count } }
 
-    func write(into writer: inout RecordWriter) {
-        for reason in EvictionReason.allCases { self[reason].write(into: &writer) }
+    /// The tallies by reason; `nil` if nothing was evicted.
+    var json: JSONValue? {
+        if tallies.isEmpty { return nil }
+        return .object(
+            tallies.reduce(into: [:]) { object, tally in object[tally.key.rawValue] = tally.value.json })
     }
 
-    init?(from reader: inout RecordReader) {
+    init?(_ json: JSONValue?) {
         for reason in EvictionReason.allCases {
-            guard let tally = UpdateTally(from: &reader) else { return nil }
+            guard let tally = UpdateTally(json?[reason.rawValue]) else { return nil }
             self[reason] = tally
         }
     }
@@ -153,7 +157,8 @@ package struct UpdateTally: Sendable, Hashable {
     package var timesOfFix: ClosedRange<UTCTime>?
 
     package init(count: Int64 = 0, timesOfFix: ClosedRange<UTCTime>? = nil) {
-        (self.count, self.timesOfFix) = (count, timesOfFix)
+        self.count = count
+        self.timesOfFix = timesOfFix
     }
 
     mutating func add(_ timeOfFix: UTCTime) { add(UpdateTally(count: 1, timesOfFix: timeOfFix...timeOfFix)) }
@@ -165,19 +170,21 @@ package struct UpdateTally: Sendable, Hashable {
         timesOfFix = min(range.lowerBound, more.lowerBound)...max(range.upperBound, more.upperBound)
     }
 
-    func write(into writer: inout RecordWriter) {
-        writer.write(count)
-        writer.write(byte: timesOfFix == nil ? 0 : 1)
-        guard let timesOfFix else { return }
-        writer.write(timesOfFix.lowerBound.millisecondsSince1970)
-        writer.write(timesOfFix.upperBound.millisecondsSince1970)
+    /// The count, with the first and the last time if they are known; `nil` if there is nothing to tell.
+    var json: JSONValue? {
+        if self == UpdateTally() { return nil }
+        let times = timesOfFix.map { [$0.lowerBound, $0.upperBound] } ?? []
+        return .array([.integer(count)] + times.map { .integer($0.millisecondsSince1970) })
     }
 
-    init?(from reader: inout RecordReader) {
-        guard let count = reader.count(), let hasRange = reader.byte() else { return nil }
-        self.init(count: count)
-        guard hasRange == 1 else { return }
-        guard let first = reader.time(), let last = reader.time(), first <= last else { return nil }
-        timesOfFix = first...last
+    init?(_ json: JSONValue?) {
+        self.init()
+        guard let json else { return }
+        guard let count = json[0]?.count, let numbers = json.arrayValue else { return nil }
+        self.count = count
+        if numbers.count == 1 { return }
+        let times = numbers.dropFirst().compactMap(\.integerValue).filter(StoredRow.plausibleTimes.contains)
+        guard times.count == 2, times[0] <= times[1] else { return nil }
+        timesOfFix = UTCTime(millisecondsSince1970: times[0])...UTCTime(millisecondsSince1970: times[1])
     }
 }

@@ -32,26 +32,28 @@ extension OutboxEngine {
     private static func apply(
         _ request: QuarantineRequest, _ store: OutboxStore, _ next: inout OutboxCounters
     ) throws(StoreError) -> QuarantineAnswer {
-        let kept = try store.rows.quarantined().map(\.stored)
-        let chosen = kept.filter { request.sequences?.contains($0.sequence) ?? true }
+        let kept = try store.rows.quarantined()
+        let chosen = kept.filter { request.sequences?.contains($0.stored.sequence) ?? true }
         if let sequences = request.sequences, chosen.count < sequences.count {
-            return .unknown(sequences.subtracting(chosen.map(\.sequence)).sorted())
+            return .unknown(sequences.subtracting(chosen.map(\.stored.sequence)).sorted())
         }
         let notKept = request.sequences == nil ? max(0, next.quarantined.count - Int64(kept.count)) : 0
-        for stored in chosen { try store.removeQuarantined(stored.sequence) }
+        for update in chosen { try store.removeQuarantined(update.stored.sequence) }
         switch request.action {
         case .requeue:
-            for stored in chosen {
-                next.requeue(stored)
-                try store.insert(UpdateRecord(stored, newestSequence: next.newest?.sequence ?? stored.sequence))
+            for update in chosen {
+                next.requeue(update.stored)
+                let newest = next.newest?.sequence ?? update.stored.sequence
+                try store.insert(
+                    UpdateRecord(update.stored, newestSequence: newest, isShapePoint: update.isShapePoint))
             }
         case .discard:
             // Those that are not kept any more go with all the others.
             var tally = UpdateTally(count: notKept, timesOfFix: notKept > 0 ? next.quarantined.timesOfFix : nil)
-            for stored in chosen { tally.add(stored.update.timeOfFix) }
+            for update in chosen { tally.add(update.stored.update.timeOfFix) }
             next.discard(tally)
         }
-        next.narrowQuarantine(to: kept.filter { !chosen.contains($0) })
+        next.narrowQuarantine(to: kept.filter { !chosen.contains($0) }.map(\.stored))
         try store.write(&next)
         let count = Int64(chosen.count)
         return request.action == .discard

@@ -11,6 +11,7 @@ final class OutboxEngine {
     private let files: StoreFiles
     private let reserve: DiskReserve
     private let opening: StoreOpening
+    private let count: StoreCount
     private var eviction: Eviction
     /// Until closed.
     private var ownership: StoreOwnership?
@@ -43,12 +44,11 @@ final class OutboxEngine {
     init(_ configuration: OutboxConfiguration) throws(OutboxError) {
         self.configuration = configuration
         do throws(StoreError) {
-            var files = try withSystem(
+            files = try withSystem(
                 configuration.path, StoreFiles(at: configuration.path, on: configuration.disk, missing: .allowed))
-            files.schema = configuration.schema
-            self.files = files
             reserve = DiskReserve(files, configuration)
-            opening = StoreOpening(files, configuration)
+            count = StoreCount(files)
+            opening = StoreOpening(files, configuration, count)
             eviction = Eviction(maximumBytes: configuration.maximumBytes, maximumAge: configuration.maximumAge)
             ownership = try StoreOwnership(files, reserve)
         } catch { throw OutboxError(error) }
@@ -71,8 +71,11 @@ final class OutboxEngine {
         _ update: LocationUpdate, with shapePoints: [LocationUpdate] = [], overrulingEarlier: Bool = false
     ) throws(OutboxError) -> StoredUpdate {
         try perform { store throws(StoreError) in
-            var all = shapePoints.map { GroupCommit.Element(update: $0, overrulesEarlier: false) }
-            all.append(GroupCommit.Element(update: update, overrulesEarlier: overrulingEarlier))
+            var all = shapePoints.map {
+                GroupCommit.Element(update: $0, overrulesEarlier: false, isShapePoint: true)
+            }
+            all.append(
+                GroupCommit.Element(update: update, overrulesEarlier: overrulingEarlier, isShapePoint: false))
             let found = failedAppend.found(among: all.map(\.update))
             let new = Array(all.dropFirst(found.count))
             group.append(new, at: configuration.uptime())
@@ -121,14 +124,16 @@ final class OutboxEngine {
         try perform { store throws(StoreError) in
             guard unwritten[update.sequence] == nil else { return }
             try change(store) { next throws(StoreError) in
-                guard let stored = try store.rows.pending(update.sequence)?.stored else { return }
+                guard let record = try store.rows.pending(update.sequence) else { return }
+                let stored = record.stored
                 _ = try store.remove(stored.sequence)
                 next.quarantine(stored)
                 if next.newest?.sequence == stored.sequence {
                     next.newest = try store.rows.latest(limit: Self.newestSearchLimit)
                         .reduce(next.newestDelivered) { OutboxCounters.newer($0, $1.stored) }
                 }
-                try store.insert(QuarantinedUpdate(stored: stored, reason: reason))
+                try store.insert(
+                    QuarantinedUpdate(stored: stored, reason: reason, isShapePoint: record.isShapePoint))
                 try store.write(&next)
             }
         }
@@ -146,6 +151,7 @@ final class OutboxEngine {
         return try perform { store throws(StoreError) in
             opening.watchLog()
             if isCommitDue { try reserve.lending(commit(store)) }
+            count.noteOncePerLog(counters)
             return try handleRequests(store)
         }
     }
@@ -162,6 +168,7 @@ final class OutboxEngine {
             try ownership?.verify()  // closing moves the log into the database, and removes it
         }
         store = nil
+        count.note(counters)
         ownership = nil
     }
 
@@ -252,7 +259,8 @@ extension OutboxEngine {
         // Where the process has gone on, what a commit that failed has left was not accepted, or is in memory still.
         let (opened, found) = try opening.open(known: counters, completes: !hasBeenOpen)
         try forgetStored(in: opened, upTo: found.lastSequence)
-        (counters, hasBeenOpen) = (found, true)
+        counters = found
+        hasBeenOpen = true
         for sequence in unwritten.keys where sequence <= counters.lastSequence {
             if try !opened.rows.isPending(sequence) { unwritten[sequence] = nil }
         }
@@ -319,7 +327,10 @@ extension OutboxEngine {
         try reserve.lending(adoptRebuilt())
         try reserve.lending(withSystem(files.path, files.removeDamaged(exceptNewest: Self.keptDamaged)))
         // Earlier sequences mean nothing any more: what was acknowledged under one is sent again.
-        if !isTrusted { (counters, unwritten) = (result.counters, [:]) }
+        if !isTrusted {
+            counters = result.counters
+            unwritten = [:]
+        }
         configuration.reportRecovery(
             StoreRecovery(
                 path: files.path, reason: reason, renamedTo: renamedTo, salvaged: result.salvaged,
@@ -365,15 +376,17 @@ extension OutboxEngine {
                     next.deliver(accepted)
                     isLedgerChanged = true
                 } else {
+                    let newest = next.newest?.sequence ?? accepted.sequence
                     try store.insert(
-                        UpdateRecord(accepted, newestSequence: next.newest?.sequence ?? accepted.sequence))
+                        UpdateRecord(accepted, newestSequence: newest, isShapePoint: one.isShapePoint))
                 }
             }
             if !group.isEmpty, try eviction.evictByAge(store, &next) { isLedgerChanged = true }
             if isLedgerChanged { try store.write(&next) }
         }
         counters = next
-        (unwritten, group) = ([:], GroupCommit())
+        unwritten = [:]
+        group = GroupCommit()
     }
 
     /// Whether any row was still there.

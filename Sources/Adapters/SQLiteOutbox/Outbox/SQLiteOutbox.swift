@@ -46,7 +46,8 @@ package actor SQLiteOutbox: Outbox {
     package init(
         _ configuration: OutboxConfiguration, on executor: any SerialExecutor = ThreadExecutor(named: "outbox")
     ) {
-        (self.configuration, self.executor) = (configuration, executor)
+        self.configuration = configuration
+        self.executor = executor
     }
 
     /// Opens the outbox, as the static function does. When that fails (the disk is full, read-only or failing), the
@@ -129,8 +130,10 @@ package struct StoreExtent: Sendable, Hashable {
     package let oldestPending: UTCTime?
 
     package init(bytes: Int64, maximumBytes: Int64, freeDiskBytes: Int64?, oldestPending: UTCTime?) {
-        (self.bytes, self.maximumBytes) = (bytes, maximumBytes)
-        (self.freeDiskBytes, self.oldestPending) = (freeDiskBytes, oldestPending)
+        self.bytes = bytes
+        self.maximumBytes = maximumBytes
+        self.freeDiskBytes = freeDiskBytes
+        self.oldestPending = oldestPending
     }
 }
 
@@ -159,12 +162,10 @@ package struct OutboxConfiguration: Sendable {
     package var admit: @Sendable (Ledger) throws(OutboxError) -> Void = { _ in }
     /// Where all of it lies.
     package var disk: any StoreDisk = SystemDisk()
-    /// What the outbox may be like.
-    var schema = StoreSchema.released
 
     /// What follows the name of the database in those of the files beside it.
     package static let companions = [
-        "", "-wal", "-shm", "-journal", ".lock", ".reserve", ".rebuilt", ".rebuilt-wal", ".rebuilt-shm",
+        "", "-wal", "-shm", "-journal", ".lock", ".reserve", ".count", ".rebuilt", ".rebuilt-wal", ".rebuilt-shm",
     ]
 
     package init(path: String, maximumBytes: Int64) {

@@ -3,12 +3,9 @@ struct IntactTables {
     let ledger: LedgerRecord
     /// The last sequence that the tables know of.
     let lastSequence: Int64
-    /// Rows there are, readable or not.
-    let pending: Int64
-    /// Rows whose bodies fail their checksum.
-    let unreadable: Set<Int64>
-    /// Those of the quarantine.
-    let unreadableQuarantined: Set<Int64>
+    /// The rows that aren't what was written.
+    private let unreadable: Set<Int64>
+    private let unreadableQuarantined: Set<Int64>
 
     /// Takes the readable rows over into `builder`; `nil` when the tables cannot be trusted.
     ///
@@ -16,32 +13,34 @@ struct IntactTables {
     init?(_ files: StoreFiles, known: OutboxCounters?, into builder: StoreBuilder) throws(StoreError) {
         let connection: SQLiteConnection
         do throws(StoreError) { connection = try Self.open(files) } catch { return nil }
-        var (pending, last, unreadable) = (Int64(0), Int64(0), Set<Int64>())
+        var pending: Int64 = 0
+        var last: Int64 = 0
+        var unreadable: Set<Int64> = []
         var unreadableQuarantined: Set<Int64> = []
         var stored: LedgerRecord?
-        // What cannot be read here is looked for as loose records.
-        let hasRecords = try Self.forEachRow(of: "records", connection) { id, bytes throws(StoreError) in
-            if id == LedgerRecord.id {
-                stored = LedgerRecord(bytes[...]).flatMap { StoreSalvage.trusts($0.counters) ? $0 : nil }
+        // What cannot be read here is looked for as loose rows.
+        let hasUpdates = try Self.forEachRow(of: StoreSchema.updates, connection) { sequence, row throws(StoreError) in
+            if sequence == LedgerRecord.sequence {
+                stored = row.flatMap { LedgerRecord($0) }.flatMap { StoreSalvage.trusts($0.counters) ? $0 : nil }
                 return
             }
             pending += 1
-            if let sequence = Self.sequence(of: bytes, near: id) {
-                last = max(last, sequence)
-                try builder.insertPending(bytes, sequence: sequence)
+            last = max(last, sequence)
+            if let row, UpdateRecord(row) != nil {
+                try builder.insert(row)
             } else {
-                last = max(last, id)
-                unreadable.insert(id)
+                unreadable.insert(sequence)
             }
         }
-        let hasQuarantine = try Self.forEachRow(of: "quarantined", connection) { id, bytes throws(StoreError) in
-            if QuarantinedUpdate(bytes[...], sequence: id) == nil {
-                unreadableQuarantined.insert(id)
+        let hasQuarantine = try Self.forEachRow(of: StoreSchema.quarantine, connection) {
+            sequence, row throws(StoreError) in
+            if let row, QuarantinedUpdate(row) != nil {
+                try builder.insert(row)
             } else {
-                try builder.insertQuarantined(bytes, sequence: id)
+                unreadableQuarantined.insert(sequence)
             }
         }
-        guard hasRecords, hasQuarantine, last <= OutboxCounters.Limit.repair else { return nil }
+        guard hasUpdates, hasQuarantine, last <= OutboxCounters.Limit.repair else { return nil }
         if let known, var counters = stored?.counters {
             counters.lastSequence = max(counters.lastSequence, last)
             // The count may be right all the same: one delivered, one accepted.
@@ -54,31 +53,34 @@ struct IntactTables {
         let lastSequence = max(last, ledger.counters.lastSequence)
         let expected = ledger.counters.pending + lastSequence - ledger.counters.lastSequence
         guard pending == expected else { return nil }
-        (self.ledger, self.lastSequence, self.pending) = (ledger, lastSequence, pending)
-        (self.unreadable, self.unreadableQuarantined) = (unreadable, unreadableQuarantined)
+        self.ledger = ledger
+        self.lastSequence = lastSequence
+        self.unreadable = unreadable
+        self.unreadableQuarantined = unreadableQuarantined
     }
 
-    /// The sequence that the row was written for: `id`, or one of which a single bit was flipped. `nil` when its body
-    /// is damaged.
-    private static func sequence(of bytes: [UInt8], near id: Int64) -> Int64? {
-        if UpdateRecord(bytes[...], sequence: id) != nil { return id }
-        return (0..<52).lazy.map { id ^ (1 << $0) }.first { UpdateRecord(bytes[...], sequence: $0) != nil }
+    /// Whether the tables give the row, or say that it is gone: an old copy is worthless then.
+    func accounts(for row: StoredRow) -> Bool {
+        let unreadable = row.state == .quarantined ? unreadableQuarantined : unreadable
+        return row.sequence <= lastSequence && !unreadable.contains(row.sequence)
     }
 
-    /// Calls `body` for each row of `table`; whether all could be read.
+    /// Calls `body` for each row of `table`, with `nil` for one that isn't what was written. Returns whether all could
+    /// be read.
     private static func forEachRow(
         of table: String, _ connection: borrowing SQLiteConnection,
-        _ body: (Int64, [UInt8]) throws(StoreError) -> Void
+        _ body: (Int64, StoredRow?) throws(StoreError) -> Void
     ) throws(StoreError) -> Bool {
         let statement: SQLiteStatement
         do throws(StoreError) {
-            statement = try SQLiteStatement(connection, "SELECT id, body FROM \(table) ORDER BY id")
+            statement = try SQLiteStatement(
+                connection, "SELECT \(StoredRow.columns) FROM \(table) ORDER BY sequence")
         } catch { return false }
         while true {
             let isThere: Bool
             do throws(StoreError) { isThere = try statement.step() } catch { return false }
             guard isThere else { return true }
-            try body(statement.integer(0), statement.blob(1))
+            try body(statement.integer(0), StoredRow(statement))
         }
     }
 
@@ -89,7 +91,8 @@ struct IntactTables {
         let connection = try SQLiteConnection(path: files.path, access: .readOnly, on: files.disk)
         connection.setCheckpointOnClose(false)
         try connection.execute(StoreFormat.readerSettings)
-        guard try files.schema.isKnown(connection), try connection.text("PRAGMA quick_check(1)") == "ok" else {
+        try StoreSchema.require(connection)
+        guard try connection.text("PRAGMA quick_check(1)") == "ok" else {
             throw StoreError(.damaged, path: files.path, reason: "its structure is damaged")
         }
         return connection

@@ -6,6 +6,7 @@ import Reporting
 final class StoreOpening {
     private let files: StoreFiles
     private let configuration: OutboxConfiguration
+    private let count: StoreCount
     private var hasReportedLongLog = false
     private var hasReportedPinnedLog = false
     private var hasReportedRemovedLog = false
@@ -22,8 +23,10 @@ final class StoreOpening {
     /// Rows at each end whose checksums are verified.
     private static let probedRows = 64
 
-    init(_ files: StoreFiles, _ configuration: OutboxConfiguration) {
-        (self.files, self.configuration) = (files, configuration)
+    init(_ files: StoreFiles, _ configuration: OutboxConfiguration, _ count: StoreCount) {
+        self.files = files
+        self.configuration = configuration
+        self.count = count
     }
 
     /// Opens a store that exists, and puts what its log holds into the database. `known` is what the owner has in
@@ -33,9 +36,7 @@ final class StoreOpening {
     func open(
         known: OutboxCounters, completes: Bool
     ) throws(StoreError) -> (store: OutboxStore, counters: OutboxCounters) {
-        let removed = try completes ? pagesOfRemovedLog() : 0
         let found = try examine(known)
-        if removed > 0 { reportRemovedLog(removed, found.counters) }
         var counters = found.counters
         let store: OutboxStore
         if let examined = found.store {
@@ -52,8 +53,10 @@ final class StoreOpening {
         }
         // The log may be new. SQLite synchronizes the folder with its first sync, and does not mind when that fails.
         try withSystem(files.path, files.synchronizeFolder())
-        try store.migrate(&counters)
-        if completes { try complete(found.cutOff, in: store, &counters) }
+        if completes {
+            try complete(found.cutOff, in: store, &counters)
+            reportOlder(counters)
+        }
         log = try withSystem(files.path, files.disk.entry(at: files.log))?.identity
         return (store, counters)
     }
@@ -93,25 +96,20 @@ final class StoreOpening {
         return Examined(counters: counters, cutOff: cutOff, store: logBytes > 0 ? nil : store)
     }
 
-    /// How many pages the log had that are not in the database, if it is gone and its index is not: SQLite removes
-    /// both, and the index first (sqlite.org/walformat.html §2.1).
-    private func pagesOfRemovedLog() throws(StoreError) -> UInt32 {
-        guard try !isThere(files.log), try isThere(files.index), try isThere(files.path) else { return 0 }
-        let bytes = try withSystem(files.path, files.disk.read(100, at: 0, of: files.index))
-        guard bytes.count == 100 else { return 0 }
-        func word(at offset: Int) -> UInt32 {
-            unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self) }
-        }
-        let (written, moved) = (word(at: 16), word(at: 96))
-        return written > moved ? written - moved : 0
-    }
-
-    private func reportRemovedLog(_ pages: UInt32, _ counters: OutboxCounters) {
+    /// Reports a store that is older than it was, once: the note is written again.
+    private func reportOlder(_ counters: OutboxCounters) {
+        guard let noted = count.counters, counters.isOlder(than: noted) else { return }
+        let accepted = counters.lastSequence
+        let loss =
+            accepted < noted.lastSequence
+            ? "it knows of \(accepted.counted("accepted update")) and had \(noted.lastSequence). Those in between are lost "
+                + "or uncounted, their numbers are given again, and some of those delivered are sent again"
+            : "it has all of its \(accepted.counted("accepted update")), and some of those delivered are sent again"
         configuration.reportWarning(
-            .lostLog,
-            "\(files.log) was removed, and with it the outbox's last \(Int(pages).counted("page")): it is older than it was, "
-                + "and knows of \(counters.lastSequence.counted("accepted update")). Those accepted after that are lost or "
-                + "uncounted, and some of those delivered are sent again; never remove a file of the outbox alone")
+            .olderStore,
+            "\(files.path) is older than it was: its log was removed, or an old copy was restored; \(loss). Never remove "
+                + "or replace a file of the outbox alone")
+        count.note(counters)
     }
 
     /// Reports a log that another program keeps from starting over, and so from being bounded.
@@ -212,13 +210,13 @@ final class StoreOpening {
         var last = lastSequence
         var revision = counters.revision
         for path in places {
-            try RecordScan.scan(path: path, on: files.disk, upTo: StoreFormat.longestLog) { found in
-                if case .ledger(let copy) = found, StoreSalvage.trusts(copy.counters) {
+            try RowScan.scan(path: path, on: files.disk, upTo: StoreFormat.longestLog) { row in
+                if let copy = LedgerRecord(row), StoreSalvage.trusts(copy.counters) {
                     revision = max(revision, copy.counters.revision)
                 }
-                guard case .update(let record, _) = found, record.stored.sequence > lastSequence else { return }
-                last = max(last, record.stored.sequence)
-                if last <= end { hidden[record.stored.sequence] = record }
+                guard let record = UpdateRecord(row), row.sequence > lastSequence else { return }
+                last = max(last, row.sequence)
+                if last <= end { hidden[row.sequence] = record }
             }
         }
         if revision > counters.revision + 1 {
@@ -244,7 +242,8 @@ final class StoreOpening {
                 let isNewest = record.newestSequence == record.stored.sequence
                 let accepted = next.accept(record.stored.update, overrulingEarlier: isNewest)
                 let newest = next.newest?.sequence ?? accepted.sequence
-                try store.insert(UpdateRecord(accepted, newestSequence: newest))
+                try store.insert(
+                    UpdateRecord(accepted, newestSequence: newest, isShapePoint: record.isShapePoint))
             }
         }
         counters = next
@@ -292,7 +291,7 @@ final class StoreOpening {
     private func rebuiltLastSequence() throws(StoreError) -> Int64 {
         _ = try StoreHeader(files, at: files.rebuilt)
         let connection = try SQLiteConnection(path: files.rebuilt, access: .immutable, on: files.disk)
-        _ = try files.schema.version(of: connection)
+        try StoreSchema.check(connection)
         guard try connection.text("PRAGMA quick_check(1)") == "ok" else {
             throw StoreError(.damaged, path: files.rebuilt, reason: "it is not complete")
         }
@@ -304,11 +303,8 @@ final class StoreOpening {
         // The scan passes over what cannot be read; where nothing can, it is too early to tell.
         _ = try withSystem(files.path, files.disk.read(1, at: 0, of: files.rebuilt))
         var isAny = false
-        try RecordScan.scan(path: files.rebuilt, on: files.disk) { found in
-            switch found {
-            case .update, .quarantined: isAny = true
-            case .ledger(let ledger): isAny = isAny || ledger.counters.lastSequence > 0
-            }
+        try RowScan.scan(path: files.rebuilt, on: files.disk) { row in
+            isAny = isAny || LedgerRecord(row).map { $0.counters.lastSequence > 0 } ?? (row.sequence > 0)
         }
         return isAny
     }

@@ -3,68 +3,58 @@ import Reporting
 
 /// Recovers from a damaged store what can still be read, and accounts for the rest.
 ///
-/// While the tables are intact (a row's body, the log or the ledger is damaged) they say exactly what is pending, and
-/// only what they cannot give is looked for as loose records. Otherwise every loose record in database and log counts:
-/// some may have been delivered, and are delivered again, which is better than one lost.
+/// If SQLite finds the tables intact (a row, the log or the ledger is damaged), they say exactly what is pending, and
+/// only what they cannot give is looked for as loose rows. Otherwise every loose row in database and log counts: some
+/// may have been delivered, and are delivered again, which is better than one lost.
 struct StoreSalvage {
     /// What was found.
     struct Result: Sendable, Hashable {
         let salvaged: Int64
         /// How many updates are missing that were pending: the ledger says how many there were, gaps how many there
-        /// can have been. The two are one where the tables are intact.
+        /// can have been. With intact tables the two are one.
         let lost: ClosedRange<Int64>
         let foundLedger: Bool
         /// How many of the salvaged updates may have been delivered before, as far as the ledger can say.
-        var repeated: Int64 = 0
-        /// Of the new store.
-        fileprivate(set) var counters = OutboxCounters()
+        let repeated: Int64
+        /// The counters of the new store.
+        let counters: OutboxCounters
+    }
+
+    /// The copies of the ledger among the loose rows.
+    private struct LedgerCopies {
+        var newest: LedgerRecord?
+        var earliest: LedgerRecord?
+
+        mutating func add(_ copy: LedgerRecord) {
+            newest = LedgerRecord.later(newest, copy)
+            if copy.counters.revision < earliest?.counters.revision ?? .max { earliest = copy }
+        }
     }
 
     let files: StoreFiles
     let ownership: StoreOwnership?
     /// What the owner has in memory, when damage is noticed while running.
     let known: OutboxCounters?
-    /// Of the pending updates those that are delivered, as the owner has in memory.
+    /// The pending updates that are delivered, as the owner has in memory.
     let delivered: Set<Int64>
     /// Updates that one commit can hold.
     let longestCommit: Int
+
+    /// More updates than one commit settles.
+    private static let longestSettlement: Int64 = 2048
 
     /// Whether a ledger's figures are taken over; without one the rows alone count.
     static func trusts(_ counters: OutboxCounters) -> Bool {
         counters.isPlausible(upTo: OutboxCounters.Limit.repair)
     }
 
-    /// Whether a sequence is of a commit that failed: its updates are still in memory, or were not accepted.
-    private func isUnknown(_ sequence: Int64) -> Bool { known.map { sequence > $0.lastSequence } ?? false }
-
     /// Builds a new store beside the damaged one, which is only read.
     func build() throws(StoreError) -> Result {
-        var result = Result(salvaged: 0, lost: 0...0, foundLedger: false)
+        var result = Result(salvaged: 0, lost: 0...0, foundLedger: false, repeated: 0, counters: OutboxCounters())
         try StoreBuilder.build(files, for: ownership) { builder throws(StoreError) in
             let tables = try intactTables(builder)
-            let (newestCopy, earliestCopy) = try takeLooseRecords(builder, tables)
-            let least = max(known?.lastSequence ?? 0, newestCopy?.counters.lastSequence ?? 0)
-            try builder.renumber(beyond: OutboxCounters.Limit.repair, after: least)
-            let highest = try builder.highestSequence()
-            var last = max(least, highest)
-            let ledger: LedgerRecord?
-            // What is at most one commit later than the tables did not end, or its page is damaged. Its ledger is not
-            // trusted: without it a delivery may be repeated, with it a loss be hidden.
-            if let tables, last <= tables.lastSequence + Int64(longestCommit),
-                newestCopy.map({ $0.counters.revision <= tables.ledger.counters.revision + 1 }) ?? true
-            {
-                ledger = tables.ledger
-                last = max(tables.lastSequence, highest)
-                try builder.dropPending(ledger?.counters.newestDelivered)
-                result = try judge(builder, tables)
-                result.repeated = max(0, (newestCopy?.counters.settled ?? 0) - tables.ledger.counters.settled)
-            } else {
-                let memory = known.map { LedgerRecord($0, oldestPending: 0) }
-                ledger = LedgerRecord.later(tables?.ledger ?? memory, newestCopy)
-                try builder.dropPending(ledger?.counters.newestDelivered)
-                result = try judge(builder, ledger, newestCopy, earliestCopy, lastSequence: last)
-            }
-            result.counters = try counters(ledger, result, lastSequence: last, builder)
+            let copies = try copyLooseRows(into: builder, besides: tables)
+            result = try account(tables, copies, builder)
             return result.counters
         }
         return result
@@ -77,90 +67,87 @@ struct StoreSalvage {
         return try IntactTables(files, known: known, into: builder)
     }
 
-    /// Takes over what the tables do not give. Returns the latest and the earliest loose copy of the ledger.
-    private func takeLooseRecords(
-        _ builder: StoreBuilder, _ tables: IntactTables?
-    ) throws(StoreError) -> (newest: LedgerRecord?, earliest: LedgerRecord?) {
-        var newestCopy: LedgerRecord?
-        var earliestCopy: LedgerRecord?
-        /// Whether the tables give it, or say that it is gone: an old copy is worthless then.
-        func isAccountedFor(_ sequence: Int64, except unreadable: Set<Int64>?) -> Bool {
-            guard let tables, let unreadable else { return false }
-            return sequence <= tables.lastSequence && !unreadable.contains(sequence)
-        }
+    /// Copies what the tables do not give. Returns the copies of the ledger that are met.
+    private func copyLooseRows(
+        into builder: StoreBuilder, besides tables: IntactTables?
+    ) throws(StoreError) -> LedgerCopies {
+        var copies = LedgerCopies()
         for (path, limit) in [(files.path, Int64.max), (files.log, StoreFormat.longestLog)] {
-            try RecordScan.scan(path: path, on: files.disk, upTo: limit) { found throws(StoreError) in
-                switch found {
-                case .update(let record, let bytes):
-                    let sequence = record.stored.sequence
-                    if isAccountedFor(sequence, except: tables?.unreadable) || isUnknown(sequence) { return }
-                    try builder.insertPending(bytes, sequence: sequence)
-                case .quarantined(let update, let bytes):
-                    let sequence = update.stored.sequence
-                    if isAccountedFor(sequence, except: tables?.unreadableQuarantined) || isUnknown(sequence) { return }
-                    try builder.insertQuarantined(bytes, sequence: sequence)
-                case .ledger(let candidate):
-                    if isUnknown(candidate.counters.lastSequence) || !Self.trusts(candidate.counters) { return }
-                    newestCopy = LedgerRecord.later(newestCopy, candidate)
-                    if candidate.counters.revision < earliestCopy?.counters.revision ?? .max {
-                        earliestCopy = candidate
-                    }
+            try RowScan.scan(path: path, on: files.disk, upTo: limit) { row throws(StoreError) in
+                if let copy = LedgerRecord(row) {
+                    if !isUnknown(copy.counters.lastSequence), Self.trusts(copy.counters) { copies.add(copy) }
+                } else if tables?.accounts(for: row) != true, !isUnknown(row.sequence),
+                    UpdateRecord(row) != nil || QuarantinedUpdate(row) != nil
+                {
+                    try builder.insert(row)
                 }
             }
         }
-        return (newestCopy, earliestCopy)
+        return copies
     }
 
-    /// What is missing of what intact tables say is there.
-    private func judge(_ builder: StoreBuilder, _ tables: IntactTables) throws(StoreError) -> Result {
-        try builder.dropSettled(before: 0)
-        let later = max(0, try builder.rows.highestSequence() - tables.lastSequence)
-        let pending = try builder.countPending()
-        let missing = tables.pending + later - pending - (try countDelivered(among: tables.unreadable, builder))
-        return Result(salvaged: pending, lost: missing...missing, foundLedger: true)
-    }
+    /// Whether a sequence is of a commit that failed: its updates are still in memory, or were not accepted.
+    private func isUnknown(_ sequence: Int64) -> Bool { known.map { sequence > $0.lastSequence } ?? false }
 
-    /// What is missing where only loose records tell.
-    private func judge(
-        _ builder: StoreBuilder, _ ledger: LedgerRecord?, _ newestCopy: LedgerRecord?, _ earliestCopy: LedgerRecord?,
-        lastSequence: Int64
+    /// Counts what was found and what is missing, and drops the rows that are known to be settled.
+    private func account(
+        _ found: IntactTables?, _ copies: LedgerCopies, _ builder: StoreBuilder
     ) throws(StoreError) -> Result {
+        let counted = max(known?.lastSequence ?? 0, copies.newest?.counters.lastSequence ?? 0)
+        try builder.renumber(beyond: OutboxCounters.Limit.repair, after: counted)
+        let highest = try builder.highestSequence()
+        let accepted = max(counted, highest)
+        let tables = found.flatMap { isFollowed($0, by: copies, upTo: accepted) ? nil : $0 }
+        let lastSequence = tables.map { max($0.lastSequence, highest) } ?? accepted
+        let memory = known.map { LedgerRecord($0, oldestPending: 0) }
+        let ledger = tables?.ledger ?? LedgerRecord.later(found?.ledger ?? memory, copies.newest)
+        try builder.dropPending(ledger?.counters.newestDelivered)
         // What is in memory does not say.
-        let oldestPending = newestCopy?.oldestPending ?? 0
+        let oldestPending = tables == nil ? copies.newest?.oldestPending ?? 0 : 0
         try builder.dropSettled(before: oldestPending)
+
         let pending = try builder.countPending()
-        let gaps = Self.gaps(
-            ledger?.counters, oldestPending: oldestPending, lastSequence: lastSequence, pending: pending,
-            quarantined: try builder.countQuarantined(from: oldestPending))
         // Negative when more was found than was pending: old copies of updates that are settled.
         let missing = ledger.map { lastSequence - $0.counters.settled - pending }
-        var most = gaps
-        if let missing, let settled = ledger?.counters.settled, let earliest = earliestCopy?.counters.settled {
-            most = min(gaps, missing + max(0, settled - earliest) + Self.longestSettlement)
-        }
-        let lost = max(0, missing ?? 0)...max(0, missing ?? 0, most)
-        // Accepted after everything that is left.
-        let behind = lastSequence - max(try builder.highestSequence(), newestCopy?.counters.lastSequence ?? 0)
         // A later ledger than the one in memory has counted them already.
         let isOfMemory = ledger.map { $0.counters.revision == known?.revision } ?? false
-        let delivered = isOfMemory ? try countDelivered(among: delivered, builder) : 0
-        let least = max(0, lost.lowerBound - delivered)
+        let settled = isOfMemory ? try countDelivered(builder) : 0
+        let least = max(0, (missing ?? 0) - settled)
+        var most = least
+        var repeated: Int64 = 0
+        if let tables {
+            repeated = max(0, (copies.newest?.counters.settled ?? 0) - tables.ledger.counters.settled)
+        } else {
+            let gaps = Self.gaps(
+                ledger?.counters, oldestPending: oldestPending, lastSequence: lastSequence, pending: pending,
+                quarantined: try builder.countQuarantined(from: oldestPending))
+            let bound = max(0, missing ?? 0, Self.bound(gaps, ledger, missing, copies.earliest))
+            // Accepted after everything that is left.
+            let behind = lastSequence - max(try builder.highestSequence(), copies.newest?.counters.lastSequence ?? 0)
+            most = max(least, max(bound, behind) - settled)
+            repeated = missing.map { min(pending, max(0, bound - $0)) } ?? 0
+        }
         return Result(
-            salvaged: pending, lost: least...max(least, max(lost.upperBound, behind) - delivered),
-            foundLedger: ledger != nil, repeated: missing.map { min(pending, max(0, lost.upperBound - $0)) } ?? 0)
+            salvaged: pending, lost: least...most, foundLedger: ledger != nil, repeated: repeated,
+            counters: try counters(
+                ledger, pending: pending, lost: most, lastSequence: lastSequence, builder))
     }
 
-    /// How many of `sequences` are gone and were delivered, as the owner knows.
-    private func countDelivered(
-        among sequences: Set<Int64>, _ builder: StoreBuilder
-    ) throws(StoreError) -> Int64 {
+    /// Whether loose rows or copies of the ledger are later than the tables. What is at most one commit later did not
+    /// end, or its page is damaged. Its ledger is not trusted: without it a delivery may be repeated, with it a loss be
+    /// hidden.
+    private func isFollowed(_ tables: IntactTables, by copies: LedgerCopies, upTo accepted: Int64) -> Bool {
+        let revision = copies.newest?.counters.revision ?? 0
+        return accepted > tables.lastSequence + Int64(longestCommit)
+            || revision > tables.ledger.counters.revision + 1
+    }
+
+    /// How many of the delivered updates are gone.
+    private func countDelivered(_ builder: StoreBuilder) throws(StoreError) -> Int64 {
         var count: Int64 = 0
-        for sequence in sequences.intersection(delivered) where try !builder.rows.isPending(sequence) { count += 1 }
+        for sequence in delivered where try !builder.rows.isPending(sequence) { count += 1 }
         return count
     }
-
-    /// More updates than one commit settles.
-    private static let longestSettlement: Int64 = 2048
 
     /// How many sequences since the oldest pending one are neither here nor in quarantine. No more can be lost; most
     /// of them are of updates that are settled, but nothing says of which.
@@ -172,15 +159,26 @@ struct StoreSalvage {
         return max(0, lastSequence - max(1, oldestPending) + 1 - pending - quarantined - delivered)
     }
 
+    /// The fewer of `gaps` and what can have been settled since the earliest copy of the ledger.
+    private static func bound(
+        _ gaps: Int64, _ ledger: LedgerRecord?, _ missing: Int64?, _ earliest: LedgerRecord?
+    ) -> Int64 {
+        guard let missing, let settled = ledger?.counters.settled, let earliest = earliest?.counters.settled else {
+            return gaps
+        }
+        return min(gaps, missing + max(0, settled - earliest) + longestSettlement)
+    }
+
     /// Counters that balance. What is not pending, evicted or in quarantine counts as delivered.
     private func counters(
-        _ ledger: LedgerRecord?, _ result: Result, lastSequence: Int64, _ builder: StoreBuilder
+        _ ledger: LedgerRecord?, pending: Int64, lost: Int64, lastSequence: Int64, _ builder: StoreBuilder
     ) throws(StoreError) -> OutboxCounters {
         var counters = ledger?.counters ?? OutboxCounters()
         let quarantined = try builder.countQuarantined(from: 0)
-        (counters.lastSequence, counters.pending) = (lastSequence, result.salvaged)
+        counters.lastSequence = lastSequence
+        counters.pending = pending
         counters.quarantined.count = max(counters.quarantined.count, quarantined)
-        counters.evictions[.damage].count += result.lost.upperBound
+        counters.evictions[.damage].count += lost
         counters.delivered = 0
         let balance = lastSequence - counters.pending - counters.evictions.count - counters.quarantined.count
         counters.delivered = max(0, balance)

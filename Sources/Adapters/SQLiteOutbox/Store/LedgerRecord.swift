@@ -1,63 +1,81 @@
 import Reporting
+import StrictJSON
 
-/// The row with id 0: the counters as they were when a row was last removed.
+/// The row with sequence 0: the counters as they were when a row was last removed, as JSON in its note, and the newest
+/// delivered update in the columns of a position.
 ///
 /// Appends alone do not change it. What came later is found from the rows: those after `counters.lastSequence` are
 /// there without a gap, and the last of them names the newest.
 struct LedgerRecord: Sendable, Hashable {
-    static let id: Int64 = 0
+    static let sequence: Int64 = 0
 
-    /// Their `newest` is `nil`: `newestSequence` leads to its row, when it is pending.
+    /// Their `newest` is `nil`: `newestSequence` leads to its row if it is pending.
     var counters: OutboxCounters
     var newestSequence: Int64
     /// Every sequence below is delivered, evicted or quarantined: old copies of such rows are worth nothing.
     var oldestPending: Int64
 
     init(_ counters: OutboxCounters, oldestPending: Int64) {
-        (self.counters, newestSequence) = (counters, counters.newest?.sequence ?? 0)
+        self.counters = counters
+        newestSequence = counters.newest?.sequence ?? 0
         self.oldestPending = oldestPending
         self.counters.newest = nil
     }
 
-    /// The later of two copies, for each of these numbers grows with every change; the first where both are of one age.
+    /// Returns the later of two copies, because each of these numbers grows with every change; the first if both are
+    /// of one age.
     static func later(_ one: LedgerRecord?, _ other: LedgerRecord?) -> LedgerRecord? {
         guard let one, let other else { return one ?? other }
         func age(_ record: LedgerRecord) -> (Int64, Int64, Int64) {
-            let ledger = record.counters.ledger
-            return (record.counters.revision, ledger.accepted, ledger.delivered + ledger.evicted + ledger.quarantined)
+            (record.counters.revision, record.counters.lastSequence, record.counters.settled)
         }
         return age(one) < age(other) ? other : one
     }
 
-    var bytes: [UInt8] {
-        var writer = RecordWriter()
-        for value in [
-            counters.lastSequence, counters.pending, counters.delivered, counters.revision, newestSequence,
-            oldestPending,
-        ] {
-            writer.write(value)
-        }
-        counters.quarantined.write(into: &writer)
-        counters.evictions.write(into: &writer)
-        counters.thinning.write(into: &writer)
-        writer.write(counters.newestDelivered?.sequence ?? 0)
-        counters.newestDelivered?.update.write(into: &writer)
-        return SealedRecord.seal(.ledger, id: Self.id, payload: writer.bytes)
+    var row: StoredRow {
+        var row = StoredRow(Self.sequence)
+        if let update = counters.newestDelivered?.update { row.set(update) }
+        row[.newest] = .integer(newestSequence)
+        row[.note] = .text(note.utf8)
+        return row
     }
 
-    /// `nil` when the bytes are not what was written.
-    init?(_ bytes: ArraySlice<UInt8>) {
-        guard case (.ledger, var reader)? = SealedRecord.open(bytes, id: Self.id) else { return nil }
-        let values = (0..<6).compactMap { _ in reader.count() }
-        guard values.count == 6, let quarantined = UpdateTally(from: &reader), let evictions = Evictions(from: &reader),
-            let thinning = ThinningProgress(from: &reader), let sequence = reader.count()
+    private var note: JSONValue {
+        var note: [String: JSONValue] = [
+            "accepted": .integer(counters.lastSequence), "pending": .integer(counters.pending),
+            "delivered": .integer(counters.delivered), "revision": .integer(counters.revision),
+            "oldestPending": .integer(oldestPending),
+        ]
+        note["newestDelivered"] = counters.newestDelivered.map { .integer($0.sequence) }
+        note["quarantined"] = counters.quarantined.json
+        note["evicted"] = counters.evictions.json
+        note["thinned"] = counters.thinning.json
+        return .object(note)
+    }
+
+    /// Returns `nil` if `row` isn't the ledger.
+    init?(_ row: StoredRow) {
+        guard row.sequence == Self.sequence, let text = row[.note].text else { return nil }
+        let note: JSONValue
+        do throws(JSONValue.ParseError) { note = try JSONValue(parsing: text) } catch { return nil }
+        guard let newestSequence = row[.newest].integer, StoredRow.plausibleCounts.contains(newestSequence),
+            let accepted = note["accepted"]?.count, let pending = note["pending"]?.count,
+            let delivered = note["delivered"]?.count, let revision = note["revision"]?.count,
+            let oldestPending = note["oldestPending"]?.count, let quarantined = UpdateTally(note["quarantined"]),
+            let evictions = Evictions(note["evicted"]), let thinning = ThinningProgress(note["thinned"])
         else { return nil }
         counters = OutboxCounters(
-            lastSequence: values[0], pending: values[1], delivered: values[2], quarantined: quarantined,
-            evictions: evictions, thinning: thinning, revision: values[3])
-        (newestSequence, oldestPending) = (values[4], values[5])
-        guard sequence > 0 else { return }
-        guard let update = LocationUpdate(from: &reader) else { return nil }
+            lastSequence: accepted, pending: pending, delivered: delivered, quarantined: quarantined,
+            evictions: evictions, thinning: thinning, revision: revision)
+        self.newestSequence = newestSequence
+        self.oldestPending = oldestPending
+        guard let sequence = note["newestDelivered"]?.count else { return }
+        guard let update = LocationUpdate(row) else { return nil }
         counters.newestDelivered = StoredUpdate(sequence: sequence, update: update)
     }
+}
+
+extension JSONValue {
+    /// A number of updates or a sequence that a ledger can have.
+    var count: Int64? { integerValue.flatMap { StoredRow.plausibleCounts.contains($0) ? $0 : nil } }
 }

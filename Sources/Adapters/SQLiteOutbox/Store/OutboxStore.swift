@@ -5,8 +5,6 @@ import Reporting
 final class OutboxStore {
     let rows: StoreRows
     let connection: SQLiteConnection
-    private let schema: StoreSchema
-    private var version: Int64
     private let begin: SQLiteStatement
     private let commit: SQLiteStatement
     private let insertRow: SQLiteStatement
@@ -32,36 +30,28 @@ final class OutboxStore {
         let connection = try SQLiteConnection(
             path: files.path, access: .readWrite, on: files.disk, patience: Self.patience)
         connection.setCheckpointOnClose(false)
-        schema = files.schema
-        version = try schema.version(of: connection)
+        try StoreSchema.check(connection)
         try connection.execute(StoreFormat.ownerSettings)
         try connection.useWriteAheadLog()
         begin = try SQLiteStatement(connection, "BEGIN IMMEDIATE")
         commit = try SQLiteStatement(connection, "COMMIT")
-        insertRow = try SQLiteStatement(connection, "INSERT INTO records VALUES (?1, ?2)")
-        replaceRow = try SQLiteStatement(connection, "REPLACE INTO records VALUES (?1, ?2)")
-        deleteRow = try SQLiteStatement(connection, "DELETE FROM records WHERE id = ?1")
-        insertQuarantined = try SQLiteStatement(connection, "REPLACE INTO quarantined VALUES (?1, ?2)")
-        deleteQuarantined = try SQLiteStatement(connection, "DELETE FROM quarantined WHERE id = ?1")
+        insertRow = try SQLiteStatement(connection, "INSERT INTO updates VALUES (\(StoredRow.parameters))")
+        replaceRow = try SQLiteStatement(connection, "REPLACE INTO updates VALUES (\(StoredRow.parameters))")
+        deleteRow = try SQLiteStatement(connection, "DELETE FROM updates WHERE sequence = ?1")
+        insertQuarantined = try SQLiteStatement(
+            connection, "REPLACE INTO quarantine VALUES (\(StoredRow.parameters))")
+        deleteQuarantined = try SQLiteStatement(connection, "DELETE FROM quarantine WHERE sequence = ?1")
         trimQuarantined = try SQLiteStatement(
             connection,
-            "DELETE FROM quarantined WHERE id <= (SELECT id FROM quarantined ORDER BY id DESC LIMIT 1 OFFSET ?1)")
+            """
+            DELETE FROM quarantine WHERE sequence <=
+              (SELECT sequence FROM quarantine ORDER BY sequence DESC LIMIT 1 OFFSET ?1)
+            """)
         pageCount = try SQLiteStatement(connection, "PRAGMA page_count")
         freePageCount = try SQLiteStatement(connection, "PRAGMA freelist_count")
         dataVersion = try SQLiteStatement(connection, "PRAGMA data_version")
         rows = try StoreRows(connection)
         self.connection = connection
-    }
-
-    /// Brings a store of an older schema up to date, in place and in one transaction; does nothing for one that is.
-    func migrate(_ counters: inout OutboxCounters) throws(StoreError) {
-        guard let migration = schema.migration(from: version) else { return }
-        var next = counters
-        try transaction { () throws(StoreError) in
-            try connection.execute(migration)
-            try write(&next)
-        }
-        (counters, version) = (next, schema.current)
     }
 
     /// The number of the last change by another connection until it is settled; there is one after opening. Costs
@@ -98,7 +88,7 @@ final class OutboxStore {
         }
     }
 
-    func insert(_ record: UpdateRecord) throws(StoreError) { try insertRow.run(record.stored.sequence, record.bytes) }
+    func insert(_ record: UpdateRecord) throws(StoreError) { try insertRow.run(record.row.parameters) }
 
     /// Whether there was such a row.
     func remove(_ sequence: Int64) throws(StoreError) -> Bool {
@@ -114,11 +104,11 @@ final class OutboxStore {
         guard counters.isPlausible(upTo: OutboxCounters.Limit.record) else {
             throw StoreError(.damaged, path: connection.path, reason: "its ledger does not match its rows")
         }
-        try replaceRow.run(LedgerRecord.id, rows.ledger(of: counters).bytes)
+        try replaceRow.run(rows.ledger(of: counters).row.parameters)
     }
 
     func insert(_ quarantined: QuarantinedUpdate) throws(StoreError) {
-        try insertQuarantined.run(quarantined.stored.sequence, quarantined.bytes)
+        try insertQuarantined.run(quarantined.row.parameters)
         try trimQuarantined.run(Int64(Self.quarantineLimit))
     }
 

@@ -40,7 +40,8 @@ import ReportedText
             unsafe sqlite3_close_v2(handle)
             throw error
         }
-        unsafe (self.handle, self.path) = (handle, path)
+        unsafe self.handle = handle
+        self.path = path
     }
 
     /// A thousand times what any row of a store has; a crafted one does not fill the memory.
@@ -142,8 +143,13 @@ private func endStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 1 }
         try check(unsafe sqlite3_bind_int64(handle, index, value))
     }
 
-    func bind(_ bytes: [UInt8], at index: Int32) throws(StoreError) {
-        try check(unsafe csqlite_bind_blob_copy(handle, index, bytes, Int32(bytes.count)))
+    func bind(_ value: StoredValue, at index: Int32) throws(StoreError) {
+        switch value {
+        case .null: try check(unsafe sqlite3_bind_null(handle, index))
+        case .integer(let number): try bind(number, at: index)
+        case .real(let number): try check(unsafe sqlite3_bind_double(handle, index, number))
+        case .text(let bytes): try check(unsafe csqlite_bind_text_copy(handle, index, bytes, Int32(bytes.count)))
+        }
     }
 
     /// Goes to the next row; `false` when there is none.
@@ -164,10 +170,12 @@ private func endStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 1 }
         reset()
     }
 
-    /// The same with `number` and `bytes` as its parameters.
-    func run(_ number: Int64, _ bytes: [UInt8]? = nil) throws(StoreError) {
-        try bind(number, at: 1)
-        if let bytes { try bind(bytes, at: 2) }
+    /// The same with `number` as its parameter.
+    func run(_ number: Int64) throws(StoreError) { try run([.integer(number)]) }
+
+    /// The same with `values` as its parameters.
+    func run(_ values: [StoredValue]) throws(StoreError) {
+        for (index, value) in values.enumerated() { try bind(value, at: Int32(index + 1)) }
         try run()
     }
 
@@ -177,6 +185,9 @@ private func endStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 1 }
         return try step() ? integer(0) : 0
     }
 
+    /// The number of columns in a row.
+    var columnCount: Int32 { unsafe sqlite3_column_count(handle) }
+
     /// Columns count from 0; NULL reads as 0.
     func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
 
@@ -184,9 +195,18 @@ private func endStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 1 }
         unsafe sqlite3_column_text(handle, column).map { unsafe String(cString: $0) }
     }
 
-    func blob(_ column: Int32) -> [UInt8] {
-        let bytes = unsafe sqlite3_column_blob(handle, column)
-        return unsafe Array(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))))
+    /// Returns `nil` for a blob, which no column of a store has.
+    func value(_ column: Int32) -> StoredValue? {
+        switch unsafe sqlite3_column_type(handle, column) {
+        case SQLITE_NULL: return .null
+        case SQLITE_INTEGER: return .integer(integer(column))
+        case SQLITE_FLOAT: return .real(unsafe sqlite3_column_double(handle, column))
+        case SQLITE_TEXT:
+            let bytes = unsafe sqlite3_column_blob(handle, column)
+            return unsafe .text(
+                Array(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column)))))
+        default: return nil
+        }
     }
 
     private func check(_ code: Int32) throws(StoreError) {

@@ -27,18 +27,21 @@ final class StoreBuilder {
 
     private init(_ files: StoreFiles) throws(StoreError) {
         let connection = try SQLiteConnection(path: files.rebuilt, access: .readWrite, on: files.disk)
-        try connection.execute(files.schema.creation)
-        insertRow = try SQLiteStatement(connection, "INSERT OR IGNORE INTO records VALUES (?1, ?2)")
-        insertQuarantined = try SQLiteStatement(connection, "INSERT OR IGNORE INTO quarantined VALUES (?1, ?2)")
+        try connection.execute(StoreSchema.creation)
+        insertRow = try SQLiteStatement(connection, "INSERT OR IGNORE INTO updates VALUES (\(StoredRow.parameters))")
+        insertQuarantined = try SQLiteStatement(
+            connection, "INSERT OR IGNORE INTO quarantine VALUES (\(StoredRow.parameters))")
         rows = try StoreRows(connection)
         self.connection = connection
     }
 
-    /// Takes a pending row over as it was found; a second copy of it is passed over.
-    func insertPending(_ bytes: [UInt8], sequence: Int64) throws(StoreError) { try insertRow.run(sequence, bytes) }
-
-    func insertQuarantined(_ bytes: [UInt8], sequence: Int64) throws(StoreError) {
-        try insertQuarantined.run(sequence, bytes)
+    /// Copies a row as it was found into the table of its state; a second copy of it is passed over.
+    func insert(_ row: StoredRow) throws(StoreError) {
+        if row.state == .quarantined {
+            try insertQuarantined.run(row.parameters)
+        } else {
+            try insertRow.run(row.parameters)
+        }
     }
 
     /// Drops rows that are known to be settled: those before `oldestPending`, and those in quarantine that are pending
@@ -46,26 +49,30 @@ final class StoreBuilder {
     func dropSettled(before oldestPending: Int64) throws(StoreError) {
         try connection.execute(
             """
-            DELETE FROM records WHERE id < \(oldestPending);
-            DELETE FROM quarantined WHERE id IN (SELECT id FROM records);
-            DELETE FROM quarantined WHERE id NOT IN
-              (SELECT id FROM quarantined ORDER BY id DESC LIMIT \(OutboxStore.quarantineLimit));
+            DELETE FROM updates WHERE sequence < \(oldestPending);
+            DELETE FROM quarantine WHERE sequence IN (SELECT sequence FROM updates);
+            DELETE FROM quarantine WHERE sequence NOT IN
+              (SELECT sequence FROM quarantine ORDER BY sequence DESC LIMIT \(OutboxStore.quarantineLimit));
             """)
     }
 
     /// Drops the row of an update that was delivered, if an old copy of it was taken over.
     func dropPending(_ delivered: StoredUpdate?) throws(StoreError) {
         guard let delivered, try rows.pending(delivered.sequence)?.stored == delivered else { return }
-        try connection.execute("DELETE FROM records WHERE id = \(delivered.sequence)")
+        try connection.execute("DELETE FROM updates WHERE sequence = \(delivered.sequence)")
     }
 
     /// Renumbers the pending rows beyond `limit`, on from the last one that is not, or from `least`: they are worth
     /// delivering, and numbers go on from theirs. Those in quarantine are dropped.
     func renumber(beyond limit: Int64, after least: Int64) throws(StoreError) {
-        try connection.execute("DELETE FROM quarantined WHERE id > \(limit)")
+        try connection.execute("DELETE FROM quarantine WHERE sequence > \(limit)")
         let last = try connection.integer(
-            "SELECT max(id) FROM (SELECT id FROM records UNION ALL SELECT id FROM quarantined) WHERE id <= \(limit)")
-        var (next, cursor) = (min(max(least, last ?? 0), limit), limit)
+            """
+            SELECT max(sequence) FROM (SELECT sequence FROM updates UNION ALL SELECT sequence FROM quarantine)
+              WHERE sequence <= \(limit)
+            """)
+        var next = min(max(least, last ?? 0), limit)
+        var cursor = limit
         while true {
             let records = try rows.oldest(after: cursor, limit: 1000)
             guard let end = records.last?.stored.sequence else { return }
@@ -74,29 +81,29 @@ final class StoreBuilder {
                 next += 1
                 let stored = StoredUpdate(sequence: next, update: record.stored.update)
                 if next == record.stored.sequence { continue }
-                try connection.execute("DELETE FROM records WHERE id = \(record.stored.sequence)")
-                try insertPending(UpdateRecord(stored, newestSequence: next).bytes, sequence: next)
+                try connection.execute("DELETE FROM updates WHERE sequence = \(record.stored.sequence)")
+                try insert(UpdateRecord(stored, newestSequence: next, isShapePoint: record.isShapePoint).row)
             }
         }
     }
 
     /// Pending rows; the ledger's own row is not there yet.
-    func countPending() throws(StoreError) -> Int64 { try connection.integer("SELECT count(*) FROM records") ?? 0 }
+    func countPending() throws(StoreError) -> Int64 { try connection.integer("SELECT count(*) FROM updates") ?? 0 }
 
     func countQuarantined(from sequence: Int64) throws(StoreError) -> Int64 {
-        try connection.integer("SELECT count(*) FROM quarantined WHERE id >= \(sequence)") ?? 0
+        try connection.integer("SELECT count(*) FROM quarantine WHERE sequence >= \(sequence)") ?? 0
     }
 
     /// The last sequence of all rows; 0 when there is none.
     func highestSequence() throws(StoreError) -> Int64 {
-        max(try rows.highestSequence(), try connection.integer("SELECT max(id) FROM quarantined") ?? 0)
+        max(try rows.highestSequence(), try connection.integer("SELECT max(sequence) FROM quarantine") ?? 0)
     }
 
     /// Drops every row that has been taken over.
-    func empty() throws(StoreError) { try connection.execute("DELETE FROM records; DELETE FROM quarantined") }
+    func empty() throws(StoreError) { try connection.execute("DELETE FROM updates; DELETE FROM quarantine") }
 
     private func finish(_ counters: OutboxCounters) throws(StoreError) {
-        try insertRow.run(LedgerRecord.id, rows.ledger(of: counters).bytes)
+        try insertRow.run(rows.ledger(of: counters).row.parameters)
         try connection.execute("COMMIT")
         try connection.useWriteAheadLog()
     }

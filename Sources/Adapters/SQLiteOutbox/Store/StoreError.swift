@@ -18,8 +18,6 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case newerSchema
         /// Another process owns it.
         case locked(HoldingProcess?)
-        /// An older release has it open.
-        case olderOwner
         /// The file system takes no writes: mounted so, or made so by the kernel after errors.
         case readOnly
         /// Nothing was tried: what lies there is not ours, or another user can change where the path leads.
@@ -40,7 +38,11 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     /// shows what is not on the disk.
     private(set) var isFailedSync = false
 
-    init(_ kind: Kind, path: String, reason: String) { (self.kind, self.path, self.reason) = (kind, path, reason) }
+    init(_ kind: Kind, path: String, reason: String) {
+        self.kind = kind
+        self.path = path
+        self.reason = reason
+    }
 
     /// `code` is an extended result code, `systemNumber` the `errno` that SQLite saw, or 0.
     init(code: Int32, systemNumber: Int32, path: String, reason: String) {
@@ -127,7 +129,8 @@ extension OutboxError {
     /// In the words of the port: which file, what happened, what to do. `repairsDamage`: not where a tool leaves that
     /// to the service.
     init(_ error: StoreError, repairsDamage: Bool = true) {
-        let (path, reason) = (error.path, error.reason)
+        let path = error.path
+        let reason = error.reason
         switch error.kind {
         case .full where FileSystem.freeFiles(at: FileSystem.parent(of: path)) == 0:
             self.init(
@@ -159,10 +162,6 @@ extension OutboxError {
                 .busy,
                 "\(path): another program has locked the outbox (\(reason)); try again, or end that program (fuser -v "
                     + "\(path) names it)")
-        case .olderOwner:
-            self.init(
-                .unusable,
-                "\(path): the running service is an older release, which takes no requests; restart it first")
         case .damaged where repairsDamage:
             self.init(
                 .unusable,

@@ -15,25 +15,25 @@ final class StoreRows {
     private let quarantine: SQLiteStatement
 
     init(_ connection: borrowing SQLiteConnection) throws(StoreError) {
+        func select(_ clauses: String, from table: String = StoreSchema.updates) throws(StoreError) -> SQLiteStatement {
+            try SQLiteStatement(connection, "SELECT \(StoredRow.columns) FROM \(table) \(clauses)")
+        }
         path = connection.path
-        row = try SQLiteStatement(connection, "SELECT body FROM records WHERE id = ?1")
-        ascending = try SQLiteStatement(
-            connection, "SELECT id, body FROM records WHERE id > ?1 ORDER BY id LIMIT ?2")
-        descending = try SQLiteStatement(
-            connection, "SELECT id, body FROM records WHERE id > 0 ORDER BY id DESC LIMIT ?1")
-        lowest = try SQLiteStatement(connection, "SELECT min(id) FROM records WHERE id <> \(LedgerRecord.id)")
-        highest = try SQLiteStatement(connection, "SELECT max(id) FROM records")
-        count = try SQLiteStatement(connection, "SELECT count(*) FROM (SELECT 1 FROM records LIMIT ?1)")
-        quarantine = try SQLiteStatement(
-            connection,
-            "SELECT id, body FROM quarantined ORDER BY id LIMIT \(OutboxStore.quarantineLimit + 1)")
+        row = try select("WHERE sequence = ?1")
+        ascending = try select("WHERE sequence > ?1 ORDER BY sequence LIMIT ?2")
+        descending = try select("WHERE sequence > 0 ORDER BY sequence DESC LIMIT ?1")
+        lowest = try SQLiteStatement(connection, "SELECT min(sequence) FROM updates WHERE sequence <> 0")
+        highest = try SQLiteStatement(connection, "SELECT max(sequence) FROM updates")
+        count = try SQLiteStatement(connection, "SELECT count(*) FROM (SELECT 1 FROM updates LIMIT ?1)")
+        quarantine = try select(
+            "ORDER BY sequence LIMIT \(OutboxStore.quarantineLimit + 1)", from: StoreSchema.quarantine)
     }
 
     /// - Throws: `damaged` when the ledger is missing or is not what was written.
     func ledger() throws(StoreError) -> LedgerRecord {
         defer { row.reset() }
-        try row.bind(LedgerRecord.id, at: 1)
-        guard try row.step(), let record = LedgerRecord(row.blob(0)[...]) else {
+        try row.bind(LedgerRecord.sequence, at: 1)
+        guard try row.step(), let record = StoredRow(row).flatMap({ LedgerRecord($0) }) else {
             throw damage("the ledger cannot be read")
         }
         return record
@@ -41,14 +41,14 @@ final class StoreRows {
 
     /// The pending update of that sequence; `nil` when it is not pending.
     func pending(_ sequence: Int64) throws(StoreError) -> UpdateRecord? {
-        guard sequence > LedgerRecord.id else { return nil }
+        guard sequence > LedgerRecord.sequence else { return nil }
         defer { row.reset() }
         try row.bind(sequence, at: 1)
-        return try row.step() ? try decode(row.blob(0), sequence) : nil
+        return try row.step() ? try decode(row) : nil
     }
 
     func isPending(_ sequence: Int64) throws(StoreError) -> Bool {
-        guard sequence > LedgerRecord.id else { return false }
+        guard sequence > LedgerRecord.sequence else { return false }
         defer { row.reset() }
         try row.bind(sequence, at: 1)
         return try row.step()
@@ -83,13 +83,13 @@ final class StoreRows {
 
     private func sequence(_ statement: borrowing SQLiteStatement) throws(StoreError) -> Int64 {
         let sequence = try statement.answer()
-        guard sequence == 0 || RecordReader.plausibleSequences.contains(sequence) else {
+        guard sequence == 0 || StoredRow.plausibleSequences.contains(sequence) else {
             throw damage("there cannot be an update \(sequence)")
         }
         return sequence
     }
 
-    /// Counts the pending updates one by one (their bodies are not read), in a tree that has not been checked.
+    /// Counts the pending updates one by one (their values are not read), in a tree that has not been checked.
     ///
     /// - Throws: `damaged` when there are more than `limit`: a tree that leads to the same page twice has no end.
     func countPending(atMost limit: Int64) throws(StoreError) -> Int64 {
@@ -107,17 +107,17 @@ final class StoreRows {
         return updates
     }
 
-    /// Those in quarantine that can be read, and the first thing that keeps others from it.
+    /// Returns the quarantined updates that can be read, and the first thing that keeps others from it.
     func readableQuarantined() throws(StoreError) -> (updates: [QuarantinedUpdate], damage: StoreError?) {
         defer { quarantine.reset() }
-        var (updates, damage) = ([QuarantinedUpdate](), StoreError?.none)
+        var updates: [QuarantinedUpdate] = []
+        var damage: StoreError?
         do throws(StoreError) {
             while try quarantine.step() {
-                let sequence = quarantine.integer(0)
-                if let update = QuarantinedUpdate(quarantine.blob(1)[...], sequence: sequence) {
+                if let update = StoredRow(quarantine).flatMap({ QuarantinedUpdate($0) }) {
                     updates.append(update)
                 } else if damage == nil {
-                    damage = self.damage("quarantined update \(sequence) cannot be read")
+                    damage = self.damage("quarantined update \(quarantine.integer(0)) cannot be read")
                 }
             }
         } catch {
@@ -166,13 +166,13 @@ final class StoreRows {
     private func collect(_ statement: borrowing SQLiteStatement) throws(StoreError) -> [UpdateRecord] {
         defer { statement.reset() }
         var records: [UpdateRecord] = []
-        while try statement.step() { records.append(try decode(statement.blob(1), statement.integer(0))) }
+        while try statement.step() { records.append(try decode(statement)) }
         return records
     }
 
-    private func decode(_ bytes: [UInt8], _ sequence: Int64) throws(StoreError) -> UpdateRecord {
-        guard let record = UpdateRecord(bytes[...], sequence: sequence) else {
-            throw damage("update \(sequence) fails its checksum")
+    private func decode(_ statement: borrowing SQLiteStatement) throws(StoreError) -> UpdateRecord {
+        guard let record = StoredRow(statement).flatMap({ UpdateRecord($0) }) else {
+            throw damage("update \(statement.integer(0)) fails its checksum")
         }
         return record
     }

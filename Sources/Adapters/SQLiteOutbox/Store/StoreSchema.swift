@@ -1,63 +1,80 @@
 import LinuxPlatform
 import ReportedText
 
-/// The whole of `sqlite_schema` as this program makes it, in each version that it knows.
+/// The whole of `sqlite_schema` as this program makes it.
 ///
 /// A table is more than its rows: triggers, views, generated columns, checks and indexes on expressions run what the
-/// file says, whoever wrote it. So a store with anything else in its schema is no outbox, and damaged.
-///
-/// Rule: no two versions have the same schema. A version that changes only what rows mean changes the text of a table
-/// all the same, be it by a comment. So a number that is too high over a schema known here has a flipped bit, and is
-/// damage; over any other it is a newer release's, whose store is not touched.
-struct StoreSchema: Sendable {
-    struct Version: Sendable {
-        /// Each with the text that makes it, in the order in which they are made.
-        let tables: [(name: String, text: String)]
-        /// SQL that makes a store of this version from one of the version before.
-        var step = ""
+/// file says, whoever wrote it. So a store whose schema has anything else, or one letter less, is damaged.
+enum StoreSchema {
+    /// The version that is made and known. Another version has another schema, be it by a comment: a higher number
+    /// over this schema has a flipped bit, over any other it is a newer release's, whose store is not touched.
+    static let version: Int64 = 1
+
+    /// The table of pending updates, with the ledger in row 0: in the live state, with one update pending, an append
+    /// with the acknowledgement before it changes one page of 1 KiB. No AUTOINCREMENT, no index, no automatic vacuum:
+    /// each would change a second page.
+    static let updates = "updates"
+    /// The table of quarantined updates. Among the pending ones they would lie between ledger and live update, and
+    /// each commit would write two pages or more.
+    static let quarantine = "quarantine"
+    /// The table of what the tools ask of the owner; it is empty but for moments.
+    static let requests = "requests"
+
+    private struct Object {
+        let type: String
+        let name: String
+        let text: String
+
+        init(table name: String, _ columns: String) {
+            type = "table"
+            self.name = name
+            text = "CREATE TABLE \(name) (\(columns))"
+        }
+
+        /// A view, for people with `sqlite3`: no statement of Waypost's reads one.
+        init(view name: String, _ query: String) {
+            type = "view"
+            self.name = name
+            text = "CREATE VIEW \(name) AS \(query)"
+        }
     }
 
-    /// The first is number 1, the last is the one that is made.
-    let versions: [Version]
+    private static let position = """
+        sequence, strftime('%Y-%m-%dT%H:%M:%fZ', time / 1000.0, 'unixepoch') AS time, latitude, longitude, altitude,
+          speed, heading, accuracy, CASE kind WHEN 1 THEN 'shape point' ELSE 'update' END AS kind
+        """
 
-    /// Those of all releases.
-    ///
-    /// Two tables of (id, sealed record). In `records`, id 0 is the ledger and every other id the sequence of a pending
-    /// update, so that in the live state, with one update pending, an append with the acknowledgement before it changes
-    /// one page of 1 KiB. No AUTOINCREMENT, no index, no automatic vacuum: each would change a second page. A third
-    /// table holds what the tools ask of the owner; it is empty but for moments.
-    static let released = StoreSchema(versions: [
-        Version(tables: [
-            ("records", "CREATE TABLE records (id INTEGER PRIMARY KEY, body BLOB NOT NULL)"),
-            ("quarantined", "CREATE TABLE quarantined (id INTEGER PRIMARY KEY, body BLOB NOT NULL)"),
-            ("requests", "CREATE TABLE requests (id INTEGER PRIMARY KEY, body BLOB NOT NULL, answer BLOB)"),
-        ])
-    ])
-
-    /// The version that is made.
-    var current: Int64 { Int64(versions.count) }
+    /// In the order in which they are made.
+    private static let objects = [
+        Object(table: updates, StoredRow.definition), Object(table: quarantine, StoredRow.definition),
+        Object(table: requests, "id INTEGER PRIMARY KEY, action TEXT, sequences TEXT, answer TEXT"),
+        Object(view: "pending", "SELECT \(position) FROM updates WHERE sequence > 0"),
+        Object(view: "quarantined", "SELECT \(position), note AS reason FROM quarantine"),
+        // Appends do not change row 0: what came after it is counted from the rows.
+        Object(
+            view: "ledger",
+            """
+            SELECT
+              max(json_extract(note, '$.accepted'), (SELECT max(sequence) FROM updates)) AS accepted,
+              json_extract(note, '$.delivered') AS delivered,
+              (SELECT count(*) FROM updates WHERE sequence > 0) AS pending,
+              (SELECT ifnull(sum(json_extract(value, '$[0]')), 0) FROM json_each(note, '$.evicted')) AS evicted,
+              ifnull(json_extract(note, '$.quarantined[0]'), 0) AS quarantined
+              FROM updates WHERE sequence = 0
+            """),
+    ]
 
     /// What makes a new store, in a transaction that is left open.
-    var creation: String {
-        let tables = versions.last?.tables.map { $0.text + ";" } ?? []
-        return """
-            PRAGMA page_size = \(StoreFormat.pageSize);
-            PRAGMA auto_vacuum = NONE;
-            PRAGMA journal_mode = MEMORY;
-            PRAGMA synchronous = OFF;
-            PRAGMA application_id = \(StoreFormat.applicationID);
-            PRAGMA user_version = \(current);
-            BEGIN;
-            \(tables.joined(separator: "\n"))
-            """
-    }
-
-    /// What makes a store of the current version from one of `version`; `nil` when it is one.
-    func migration(from version: Int64) -> String? {
-        guard version < current else { return nil }
-        let steps = versions.dropFirst(Int(version)).map { $0.step + ";" }
-        return "\(steps.joined(separator: "\n"))\nPRAGMA user_version = \(current);"
-    }
+    static let creation = """
+        PRAGMA page_size = \(StoreFormat.pageSize);
+        PRAGMA auto_vacuum = NONE;
+        PRAGMA journal_mode = MEMORY;
+        PRAGMA synchronous = OFF;
+        PRAGMA application_id = \(StoreFormat.applicationID);
+        PRAGMA user_version = \(version);
+        BEGIN;
+        \(objects.map { $0.text + ";" }.joined(separator: "\n"))
+        """
 
     /// How many versions a newer release may be ahead; a number beyond that is a flipped bit.
     private static let furthestRelease: Int64 = 1000
@@ -65,65 +82,54 @@ struct StoreSchema: Sendable {
     /// reading a crafted one of a million tables stops before it has filled the memory.
     private static let stepLimit: Int32 = 10_000
 
-    /// The version of the store behind `connection`, which has run nothing yet but what needs no schema.
+    /// Makes sure that the store behind `connection`, which has run nothing yet but what needs no schema, is of this
+    /// version.
     ///
     /// - Throws: `damaged` when its schema is not what this program makes; `newerSchema`.
-    func version(of connection: borrowing SQLiteConnection) throws(StoreError) -> Int64 {
-        connection.limitSteps(Self.stepLimit)
-        defer { connection.limitSteps(nil) }
-        let version = try connection.integer("PRAGMA user_version") ?? 0
-        try check(version: version, of: connection.path, isKnown: isKnown(connection))
-        try require(versions[Int(version) - 1], connection)
-        return version
+    static func check(_ connection: borrowing SQLiteConnection) throws(StoreError) {
+        try check(version: connection.integer("PRAGMA user_version") ?? 0, of: connection.path, connection)
+        try require(connection)
     }
 
-    /// Whether the schema is that of any version known here, whatever its number says.
-    func isKnown(_ connection: borrowing SQLiteConnection) throws(StoreError) -> Bool {
-        connection.limitSteps(Self.stepLimit)
-        defer { connection.limitSteps(nil) }
-        for version in versions {
-            do throws(StoreError) {
-                try require(version, connection)
-                return true
-            } catch { if error.kind != .damaged { throw error } }
+    /// Makes sure that `version`, as the file at `path` has it, is this one.
+    ///
+    /// - Throws: `damaged` for what never was a version; `newerSchema`.
+    static func check(
+        version found: Int64, of path: String, _ connection: borrowing SQLiteConnection
+    ) throws(StoreError) {
+        guard version...version + furthestRelease ~= found else {
+            throw StoreError(.damaged, path: path, reason: "it is not an outbox")
         }
-        return false
+        if found == version { return }
+        do throws(StoreError) { try require(connection) } catch {
+            guard error.kind == .damaged else { throw error }
+            throw StoreError(.newerSchema, path: path, reason: "schema \(found), known up to \(version)")
+        }
+        throw StoreError(
+            .damaged, path: path, reason: "its user_version is \(found), its tables are of an earlier schema")
     }
 
-    private func require(_ version: Version, _ connection: borrowing SQLiteConnection) throws(StoreError) {
+    /// - Throws: `damaged` unless the schema is this one, whatever its number says.
+    static func require(_ connection: borrowing SQLiteConnection) throws(StoreError) {
+        connection.limitSteps(stepLimit)
+        defer { connection.limitSteps(nil) }
         let statement = try SQLiteStatement(
             connection, "SELECT type, name, tbl_name, sql, rootpage FROM sqlite_schema")
         var found: Set<String> = []
         var roots: Set<Int64> = []
         while try statement.step() {
-            guard statement.text(0) == "table", let name = statement.text(1), statement.text(2) == name,
-                let text = statement.text(3), version.tables.contains(where: { $0 == (name, text) }),
-                found.insert(name).inserted, roots.insert(statement.integer(4)).inserted
+            let known = objects.first { $0.name == statement.text(1) }
+            guard let known, statement.text(0) == known.type, statement.text(2) == known.name,
+                statement.text(3) == known.text, found.insert(known.name).inserted,
+                known.type == "view" || roots.insert(statement.integer(4)).inserted
             else { throw foreign(statement.text(0), statement.text(1), in: connection.path) }
         }
-        guard found.count == version.tables.count else {
+        guard found.count == objects.count else {
             throw StoreError(.damaged, path: connection.path, reason: "it is not an outbox")
         }
     }
 
-    /// `isKnown`: whether its schema is, which is asked only where the number is too high.
-    ///
-    /// - Throws: `damaged` for what never was a version; `newerSchema`.
-    func check(
-        version: Int64, of path: String, isKnown: @autoclosure () throws(StoreError) -> Bool
-    ) throws(StoreError) {
-        guard 1...current + Self.furthestRelease ~= version else {
-            throw StoreError(.damaged, path: path, reason: "it is not an outbox")
-        }
-        if version <= current { return }
-        guard try isKnown() else {
-            throw StoreError(.newerSchema, path: path, reason: "schema \(version), known up to \(current)")
-        }
-        throw StoreError(
-            .damaged, path: path, reason: "its user_version is \(version), its tables are of an earlier schema")
-    }
-
-    private func foreign(_ type: String?, _ name: String?, in path: String) -> StoreError {
+    private static func foreign(_ type: String?, _ name: String?, in path: String) -> StoreError {
         func word(_ text: String?) -> ReportedText { ReportedText(text ?? "?", limit: 40) }
         return StoreError(
             .damaged, path: path, reason: "its schema has a \(word(type)) \"\(word(name))\" that is not Waypost's")
@@ -141,8 +147,8 @@ enum StoreFormat {
     /// read open does it grow on, by a page or two a commit: this is room for more than 30,000. SQLite itself reads to
     /// the first frame that is not sound, wherever the file ends.
     static let longestLog: Int64 = 64 * 1024 * 1024
-    /// No row of an update is shorter: its place, length, sequence and seal, a time and two coordinates.
-    static let shortestRow: Int64 = 16
+    /// No row of an update is shorter: its place, length, sequence, header and time.
+    static let shortestRow: Int64 = 24
     /// "Wayp".
     static let applicationID: Int64 = 0x5761_7970
 
@@ -207,8 +213,7 @@ struct StoreHeader: Sendable, Hashable {
         }
         version = Int64(Int32(truncatingIfNeeded: bigEndian(60..<64)))
         guard checksVersion else { return }
-        try files.schema.check(
-            version: version, of: path,
-            isKnown: files.schema.isKnown(SQLiteConnection(path: path, access: .immutable, on: disk)))
+        try StoreSchema.check(
+            version: version, of: path, SQLiteConnection(path: path, access: .immutable, on: disk))
     }
 }

@@ -4,92 +4,80 @@ import TimeAndChance
 /// A row of a pending update.
 struct UpdateRecord: Sendable, Hashable {
     let stored: StoredUpdate
-    /// Which update was the newest by time of fix once this one was accepted: most often itself. With it an append
+    /// The sequence of the newest update by time of fix once this one was accepted, usually its own. With it an append
     /// needs no change of the ledger's row, and opening finds the newest without reading the backlog.
     let newestSequence: Int64
+    /// Whether it is a shape point of the update that follows it.
+    let isShapePoint: Bool
 
-    var bytes: [UInt8] {
-        var writer = RecordWriter()
-        writer.write(stored.sequence - newestSequence)
-        stored.update.write(into: &writer)
-        return SealedRecord.seal(.update, id: stored.sequence, payload: writer.bytes)
+    init(_ stored: StoredUpdate, newestSequence: Int64, isShapePoint: Bool = false) {
+        self.stored = stored
+        self.newestSequence = newestSequence
+        self.isShapePoint = isShapePoint
     }
 
-    init(_ stored: StoredUpdate, newestSequence: Int64) {
-        (self.stored, self.newestSequence) = (stored, newestSequence)
+    /// Returns `nil` if `row` isn't one of a pending update.
+    init?(_ row: StoredRow) {
+        guard row.state == .pending, let stored = StoredUpdate(row) else { return nil }
+        let newest = row[.newest]
+        guard newest == .null || newest.integer.map(StoredRow.plausibleCounts.contains) == true else { return nil }
+        self.init(stored, newestSequence: newest.integer ?? row.sequence, isShapePoint: row.isShapePoint)
     }
 
-    /// `nil` when the bytes are not what was written for this sequence.
-    init?(_ bytes: ArraySlice<UInt8>, sequence: Int64) {
-        guard RecordReader.plausibleSequences.contains(sequence),
-            case (.update, var reader)? = SealedRecord.open(bytes, id: sequence), let distance = reader.count(),
-            let update = LocationUpdate(from: &reader)
-        else { return nil }
-        self.init(StoredUpdate(sequence: sequence, update: update), newestSequence: sequence - distance)
+    var row: StoredRow {
+        var row = StoredRow(stored.sequence)
+        row.set(stored.update)
+        row.isShapePoint = isShapePoint
+        if newestSequence != stored.sequence { row[.newest] = .integer(newestSequence) }
+        return row
     }
 }
 
-/// How an update is stored: about 30 bytes as receivers state positions, never more than 60, and nothing is rounded.
+extension StoredUpdate {
+    /// Returns `nil` if `row` isn't an update's.
+    init?(_ row: StoredRow) {
+        guard StoredRow.plausibleSequences.contains(row.sequence), let update = LocationUpdate(row) else { return nil }
+        self.init(sequence: row.sequence, update: update)
+    }
+}
+
+extension StoredRow {
+    /// Whether it is the row of a shape point.
+    var isShapePoint: Bool {
+        get { self[.kind] == .integer(1) }
+        set { self[.kind] = .integer(newValue ? 1 : 0) }
+    }
+
+    mutating func set(_ update: LocationUpdate) {
+        self[.time] = .integer(update.timeOfFix.millisecondsSince1970)
+        self[.latitude] = .real(of: update.latitude)
+        self[.longitude] = .real(of: update.longitude)
+        self[.altitude] = .real(of: update.altitudeMeters)
+        self[.speed] = .real(of: update.speedMetersPerSecond)
+        self[.heading] = update.headingDegrees.map { .integer(Int64($0)) } ?? .null
+        self[.accuracy] = .real(of: update.horizontalAccuracyMeters)
+    }
+}
+
 extension LocationUpdate {
-    /// Each number is a decimal (an integer of 10⁻⁷ degrees, or of millimetres) when that gives back the same `Double`,
-    /// and its 8 bytes otherwise; absent ones take no byte.
-    func write(into writer: inout RecordWriter) {
-        let numbers: [(value: Double?, scale: Double)] = [
-            (latitude, Self.degreeScale), (longitude, Self.degreeScale), (altitudeMeters, Self.meterScale),
-            (speedMetersPerSecond, Self.meterScale), (horizontalAccuracyMeters, Self.meterScale),
-        ]
-        let decimals = numbers.map { Self.decimal($0.value, scale: $0.scale) }
-        var flags: UInt64 = headingDegrees == nil ? 0 : 1
-        for (index, number) in numbers.enumerated() where number.value != nil {
-            flags |= (decimals[index] == nil ? 2 : 1) << UInt64(1 + 2 * index)
-        }
-        writer.write(flags)
-        writer.write(timeOfFix.millisecondsSince1970)
-        if let headingDegrees { writer.write(Int64(headingDegrees)) }
-        for (number, decimal) in zip(numbers, decimals) {
-            guard let value = number.value else { continue }
-            if let decimal { writer.write(decimal) } else { writer.write(bitsOf: value) }
-        }
-    }
-
-    init?(from reader: inout RecordReader) {
-        guard let flags = reader.unsigned(), let time = reader.time() else { return nil }
-        var heading: Int?
-        if flags & 1 == 1 {
-            guard let value = reader.signed(), 0..<360 ~= value else { return nil }
-            heading = Int(value)
-        }
-        var numbers: [Double?] = []
-        for index in 0..<5 {
-            let scale = index < 2 ? Self.degreeScale : Self.meterScale
-            switch flags >> UInt64(1 + 2 * index) & 3 {
-            case 0: numbers.append(nil)
-            case 1:
-                guard let decimal = reader.signed() else { return nil }
-                numbers.append(Double(decimal) / scale)
-            case 2:
-                guard let value = reader.double() else { return nil }
-                numbers.append(value)
-            default: return nil
-            }
-        }
-        guard let latitude = numbers[0], let longitude = numbers[1], abs(latitude) <= 90, abs(longitude) <= 180,
-            numbers.allSatisfy({ abs($0 ?? 0) <= Self.largestNumber })
+    /// Returns `nil` if the values can't be those of a vehicle's position.
+    init?(_ row: StoredRow) {
+        guard let time = row[.time].integer, StoredRow.plausibleTimes.contains(time),
+            let latitude = row[.latitude].real, abs(latitude) <= 90,
+            let longitude = row[.longitude].real, abs(longitude) <= 180,
+            [row[.altitude], row[.speed], row[.accuracy]].allSatisfy({
+                $0 == .null || abs($0.real ?? .infinity) <= Self.maximumNumber
+            }),
+            row[.heading] == .null || 0..<360 ~= row[.heading].integer ?? -1
         else { return nil }
-        self.init(timeOfFix: time, latitude: latitude, longitude: longitude)
-        headingDegrees = heading
-        (altitudeMeters, speedMetersPerSecond, horizontalAccuracyMeters) = (numbers[2], numbers[3], numbers[4])
+        self.init(
+            timeOfFix: UTCTime(millisecondsSince1970: time), latitude: latitude, longitude: longitude)
+        altitudeMeters = row[.altitude].real
+        speedMetersPerSecond = row[.speed].real
+        headingDegrees = row[.heading].integer.map { Int($0) }
+        horizontalAccuracyMeters = row[.accuracy].real
     }
 
-    private static let degreeScale = 1e7
-    private static let meterScale = 1e3
-    /// A larger number may become infinite where it is rounded for the wire.
-    private static let largestNumber = 1e300
-
-    /// `nil` when an integer of that scale would not give back the same number.
-    private static func decimal(_ value: Double?, scale: Double) -> Int64? {
-        guard let value, abs(value) < 1e9 else { return nil }
-        let scaled = (value * scale).rounded()
-        return scaled / scale == value ? Int64(scaled) : nil
-    }
+    /// A larger number may become infinite when it is rounded for the wire.
+    private static let maximumNumber = 1e300
 }

@@ -12,7 +12,8 @@ struct Eviction {
     static let block = 256
 
     init(maximumBytes: Int64, maximumAge: Duration?) {
-        (self.maximumBytes, self.maximumAge) = (maximumBytes, maximumAge)
+        self.maximumBytes = maximumBytes
+        self.maximumAge = maximumAge
     }
 
     /// Makes room near the cap: thins one block of the backlog, early enough to be done before the cap, and drops the

@@ -1,5 +1,6 @@
 import GNSS
 import Reporting
+import StrictJSON
 import TimeAndChance
 
 /// Decides which updates of a backlog may go while the others still say where the vehicle was, and when, as
@@ -97,16 +98,17 @@ struct ThinningProgress: Sendable, Hashable {
         return min(front(of: step), end)...end
     }
 
-    func write(into writer: inout RecordWriter) {
-        for front in fronts { writer.write(front) }
-    }
-
     init() {}
 
-    init?(from reader: inout RecordReader) {
-        for index in fronts.indices {
-            guard let front = reader.count() else { return nil }
-            fronts[index] = front
-        }
+    /// The fronts in the order of the steps; `nil` before the first.
+    var json: JSONValue? {
+        fronts.allSatisfy { $0 == 0 } ? nil : .array(fronts.map { .integer($0) })
+    }
+
+    init?(_ json: JSONValue?) {
+        guard let json else { return }
+        let found = json.arrayValue?.compactMap(\.count) ?? []
+        guard found.count == fronts.count else { return nil }
+        fronts = found
     }
 }

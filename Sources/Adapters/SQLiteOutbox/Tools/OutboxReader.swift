@@ -13,17 +13,14 @@ package final class OutboxReader {
     private static let rowsAtOnce = 1000
 
     /// - Throws: `unusable` when there is no outbox yet, or it is damaged or may not be read; `newerSchema`.
-    package convenience init(path: String) throws(OutboxError) { try self.init(path: path, schema: .released) }
-
-    init(path: String, schema: StoreSchema) throws(OutboxError) {
+    package init(path: String) throws(OutboxError) {
         guard Self.isThere(path) else {
             throw OutboxError(
                 .unusable,
                 "\(path): there is no outbox yet; waypost run makes it, and so does replay with --outbox \(path)")
         }
         do throws(StoreError) {
-            var files = try withSystem(path, StoreFiles(at: path, for: EffectiveUser.expected(at: path)))
-            files.schema = schema
+            let files = try withSystem(path, StoreFiles(at: path, for: EffectiveUser.expected(at: path)))
             // Users other than its owner may read it, too.
             if let status = try withSystem(path, FileStatus(at: files.path)) {
                 try withSystem(path, FileSystem.requireOwnFile(at: files.path, for: status.owner))
@@ -79,7 +76,7 @@ package final class OutboxReader {
         let hasLog = try withSystem(files.path, files.disk.entry(at: files.log)) != nil
         // Without a log there is no writer; an ordinary opening would leave a log behind, owned by the tool's user.
         let connection = try SQLiteConnection(path: files.path, access: hasLog ? .readOnly : .immutable)
-        _ = try files.schema.version(of: connection)
+        try StoreSchema.check(connection)
         try connection.execute(StoreFormat.readerSettings)
         return connection
     }
@@ -94,13 +91,16 @@ package struct StoreSummary: Sendable, Hashable {
     package var newest: StoredUpdate?
 
     init(_ counters: OutboxCounters) {
-        (ledger, evictions) = (counters.ledger, counters.evictions)
-        (quarantined, newest) = (counters.quarantined, counters.newest)
+        ledger = counters.ledger
+        evictions = counters.evictions
+        quarantined = counters.quarantined
+        newest = counters.newest
     }
 
     /// Of a ledger of which no more is known than its words.
     package init(_ ledger: Ledger, evictions: Evictions = Evictions()) {
-        (self.ledger, self.evictions) = (ledger, evictions)
+        self.ledger = ledger
+        self.evictions = evictions
         quarantined = UpdateTally(count: ledger.quarantined)
     }
 }

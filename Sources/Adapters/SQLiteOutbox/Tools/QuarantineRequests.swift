@@ -1,6 +1,7 @@
 import LinuxPlatform
 package import ReportedText
 package import Reporting
+import StrictJSON
 
 /// Asks the process that owns an outbox for what only the owner may do: its counters are in that process's memory.
 ///
@@ -11,24 +12,17 @@ package final class OutboxRequester {
     private let fetch: SQLiteStatement
     private let remove: SQLiteStatement
 
-    /// - Throws: `unusable` when the outbox cannot be written, or its owner is of a release that takes no requests;
-    ///   `newerSchema`.
-    package convenience init(path: String) throws(OutboxError) { try self.init(path: path, schema: .released) }
-
-    init(path: String, schema: StoreSchema) throws(OutboxError) {
+    /// - Throws: `unusable` when the outbox cannot be written; `newerSchema`.
+    package init(path: String) throws(OutboxError) {
         do throws(StoreError) {
-            var files = try withSystem(path, StoreFiles(at: path))
-            files.schema = schema
+            let files = try withSystem(path, StoreFiles(at: path))
             try withSystem(path, files.requireOwn(for: EffectiveUser.current))
             _ = try StoreHeader(files, at: files.path)
             let connection = try SQLiteConnection(path: files.path, access: .readWrite)
             connection.setCheckpointOnClose(false)
-            let version = try schema.version(of: connection)
-            guard version == schema.current else {
-                throw StoreError(.olderOwner, path: files.path, reason: "schema \(version)")
-            }
+            try StoreSchema.check(connection)
             try connection.execute(StoreFormat.requesterSettings)
-            insert = try SQLiteStatement(connection, "INSERT INTO requests (body) VALUES (?1)")
+            insert = try SQLiteStatement(connection, "INSERT INTO requests (action, sequences) VALUES (?1, ?2)")
             fetch = try SQLiteStatement(connection, "SELECT answer FROM requests WHERE id = ?1 AND answer IS NOT NULL")
             remove = try SQLiteStatement(connection, "DELETE FROM requests WHERE id = ?1")
             self.connection = connection
@@ -37,8 +31,7 @@ package final class OutboxRequester {
 
     /// Leaves a request for the owner; its number, for the answer.
     package func submit(_ request: QuarantineRequest) throws(OutboxError) -> Int64 {
-        try forTools(insert.bind(request.bytes, at: 1))
-        try forTools(insert.run())
+        try forTools(insert.run(request.values))
         return connection.lastInsertedID
     }
 
@@ -61,39 +54,51 @@ package final class OutboxRequester {
     private func fetchAnswer(_ id: Int64) throws(StoreError) -> QuarantineAnswer? {
         defer { fetch.reset() }
         try fetch.bind(id, at: 1)
-        return try fetch.step() ? QuarantineAnswer(fetch.blob(0)) : nil
+        return try fetch.step() ? QuarantineAnswer(fetch.value(0)) : nil
     }
 }
 
 /// What an operator wants done with quarantined updates.
 package struct QuarantineRequest: Sendable, Hashable {
-    package enum Action: UInt8, Sendable, Hashable {
+    package enum Action: String, Sendable, Hashable {
         /// Pending again, to be delivered once more.
-        case requeue = 1
+        case requeue
         /// Counted as evicted.
-        case discard = 2
+        case discard
     }
 
     package let action: Action
     /// Which ones; `nil` for all there are.
     package let sequences: Set<Int64>?
 
-    package init(_ action: Action, _ sequences: Set<Int64>?) { (self.action, self.sequences) = (action, sequences) }
-
-    var bytes: [UInt8] {
-        var writer = RecordWriter()
-        writer.write(byte: action.rawValue)
-        for number in [Int64(sequences?.count ?? -1)] + (sequences ?? []).sorted() { writer.write(number) }
-        return writer.bytes
+    package init(_ action: Action, _ sequences: Set<Int64>?) {
+        self.action = action
+        self.sequences = sequences
     }
 
-    /// `nil` when the bytes are not what was written, or a newer release's.
-    init?(_ bytes: [UInt8]) {
-        var reader = RecordReader(bytes[...])
-        guard let action = reader.byte().flatMap(Action.init), let count = reader.signed() else { return nil }
-        let sequences = reader.numbers()
-        guard count <= sequences.count else { return nil }
-        self.init(action, count < 0 ? nil : Set(sequences.prefix(Int(count))))
+    /// The columns `action` and `sequences` of its row.
+    fileprivate var values: [StoredValue] {
+        let numbers = sequences.map { JSONValue.array($0.sorted().map { .integer($0) }) }
+        return [.text(Array(action.rawValue.utf8)), numbers.map { .text($0.utf8) } ?? .null]
+    }
+
+    /// Reads `action` and `sequences` of a row. Returns `nil` if they are not what was written, or a newer release's.
+    fileprivate init?(_ statement: borrowing SQLiteStatement) {
+        guard let action = statement.text(1).flatMap(Action.init) else { return nil }
+        guard let value = statement.value(2), value != .null else {
+            self.init(action, nil)
+            return
+        }
+        guard let numbers = JSONValue(value)?.arrayValue else { return nil }
+        self.init(action, Set(numbers.compactMap(\.integerValue)))
+    }
+}
+
+extension JSONValue {
+    /// Returns `nil` if `value` isn't the text of a JSON document.
+    fileprivate init?(_ value: StoredValue?) {
+        guard let text = value?.text else { return nil }
+        do throws(ParseError) { try self.init(parsing: text) } catch { return nil }
     }
 }
 
@@ -107,26 +112,25 @@ package enum QuarantineAnswer: Sendable, Hashable {
     /// Nothing was changed: the owner of the outbox does not know such a request.
     case notUnderstood
 
-    var bytes: [UInt8] {
-        let (kind, numbers): (UInt8, [Int64]) =
+    /// The column `answer` of the request's row.
+    fileprivate var value: StoredValue {
+        let answer: [String: JSONValue] =
             switch self {
-            case .notUnderstood: (0, [])
-            case .done(let count, let notKept): (1, [count, notKept])
-            case .unknown(let sequences): (2, sequences)
+            case .done(let count, let notKept): ["done": .integer(count), "notKept": .integer(notKept)]
+            case .unknown(let sequences): ["unknown": .array(sequences.map { .integer($0) })]
+            case .notUnderstood: [:]
             }
-        var writer = RecordWriter()
-        writer.write(byte: kind)
-        for number in numbers { writer.write(number) }
-        return writer.bytes
+        return .text(JSONValue.object(answer).utf8)
     }
 
-    init(_ bytes: [UInt8]) {
-        var reader = RecordReader(bytes[...])
-        let (kind, numbers) = (reader.byte(), reader.numbers())
-        switch kind {
-        case 1 where numbers.count >= 2: self = .done(count: numbers[0], notKept: numbers[1])
-        case 2: self = .unknown(numbers)
-        default: self = .notUnderstood
+    fileprivate init(_ value: StoredValue?) {
+        let answer = JSONValue(value)
+        if let count = answer?["done"]?.integerValue, let notKept = answer?["notKept"]?.integerValue {
+            self = .done(count: count, notKept: notKept)
+        } else if let sequences = answer?["unknown"]?.arrayValue {
+            self = .unknown(sequences.compactMap(\.integerValue))
+        } else {
+            self = .notUnderstood
         }
     }
 }
@@ -136,31 +140,38 @@ package struct QuarantinedUpdate: Sendable, Hashable {
     package let stored: StoredUpdate
     /// The server's words, cut to `maximumReasonBytes`.
     package let reason: ReportedText
+    /// Whether it is a shape point.
+    let isShapePoint: Bool
 
     /// Enough for Fleet Engine's error bodies, and few enough for a row to fit on one page.
     package static let maximumReasonBytes = 512
 
     package init(stored: StoredUpdate, reason: ReportedText) {
+        self.init(stored: stored, reason: reason, isShapePoint: false)
+    }
+
+    init(stored: StoredUpdate, reason: ReportedText, isShapePoint: Bool) {
         self.stored = stored
         self.reason = reason.cut(to: Self.maximumReasonBytes)
+        self.isShapePoint = isShapePoint
     }
 
-    var bytes: [UInt8] {
-        var writer = RecordWriter()
-        stored.update.write(into: &writer)
-        writer.write(bytes: reason.description.utf8)
-        return SealedRecord.seal(.quarantined, id: stored.sequence, payload: writer.bytes)
+    var row: StoredRow {
+        var row = StoredRow(stored.sequence, .quarantined)
+        row.set(stored.update)
+        row.isShapePoint = isShapePoint
+        row[.note] = .text(Array(reason.description.utf8))
+        return row
     }
 
-    /// `nil` when the bytes are not what was written for this sequence.
-    init?(_ bytes: ArraySlice<UInt8>, sequence: Int64) {
-        guard RecordReader.plausibleSequences.contains(sequence),
-            case (.quarantined, var reader)? = SealedRecord.open(bytes, id: sequence),
-            let update = LocationUpdate(from: &reader)
-        else { return nil }
+    /// Returns `nil` if `row` isn't one of a quarantined update.
+    init?(_ row: StoredRow) {
+        guard row.state == .quarantined, let stored = StoredUpdate(row), let reason = row[.note].text else {
+            return nil
+        }
         self.init(
-            stored: StoredUpdate(sequence: sequence, update: update),
-            reason: ReportedText(bytes: reader.rest, limit: Self.maximumReasonBytes))
+            stored: stored, reason: ReportedText(bytes: reason, limit: Self.maximumReasonBytes),
+            isShapePoint: row.isShapePoint)
     }
 }
 
@@ -177,7 +188,7 @@ final class RequestTable {
 
     init(_ connection: borrowing SQLiteConnection) throws(StoreError) {
         unanswered = try SQLiteStatement(
-            connection, "SELECT id, body FROM requests WHERE answer IS NULL ORDER BY id LIMIT ?1")
+            connection, "SELECT id, action, sequences FROM requests WHERE answer IS NULL ORDER BY id LIMIT ?1")
         write = try SQLiteStatement(connection, "UPDATE requests SET answer = ?2 WHERE id = ?1")
         forget = try SQLiteStatement(connection, "DELETE FROM requests WHERE answer IS NOT NULL AND id < ?1")
     }
@@ -188,13 +199,13 @@ final class RequestTable {
         try unanswered.bind(Int64(Self.atOnce), at: 1)
         var requests: [(id: Int64, request: QuarantineRequest?)] = []
         while try unanswered.step() {
-            requests.append((unanswered.integer(0), QuarantineRequest(unanswered.blob(1))))
+            requests.append((unanswered.integer(0), QuarantineRequest(unanswered)))
         }
         return requests
     }
 
     func answer(_ id: Int64, _ answer: QuarantineAnswer) throws(StoreError) {
-        try write.run(id, answer.bytes)
+        try write.run([.integer(id), answer.value])
         try forget.run(max(0, id) - Self.kept)
     }
 }

@@ -1,18 +1,12 @@
 import Glibc
 import LinuxPlatform
 
-/// Finds records in a file by their form and checksum alone: no header, no tree, no page has to be right.
+/// Finds rows in a file by their form and checksum alone: no header, no tree, no page has to be right.
 ///
-/// A row lies in one piece within a page, in a database as in a write-ahead log, and begins with (size of the payload,
-/// row id, record header: its size, 0 for the id, type of the blob); see sqlite.org/fileformat2.html §1.6 and §2.1.
-/// Every byte of the file is tried as such a beginning; the checksum decides.
-enum RecordScan {
-    enum Found {
-        case update(UpdateRecord, bytes: [UInt8])
-        case ledger(LedgerRecord)
-        case quarantined(QuarantinedUpdate, bytes: [UInt8])
-    }
-
+/// A row is in one piece within a page, in a database as in a write-ahead log, and begins with the size of its
+/// payload, its sequence and a header with the type of each value (sqlite.org/fileformat2.html §1.6, §2.1). Every byte
+/// of the file is tried as such a beginning; the checksum decides.
+enum RowScan {
     /// Longer than any row with what precedes it.
     private static let longestRow = 1100
     private static let chunkCount = 64 * 1024
@@ -20,17 +14,20 @@ enum RecordScan {
     private static let blockCount = 4096
     /// Bad blocks after which reading a file stops: each may cost a failing disk seconds.
     private static let unreadableLimit = 16
+    /// The values of a row: the sequence, which is stored as NULL, the columns and the checksum.
+    private static let valueCount = StoredRow.Column.allCases.count + 2
 
-    /// Calls `visit` for each record in the file at `path`, in the order of the file; a missing file has none.
+    /// Calls `visit` for each row in the file at `path`, in the order of the file; a missing file has none.
     ///
     /// A bad sector is passed over; after many of them the rest of the file is skipped, as is all beyond `limit`.
     /// Holes are not read: whatever length a file has, it costs no more than the bytes that it was given.
     static func scan(
-        path: String, on disk: any StoreDisk, upTo limit: Int64 = .max, _ visit: (Found) throws(StoreError) -> Void
+        path: String, on disk: any StoreDisk, upTo limit: Int64 = .max, _ visit: (StoredRow) throws(StoreError) -> Void
     ) throws(StoreError) {
         let size = min(limit, try withSystem(path, disk.fileSize(at: path)))
         var window: [UInt8] = []
-        var (offset, unreadable) = (Int64(0), 0)
+        var offset: Int64 = 0
+        var unreadable = 0
         while offset < size {
             let written = try withSystem(path, disk.nextWritten(from: offset, of: path))
             let next = min(size, written ?? size)
@@ -70,25 +67,23 @@ enum RecordScan {
     }
 
     private static func scan(
-        _ bytes: [UInt8], until end: Int, _ visit: (Found) throws(StoreError) -> Void
+        _ bytes: [UInt8], until end: Int, _ visit: (StoredRow) throws(StoreError) -> Void
     ) throws(StoreError) {
-        var position = 0
-        while true {
-            position = nextPossible(in: bytes, from: position, until: end)
-            guard position < end else { return }
-            guard let row = row(in: bytes, at: position),
-                let found = record(bytes[row.body], id: row.id)
-            else {
+        var position = nextPossible(in: bytes, from: 0, until: end)
+        while position < end {
+            if let found = row(in: bytes, at: position) {
+                try visit(found.row)
+                position = found.end
+            } else {
                 position += 1
-                continue
             }
-            try visit(found)
-            position = row.body.upperBound
+            position = nextPossible(in: bytes, from: position, until: end)
         }
     }
 
-    /// The next place where a row may begin, or `end`: most are ruled out quickly, since a payload has 8 bytes or more
-    /// and fewer than 1024, and the record header follows the id. On raw memory, for a store has many bytes.
+    /// The next place where a row may begin, or `end`: most are ruled out quickly, since a payload has fewer than 1024
+    /// bytes, and the header's size and the NULL of the sequence follow the sequence. On raw memory, because a store
+    /// has many bytes.
     private static func nextPossible(in bytes: [UInt8], from start: Int, until end: Int) -> Int {
         unsafe bytes.withUnsafeBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return end }
@@ -96,13 +91,13 @@ enum RecordScan {
             var position = start
             while position < end {
                 let first = unsafe base[position]
-                if first >= 8, first < 0x88 {
+                if first > valueCount, first < 0x88 {
                     var next = position + (first < 0x80 ? 1 : 2)
                     let longest = min(count, next + 8)
                     while next < longest, unsafe base[next] >= 0x80 { next += 1 }
                     if next + 2 < count, unsafe base[next + 2] == 0 {
-                        let header = unsafe base[next + 1]
-                        if header == 3 || header == 4 { return position }
+                        let header = unsafe Int(base[next + 1]) - valueCount
+                        if header == 1 || header == 2 { return position }
                     }
                 }
                 position += 1
@@ -111,23 +106,49 @@ enum RecordScan {
         }
     }
 
-    /// What would be a row if it began at `position`.
-    private static func row(in bytes: [UInt8], at position: Int) -> (id: Int64, body: Range<Int>)? {
+    /// The row that begins at `position`, and where it ends; `nil` if there is none.
+    private static func row(in bytes: [UInt8], at position: Int) -> (row: StoredRow, end: Int)? {
         var next = position
-        guard let payload = varint(in: bytes, &next), payload >= 8, payload <= 1000,
-            let id = varint(in: bytes, &next), id >= 0
+        guard let payload = varint(in: bytes, &next), payload <= longestRow, let sequence = varint(in: bytes, &next),
+            sequence >= 0
         else { return nil }
-        let header = next
-        guard header + 4 < bytes.count, bytes[header] == 3 || bytes[header] == 4, bytes[header + 1] == 0 else {
-            return nil
+        let end = next + Int(payload)
+        guard payload > valueCount, end <= bytes.count else { return nil }
+        let body = next + Int(bytes[next])
+        guard body < end else { return nil }
+        next += 1
+        var types: [Int64] = []
+        while next < body, let type = varint(in: bytes, &next) { types.append(type) }
+        guard next == body, types.count == valueCount else { return nil }
+        var values: [StoredValue] = []
+        for type in types.dropFirst() {
+            guard let value = value(of: type, in: bytes, &next, until: end) else { return nil }
+            values.append(value)
         }
-        next += 2
-        guard let type = varint(in: bytes, &next), type >= 12, type % 2 == 0, next == header + Int(bytes[header]) else {
-            return nil
+        guard next == end else { return nil }
+        return StoredRow(sequence, values).map { ($0, end) }
+    }
+
+    private static func value(
+        of type: Int64, in bytes: [UInt8], _ position: inout Int, until end: Int
+    ) -> StoredValue? {
+        let sizes = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0]
+        guard (0..<10).contains(type) || (type >= 13 && type % 2 == 1) else { return nil }
+        let size = type < 10 ? sizes[Int(type)] : Int(type - 13) / 2
+        guard size <= end - position else { return nil }
+        let content = bytes[position..<position + size]
+        position += size
+        // Big-endian, the first byte with the sign.
+        func number() -> Int64 {
+            content.dropFirst().reduce(Int64(Int8(bitPattern: content.first ?? 0))) { $0 << 8 | Int64($1) }
         }
-        let count = Int(type - 12) / 2
-        guard Int(payload) == Int(bytes[header]) + count, next + count <= bytes.count else { return nil }
-        return (id, next..<next + count)
+        switch type {
+        case 0: return .null
+        case 1...6: return .integer(number())
+        case 7: return .real(Double(bitPattern: UInt64(bitPattern: number())))
+        case 8, 9: return .integer(type - 8)
+        default: return .text(Array(content))
+        }
     }
 
     /// SQLite's integer: seven bits a byte, highest first; a ninth byte holds eight.
@@ -142,14 +163,5 @@ enum RecordScan {
             if byte & 0x80 == 0 { break }
         }
         return Int64(bitPattern: value)
-    }
-
-    private static func record(_ body: ArraySlice<UInt8>, id: Int64) -> Found? {
-        guard let first = body.first, let kind = SealedRecord.Kind(rawValue: first) else { return nil }
-        return switch kind {
-        case .update: UpdateRecord(body, sequence: id).map { .update($0, bytes: Array(body)) }
-        case .ledger: id == LedgerRecord.id ? LedgerRecord(body).map { .ledger($0) } : nil
-        case .quarantined: QuarantinedUpdate(body, sequence: id).map { .quarantined($0, bytes: Array(body)) }
-        }
     }
 }

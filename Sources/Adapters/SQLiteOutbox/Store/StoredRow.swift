@@ -1,0 +1,144 @@
+import Reporting
+import TimeAndChance
+
+/// A row of the outbox: one value per column, and a checksum over all of them and the sequence, so that a row proves
+/// itself wherever it is found: on a page without a tree, in an old write-ahead log, under a wrong sequence.
+struct StoredRow: Sendable, Hashable {
+    /// The columns between `sequence` and `checksum`, in the order of the table.
+    enum Column: Int, Sendable, CaseIterable {
+        case time, latitude, longitude, altitude, speed, heading, accuracy, kind, state, newest, note
+
+        fileprivate var isReal: Bool {
+            switch self {
+            case .latitude, .longitude, .altitude, .speed, .accuracy: true
+            case .time, .heading, .kind, .state, .newest, .note: false
+            }
+        }
+
+        fileprivate var definition: String { "\(self) \(isReal ? "REAL" : self == .note ? "TEXT" : "INTEGER")" }
+    }
+
+    /// Whether an update waits for its delivery or was rejected for good.
+    enum State: Int64, Sendable { case pending = 0, quarantined = 1 }
+
+    let sequence: Int64
+    private var values: [StoredValue]
+
+    /// The names of all columns, for a SELECT that `init(_:)` reads.
+    static let columns = (["sequence"] + Column.allCases.map { "\($0)" } + ["checksum"]).joined(separator: ", ")
+
+    /// The columns of a table of rows, as CREATE TABLE has them.
+    static let definition =
+        (["sequence INTEGER PRIMARY KEY"] + Column.allCases.map(\.definition) + ["checksum INTEGER"])
+        .joined(separator: ", ")
+
+    /// The parameters of an INSERT that `SQLiteStatement.run(_:)` binds.
+    static let parameters = (1...Column.allCases.count + 2).map { "?\($0)" }.joined(separator: ", ")
+
+    init(_ sequence: Int64, _ state: State = .pending) {
+        self.sequence = sequence
+        values = [StoredValue](repeating: .null, count: Column.allCases.count)
+        self[.state] = .integer(state.rawValue)
+    }
+
+    /// Reads the row that `statement` is at. Returns `nil` if it isn't what was written.
+    init?(_ statement: borrowing SQLiteStatement) {
+        let last = Int32(Column.allCases.count + 1)
+        var values: [StoredValue] = []
+        for column in 1...last {
+            guard let value = statement.value(column) else { return nil }
+            values.append(value)
+        }
+        self.init(statement.integer(0), values)
+    }
+
+    /// Makes a row of the values that follow the sequence, the checksum last. Returns `nil` if the checksum is wrong.
+    init?(_ sequence: Int64, _ found: [StoredValue]) {
+        guard found.count == Column.allCases.count + 1 else { return nil }
+        self.sequence = sequence
+        values = found.dropLast()
+        for column in Column.allCases where column.isReal {
+            // SQLite keeps a whole number in fewer bytes.
+            if case .integer(let value) = self[column] { self[column] = .real(Double(value)) }
+        }
+        guard found.last == checksum else { return nil }
+    }
+
+    subscript(column: Column) -> StoredValue {
+        get { values[column.rawValue] }
+        set { values[column.rawValue] = newValue }
+    }
+
+    /// What is bound to `parameters`.
+    var parameters: [StoredValue] { [.integer(sequence)] + values + [checksum] }
+
+    var state: State? { self[.state].integer.flatMap(State.init) }
+
+    private var checksum: StoredValue {
+        var checksum = CRC32()
+        checksum.update(sequence)
+        for value in values { value.add(to: &checksum) }
+        return .integer(Int64(Int32(bitPattern: checksum.value)))
+    }
+
+    /// A number of updates or the sequence of one: sums of these don't overflow, whatever a file says.
+    static let plausibleCounts = 0...OutboxCounters.Limit.record
+    /// The sequences of updates; 0 is the ledger's.
+    static let plausibleSequences = 1...OutboxCounters.Limit.record
+    /// Milliseconds since 1970: the distance between any two of them doesn't overflow.
+    static let plausibleTimes: ClosedRange<Int64> = -(1 << 60)...1 << 60
+}
+
+/// A value of SQLite's, except for blobs, which no column has.
+enum StoredValue: Sendable, Hashable {
+    case null
+    case integer(Int64)
+    case real(Double)
+    case text([UInt8])
+
+    /// A number as SQLite gives it back: without a sign at zero, and NULL if it isn't a number.
+    static func real(of value: Double?) -> Self {
+        guard let value, !value.isNaN else { return .null }
+        return .real(value + 0)
+    }
+
+    var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+    var real: Double? { if case .real(let value) = self { value } else { nil } }
+    var text: [UInt8]? { if case .text(let bytes) = self { bytes } else { nil } }
+
+    fileprivate func add(to checksum: inout CRC32) {
+        switch self {
+        case .null: checksum.update(0 as UInt8)
+        case .integer(let value):
+            checksum.update(1 as UInt8)
+            checksum.update(value)
+        case .real(let value):
+            checksum.update(2 as UInt8)
+            checksum.update(Int64(bitPattern: value.bitPattern))
+        case .text(let bytes):
+            checksum.update(3 as UInt8)
+            checksum.update(Int64(bytes.count))
+            for byte in bytes { checksum.update(byte) }
+        }
+    }
+}
+
+/// The checksum of Ethernet and zip (reflected polynomial 0xEDB88320), byte by byte from a table.
+struct CRC32 {
+    private var register: UInt32 = 0xffff_ffff
+
+    var value: UInt32 { ~register }
+
+    mutating func update(_ byte: UInt8) {
+        register = Self.table[Int(UInt8(truncatingIfNeeded: register) ^ byte)] ^ (register >> 8)
+    }
+
+    /// Adds the eight bytes of `number`, the lowest first.
+    mutating func update(_ number: Int64) {
+        for shift in stride(from: Int64(0), to: 64, by: 8) { update(UInt8(truncatingIfNeeded: number >> shift)) }
+    }
+
+    private static let table: [UInt32] = (0..<256).map { index in
+        (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xedb8_8320 ^ (value >> 1) : value >> 1 }
+    }
+}

@@ -1,0 +1,56 @@
+import Reporting
+import Testing
+
+@testable import SQLiteOutbox
+
+/// Stores of other versions of the schema.
+@Suite struct NewerSchema {
+    private let folder: StoreFolder
+
+    init() throws {
+        folder = try StoreFolder()
+        let outbox = try folder.open()
+        _ = try outbox.append(sample(1))
+        try outbox.close()
+    }
+
+    /// One from a later release is rejected, and no byte of it changes: its schema is another, be it by a comment.
+    @Test(
+        arguments: [2, 1000],
+        [
+            "CREATE TABLE tracks (id INTEGER PRIMARY KEY)", "DROP TABLE quarantine", "DROP VIEW ledger",
+            "DROP VIEW ledger; CREATE VIEW ledger AS SELECT note /* 2 */ FROM updates WHERE sequence = 0",
+        ])
+    func isUntouched(version: Int, change: String) throws {
+        try folder.execute("\(change); PRAGMA user_version = \(version)")
+        let before = try folder.read("outbox.sqlite")
+        let names = try folder.names
+        let errors = [
+            #expect(throws: OutboxError.self) { try folder.open() },
+            #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) },
+            #expect(throws: OutboxError.self) { try OutboxRequester(path: folder.store) },
+        ]
+        for error in errors {
+            #expect(error?.code == .newerSchema)
+            #expect(error?.detail.contains("schema \(version), known up to 1") == true)
+            #expect(error?.detail.contains("install that release again") == true)
+        }
+        #expect(try folder.read("outbox.sqlite") == before)
+        #expect(try folder.names == names)
+    }
+
+    /// The schema tells the version as well as the number does: a number that is too high over the known schema has a
+    /// flipped bit, and no newer release wrote it.
+    @Test(arguments: 1..<10) func isDamageOverTheKnownTables(bit: Int) throws {
+        try folder.execute("PRAGMA user_version = \(Int(try folder.version) ^ 1 << bit)")
+        for error in [
+            #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) },
+            #expect(throws: OutboxError.self) { try OutboxRequester(path: folder.store) },
+        ] { #expect(error?.detail.contains("the service repairs it at its next start") == true) }
+        let outbox = try folder.open()
+        #expect(folder.recoveries.count == 1)
+        #expect(try outbox.ledger() == Ledger(accepted: 1, pending: 1))
+        try outbox.close()
+        #expect(try folder.version == StoreSchema.version)
+    }
+}

@@ -1,0 +1,142 @@
+import FoundationEssentials
+import LinuxPlatform
+import Reporting
+import Testing
+
+@testable import SQLiteOutbox
+
+/// An outbox that is older than it was.
+@Suite struct OlderStore {
+    private let folder: StoreFolder
+    private let told = Locked<[String]>([])
+
+    init() throws { folder = try StoreFolder() }
+
+    private func open(_ name: String = "outbox.sqlite") throws -> OutboxEngine {
+        var settings = folder.configuration(name)
+        settings.reportWarning = { [told] warning, words in told.withLock { $0.append("\(warning): \(words)") } }
+        return try OutboxEngine(settings)
+    }
+
+    private func expectReport(_ words: String, of name: String) {
+        #expect(
+            told.withLock { $0 } == [
+                "olderStore: \(folder.path(name)) is older than it was: its log was removed, or an old copy was restored; "
+                    + "it \(words). Never remove or replace a file of the outbox alone"
+            ])
+    }
+
+    private func copy(_ suffixes: [String], to name: String) throws {
+        for suffix in suffixes {
+            try? FileManager.default.removeItem(atPath: folder.path(name + suffix))
+            try FileManager.default.copyItem(atPath: folder.store + suffix, toPath: folder.path(name + suffix))
+        }
+    }
+
+    /// The process was killed, and somebody has tidied up. The index of the log tells nothing.
+    @Test(arguments: [[], ["-shm"]]) func isReportedOnceWithoutItsLog(suffixes: [String]) throws {
+        let outbox = try open()
+        for second in 1...300 {
+            _ = try outbox.append(sample(second))
+            if second % 20 == 0 { _ = try outbox.maintain() }
+        }
+        try copy(["", ".count"] + suffixes, to: "killed")
+        let killed = try open("killed")
+        let accepted = try killed.ledger().accepted
+        #expect(accepted > 0 && accepted < 300)
+        let noted = try #require(StoreCount(StoreFiles(path: folder.store, disk: SystemDisk())).counters).lastSequence
+        #expect(noted > accepted)
+        expectReport(
+            "knows of \(accepted) accepted updates and had \(noted). Those in between are lost or uncounted, their numbers "
+                + "are given again, and some of those delivered are sent again", of: "killed")
+        #expect(try killed.append(sample(301)).sequence == accepted + 1)
+        try killed.close()
+        try open("killed").close()
+        #expect(told.withLock { $0.count } == 1, "once")
+        #expect(folder.recoveries.isEmpty)
+    }
+
+    /// Everything that a log may lose is later than a note, whenever the process is killed after a maintenance.
+    @Test func isNoticedWheneverTheLogIsRemoved() throws {
+        let outbox = try open()
+        for second in 1...700 {
+            _ = try outbox.append(sample(second))
+            try outbox.deliverBatch(maximumPastLocations: 0)
+            _ = try outbox.maintain()
+            guard second % 7 == 0 else { continue }
+            try copy(["", ".count"], to: "killed")
+            let killed = try open("killed")
+            let accepted = try killed.ledger().accepted
+            #expect(told.withLock { $0.count } == (accepted < second ? 1 : 0), "\(accepted) of \(second)")
+            try killed.close()
+            told.withLock { $0 = [] }
+        }
+        #expect(folder.recoveries.isEmpty)
+    }
+
+    @Test func isReportedWhenAnOldCopyIsRestored() throws {
+        var outbox = try open()
+        for second in 1...10 { _ = try outbox.append(sample(second)) }
+        try outbox.close()
+        try copy([""], to: "backup")
+        outbox = try open()
+        for second in 11...15 { _ = try outbox.append(sample(second)) }
+        try outbox.close()
+        try folder.rename("backup", to: "outbox.sqlite")
+        #expect(try open().ledger() == Ledger(accepted: 10, pending: 10))
+        expectReport(
+            "knows of 10 accepted updates and had 15. Those in between are lost or uncounted, their numbers are given "
+                + "again, and some of those delivered are sent again", of: "outbox.sqlite")
+    }
+
+    /// Only deliveries were forgotten.
+    @Test func isReportedWhenItHasForgottenDeliveries() throws {
+        var outbox = try open()
+        for second in 1...10 { _ = try outbox.append(sample(second)) }
+        try outbox.close()
+        try copy([""], to: "backup")
+        outbox = try open()
+        try outbox.deliverBatch()
+        try outbox.close()
+        try folder.rename("backup", to: "outbox.sqlite")
+        #expect(try open().ledger() == Ledger(accepted: 10, pending: 10))
+        expectReport(
+            "has all of its 10 accepted updates, and some of those delivered are sent again", of: "outbox.sqlite")
+    }
+
+    /// Another program that opens the outbox of a killed process moves its log into it, and removes both files.
+    @Test func isNoneWhoseLogWasMovedIntoIt() throws {
+        let outbox = try open()
+        for second in 1...300 {
+            _ = try outbox.append(sample(second))
+            _ = try outbox.maintain()
+        }
+        try copy(["", "-wal", "-shm", ".count"], to: "killed")
+        do {
+            let other = try SQLiteConnection(path: folder.path("killed"), access: .readWrite)
+            #expect(try other.integer("SELECT count(*) FROM updates") == 301)
+        }
+        #expect(!folder.exists("killed-wal"))
+        #expect(try open("killed").ledger().accepted == 300)
+        #expect(told.withLock { $0.isEmpty })
+    }
+
+    /// A note that can't be read, or can't be written, keeps nothing from being stored.
+    @Test(arguments: ["", "{", "{\"accepted\":-1,\"revision\":0}", "[1,2]"]) func isNoneBesideAStrangeNote(note: String)
+        throws
+    {
+        try folder.write(note.utf8, to: "outbox.sqlite.count")
+        let outbox = try open()
+        _ = try outbox.append(sample(1))
+        _ = try outbox.maintain()
+        #expect(try folder.read("outbox.sqlite.count") == Array("{\"accepted\":1,\"revision\":0}".utf8))
+        try outbox.close()
+        try FileManager.default.removeItem(atPath: folder.store + ".count")
+        try FileManager.default.createDirectory(atPath: folder.store + ".count", withIntermediateDirectories: false)
+        let again = try open()
+        _ = try again.append(sample(2))
+        _ = try again.maintain()
+        try again.close()
+        #expect(told.withLock { $0.isEmpty })
+    }
+}

@@ -1,0 +1,152 @@
+import Reporting
+import LyingDisk
+import ReportedText
+import Testing
+import TimeAndChance
+
+@testable import SQLiteOutbox
+
+/// Rows as they are written and read.
+@Suite struct StoredRows {
+    /// The row as it is read from the table or from a page.
+    private func read(_ row: StoredRow, as sequence: Int64? = nil) -> StoredRow? {
+        StoredRow(sequence ?? row.sequence, Array(row.parameters.dropFirst()))
+    }
+
+    @Test func haveTheChecksumOfTheCatalogue() {
+        var checksum = CRC32()
+        for byte in "123456789".utf8 { checksum.update(byte) }
+        #expect(checksum.value == 0xcbf4_3926)  // the check value of CRC-32/ISO-HDLC
+    }
+
+    /// Ledger, live update and ten shape points share a page of 1 KiB, less its header and two bytes a row.
+    @Test func fitAPageWithTenShapePoints() {
+        var counters = OutboxCounters(lastSequence: 20_000_011, pending: 11, delivered: 19_999_000, revision: 1_000_000)
+        counters.evictions[.thinned] = UpdateTally(
+            count: 1000, timesOfFix: sample(1).timeOfFix...sample(1000).timeOfFix)
+        counters.newest = StoredUpdate(sequence: 20_000_011, update: sample(11))
+        counters.newestDelivered = StoredUpdate(sequence: 20_000_000, update: sample(0))
+        let ledger = LedgerRecord(counters, oldestPending: 20_000_001).row
+        let points = (1...10).map { second in
+            let update = sample(second)
+            let point = LocationUpdate(
+                timeOfFix: update.timeOfFix, latitude: update.latitude, longitude: update.longitude)
+            return UpdateRecord(
+                StoredUpdate(sequence: 20_000_000 + Int64(second), update: point),
+                newestSequence: 20_000_000 + Int64(second), isShapePoint: true)
+        }
+        var live = sample(11)
+        live.altitudeMeters = 545.4
+        let update = UpdateRecord(
+            StoredUpdate(sequence: 20_000_011, update: live), newestSequence: 20_000_011)
+        let rows = [ledger] + points.map(\.row) + [update.row]
+        #expect(rows.reduce(8) { $0 + 2 + $1.cell.count } <= 1024)
+        #expect(update.row.cell.count == 70)
+    }
+
+    @Test func comeBackFromTheirValues() throws {
+        var chance = SplitMix64(seed: 5)
+        for sequence in 1...2000 as ClosedRange<Int64> {
+            var update = LocationUpdate(
+                timeOfFix: UTCTime(millisecondsSince1970: .random(in: -1 << 60...1 << 60, using: &chance)),
+                latitude: .random(in: -90...90, using: &chance), longitude: .random(in: -180...180, using: &chance))
+            if Bool.random(using: &chance) { update.latitude = update.latitude.rounded() }
+            if Bool.random(using: &chance) { update.altitudeMeters = .random(in: -500...9000, using: &chance) }
+            if Bool.random(using: &chance) { update.speedMetersPerSecond = .random(in: 0...80, using: &chance) }
+            if Bool.random(using: &chance) { update.headingDegrees = .random(in: 0..<360, using: &chance) }
+            if Bool.random(using: &chance) { update.horizontalAccuracyMeters = 2.5 }
+            let record = UpdateRecord(
+                StoredUpdate(sequence: sequence, update: update),
+                newestSequence: .random(in: 1...sequence, using: &chance), isShapePoint: .random(using: &chance))
+            #expect(read(record.row).flatMap { UpdateRecord($0) } == record)
+            #expect(read(record.row, as: sequence + 1) == nil)
+        }
+    }
+
+    /// Through SQLite, and from the bytes of its file.
+    @Test func comeBackFromTheFile() throws {
+        let folder = try StoreFolder()
+        let outbox = try folder.open()
+        var update = sample(1)
+        update.latitude = 48
+        update.longitude = -0.0
+        update.speedMetersPerSecond = 0
+        update.altitudeMeters = -123_456
+        _ = try outbox.append(update, with: [sample(0)])
+        try outbox.quarantine(StoredUpdate(sequence: 1, update: sample(0)), reason: "400: naïve")
+        _ = try outbox.maintain()
+        try outbox.close()
+        let again = try folder.open()
+        let record = try #require(try again.store?.rows.oldest(limit: 5).first)
+        #expect(record.stored.update == update && !record.isShapePoint)
+        var found: [Int64: StoredRow] = [:]
+        try RowScan.scan(path: folder.store, on: SystemDisk()) { found[$0.sequence] = $0 }
+        #expect(found[2].flatMap { UpdateRecord($0) } == record)
+        let quarantined = QuarantinedUpdate(
+            stored: StoredUpdate(sequence: 1, update: sample(0)), reason: "400: naïve", isShapePoint: true)
+        #expect(found[1].flatMap { QuarantinedUpdate($0) } == quarantined)
+        #expect(
+            found[0].flatMap { LedgerRecord($0) }?.counters.ledger == Ledger(accepted: 2, pending: 1, quarantined: 1))
+    }
+
+    @Test func areRejectedWhenAnyValueIsWrong() {
+        let row = UpdateRecord(StoredUpdate(sequence: 7, update: sample(7)), newestSequence: 7).row
+        let values = Array(row.parameters.dropFirst())
+        #expect(StoredRow(7, values) == row)
+        for index in values.indices {
+            for change in [.null, .integer(3), .real(2.25), .text([55])] as [StoredValue] {
+                var damaged = values
+                damaged[index] = change
+                #expect(damaged == values || StoredRow(7, damaged) == nil)
+            }
+        }
+        #expect(StoredRow(7, values.dropLast()) == nil)
+    }
+
+    /// Whatever the store writes it can read: the bounds of the one lie within those of the other.
+    @Test func comeBackWithTheLargestNumbers() {
+        let limit = OutboxCounters.Limit.record
+        let edges = [0, 1, 2, 1 << 51, 1 << 52, limit - 1, limit]
+        for sequence in edges.dropFirst() {
+            let stored = StoredUpdate(sequence: sequence, update: sample(1))
+            for newest in edges {
+                let record = UpdateRecord(stored, newestSequence: newest)
+                #expect(read(record.row).flatMap { UpdateRecord($0) } == record)
+            }
+            let quarantined = QuarantinedUpdate(stored: stored, reason: "400")
+            #expect(read(quarantined.row).flatMap { QuarantinedUpdate($0) } == quarantined)
+        }
+        var chance = SplitMix64(seed: 1)
+        func any() -> Int64 {
+            Bool.random(using: &chance)
+                ? edges[Int.random(in: edges.indices, using: &chance)] : .random(in: 0...limit, using: &chance)
+        }
+        for _ in 0..<2000 {
+            var counters = OutboxCounters(lastSequence: any(), pending: any(), delivered: any(), revision: any())
+            counters.quarantined.count = any()
+            for reason in EvictionReason.allCases { counters.evictions[reason].count = any() }
+            for step in ThinningStep.allCases { counters.thinning.advance(step, to: any()) }
+            counters.newest = StoredUpdate(sequence: any(), update: sample(7))
+            counters.newestDelivered = StoredUpdate(sequence: max(1, any()), update: sample(8))
+            #expect(counters.isPlausible(upTo: limit))
+            let record = LedgerRecord(counters, oldestPending: any())
+            #expect(read(record.row).flatMap { LedgerRecord($0) } == record)
+        }
+    }
+
+    @Test func ofTheLedgerComeBackFromTheirValues() {
+        var counters = OutboxCounters(lastSequence: 1 << 40, pending: 3, delivered: 1 << 39)
+        for (index, reason) in EvictionReason.allCases.enumerated() {
+            counters.evictions[reason].add(sample(index).timeOfFix)
+            counters.evictions[reason].add(sample(10 * index).timeOfFix)
+        }
+        counters.evictions[.damage].count = 4
+        counters.quarantined.add(sample(77).timeOfFix)
+        counters.thinning.advance(.third, to: 5000)
+        counters.revision = 12_345
+        counters.newestDelivered = StoredUpdate(sequence: 12, update: sample(12))
+        let record = LedgerRecord(counters, oldestPending: 9)
+        #expect(read(record.row).flatMap { LedgerRecord($0) } == record)
+        #expect(record.row.cell.count < 600, "ledger and update share a page of 1 KiB")
+    }
+}
