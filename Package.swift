@@ -181,7 +181,8 @@ let package = Package(
             name: "FixtureGenerator", dependencies: ["ReceiverSimulator"], path: "Tests/FixtureGenerator",
             swiftSettings: houseStyle),
         .executableTarget(
-            name: "BacklogGenerator", dependencies: ["TimeAndChance", "GNSS", "Reporting", "SQLiteOutbox"],
+            name: "BacklogGenerator",
+            dependencies: ["TimeAndChance", "GNSS", "Reporting", "SQLiteOutbox", "WaypostTestSupport"],
             path: "Tests/BacklogGenerator", swiftSettings: houseStyle),
         .target(
             name: "LyingDisk", dependencies: ["TimeAndChance", "SQLiteOutbox", "LinuxPlatform", "CSQLite"],
@@ -223,7 +224,7 @@ let package = Package(
             name: "OutboxBenchmark",
             dependencies: [
                 "BenchmarkReport", "SQLiteOutbox", "Reporting", "LinuxPlatform", "GNSS", "TimeAndChance",
-                "CSQLite",
+                "WaypostTestSupport", "CSQLite",
             ],
             path: "Tests/Benchmarks/Outbox", swiftSettings: houseStyle),
     ],

@@ -55,7 +55,7 @@ import WaypostTestSupport
     @Test func isToldUntilItIsTaken() async throws {
         let transport = answering([503, 200])
         let agent = try await agent(over: transport)
-        async let telling: Void = agent.tellOwedState(through: agent.uploader)
+        async let telling: Void = agent.announceOwedPresence()
         for await sleep in clock.sleeps.prefix(1) { clock.advance(by: sleep) }
         await telling
         #expect(transport.requests.count == 2)
@@ -69,7 +69,7 @@ import WaypostTestSupport
     func isOverWithAnyDeliveryThatTellsAState(reporting: String, requests: Int) async throws {
         let transport = answering([503, 200])
         let agent = try await agent(over: transport) { if !reporting.isEmpty { $0.reporting = reporting } }
-        async let telling: Void = agent.tellOwedState(through: agent.uploader)
+        async let telling: Void = agent.announceOwedPresence()
         for await sleep in clock.sleeps.prefix(1) {
             // A heartbeat or a position from memory: nothing of the outbox is delivered by it.
             let repeated = UploadBatch(last: ProgressWatches.stored, lastIsPending: false, past: [])
@@ -90,7 +90,7 @@ import WaypostTestSupport
             HTTPResponse(status: status, body: Array(#"{"name": "providers/p/vehicles/van-7"}"#.utf8))
         }
         let agent = try await agent(over: transport)
-        await agent.tellOwedState(through: agent.uploader)
+        await agent.announceOwedPresence()
         #expect(transport.requests.isEmpty)
         await agent.shutDown()
         if status == 200 { #expect(try !isOwed) } else { #expect(try contents == "providers/p/vehicles/van-7\n") }

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Reporting
 import SQLiteOutbox
 import TimeAndChance
+import WaypostTestSupport
 
 /// Puts an outbox with pending updates at a path, as a long time without a network leaves one behind.
 ///

@@ -14,12 +14,12 @@ import WaypostTestSupport
         let bench = LinkBench()
         try await bench.accept(1...40)
         let start = bench.clock.now
-        let uploader = try bench.uploader(to: "http://\(server.address)")
-        await uploader.finishWhenEmpty()
+        let reporter = try bench.reporter(to: "http://\(server.address)")
+        await reporter.finishWhenEmpty()
         var probes: [Duration] = []
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await server.service.run() }
-            group.addTask { await uploader.run() }
+            group.addTask { await reporter.deliver() }
             for await event in bench.observer.stream {
                 if case .idle = event { break }
                 guard case .waiting(let delay) = event else { continue }

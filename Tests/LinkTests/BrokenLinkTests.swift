@@ -81,7 +81,7 @@ import WaypostTestSupport
         try await bench.accept(1...3)
         let seen = try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await server.service.run() }
-            let seen = try await bench.drain(bench.uploader(to: "http://\(proxy.address)"), waits: 6)
+            let seen = try await bench.drain(bench.reporter(to: "http://\(proxy.address)"), waits: 6)
             group.cancelAll()
             return seen
         }
@@ -100,8 +100,8 @@ import WaypostTestSupport
             let bench = LinkBench()
             try await bench.accept(1...3)
             let authority = proxy.address.description.replacing("127.0.0.1", with: "localhost")
-            let uploader = try bench.uploader(to: "https://\(authority)", caFile: server.caFile)
-            let seen = try await bench.drain(uploader, waits: 4)
+            let reporter = try bench.reporter(to: "https://\(authority)", caFile: server.caFile)
+            let seen = try await bench.drain(reporter, waits: 4)
             #expect(seen.waits == [1, 2, 4, 8].map { .seconds($0) })
             #expect(seen.ledger == Ledger(accepted: 3, pending: 3))
             let words = try #require(seen.reasons.first)

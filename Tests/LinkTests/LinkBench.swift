@@ -6,12 +6,12 @@ import Reporting
 import Waypost
 import WaypostTestSupport
 
-/// The real uploader over the real libcurl; the outbox is in memory and the clock moves when the uploader waits.
+/// The real reporter over the real libcurl; the outbox is in memory and the clock moves when the reporter waits.
 struct LinkBench {
     /// What an operator would have seen.
     struct Seen {
         var waits: [Duration] = []
-        /// Why each attempt failed, in the uploader's words.
+        /// Why each attempt failed, in the reporter's words.
         var reasons: [String] = []
         var ledger = Ledger()
         var tokensDiscarded = 0
@@ -26,12 +26,12 @@ struct LinkBench {
     /// Limits far away, so that a loaded machine meets none but the one that a test is about.
     static let wide = HTTPLimits(connect: .seconds(50), total: .seconds(50))
 
-    func uploader(
+    func reporter(
         to endpoint: String, limits: HTTPLimits = wide, caFile: String? = nil
-    ) throws -> Uploader {
+    ) throws -> Reporter {
         let transport = try CurlTransport(options: CurlTransportOptions(userAgent: "waypost/test", caFile: caFile))
-        return Uploader(
-            settings: UploadSettings(timeLimit: limits.total), outbox: outbox,
+        return Reporter(
+            ReportingSettings(upload: UploadSettings(timeLimit: limits.total)), outbox: outbox,
             delivery: try FleetEngineDelivery.sample(
                 to: endpoint, limits: limits, authorization: authorization, over: transport),
             clock: MonotonicClock(clock), jitter: { 1 }, observer: observer)
@@ -41,12 +41,12 @@ struct LinkBench {
         for second in seconds { try await outbox.append(LocationUpdate(.sample(Double(second), speed: 10))) }
     }
 
-    /// Runs `uploader` until everything is delivered or `waits` waits have come, the clock moving over each.
-    func drain(_ uploader: Uploader, waits limit: Int = 100) async throws -> Seen {
-        await uploader.finishWhenEmpty()
+    /// Runs `reporter` until everything is delivered or `waits` waits have come, the clock moving over each.
+    func drain(_ reporter: Reporter, waits limit: Int = 100) async throws -> Seen {
+        await reporter.finishWhenEmpty()
         var seen = Seen()
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await uploader.run() }
+            group.addTask { await reporter.deliver() }
             for await event in observer.stream {
                 if case .idle = event { break }
                 if case .failed(let outcome, _) = event { seen.reasons.append(outcome.reason.description) }

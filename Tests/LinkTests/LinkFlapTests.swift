@@ -52,7 +52,7 @@ import TimeAndChance
             let isWaiting = simulation.ledger().pending > 0
             let earlier = simulation.link.state.withLock { $0.attempts.count }
             if isSignalled {
-                simulation.perform { [uploader = simulation.uploader] in await uploader.networkReturned() }
+                simulation.perform { [reporter = simulation.reporter] in await reporter.networkReturned() }
             }
             drive(simulation, for: 40)
             // What was under way at that moment is lost: only later attempts can have arrived.

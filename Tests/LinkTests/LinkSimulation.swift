@@ -5,12 +5,12 @@ import Reporting
 import TimeAndChance
 import WaypostTestSupport
 
-/// The real uploader on simulated time: one thread, every wait stepped over, the same run for the same seed.
+/// The real reporter on simulated time: one thread, every wait stepped over, the same run for the same seed.
 final class LinkSimulation {
     let clock = ManualClock()
     let outbox = ScriptedOutbox()
     let link: SimulatedLink
-    let uploader: Uploader
+    let reporter: Reporter
     private let executor = StepExecutor()
     private let start: ManualClock.Instant
     private var running: Task<Void, Never>?
@@ -25,8 +25,8 @@ final class LinkSimulation {
         let settings = UploadSettings(
             timeLimit: limits.total, maximumPastLocations: maximumPastLocations,
             backlogUpdatesPerSecond: backlogUpdatesPerSecond)
-        uploader = Uploader(
-            settings: settings, outbox: outbox,
+        reporter = Reporter(
+            ReportingSettings(upload: settings), outbox: outbox,
             delivery: try FleetEngineDelivery.sample(limits: limits, over: link), clock: MonotonicClock(clock),
             jitter: { chance.withLock { $0.unit() } }, observer: RecordingObserver())
     }
@@ -36,19 +36,19 @@ final class LinkSimulation {
     /// Of `now`; a division would be rounded.
     var wholeSeconds: Int { Int(now.components.seconds) }
 
-    /// Starts the uploader.
+    /// Starts the reporter.
     func begin() {
-        running = Task(executorPreference: executor) { [uploader] in await uploader.run() }
+        running = Task(executorPreference: executor) { [reporter] in await reporter.deliver() }
         executor.runUntilAllWait()
     }
 
-    /// Ends the uploader.
+    /// Ends the reporter.
     func end() {
         running?.cancel()
         executor.runUntilAllWait()
     }
 
-    /// Runs `body` beside the uploader until everything waits.
+    /// Runs `body` beside the reporter until everything waits.
     func perform(_ body: @escaping @Sendable () async throws -> Void) {
         Task(executorPreference: executor) { try await body() }
         executor.runUntilAllWait()
@@ -60,9 +60,9 @@ final class LinkSimulation {
     /// Accepts a position of that second.
     func append(second: Int) {
         let update = LocationUpdate(.sample(Double(second), speed: 10))
-        perform { [outbox, uploader] in
+        perform { [outbox, reporter] in
             try await outbox.append(update)
-            await uploader.wake()
+            await reporter.receive(.accepted(nil))
         }
     }
 

@@ -4,13 +4,13 @@ import Reporting
 import Testing
 import WaypostTestSupport
 
-/// Every row of the retry table, seen from outside: the real uploader and the real libcurl against a server that
+/// Every row of the retry table, seen from outside: the real reporter and the real libcurl against a server that
 /// answers so, three updates waiting. `docs/reliability.md` lists the rows.
 @Suite(.timeLimit(.minutes(2))) struct RetryTable {
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let trouble: StandInFleetEngine.Trouble
-        /// How long the uploader waits after each failure, with the longest jitter.
+        /// How long the reporter waits after each failure, with the longest jitter.
         var waits: [Double] = []
         var requests = 2
         var tokensDiscarded = 0
@@ -143,7 +143,7 @@ import WaypostTestSupport
         try await bench.accept(1...3)
         let seen = try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await server.service.run() }
-            let seen = try await bench.drain(bench.uploader(to: "http://\(server.address)"))
+            let seen = try await bench.drain(bench.reporter(to: "http://\(server.address)"))
             group.cancelAll()
             return seen
         }
@@ -168,7 +168,7 @@ import WaypostTestSupport
         try await bench.accept(1...12)
         let seen = try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await server.service.run() }
-            let seen = try await bench.drain(bench.uploader(to: "http://\(server.address)"))
+            let seen = try await bench.drain(bench.reporter(to: "http://\(server.address)"))
             group.cancelAll()
             return seen
         }

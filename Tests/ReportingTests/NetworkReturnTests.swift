@@ -11,17 +11,17 @@ import WaypostTestSupport
     private let outbox = ScriptedOutbox()
     private let observer = RecordingObserver()
 
-    private func uploader(_ transport: any HTTPTransport) throws -> Uploader {
-        Uploader(
-            settings: UploadSettings(), outbox: outbox, delivery: try FleetEngineDelivery.sample(over: transport),
+    private func reporter(_ transport: any HTTPTransport) throws -> Reporter {
+        Reporter(
+            ReportingSettings(), outbox: outbox, delivery: try FleetEngineDelivery.sample(over: transport),
             clock: MonotonicClock(clock), jitter: { 1 }, observer: observer)
     }
 
-    /// Runs `uploader` to the end of what is pending, while `body` looks on.
-    private func drain(_ uploader: Uploader, _ body: @escaping @Sendable () async -> Void) async {
-        await uploader.finishWhenEmpty()
+    /// Runs `reporter` to the end of what is pending, while `body` looks on.
+    private func drain(_ reporter: Reporter, _ body: @escaping @Sendable () async -> Void) async {
+        await reporter.finishWhenEmpty()
         await withTaskGroup { group in
-            group.addTask { await uploader.run() }
+            group.addTask { await reporter.deliver() }
             group.addTask { await body() }
         }
     }
@@ -41,16 +41,16 @@ import WaypostTestSupport
             }) <= 3 {
                 throw Self.unreachable
             }
-            return Uploaders.delivered
+            return Delivering.delivered
         }
         try await accept(3)
-        let uploader = try uploader(transport)
-        await drain(uploader) { [clock, observer] in
+        let reporter = try reporter(transport)
+        await drain(reporter) { [clock, observer] in
             for await event in observer.stream {
                 if case .idle = event { break }
                 guard case .waiting(let delay) = event else { continue }
                 clock.advance(by: min(delay, .seconds(3)))
-                if delay > .seconds(3) { await uploader.networkReturned() }
+                if delay > .seconds(3) { await reporter.networkReturned() }
             }
         }
         // The last wait, of 4 s, was not waited out.
@@ -66,15 +66,15 @@ import WaypostTestSupport
                 attempts.withLock({
                     $0 += 1; return $0
                 }) == 1
-            else { return Uploaders.delivered }
+            else { return Delivering.delivered }
             _ = await dead.pass()
             throw HTTPTransportError(.cancelled, "cancelled")
         }
         try await accept(1)
-        let uploader = try uploader(transport)
-        await drain(uploader) { [clock, observer] in
+        let reporter = try reporter(transport)
+        await drain(reporter) { [clock, observer] in
             for await _ in dead.arrivals { break }
-            await uploader.networkReturned()
+            await reporter.networkReturned()
             for await sleep in clock.sleeps where sleep == .seconds(2) { break }
             clock.advance(by: .seconds(2))
             // Sent again at once: nothing waits.
@@ -96,13 +96,13 @@ import WaypostTestSupport
         let slow = Gate()
         let transport = ScriptedTransport { _ throws(HTTPTransportError) in
             _ = await slow.pass()
-            return Uploaders.delivered
+            return Delivering.delivered
         }
         try await accept(1)
-        let uploader = try uploader(transport)
-        await drain(uploader) { [clock] in
+        let reporter = try reporter(transport)
+        await drain(reporter) { [clock] in
             for await _ in slow.arrivals { break }
-            await uploader.networkReturned()
+            await reporter.networkReturned()
             for await sleep in clock.sleeps where sleep == .seconds(2) { break }
             slow.open()
         }

@@ -89,7 +89,7 @@ import WaypostTestSupport
         mode.observe(isSwitchedOn: true)
         _ = mode.tells(.sample(0))
         mode.observe(isSwitchedOn: false)
-        #expect(mode.isPrivate)
+        #expect(mode.isPrivate, "until a fix says where it is")
         let told = [mode.tells(.sample(1, north: 9000)), mode.tells(.sample(2, north: 9000))]
         #expect(told == [false, true])
     }
@@ -103,5 +103,6 @@ import WaypostTestSupport
         _ = mode.tells(.sample(0, north: 9000))
         may.append(mode.mayBeInZone)
         #expect(may == [true, true, false])
+        #expect(!PrivateMode(zones: []).mayBeInZone)
     }
 }

@@ -22,7 +22,7 @@ import WaypostTestSupport
 
     private func deliver(_ upload: UploadStateDriver) {
         upload.take(.answered(DeliveryResult(.delivered)))
-        upload.take(.noted)
+        if case .acknowledge? = upload.action { upload.take(.noted(nil)) }
     }
 
     @Test func tellFirstThatItIsOffline() {
@@ -71,8 +71,7 @@ import WaypostTestSupport
         upload.goOn()
         upload.send(Self.waiting)
         upload.take(.answered(DeliveryResult(.unanswered(.sample("")))))
-        upload.now += .seconds(1)
-        upload.take(.timeReached)
+        upload.goOn()
         upload.take(.outboxRead(Self.waiting, newest: nil))
         #expect(upload.action == .wait)
         upload.take(.privateModeBegan)
@@ -184,7 +183,7 @@ import WaypostTestSupport
             upload.goOn()
             // The outbox gives the newest alone, and is asked once more.
             upload.take(.outboxRead(UploadBatch(last: Self.newest, lastIsPending: false, past: []), newest: nil))
-            #expect(upload.action == .readOutbox(maximumPastLocations: 1, withBacklog: true, orNewest: false))
+            #expect(upload.action == .readOutbox(BatchRequest(maximumPastLocations: 1, withBacklog: true)))
             upload.take(.outboxRead(Self.repetition, newest: nil))
             #expect(upload.action == .prepare)
             upload.take(.prepared)
@@ -199,8 +198,8 @@ import WaypostTestSupport
         var sent: [Int] = []
         for _ in 0..<9 {
             upload.goOn()
-            guard case .readOutbox(let limit, _, _)? = upload.action else { break }
-            let past = (0..<min(limit, 8)).map { StoredUpdate.sample(Int64($0)) }
+            guard case .readOutbox(let request)? = upload.action else { break }
+            let past = (0..<min(request.maximumPastLocations, 8)).map { StoredUpdate.sample(Int64($0)) }
             upload.take(.outboxRead(UploadBatch(last: Self.newest, lastIsPending: true, past: past), newest: nil))
             if upload.action == .prepare { upload.take(.prepared) }
             sent.append(past.count)

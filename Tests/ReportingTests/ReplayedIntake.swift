@@ -4,7 +4,7 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// What an intake makes of the fixes of a drive, and what a follower sees of it; the same steps as `LocationIntake`.
+/// What an intake makes of the fixes of a drive, and what a follower sees of it; the same steps as `ReportingState`.
 struct ReplayedIntake {
     /// One update with its shape points, which come before it.
     struct Report {

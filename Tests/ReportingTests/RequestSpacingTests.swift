@@ -102,10 +102,11 @@ import WaypostTestSupport
                 }
                 steps: while true {
                     switch upload.action {
-                    case .readOutbox(let limit, let withBacklog, _)?:
+                    case .readOutbox(let request)?:
                         let batch = newest.flatMap { newest -> UploadBatch? in
                             guard !pending.isEmpty else { return nil }
-                            let past = pending.filter { $0 != newest }.prefix(withBacklog ? limit : 0)
+                            let past = pending.filter { $0 != newest }.prefix(
+                                request.withBacklog ? request.maximumPastLocations : 0)
                             return UploadBatch(last: newest, lastIsPending: pending.contains(newest), past: Array(past))
                         }
                         take(.outboxRead(batch, newest: newest), at: now)
@@ -124,9 +125,9 @@ import WaypostTestSupport
                             answer.isTaken
                                 ? .answered(DeliveryResult(.delivered))
                                 : .lost(.timedOut, "no answer"), at: now)
-                    case .acknowledge(let batch)?:
+                    case .acknowledge(let batch, _)?:
                         pending.removeAll { batch.pending.contains($0) }
-                        take(.noted, at: now)
+                        take(.noted(nil), at: now)
                     case .wait?:
                         guard let due = upload.state.dueAt, due <= upload.now else { break steps }
                         take(.timeReached, at: now)

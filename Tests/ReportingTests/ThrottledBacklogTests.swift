@@ -37,8 +37,9 @@ import WaypostTestSupport
             }
             switch upload.action {
             case nil: upload.take(.started)
-            case .readOutbox(let limit, let withBacklog, _)?:
-                let older = pending.filter { $0.sequence != newest.sequence }.prefix(withBacklog ? limit : 0)
+            case .readOutbox(let request)?:
+                let older = pending.filter { $0.sequence != newest.sequence }.prefix(
+                    request.withBacklog ? request.maximumPastLocations : 0)
                 let isPending = pending.contains { $0.sequence == newest.sequence }
                 let batch = UploadBatch(last: newest, lastIsPending: isPending, past: Array(older))
                 upload.take(.outboxRead(pending.isEmpty ? nil : batch, newest: newest))
@@ -55,11 +56,11 @@ import WaypostTestSupport
                 } else {
                     upload.take(.answered(DeliveryResult(.delivered)))
                 }
-            case .acknowledge(let batch)?:
+            case .acknowledge(let batch, _)?:
                 let delivered = Set(batch.pending.map(\.sequence))
                 pending.removeAll { delivered.contains($0.sequence) }
                 if (pending.first?.sequence ?? .max) > backlog { course.drained = upload.now }
-                upload.take(.noted)
+                upload.take(.noted(nil))
             case .wait?:
                 let due = upload.state.dueAt ?? nextPosition
                 upload.now = max(upload.now, min(due, nextPosition))

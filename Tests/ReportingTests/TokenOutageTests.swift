@@ -7,7 +7,7 @@ import TimeAndChance
 import VehicleAuthorization
 import WaypostTestSupport
 
-/// The real cache and the real uploader, with an outbox in memory and a scripted Fleet Engine, while a vehicle reports
+/// The real cache and the real reporter, with an outbox in memory and a scripted Fleet Engine, while a vehicle reports
 /// every ten seconds: the token endpoint answers 500 for ten minutes; then it issues tokens of a key that Fleet Engine
 /// does not know, for ten minutes more; then all is well.
 @Suite(.timeLimit(.minutes(1))) struct TokenOutage {
@@ -29,18 +29,18 @@ import WaypostTestSupport
     private let seen = Locked(Seen())
 
     @Test func losesNothingAndSparesTheEndpoint() async throws {
-        let uploader = try uploader()
-        // Ahead of the uploader: one that found nothing pending would sleep until its heartbeat beside every other
+        let reporter = try reporter()
+        // Ahead of the reporter: one that found nothing pending would sleep until its heartbeat beside every other
         // wait.
         try await accept(0)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await uploader.run() }
+            group.addTask { await reporter.deliver() }
             var second = 0
             while try await outbox.ledger().pending > 0 || second < Self.keyIsKnown + 120 {
                 try #require(second < 3600, "nothing is delivered any more")
                 if second > 0, second.isMultiple(of: 10) {
                     try await accept(second)
-                    await uploader.wake()
+                    await reporter.receive(.accepted(nil))
                 }
                 try await settle()
                 clock.advance(by: .seconds(1))
@@ -90,7 +90,7 @@ import WaypostTestSupport
         #expect(recovery <= Self.keyIsKnown + 60)
     }
 
-    private func uploader() throws -> Uploader {
+    private func reporter() throws -> Reporter {
         let started = clock.now
         let issuer = ScriptedAuthorization { [clock, seen] context, number throws(AuthorizationError) in
             let second = Int(started.duration(to: clock.now) / .seconds(1))
@@ -111,17 +111,17 @@ import WaypostTestSupport
             }
             guard Self.isSignedByKnownKey(request) else {
                 seen.withLock { $0.refusals.append(Int(started.duration(to: clock.now) / .seconds(1))) }
-                return Uploaders.refusal(401, "UNAUTHENTICATED")
+                return Delivering.refusal(401, "UNAUTHENTICATED")
             }
             seen.withLock { seen in
                 seen.deliveries.append((seconds[0], Array(seconds.dropFirst()), seen.newestAccepted))
             }
-            return Uploaders.delivered
+            return Delivering.delivered
         }
         let jitter = Locked(SplitMix64(seed: 7))
         let draw: @Sendable () -> Double = { jitter.withLock { $0.unit() } }
-        return Uploader(
-            settings: UploadSettings(), outbox: outbox,
+        return Reporter(
+            ReportingSettings(), outbox: outbox,
             delivery: try FleetEngineDelivery.sample(
                 authorization: CachedAuthorization(issuer, clock: clock, jitter: draw) { _ in }, over: transport),
             clock: MonotonicClock(clock), jitter: draw, observer: observer)
@@ -134,7 +134,7 @@ import WaypostTestSupport
         return Int(serial) % 2 == 1
     }
 
-    /// Waits until the uploader waits: after a failure, or for more to send.
+    /// Waits until the reporter waits: after a failure, or for more to send.
     private func settle() async throws {
         try await yieldTurns {
             let isEmpty = try await outbox.ledger().pending == 0

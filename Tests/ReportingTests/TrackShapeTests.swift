@@ -129,7 +129,7 @@ import WaypostTestSupport
 
     @Test func areOffAndOnAsConfigured() {
         let corner = Self.drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }
-        func told(meters: Double?) -> Int {
+        func told(_ meters: Double?) -> Int {
             var shape = ShapePoints(meters: meters)
             for fix in corner {
                 shape.add(fix)
@@ -137,8 +137,6 @@ import WaypostTestSupport
             }
             return shape.take().count
         }
-        #expect(told(meters: nil) == 0)
-        #expect(told(meters: 5) == 1)
-        #expect(told(meters: 100) == 0)
+        #expect([nil, 5, 100].map(told) == [0, 1, 0])
     }
 }

@@ -51,7 +51,7 @@ import WaypostTestSupport
         upload.now = .seconds(100)
         #expect(selected(Self.batch) == Self.batch)
         deliver()
-        upload.take(.noted)
+        upload.take(.noted(nil))
         upload.now = .seconds(159)
         #expect(selected(nil) == nil)
         #expect(upload.dueIn == .seconds(1))
@@ -77,7 +77,7 @@ import WaypostTestSupport
         offer(12)
         #expect(selected(Self.batch) == UploadBatch(unstored: Self.update(12), past: [Self.newest]))
         deliver()
-        upload.take(.noted)
+        upload.take(.noted(nil))
         // It is repeated at the heartbeat only.
         #expect(selected(nil) == nil)
     }
@@ -89,7 +89,7 @@ import WaypostTestSupport
         let rest = selected(Self.batch)
         #expect(rest == UploadBatch(unstored: Self.update(12), past: [Self.newest]))
         deliver()
-        upload.take(.noted)
+        upload.take(.noted(nil))
         upload.now = .seconds(59)
         #expect(selected(nil) == nil)
         upload.now = .seconds(60)
@@ -99,7 +99,7 @@ import WaypostTestSupport
         #expect(selected(newer, newest: .sample(13)) == newer)
         // Sent, rejected and quarantined: what the outbox has then is older again.
         reject()
-        upload.take(.noted)
+        upload.take(.noted(nil))
         upload.now += .seconds(60)
         #expect(selected(nil)?.last == Self.update(12))
     }
@@ -137,7 +137,7 @@ import WaypostTestSupport
         #expect(selected(Self.batch) == Self.batch)
         offer(12)
         deliver()
-        upload.take(.noted)
+        upload.take(.noted(nil))
         #expect(selectedWithoutOutbox()?.last == Self.update(12))
     }
 
@@ -148,18 +148,18 @@ import WaypostTestSupport
             _ = selected(Self.batch)
             offer(second, overrulingStored: true)
             deliver()
-            upload.take(.noted)
+            upload.take(.noted(nil))
             for _ in 1...2 {
                 #expect(selected(Self.batch)?.last == Self.update(second))
                 deliver()
-                upload.take(.noted)
+                upload.take(.noted(nil))
             }
         }
         upload.take(.forgetUnstored)
         #expect(selected(Self.batch)?.last == Self.newest.update)
         offer(3)
         deliver()
-        upload.take(.noted)
+        upload.take(.noted(nil))
         #expect(selected(Self.batch)?.last == Self.newest.update)
     }
 

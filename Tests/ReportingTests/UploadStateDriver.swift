@@ -40,7 +40,11 @@ final class UploadStateDriver {
     @discardableResult func take(_ event: UploadEvent, jitter: Double = 1) -> UploadStep {
         // Whoever delivers hears of it in between.
         if case .networkReturned = event { _ = state.handle(.networkReturning, at: now, jitter: jitter) }
+        if case .accepted = event { _ = state.requestForAppend(at: now) }
         let step = state.handle(event, at: now, jitter: jitter)
+        for case .internalError(let error) in step.reports {
+            Issue.record("\(error.event) came while \(error.phase)")
+        }
         action = step.action ?? action
         return step
     }
@@ -54,7 +58,7 @@ final class UploadStateDriver {
             case .wait?:
                 now = max(now, state.dueAt ?? now)
                 take(.timeReached)
-            case .acknowledge?, .quarantine?: take(.noted)
+            case .acknowledge?, .quarantine?: take(.noted(nil))
             default:
                 Issue.record("it does not go on by itself: \(String(describing: action))")
                 return
@@ -67,8 +71,8 @@ final class UploadStateDriver {
     var nextLimit: Int? {
         let next = UploadStateDriver(self)
         next.goOn()
-        guard case .readOutbox(let limit, let withBacklog, _)? = next.action else { return nil }
-        return withBacklog ? limit : 0
+        guard case .readOutbox(let request)? = next.action else { return nil }
+        return request.withBacklog ? request.maximumPastLocations : 0
     }
 
     /// Goes on until what the outbox gives is sent; gives what goes out.
@@ -101,13 +105,27 @@ final class UploadStateDriver {
             let other = UploadStateDriver(self)
             other.take(.networkReturned)
             return .wait(dueIn, withNetwork: other.action == .wait ? other.dueIn ?? dueIn : .zero)
-        case let action?: return .tell(action)
+        case let action?: return .tell(action.withoutRequest)
         case nil: return nil
         }
     }
 }
 
+extension UploadAction {
+    /// What is noted, whatever the outbox is asked for by the way.
+    static func acknowledge(_ batch: UploadBatch) -> Self {
+        .acknowledge(batch, next: BatchRequest(maximumPastLocations: 0, withBacklog: false))
+    }
+
+    var withoutRequest: Self { if case .acknowledge(let batch, _) = self { .acknowledge(batch) } else { self } }
+}
+
 extension UploadEvent {
+    /// The outbox has answered; without a batch, `newest` is the newest that it ever accepted.
+    static func outboxRead(_ batch: UploadBatch?, newest: StoredUpdate?) -> Self {
+        .outboxRead(NextUpload(batch, newest: batch?.stored ?? newest))
+    }
+
     /// No answer came.
     static func lost(_ cause: LostExchange.Cause, _ message: ReportedText, traffic: Traffic = Traffic()) -> Self {
         let fault = DeliveryFault.unanswered(LostExchange(cause, message, origin: "https://f.example"))

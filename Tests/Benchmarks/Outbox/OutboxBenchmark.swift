@@ -5,6 +5,7 @@ import LinuxPlatform
 import Reporting
 import SQLiteOutbox
 import TimeAndChance
+import WaypostTestSupport
 
 /// What an update costs: bytes on the disk, time to be durable, time and memory to open a large backlog.
 ///

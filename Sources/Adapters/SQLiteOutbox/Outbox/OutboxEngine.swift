@@ -22,7 +22,7 @@ final class OutboxEngine {
     /// Accepted, and not written yet; none between calls with full durability.
     private var group = GroupCommit()
     /// Acknowledged, and not written yet: live updates, or those that a full disk or a lock kept back.
-    private var unwritten: [Int64: StoredUpdate] = [:]
+    private(set) var unwritten: [Int64: StoredUpdate] = [:]
     private var failedAppend = FailedAppend()
     /// The sequences of a live update with its shape points, of the last two that were accepted.
     private var appended: [ClosedRange<Int64>] = []
@@ -481,5 +481,5 @@ extension OutboxEngine {
     }
 
     /// The counters with what waits for its commit.
-    private var current: OutboxCounters { group.added(to: counters) }
+    var current: OutboxCounters { group.added(to: counters) }
 }

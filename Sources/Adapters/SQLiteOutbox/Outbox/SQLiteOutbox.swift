@@ -63,24 +63,29 @@ package actor SQLiteOutbox: Outbox {
         }
     }
 
-    @discardableResult
     package func append(
-        _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool
-    ) async throws(OutboxError) -> StoredUpdate {
-        try opened().append(update, with: shapePoints, overrulingEarlier: overrulingEarlier)
+        _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool, next: BatchRequest?
+    ) async throws(OutboxError) -> AppendedUpdate {
+        let engine = try opened()
+        let stored = try engine.append(update, with: shapePoints, overrulingEarlier: overrulingEarlier)
+        // The update is accepted, whatever reading says; the caller meets that again when it asks.
+        return AppendedUpdate(stored, next: next.flatMap { try? engine.next($0, after: stored, with: shapePoints) })
     }
 
-    package func nextBatch(maximumPastLocations: Int, withBacklog: Bool) async throws(OutboxError) -> UploadBatch? {
-        try opened().nextBatch(maximumPastLocations: maximumPastLocations, withBacklog: withBacklog)
-    }
+    package func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload { try opened().next(request) }
 
-    package func acknowledge(_ batch: UploadBatch) async throws(OutboxError) { try opened().acknowledge(batch) }
+    package func acknowledge(
+        _ batch: UploadBatch, next: BatchRequest
+    ) async throws(OutboxError) -> NextUpload {
+        let engine = try opened()
+        try engine.acknowledge(batch)
+        if let empty = engine.nextIfNothingIsPending { return empty }
+        return try engine.next(next)
+    }
 
     package func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {
         try opened().quarantine(update, reason: reason)
     }
-
-    package func newest() async throws(OutboxError) -> StoredUpdate? { try opened().newest() }
 
     package func ledger() async throws(OutboxError) -> Ledger { try opened().ledger() }
 

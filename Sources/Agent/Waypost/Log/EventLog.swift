@@ -79,6 +79,11 @@ package final class EventLog: ReportingObserver {
             tellDelivery(of: 0)
             log.write(levelOfOneVehicle, "vehicle is \(presence.words)")
         case .withheld: log.write(.debug, "a fix is withheld: the vehicle is private, or was a moment ago")
+        case .internalError(let error):
+            log.write(
+                .error,
+                "internal_error: \(error.event) came while \(error.phase); delivery starts again from the outbox; report it"
+            )
         case .sky, .progress, .serverTime, .idle: break
         }
         tellNews(after: event)

@@ -222,7 +222,7 @@ package final class AgentMonitor: ReportingObserver {
             case .announced:
                 state.waitsUntil = nil
                 if state.trouble?.kind != .outbox { state.trouble = nil }
-            case .tooSoon, .quarantined, .idle: break
+            case .tooSoon, .quarantined, .idle, .internalError: break
             }
         }
     }
@@ -316,7 +316,7 @@ package struct DeliveryCounts: Sendable, Hashable {
             requests += 1
             self.traffic += traffic
         case .receiver, .sky, .progress, .privateModeBegan, .privateModeEnded, .tooSoon, .notPrepared, .outboxFailed,
-            .quarantined, .waiting, .serverTime, .idle:
+            .quarantined, .waiting, .serverTime, .idle, .internalError:
             break
         }
     }

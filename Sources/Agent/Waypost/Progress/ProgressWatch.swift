@@ -68,7 +68,7 @@ extension ProgressWatch {
         // No signs of the upload loop: these also come from work beside it, a vehicle's state and the outbox's
         // maintenance; the loop itself waits or acts after each of them, and says so.
         case .failed: rests(.transport)
-        case .outboxFailed, .announced: break
+        case .outboxFailed, .announced, .internalError: break
         case .receiver, .receiverWarning, .sky, .progress, .privateModeBegan, .privateModeEnded, .tooSoon, .serverTime:
             break
         }

@@ -39,31 +39,24 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
         self.gaveUp = gaveUp
     }
 
-    @discardableResult
     func append(
-        _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool
-    ) async throws(OutboxError) -> StoredUpdate {
+        _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool, next: BatchRequest?
+    ) async throws(OutboxError) -> AppendedUpdate {
         try await call { outbox throws(OutboxError) in
-            try await outbox.append(update, with: shapePoints, overrulingEarlier: overrulingEarlier)
+            try await outbox.append(update, with: shapePoints, overrulingEarlier: overrulingEarlier, next: next)
         }
     }
 
-    func nextBatch(maximumPastLocations: Int, withBacklog: Bool) async throws(OutboxError) -> UploadBatch? {
-        try await call { outbox throws(OutboxError) in
-            try await outbox.nextBatch(maximumPastLocations: maximumPastLocations, withBacklog: withBacklog)
-        }
+    func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload {
+        try await call { outbox throws(OutboxError) in try await outbox.next(request) }
     }
 
-    func acknowledge(_ batch: UploadBatch) async throws(OutboxError) {
-        try await call { outbox throws(OutboxError) in try await outbox.acknowledge(batch) }
+    func acknowledge(_ batch: UploadBatch, next: BatchRequest) async throws(OutboxError) -> NextUpload {
+        try await call { outbox throws(OutboxError) in try await outbox.acknowledge(batch, next: next) }
     }
 
     func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {
         try await call { outbox throws(OutboxError) in try await outbox.quarantine(update, reason: reason) }
-    }
-
-    func newest() async throws(OutboxError) -> StoredUpdate? {
-        try await call { outbox throws(OutboxError) in try await outbox.newest() }
     }
 
     func ledger() async throws(OutboxError) -> Ledger {

@@ -20,19 +20,12 @@ package struct TestFleet: Sendable {
     private struct Vehicle: Sendable {
         let outbox: MemoryOutbox
         let source: any FixSource
-        let intake: LocationIntake
-        let uploader: Uploader
+        let reporter: Reporter
 
-        /// Until the source has ended and everything is delivered; nothing is replaced on the way.
+        /// Until the source has ended and everything is delivered.
         func run() async -> FixSourceError? {
-            async let delivery: Void = uploader.run()
-            var failure: FixSourceError?
-            do throws(FixSourceError) { try await source.run { [intake] in await intake.take($0) } } catch {
-                failure = error.code == .cancelled ? nil : error
-            }
-            await uploader.finishWhenEmpty()
-            await delivery
-            return failure
+            do throws(FixSourceError) { try await reporter.run(source) } catch { return error }
+            return nil
         }
     }
 
@@ -55,9 +48,9 @@ package struct TestFleet: Sendable {
             var configuration = configuration
             configuration.vehicle = name
             let outbox = MemoryOutbox(capacity: Self.capacity, clock: parts.clock)
-            let (intake, uploader) = VehicleAgent.wire(
+            let reporter = VehicleAgent.reporter(
                 configuration, parts, outbox: outbox, newest: nil, observer: observer)
-            return Vehicle(outbox: outbox, source: source(index), intake: intake, uploader: uploader)
+            return Vehicle(outbox: outbox, source: source(index), reporter: reporter)
         }
     }
 

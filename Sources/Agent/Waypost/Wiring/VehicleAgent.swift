@@ -5,7 +5,7 @@ package import Reporting
 package import SQLiteOutbox
 package import TimeAndChance
 
-/// One vehicle, wired: its outbox, uploader and pipeline over real adapters.
+/// One vehicle, wired: its outbox and its reporter over real adapters.
 package struct VehicleAgent: Sendable {
     /// What differs between the service, a replay and the demo.
     package struct Parts: Sendable {
@@ -51,9 +51,6 @@ package struct VehicleAgent: Sendable {
         }
     }
 
-    /// Draws the random part of a wait, from 0...1.
-    private static let jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
-
     package let monitor: AgentMonitor
     let clock: MonotonicClock
     let log: LogWriter
@@ -63,8 +60,8 @@ package struct VehicleAgent: Sendable {
     /// Whether the outbox was not open when this was made.
     private let opensLate: Bool
     private let owedState: OwedState
-    private let intake: LocationIntake
-    private let pipeline: ReportingPipeline
+    let reporter: Reporter
+    private let source: any FixSource
     /// Whether there is a private switch to be watched.
     private let hasPrivateSwitch: Bool
     private let observer: any ReportingObserver
@@ -96,67 +93,56 @@ package struct VehicleAgent: Sendable {
         }
         owedState = OwedState(of: configuration.vehicle, besideOutbox: configuration.outbox.path)
         // An outbox that fails here says so at its first use.
-        let newest = try? await outbox.newest()?.update
+        let newest = try? await outbox.next(BatchRequest(maximumPastLocations: 0, withBacklog: false)).newest?.update
         if let newest { parts.present?.note(lastGood: newest.timeOfFix) }
         observer = ReportingObservers(
             [monitor, EventLog(log: log, clock: parts.clock, tellsFirstDelivery: parts.progress != nil)]
                 + parts.observers
                 + [parts.present].compactMap { $0 })
-        let stages = Self.wire(configuration, parts, outbox: outbox, newest: newest, observer: observer)
-        intake = stages.intake
-        pipeline = ReportingPipeline(source: parts.source, intake: stages.intake, uploader: stages.uploader)
+        source = parts.source
+        reporter = Self.reporter(configuration, parts, outbox: outbox, newest: newest, observer: observer)
     }
 
-    /// The intake and the uploader over `outbox`, which holds `newest`.
-    static func wire(
+    /// The reporter over `outbox`, which holds `newest`.
+    static func reporter(
         _ configuration: Configuration, _ parts: Parts, outbox: any Outbox, newest: LocationUpdate?,
         observer: any ReportingObserver
-    ) -> (intake: LocationIntake, uploader: Uploader) {
-        let uploader = Uploader(
-            settings: configuration.uploadSettings, outbox: outbox, delivery: parts.makeDelivery(configuration),
-            clock: parts.clock, jitter: Self.jitter, observer: observer,
-            mayBePrivate: !configuration.reporting.privateZones.isEmpty)
-        let intake = LocationIntake(
+    ) -> Reporter {
+        let reporting = configuration.reporting
+        let settings = ReportingSettings(
             plausibility: Plausibility(
                 earliest: parts.expectedFix.map { _ in Release.date }, expected: parts.expectedFix,
                 newest: parts.expectedFix.flatMap { _ in newest }),  // a recorded log may be older
-            shape: ShapePoints(meters: configuration.reporting.trackMeters),
-            policy: ReportingPolicy(
-                configuration.reporting.policy, heartbeat: configuration.reporting.heartbeat),
-            spacing: parts.spacing, privateMode: PrivateMode(zones: configuration.reporting.privateZones),
-            privateSwitch: configuration.privateSwitch, outbox: outbox, uploader: uploader, clock: parts.clock,
-            latestTime: parts.latestFix, observer: observer)
-        return (intake: intake, uploader: uploader)
+            shape: ShapePoints(meters: reporting.trackMeters),
+            policy: ReportingPolicy(reporting.policy, heartbeat: reporting.heartbeat), spacing: parts.spacing,
+            privateMode: PrivateMode(zones: reporting.privateZones), upload: configuration.uploadSettings)
+        return Reporter(
+            settings, outbox: outbox, delivery: parts.makeDelivery(configuration),
+            privateSwitch: configuration.privateSwitch, latestTime: parts.latestFix, clock: parts.clock,
+            jitter: { Double.random(in: 0...1) }, observer: observer)
     }
 
     /// Runs until the source has ended and everything is delivered, or until cancelled.
     package func run() async throws(AgentError) {
         let failure = await withDiscardingTaskGroup(returning: FixSourceError?.self) { group in
             group.addTask { await maintainOutbox() }
-            if progress != nil, hasPrivateSwitch { group.addTask { await watchPrivateSwitch() } }
+            await reporter.lookAtSwitch()  // what waits may go out before the first fix
+            if progress != nil {
+                if hasPrivateSwitch { group.addTask { await watchPrivateSwitch() } }
+                group.addTask { await announceOwedPresence() }
+            }
             var failure: FixSourceError?
-            do throws(FixSourceError) { try await pipeline.run { await deliver(by: $0) } } catch { failure = error }
+            do throws(FixSourceError) { try await reporter.run(source) } catch { failure = error }
             group.cancelAll()
             return failure
         }
         if let failure { throw AgentError(.inputData, failure.description) }
     }
 
-    /// Runs `uploader`; beside it, in the service, tells the state that the last stop owes.
-    private func deliver(by uploader: Uploader) async {
-        await intake.lookAtSwitch()  // what waits may go out before the first fix
-        guard progress != nil else { return await uploader.run() }
-        await withDiscardingTaskGroup { group in
-            group.addTask { await tellOwedState(through: uploader) }
-            await uploader.run()
-            group.cancelAll()
-        }
-    }
-
-    /// Each fix sees for itself how the switch stands; this is for the time in which none comes, where there is one.
+    /// Each fix sees for itself how the switch stands; this is for the time in which none comes.
     private func watchPrivateSwitch() async {
         while !Task.isCancelled {
-            await intake.lookAtSwitch(isWatching: true)
+            await reporter.lookAtSwitch(isWatching: true)
             await clock.sleep(for: .seconds(1))
         }
     }
@@ -175,16 +161,14 @@ package struct VehicleAgent: Sendable {
                 }
                 if let line = news?.line(evictions, at: clock.now) { log.write(.warning, line) }
                 news = news ?? EvictionNotice(since: evictions)
-                if try await outbox.maintain() { await uploader.wakeAfterRequeue() }
-                try? await intake.storeUnstored()  // reported when it was not stored
+                if try await outbox.maintain() { await reporter.requeued() }
+                await reporter.storeAgain()
             } catch {
                 observer.observe(.outboxFailed(error))
             }
             await clock.sleep(for: SQLiteOutbox.maintenanceInterval)
         }
     }
-
-    var uploader: Uploader { pipeline.uploader }
 
     /// The account of every update ever accepted, with reasons and times.
     package func summary() async throws(AgentError) -> StoreSummary {
@@ -198,11 +182,9 @@ package struct VehicleAgent: Sendable {
 
     /// Stores every update. Returns why some are in memory only, or `nil`.
     func reasonForUnstored() async -> String? {
-        do {
-            try await intake.storeUnstored()
-            _ = try await outbox.summary()
-        } catch { return "\(error)" }
-        return await intake.hasStoredAll ? nil : "the outbox has not accepted them yet"
+        await reporter.storeAgain()
+        do { _ = try await outbox.summary() } catch { return "\(error)" }
+        return await reporter.hasStoredAll ? nil : "the outbox has not accepted them yet"
     }
 
     /// Tells Fleet Engine that the vehicle has stopped, unless `isSilent`, and closes the outbox, as far as `Stopping`
@@ -216,7 +198,7 @@ package struct VehicleAgent: Sendable {
             let telling = AbandonableCall<Bool>()
             let isTold =
                 await telling.run(within: Stopping.longestFarewell, on: clock) {
-                    await announce(presence, through: uploader)
+                    await announce(presence)
                 } ?? false
             if !isTold {
                 log.write(.warning, "\(vehicle) could not be set \(presence.words); the next start will")
@@ -235,17 +217,17 @@ package struct VehicleAgent: Sendable {
     /// Reports that this machine has a route to the network again.
     package func networkReturned() async {
         log.write(.debug, "the network has a new address or route")
-        await uploader.networkReturned()
+        await reporter.networkReturned()
     }
 
     /// Sends the state that the last stop owes, until that succeeds or any delivery has carried a newer one.
-    func tellOwedState(through uploader: Uploader) async {
+    func announceOwedPresence() async {
         guard vehicle.service == .onDemandTrips, await owedState.isOwed else { return }
         var level = LogLevel.warning
         var pause = Duration.seconds(30)
         while !Task.isCancelled {
-            if monitor.snapshot.lastDelivery != nil, await uploader.reportsPresence { break }
-            if await announce(presenceAtEnd, through: uploader, complainingAt: level) { break }
+            if monitor.snapshot.lastDelivery != nil, await reporter.reportsPresence { break }
+            if await announce(presenceAtEnd, complainingAt: level) { break }
             level = .debug  // the updates' own trouble is reported beside it
             await clock.sleep(for: pause)
             pause = min(pause * 2, .seconds(300))
@@ -260,11 +242,11 @@ package struct VehicleAgent: Sendable {
 
     /// Whether the service has accepted the presence.
     private func announce(
-        _ presence: Presence, through uploader: Uploader, complainingAt level: LogLevel = .warning
+        _ presence: Presence, complainingAt level: LogLevel = .warning
     ) async -> Bool {
         let trouble: ReportedText
         do throws(DeliveryFault) {
-            let outcome = try await uploader.announce(presence: presence).outcome
+            let outcome = try await reporter.announce(presence: presence).outcome
             switch outcome.fault {
             case nil: return true
             case .unanswered?, .invalidAddress?: trouble = "sent: \(outcome.reason)"
@@ -277,7 +259,7 @@ package struct VehicleAgent: Sendable {
 
     /// Writes what is still in memory and releases the outbox.
     package func close() async {
-        try? await intake.storeUnstored()  // closing says what is wrong
+        await reporter.storeAgain()  // closing says what is wrong
         do { try await outbox.close() } catch { log.write(.error, "closing the outbox: \(error)") }
     }
 }

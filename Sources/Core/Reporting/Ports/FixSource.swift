@@ -40,7 +40,10 @@ package struct FixSourceError: Error, Sendable, Hashable, CustomStringConvertibl
     /// Which file, what is wrong with it, what to do.
     package let detail: String
 
-    package init(_ code: Code, _ detail: String) { (self.code, self.detail) = (code, detail) }
+    package init(_ code: Code, _ detail: String) {
+        self.code = code
+        self.detail = detail
+    }
 
     package var description: String { detail }
 }

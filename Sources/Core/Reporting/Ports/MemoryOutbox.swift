@@ -25,12 +25,14 @@ package actor MemoryOutbox: Outbox {
     /// The longest time from an update's acceptance to its delivery, or until now where that is still to come.
     package var longestWait: Duration { max(longestDelivery, rows.first.map { clock.now - $0.acceptedAt } ?? .zero) }
 
-    package init(capacity: Int, clock: MonotonicClock) { (self.capacity, self.clock) = (max(1, capacity), clock) }
+    package init(capacity: Int, clock: MonotonicClock) {
+        self.capacity = max(1, capacity)
+        self.clock = clock
+    }
 
-    @discardableResult
     package func append(
-        _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool
-    ) async throws(OutboxError) -> StoredUpdate {
+        _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool, next: BatchRequest?
+    ) async throws(OutboxError) -> AppendedUpdate {
         // A drive that is cancelled meanwhile has one update more: an error would send it from memory.
         while rows.count >= capacity, !Task.isCancelled {
             let (changes, listener) = AsyncStream.makeStream(of: Never.self)
@@ -42,7 +44,7 @@ package actor MemoryOutbox: Outbox {
         let stored = accept(update)
         appended = first...stored.sequence
         newestUpdate = overrulingEarlier ? stored : Self.newer(newestUpdate, stored)
-        return stored
+        return AppendedUpdate(stored, next: next.map(read))
     }
 
     private func accept(_ update: LocationUpdate) -> StoredUpdate {
@@ -52,19 +54,27 @@ package actor MemoryOutbox: Outbox {
         return stored
     }
 
-    package func nextBatch(maximumPastLocations: Int, withBacklog: Bool) async throws(OutboxError) -> UploadBatch? {
+    package func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload { read(request) }
+
+    private func read(_ request: BatchRequest) -> NextUpload {
+        NextUpload(batch(request), newest: newestUpdate)
+    }
+
+    private func batch(_ request: BatchRequest) -> UploadBatch? {
         guard let last = newestUpdate, !rows.isEmpty else { return nil }
         let isPending = rows.contains { $0.stored.sequence == last.sequence }
         let fresh = appended.flatMap { isPending && $0.upperBound == last.sequence ? $0 : nil }
         let older = rows.lazy.map(\.stored).filter { $0.sequence != last.sequence }
         let shape = older.filter { fresh?.contains($0.sequence) == true }
-        let backlog = older.filter { withBacklog && fresh?.contains($0.sequence) != true }
-        let past = (Array(shape) + Array(backlog)).prefix(maximumPastLocations)
+        let backlog = older.filter { request.withBacklog && fresh?.contains($0.sequence) != true }
+        let past = (Array(shape) + Array(backlog)).prefix(request.maximumPastLocations)
         return UploadBatch(
             last: last, lastIsPending: isPending, past: past.sorted { $0.update.timeOfFix < $1.update.timeOfFix })
     }
 
-    package func acknowledge(_ batch: UploadBatch) async throws(OutboxError) {
+    package func acknowledge(
+        _ batch: UploadBatch, next: BatchRequest
+    ) async throws(OutboxError) -> NextUpload {
         let delivered = Set(batch.pending.map(\.sequence))
         let now = clock.now
         for row in rows where delivered.contains(row.stored.sequence) {
@@ -73,6 +83,7 @@ package actor MemoryOutbox: Outbox {
             account.delivered += 1
         }
         remove { delivered.contains($0) }
+        return read(next)
     }
 
     package func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {
@@ -82,8 +93,6 @@ package actor MemoryOutbox: Outbox {
         guard newestUpdate?.sequence == update.sequence else { return }
         newestUpdate = rows.reduce(newestDelivered) { Self.newer($0, $1.stored) }
     }
-
-    package func newest() async throws(OutboxError) -> StoredUpdate? { newestUpdate }
 
     package func ledger() async throws(OutboxError) -> Ledger {
         var ledger = account

@@ -7,26 +7,21 @@ package protocol Outbox: Sendable {
     ///
     /// Its shape points, at most `ShapePoints.most` and in order of time, are accepted with it, all of them or none:
     /// updates with the sequences just before its own. `overrulingEarlier` makes it the newest though its time of fix
-    /// is earlier: those before it were wrong.
-    @discardableResult
+    /// is earlier: those before it were wrong. `next` asks what the next upload carries.
     func append(
-        _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool
-    ) async throws(OutboxError) -> StoredUpdate
+        _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool, next: BatchRequest?
+    ) async throws(OutboxError) -> AppendedUpdate
 
-    /// The newest update with up to `maximumPastLocations` pending ones: its shape points, and `withBacklog` the
-    /// oldest; `nil` when nothing is pending.
-    func nextBatch(maximumPastLocations: Int, withBacklog: Bool) async throws(OutboxError) -> UploadBatch?
+    /// What the next upload carries: the newest update with pending ones, first its shape points, then the oldest.
+    func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload
 
-    /// Counts everything pending in `batch` as delivered.
+    /// Counts everything pending in `batch` as delivered; then the same as `next`.
     ///
     /// The count may reach the disk with the next append: a crash in between repeats a delivery and loses nothing.
-    func acknowledge(_ batch: UploadBatch) async throws(OutboxError)
+    func acknowledge(_ batch: UploadBatch, next: BatchRequest) async throws(OutboxError) -> NextUpload
 
     /// Quarantines one pending update with the server's words; it no longer blocks the rest.
     func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError)
-
-    /// The newest update ever accepted, delivered or not, unless it is in quarantine; `nil` for a new outbox.
-    func newest() async throws(OutboxError) -> StoredUpdate?
 
     func ledger() async throws(OutboxError) -> Ledger
 
@@ -41,7 +36,8 @@ package struct StoredUpdate: Sendable, Hashable {
     package let update: LocationUpdate
 
     package init(sequence: Int64, update: LocationUpdate) {
-        (self.sequence, self.update) = (sequence, update)
+        self.sequence = sequence
+        self.update = update
     }
 }
 
@@ -70,7 +66,9 @@ package struct OutboxError: Error, Sendable, Hashable, CustomStringConvertible {
     package let holder: String?
 
     package init(_ code: Code, _ detail: String, holder: String? = nil) {
-        (self.code, self.detail, self.holder) = (code, detail, holder)
+        self.code = code
+        self.detail = detail
+        self.holder = holder
     }
 
     package var description: String { detail }
@@ -87,8 +85,11 @@ package struct Ledger: Sendable, Hashable, Codable {
     package init(
         accepted: Int64 = 0, delivered: Int64 = 0, pending: Int64 = 0, evicted: Int64 = 0, quarantined: Int64 = 0
     ) {
-        (self.accepted, self.delivered, self.pending) = (accepted, delivered, pending)
-        (self.evicted, self.quarantined) = (evicted, quarantined)
+        self.accepted = accepted
+        self.delivered = delivered
+        self.pending = pending
+        self.evicted = evicted
+        self.quarantined = quarantined
     }
 
     /// Whether every accepted update is accounted for.

@@ -41,9 +41,19 @@ package enum ReportingEvent: Sendable, Hashable {
     case quarantined(StoredUpdate, reason: ReportedText)
     /// What the service's clock says, as its answer to a delivery states.
     case serverTime(UTCTime)
+    /// An event that doesn't fit what is in progress: a bug of Waypost. Delivery starts again from the outbox.
+    case internalError(InternalError)
     /// Nothing is left to send that can be read: everything accepted is delivered or quarantined, or waits in an outbox
     /// that does not answer.
     case idle
     /// The vehicle's presence was reported by itself.
     case announced(Presence, traffic: Traffic)
+}
+
+/// A bug of Waypost that it has noticed itself.
+package struct InternalError: Error, Sendable, Hashable {
+    /// The event's name in the code.
+    package let event: String
+    /// The name of what was in progress.
+    package let phase: String
 }

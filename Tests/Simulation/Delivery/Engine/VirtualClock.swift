@@ -2,6 +2,8 @@
 ///
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 @safe final class VirtualClock: Clock, @unchecked Sendable {
+    typealias Duration = Swift.Duration
+
     struct Instant: InstantProtocol {
         var offset: Duration = .zero
         func advanced(by duration: Duration) -> Self { Self(offset: offset + duration) }

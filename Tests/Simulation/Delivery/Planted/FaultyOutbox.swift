@@ -16,12 +16,17 @@ actor FaultyOutbox: Outbox {
     }
 
     func append(
-        _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool
-    ) async throws(OutboxError) -> StoredUpdate {
+        _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool, next: BatchRequest?
+    ) async throws(OutboxError) -> AppendedUpdate {
         let kept = bug == .dropsShapePoints ? [] : shapePoints
         while true {
             do throws(OutboxError) {
-                return try await base.append(update, with: kept, overrulingEarlier: overrulingEarlier)
+                var appended = try await base.append(
+                    update, with: kept, overrulingEarlier: overrulingEarlier, next: next)
+                appended.next = appended.next.map(changed)
+                // As if the append had changed nothing.
+                if bug == .ignoresAppends { appended.next?.batch = nil }
+                return appended
             } catch {
                 guard bug == .waitsForTheLock, error.code == .busy else { throw error }
                 await world.clock.wait(for: .seconds(5))
@@ -29,10 +34,16 @@ actor FaultyOutbox: Outbox {
         }
     }
 
-    func nextBatch(maximumPastLocations: Int, withBacklog: Bool) async throws(OutboxError) -> UploadBatch? {
+    func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload {
+        changed(try await base.next(request))
+    }
+
+    private func changed(_ next: NextUpload) -> NextUpload {
+        NextUpload(next.batch.flatMap(changed), newest: next.newest)
+    }
+
+    private func changed(_ batch: UploadBatch) -> UploadBatch? {
         calls += 1
-        let read = try await base.nextBatch(maximumPastLocations: maximumPastLocations, withBacklog: withBacklog)
-        guard let batch = read else { return nil }
         switch bug {
         case .sendsOldestAsLast:
             guard let oldest = batch.past.first, batch.lastIsPending else { return batch }
@@ -50,18 +61,16 @@ actor FaultyOutbox: Outbox {
         }
     }
 
-    func acknowledge(_ batch: UploadBatch) async throws(OutboxError) {
+    func acknowledge(_ batch: UploadBatch, next: BatchRequest) async throws(OutboxError) -> NextUpload {
         calls += 1
-        if bug == .forgetsAcknowledgements, calls % 50 < 2 { return }
+        if bug == .forgetsAcknowledgements, calls % 50 < 2 { return try await self.next(next) }
         if bug == .countsTwice, !batch.lastIsPending { countedTwice += 1 }
-        try await base.acknowledge(batch)
+        return changed(try await base.acknowledge(batch, next: next))
     }
 
     func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {
         try await base.quarantine(update, reason: reason)
     }
-
-    func newest() async throws(OutboxError) -> StoredUpdate? { try await base.newest() }
 
     func ledger() async throws(OutboxError) -> Ledger {
         var ledger = try await base.ledger()

@@ -4,11 +4,11 @@ import VehicleAuthorization
 
 /// Mistakes that a delivery can make, put around the real parts to see that the laws notice each.
 enum PlantedBug: String, CaseIterable, Sendable {
-    // Transport: what the uploader is told of an exchange.
+    // Transport: what the reporter is told of an exchange.
     case countsUnsentAsDelivered, dropsOn401, quarantinesOn503, acknowledgesAllAfter413, leaksATask, ignoresCancellation
     // Outbox.
     case sendsOldestAsLast, losesTheNewest, countsTwice, forgetsAcknowledgements, movesPositions, neverSendsThePast
-    case dropsShapePoints, waitsForTheLock
+    case dropsShapePoints, waitsForTheLock, ignoresAppends
     // Tokens.
     case keepsTokensToTheirEnd, mixesVehicles, asksAtEachUpload
     // Settings.
@@ -19,6 +19,8 @@ enum PlantedBug: String, CaseIterable, Sendable {
     case endsSlowAnswers, keepsDrainedConnections, keepsOneFamily
     // Private mode.
     case seesNoSwitch
+    // Reporter: its clock never rings, or an action of it ends twice.
+    case losesWakeups, endsAnActionTwice
 
     func around(_ transport: any HTTPTransport, _ world: World) -> any HTTPTransport {
         FaultyTransport(base: transport, bug: self, world: world)
@@ -41,7 +43,7 @@ enum PlantedBug: String, CaseIterable, Sendable {
         case .ignoresTheNetwork:
             settings.retry = RetryPolicy(initialDelay: .seconds(120), maximumDelay: .seconds(36_000))
         case .retriesWithoutPause: settings.retry = RetryPolicy(initialDelay: .zero, maximumDelay: .zero)
-        case .hasNoHeartbeat: settings.heartbeat = .seconds(36_000)
+        case .hasNoHeartbeat, .ignoresAppends: settings.heartbeat = .seconds(36_000)
         default: break
         }
     }

@@ -24,8 +24,7 @@ final class AgentProcess: @unchecked Sendable {
     private let world: World
     private let life: ProcessLife
     private let outbox: any Outbox
-    private let pipeline: ReportingPipeline
-    private let intake: LocationIntake
+    private let reporter: Reporter
     private let authorization: any VehicleAuthorization
     private let hasPresence: Bool
     private var task: Task<Void, Never>?
@@ -46,7 +45,7 @@ final class AgentProcess: @unchecked Sendable {
         var opened: any Outbox = store
         if let bug { opened = bug.around(opened, world) }
         let ledger = try await opened.ledger()
-        let newest = try await opened.newest()?.update
+        let newest = try await opened.next(BatchRequest(maximumPastLocations: 0, withBacklog: false)).newest?.update
         if let breach = world.account.open(ledger, at: world.now) { world.breach(breach.law, breach.detail) }
         outbox = WatchedOutbox(opened, world, life, place.disk)
 
@@ -62,31 +61,37 @@ final class AgentProcess: @unchecked Sendable {
         let witness = Witness(world: world, life: life)
         var transport: any HTTPTransport = place.network
         if let bug { transport = bug.around(transport, world) }
-        // One for all: its times count from its making.
-        let clock = MonotonicClock(world.clock)
+        let clock = bug == .losesWakeups ? MonotonicClock(DeafClock(world.clock)) : MonotonicClock(world.clock)
         let delivery = FleetEngineDelivery(
             of: place.vehicle, to: place.endpoint, authorization: authorization, transport: transport)
-        let uploader = Uploader(
-            settings: settings, outbox: outbox, delivery: delivery, clock: clock, jitter: { jitter.draw() },
-            observer: witness)
         hasPresence = delivery.hasPresence
         let knowsPresent = dice.chance(0.7)
-        intake = LocationIntake(
-            plausibility: Plausibility(
-                earliest: world.origin, expected: knowsPresent ? world.utc : world.origin.advanced(by: .seconds(-9e7)),
-                newest: newest),
-            shape: ShapePoints(meters: 5), policy: ReportingPolicy(.interval(.seconds(10)), heartbeat: .seconds(60)),
-            spacing: .live, privateSwitch: { bug != .seesNoSwitch && world.privateFor != nil }, outbox: outbox,
-            uploader: uploader, clock: clock,
-            latestTime: { world.utc.advanced(by: .seconds(600)) }, observer: witness)
-        pipeline = ReportingPipeline(source: place.receiver, intake: intake, uploader: uploader)
+        let reporter = Reporter(
+            ReportingSettings(
+                plausibility: Plausibility(
+                    earliest: world.origin,
+                    expected: knowsPresent ? world.utc : world.origin.advanced(by: .seconds(-9e7)), newest: newest),
+                upload: settings),
+            outbox: outbox, delivery: delivery,
+            privateSwitch: { bug != .seesNoSwitch && world.privateFor != nil },
+            latestTime: { world.utc.advanced(by: .seconds(600)) }, clock: clock, jitter: { jitter.draw() },
+            observer: witness)
+        self.reporter = reporter
         let companion = Companion(world: world, authorization: authorization, vehicleID: place.vehicle.vehicleID + "-b")
         world.note(.start, ledger.accepted, ledger.pending, "the service starts: \(ledger)")
-        task = Task { [intake, pipeline] in
-            await intake.lookAtSwitch()
+        task = Task {
+            await reporter.lookAtSwitch()
             await withDiscardingTaskGroup { group in
                 group.addTask { await companion.run() }
-                do { try await pipeline.run() } catch { world.breach(.neverStuck, "the pipeline ended: \(error)") }
+                if bug == .endsAnActionTwice {
+                    group.addTask {
+                        await world.clock.wait(for: .seconds(600))
+                        if !Task.isCancelled { await reporter.receive(.noted(nil)) }
+                    }
+                }
+                do { try await reporter.run(place.receiver) } catch {
+                    world.breach(.neverStuck, "the reporter ended: \(error)")
+                }
                 group.cancelAll()
             }
         }
@@ -95,11 +100,11 @@ final class AgentProcess: @unchecked Sendable {
     /// A way to the network is announced.
     func networkReturned() async {
         guard life.isAlive, world.scenario.bug != .ignoresTheNetwork else { return }
-        await pipeline.uploader.networkReturned()
+        await reporter.networkReturned()
     }
 
     /// The private switch has been turned.
-    func lookAtSwitch() async { if life.isAlive { await intake.lookAtSwitch() } }
+    func lookAtSwitch() async { if life.isAlive { await reporter.lookAtSwitch() } }
 
     /// SIGTERM: cancelled, then the last state within three seconds, and the outbox closed. A reload is silent.
     func terminate(isSilent: Bool = false) async {
@@ -107,7 +112,7 @@ final class AgentProcess: @unchecked Sendable {
         await cancel()
         if hasPresence, !isSilent {
             await withTaskGroup { group in
-                group.addTask { [pipeline] in _ = try? await pipeline.uploader.announce(presence: .offline) }
+                group.addTask { [reporter] in _ = try? await reporter.announce(presence: .offline) }
                 group.addTask { [world] in await world.clock.wait(for: .seconds(3)) }
                 await group.next()
                 group.cancelAll()

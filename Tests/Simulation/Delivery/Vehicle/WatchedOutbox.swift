@@ -23,8 +23,8 @@ struct WatchedOutbox: Outbox {
     }
 
     func append(
-        _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool
-    ) async throws(OutboxError) -> StoredUpdate {
+        _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool, next: BatchRequest?
+    ) async throws(OutboxError) -> AppendedUpdate {
         guard life.isAlive else { throw OutboxError(.closed, "the process is dead") }
         world.require(.privateIsSilent, world.privateFor == nil, "an update of a private vehicle is accepted")
         world.account.begin(update, with: shapePoints, overrulingEarlier: overrulingEarlier)
@@ -32,13 +32,14 @@ struct WatchedOutbox: Outbox {
         let begun = world.now
         defer { world.require(.notLate, world.now == begun, "the outbox took \(world.now - begun) for an update") }
         do {
-            let stored = try await base.append(update, with: shapePoints, overrulingEarlier: overrulingEarlier)
-            guard isAlive else { return stored }
+            let appended = try await base.append(
+                update, with: shapePoints, overrulingEarlier: overrulingEarlier, next: next)
+            guard isAlive else { return appended }
             judge(
                 world.account.accept(
-                    stored, with: shapePoints, overrulingEarlier: overrulingEarlier, at: world.now))
+                    appended.stored, with: shapePoints, overrulingEarlier: overrulingEarlier, at: world.now))
             await check()
-            return stored
+            return appended
         } catch {
             if isAlive {
                 world.account.offer(update, overrulingEarlier: overrulingEarlier, at: world.now)
@@ -49,18 +50,17 @@ struct WatchedOutbox: Outbox {
         }
     }
 
-    func nextBatch(maximumPastLocations: Int, withBacklog: Bool) async throws(OutboxError) -> UploadBatch? {
-        let batch = try await watched { () throws(OutboxError) in
-            try await base.nextBatch(maximumPastLocations: maximumPastLocations, withBacklog: withBacklog)
-        }
+    func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload {
+        let next = try await watched { () throws(OutboxError) in try await base.next(request) }
         // An acknowledgement that failed may have reached the disk all the same: seen when the store is opened anew.
-        if batch == nil { await check() }
-        return batch
+        if next.batch == nil { await check() }
+        return next
     }
 
-    func acknowledge(_ batch: UploadBatch) async throws(OutboxError) {
+    func acknowledge(_ batch: UploadBatch, next: BatchRequest) async throws(OutboxError) -> NextUpload {
+        let answer: NextUpload
         do throws(OutboxError) {
-            try await watched { () throws(OutboxError) in try await base.acknowledge(batch) }
+            answer = try await watched { () throws(OutboxError) in try await base.acknowledge(batch, next: next) }
         } catch {
             world.account.allowDuplicates(batch.pending.count)
             throw error
@@ -68,6 +68,7 @@ struct WatchedOutbox: Outbox {
         // On a full disk acknowledgements wait in memory; a cut forgets them.
         if world.holds(.fullDisk) || world.holds(.lockedOutbox) { world.account.allowDuplicates(batch.pending.count) }
         await check()
+        return answer
     }
 
     func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {
@@ -76,10 +77,6 @@ struct WatchedOutbox: Outbox {
             "update \(update.sequence) is quarantined, which Fleet Engine would accept")
         try await watched { () throws(OutboxError) in try await base.quarantine(update, reason: reason) }
         await check()
-    }
-
-    func newest() async throws(OutboxError) -> StoredUpdate? {
-        try await watched { () throws(OutboxError) in try await base.newest() }
     }
 
     func ledger() async throws(OutboxError) -> Ledger { try await base.ledger() }

@@ -8,19 +8,19 @@ import TimeAndChance
 import VehicleAuthorization
 import WaypostTestSupport
 
-/// The uploader with a real outbox contract, a scripted Fleet Engine and a clock that the test moves.
-@Suite(.timeLimit(.minutes(1))) struct Uploaders {
+/// The delivering lane of a reporter, with a real outbox contract, a scripted Fleet Engine and the clock of the test.
+@Suite(.timeLimit(.minutes(1))) struct Delivering {
     let clock = ManualClock()
     let outbox = ScriptedOutbox()
     let observer = RecordingObserver()
     let authorization = ScriptedAuthorization()
 
-    func uploader(
+    func reporter(
         past: Int = 50, service: FleetService = .onDemandTrips, _ transport: ScriptedTransport,
         authorization: (any VehicleAuthorization)? = nil
-    ) throws -> Uploader {
-        Uploader(
-            settings: UploadSettings(maximumPastLocations: past), outbox: outbox,
+    ) throws -> Reporter {
+        Reporter(
+            ReportingSettings(upload: UploadSettings(maximumPastLocations: past)), outbox: outbox,
             delivery: try FleetEngineDelivery.sample(
                 service: service, authorization: authorization ?? self.authorization, over: transport),
             clock: MonotonicClock(clock), jitter: { 1 }, observer: observer)
@@ -38,11 +38,11 @@ import WaypostTestSupport
     }
 
     /// Runs to the end, moving the clock over each wait.
-    func drain(_ uploader: Uploader) async -> [Duration] {
-        await uploader.finishWhenEmpty()
+    func drain(_ reporter: Reporter) async -> [Duration] {
+        await reporter.finishWhenEmpty()
         return await withTaskGroup(of: [Duration].self) { group in
             group.addTask {
-                await uploader.run()
+                await reporter.deliver()
                 return []
             }
             group.addTask { [clock, observer] in
@@ -64,7 +64,7 @@ import WaypostTestSupport
     @Test func sendsTheNewestWithTheOlderOnesInOrder() async throws {
         let transport = ScriptedTransport { _ in Self.delivered }
         try await accept(1...4)
-        _ = await drain(try uploader(transport))
+        _ = await drain(try reporter(transport))
         #expect(transport.requests.count == 1)
         let body = String(decoding: try #require(transport.requests.first).body, as: UTF8.self)
         let times = body.matches(of: /10:00:0(\d)/).map { $0.1 }
@@ -75,12 +75,12 @@ import WaypostTestSupport
     /// Swift keeps the timer of a sleep that is cancelled until its time.
     @Test func sleepsOnceForManyDeliveries() async throws {
         let transport = ScriptedTransport { _ in Self.delivered }
-        let uploader = try uploader(transport)
+        let reporter = try reporter(transport)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await uploader.run() }
+            group.addTask { await reporter.deliver() }
             for second in 1...20 {
                 try await accept(second...second)
-                await uploader.wake()
+                await reporter.receive(.accepted(nil))
                 for await event in observer.stream { if case .delivered = event { break } }
                 // Time to begin another sleep, for a loop that would.
                 for _ in 0..<1000 where clock.sleepCount < second { await Task.yield() }
@@ -100,7 +100,7 @@ import WaypostTestSupport
         let refusal = dated(Self.refusal(503, "UNAVAILABLE"), "Sun, 06 Nov 1994 08:49:37 GMT")
         let delivered = dated(Self.delivered, "Mon, 05 Jan 2026 10:00:09 GMT")
         try await accept(1...1)
-        _ = await drain(try uploader(ScriptedTransport(failing: 1, then: delivered) { refusal }))
+        _ = await drain(try reporter(ScriptedTransport(failing: 1, then: delivered) { refusal }))
         let times = observer.events.compactMap { if case .serverTime(let time) = $0 { time } else { nil } }
         #expect(times.map(\.description) == ["2026-01-05T10:00:09.000Z"])
     }
@@ -108,7 +108,7 @@ import WaypostTestSupport
     @Test func neverSendsAnOlderPositionAsTheLast() async throws {
         let transport = ScriptedTransport { _ in Self.delivered }
         try await accept(1...8)
-        _ = await drain(try uploader(past: 2, transport))
+        _ = await drain(try reporter(past: 2, transport))
         let last = transport.requests.map { request in
             String(decoding: request.body, as: UTF8.self).firstMatch(of: /lastLocation.*?10:00:0(\d)/)?.1 ?? ""
         }
@@ -119,7 +119,7 @@ import WaypostTestSupport
     @Test func asksForATokenAtEveryUpload() async throws {
         let transport = ScriptedTransport { _ in Self.delivered }
         try await accept(1...5)
-        _ = await drain(try uploader(past: 1, transport))
+        _ = await drain(try reporter(past: 1, transport))
         #expect(authorization.asked.count == transport.requests.count)
         #expect(authorization.asked.allSatisfy { $0.vehicleID == "v" })
         #expect(
@@ -131,7 +131,7 @@ import WaypostTestSupport
     @Test func backsOffAndDeliversAfterAnOutage() async throws {
         let transport = ScriptedTransport(failing: 5, then: Self.delivered) { Self.refusal(503, "UNAVAILABLE") }
         try await accept(1...3)
-        let waits = await drain(try uploader(transport))
+        let waits = await drain(try reporter(transport))
         #expect(waits == [1, 2, 4, 8, 16].map { .seconds($0) })
         #expect(try await outbox.ledger() == Ledger(accepted: 3, delivered: 3))
     }
@@ -139,7 +139,7 @@ import WaypostTestSupport
     @Test func renewsARefusedTokenWithoutWaiting() async throws {
         let transport = ScriptedTransport(failing: 1, then: Self.delivered) { Self.refusal(401, "UNAUTHENTICATED") }
         try await accept(1...1)
-        let waits = await drain(try uploader(transport))
+        let waits = await drain(try reporter(transport))
         #expect(waits.isEmpty)
         #expect(authorization.discarded.map(\.value) == ["token-1"])
         #expect(transport.requests.map { $0.headers["Authorization"] } == ["Bearer token-1", "Bearer token-2"])
@@ -148,14 +148,14 @@ import WaypostTestSupport
     @Test func holdsOnARefusedTokenAndLosesNothing() async throws {
         let transport = ScriptedTransport(failing: 4, then: Self.delivered) { Self.refusal(403, "PERMISSION_DENIED") }
         try await accept(1...2)
-        let waits = await drain(try uploader(transport))
+        let waits = await drain(try reporter(transport))
         #expect(waits == [.seconds(60), .seconds(60), .seconds(60)])
         // Every refusal drops its token: one request and one new token a probe.
         #expect(authorization.discarded.map(\.value) == ["token-1", "token-2", "token-3", "token-4"])
         #expect(try await outbox.ledger() == Ledger(accepted: 2, delivered: 2))
     }
 
-    /// A provider or a transport that calls itself cancelled, though the uploader is not, has failed like any other.
+    /// A provider or a transport that calls itself cancelled, though the reporter is not, has failed like any other.
     @Test func doesNotAskInALoopAfterACancellationThatIsNotItsOwn() async throws {
         let provider = ScriptedAuthorization { (_, asked) throws(AuthorizationError) in
             guard asked > 2 else { throw AuthorizationError(.cancelled, "the worker was restarted") }
@@ -165,7 +165,7 @@ import WaypostTestSupport
             throw HTTPTransportError(.cancelled, "gone")
         }
         try await accept(1...1)
-        #expect(await drain(try uploader(transport, authorization: provider)) == [1, 2, 1, 2].map { .seconds($0) })
+        #expect(await drain(try reporter(transport, authorization: provider)) == [1, 2, 1, 2].map { .seconds($0) })
         #expect(try await outbox.ledger().delivered == 1)
     }
 
@@ -176,7 +176,7 @@ import WaypostTestSupport
                 ? Self.refusal(400, "INVALID_ARGUMENT") : Self.delivered
         }
         try await accept(1...9)
-        _ = await drain(try uploader(transport))
+        _ = await drain(try reporter(transport))
         #expect(try await outbox.ledger() == Ledger(accepted: 9, delivered: 8, quarantined: 1))
         #expect(await outbox.quarantinedReasons.keys.sorted() == [3])
     }
@@ -187,7 +187,7 @@ import WaypostTestSupport
             Self.refusal(400, "FAILED_PRECONDITION")
         }
         try await accept(1...100)
-        let waits = await drain(try uploader(transport))
+        let waits = await drain(try reporter(transport))
         #expect(try await outbox.ledger() == Ledger(accepted: 100, delivered: 97, quarantined: 3))
         #expect(waits == [1, 60, 120, 240].map { .seconds($0) })
         let told = observer.events.compactMap { if case .failed(let outcome, _) = $0 { outcome } else { nil } }
@@ -201,7 +201,7 @@ import WaypostTestSupport
         }
         let transport = ScriptedTransport { _ in Self.delivered }
         try await accept(1...2)
-        let waits = await drain(try uploader(transport, authorization: provider))
+        let waits = await drain(try reporter(transport, authorization: provider))
         #expect(waits == [1, 2, 4].map { .seconds($0) })
         #expect(try await outbox.ledger().delivered == 2)
     }
@@ -211,16 +211,16 @@ import WaypostTestSupport
             throw HTTPTransportError(.connectionLost, "reset")
         }
         try await accept(1...1)
-        #expect(await drain(try uploader(transport)) == [.seconds(1), .seconds(2)])
+        #expect(await drain(try reporter(transport)) == [.seconds(1), .seconds(2)])
         #expect(try await outbox.ledger().delivered == 1)
     }
 
     @Test func endsAtOnceWhenCancelled() async throws {
         let transport = ScriptedTransport { _ in Self.refusal(503, "UNAVAILABLE") }
         try await accept(1...1)
-        let uploader = try uploader(transport)
+        let reporter = try reporter(transport)
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await uploader.run() }
+            group.addTask { await reporter.deliver() }
             for await event in observer.stream { if case .waiting = event { break } }
             group.cancelAll()  // the clock never moves: only the cancellation can end the wait
         }
@@ -230,9 +230,9 @@ import WaypostTestSupport
     @Test func repeatsTheNewestAtTheHeartbeat() async throws {
         let transport = ScriptedTransport { _ in Self.delivered }
         try await accept(1...1)
-        let uploader = try uploader(transport)
+        let reporter = try reporter(transport)
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await uploader.run() }
+            group.addTask { await reporter.deliver() }
             // Each sleep is announced as it begins; none is longer than the heartbeat.
             group.addTask { [clock] in
                 for await _ in clock.sleeps { clock.advance(by: .seconds(60)) }
@@ -257,7 +257,7 @@ import WaypostTestSupport
         let transport = ScriptedTransport(failing: refusals, then: Self.delivered) {
             Self.refusal(401, "UNAUTHENTICATED")
         }
-        let outcome = try await uploader(transport).announce(presence: .offline).outcome
+        let outcome = try await reporter(transport).announce(presence: .offline).outcome
         #expect(refusals == 1 ? outcome == .delivered : outcome.fault?.message == "401 UNAUTHENTICATED")
         #expect(transport.requests.map { $0.headers["Authorization"] } == ["Bearer token-1", "Bearer token-2"])
         #expect(authorization.discarded.map(\.value) == (1...refusals).map { "token-\($0)" })
@@ -265,7 +265,7 @@ import WaypostTestSupport
 
     @Test func announcesAPresenceByItself() async throws {
         let transport = ScriptedTransport { _ in Self.delivered }
-        #expect(try await uploader(transport).announce(presence: .offline).outcome == .delivered)
+        #expect(try await reporter(transport).announce(presence: .offline).outcome == .delivered)
         let request = try #require(transport.requests.first)
         #expect(request.url.target.hasSuffix("?updateMask=vehicleState"))
         #expect(String(decoding: request.body, as: UTF8.self) == #"{"vehicleState":"OFFLINE"}"#)
@@ -275,14 +275,13 @@ import WaypostTestSupport
     @Test func sendsPositionsFromMemoryWhileTheOutboxFails() async throws {
         await outbox.failEverything(with: OutboxError(.unusable, "read-only"))
         let transport = ScriptedTransport { _ in Self.delivered }
-        let uploader = try uploader(transport)
-        let running = Task { await uploader.run() }
+        let reporter = try reporter(transport)
+        let running = Task { await reporter.deliver() }
         defer { running.cancel() }
         var events = observer.stream.makeAsyncIterator()
         for second in 1...3 {
             while let event = await events.next() { if case .waiting = event { break } }
-            await uploader.offer(
-                unstored: LocationUpdate(.sample(Double(second))), overrulingStored: false)
+            await reporter.receive(.offered(LocationUpdate(.sample(Double(second))), overrulingStored: false))
             while let event = await events.next() { if case .delivered = event { break } }
         }
         #expect(transport.requests.count == 3)

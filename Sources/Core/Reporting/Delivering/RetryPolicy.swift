@@ -19,7 +19,8 @@ package struct RetryPolicy: Sendable, Hashable {
     private static let shortestSpacing = Duration.seconds(1)
 
     package init(initialDelay: Duration, maximumDelay: Duration) {
-        (self.initialDelay, self.maximumDelay) = (initialDelay, maximumDelay)
+        self.initialDelay = initialDelay
+        self.maximumDelay = maximumDelay
     }
 
     /// The longest wait before retry number `retry`; the first is 1.

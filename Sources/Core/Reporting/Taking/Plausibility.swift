@@ -69,9 +69,11 @@ package struct Plausibility: Sendable {
     /// What speaks against `fix` as long as it stands alone.
     private func objection(to fix: Fix, after measured: Fix?) -> FixRefusal? {
         if let lastAccepted {
-            var (previous, next) = (lastAccepted, fix)
+            var previous = lastAccepted
+            var next = fix
             if let measured, measured.timeOfFix == lastAccepted.timeOfFix {
-                (previous, next) = (measured, fix.completed(after: measured))
+                previous = measured
+                next = fix.completed(after: measured)
                 previous.speedMetersPerSecond = measured.knownSpeedMetersPerSecond
             }
             let contradiction = Self.contradiction(between: previous, and: next)

@@ -2,13 +2,13 @@ import ReportedText
 
 /// From a permit to an answer, and what follows from that.
 extension UploadState {
-    mutating func prepared() -> UploadStep {
-        guard !isCancelled, case .preparing(let batch, let since) = phase else { return finish() }
-        if privacy.owesOffline || !privacy.allows(batch, isLast: finishesWhenEmpty) {
+    mutating func prepared(for batch: UploadBatch, since: Duration) -> UploadStep {
+        guard !end.isCancelled else { return finish() }
+        if privacy.owesOffline || !privacy.allows(batch, isLast: end.whenEmpty) {
             return readOutbox(isPrepared: true)
         }
         // What was accepted during a long wait goes out in front of what waited, and not right behind it.
-        return hasNewer && now - since > Self.quickPreparation ? readOutbox(isPrepared: true) : send(batch)
+        return news.isNewer && now - since > Self.quickPreparation ? readOutbox(isPrepared: true) : send(batch)
     }
 
     mutating func send(_ batch: UploadBatch) -> UploadStep {
@@ -16,27 +16,28 @@ extension UploadState {
         selection.willSend(batch, at: now)
         pace.willSend(past: batch.past.count, at: now)
         var exchange = UploadExchange(batch, at: now, patience: patience)
-        if hasNewer { exchange.newerPositionWaits(at: now) }
+        if news.isNewer { exchange.newerPositionWaits(at: now) }
         phase = .exchanging(exchange)
         return UploadStep(.send(batch, secondsSinceFirstSent: secondsSinceFirstSent), reporting: [.uploading(batch)])
     }
 
     /// A permit is asked for again soon at first, then as rarely as on any hold.
-    mutating func notPrepared(_ fault: DeliveryFault, jitter: () -> Double) -> UploadStep {
-        guard !isCancelled, let since = phase.preparedSince else { return finish() }
-        missingPermits += 1
+    mutating func notPrepared(_ fault: DeliveryFault, since: Duration, jitter: () -> Double) -> UploadStep {
+        guard !end.isCancelled else { return finish() }
+        streaks.missingPermits += 1
         var retryAfter: Duration?
         if case .noPermit(let missing) = fault { retryAfter = missing.retryAfter }
-        let delay = retry.delay(beforeRetry: missingPermits, jitter: jitter(), after: retryAfter)
+        let delay = retry.delay(beforeRetry: streaks.missingPermits, jitter: jitter(), after: retryAfter)
         let spacing = retry.spacing(after: now - since)
         return backOff(max(delay, spacing), networkEndsAfter: retryAfter == nil ? spacing : nil)
             .after(.notPrepared(fault))
     }
 
-    mutating func answered(_ result: DeliveryResult, jitter: () -> Double) -> UploadStep {
-        guard case .exchanging(let exchange) = phase else { return finish() }
+    mutating func answered(
+        _ exchange: UploadExchange, _ result: DeliveryResult, jitter: () -> Double
+    ) -> UploadStep {
         if case .unanswered(let lost)? = result.outcome.fault {
-            if isCancelled { return finish() }
+            if end.isCancelled { return finish() }
             if let reason = exchange.excuse, lost.cause == .cancelled || reason == .networkChanged {
                 return sendAgain(exchange, after: reason, lost).after(
                     .failed(.unanswered(.aborted(reason, lost)), traffic: result.traffic))
@@ -44,7 +45,9 @@ extension UploadState {
         }
         var outcome = result.outcome
         // A server that has rejected one update after another must not get the rest.
-        if case .rejected(let fault) = outcome, rejectsEverything { outcome = .held(.everythingRejected(fault)) }
+        if case .rejected(let fault) = outcome, streaks.rejectsEverything {
+            outcome = .held(.everythingRejected(fault))
+        }
         let took = now - exchange.startedAt
         let step = conclude(exchange, outcome, jitter: jitter())
         guard outcome == .delivered else { return step.after(.failed(outcome, traffic: result.traffic)) }
@@ -70,14 +73,14 @@ extension UploadState {
     ) -> UploadStep {
         let batch = exchange.batch
         let took = now - exchange.startedAt
-        missingPermits = 0
+        streaks.missingPermits = 0
         undecodable = nil
-        if case .held = outcome {} else { holds = 0 }
+        if case .held = outcome {} else { streaks.holds = 0 }
         switch outcome {
         case .delivered: return delivered(exchange, took: took)
-        case .prepareAgain where hasPreparedAgain: batchSize.held()
+        case .prepareAgain where streaks.hasPreparedAgain: batchSize.held()
         case .prepareAgain:
-            hasPreparedAgain = true
+            streaks.hasPreparedAgain = true
             return readOutbox()
         case .tooLarge where makesSmaller(batch): return readOutbox()
         case .retry, .intercepted, .tooLarge: batchSize.startAgain()
@@ -86,13 +89,13 @@ extension UploadState {
         case .held(let fault):
             batchSize.held()
             if fault.isUndecodable { undecodable = batch.last }
-            if rejectsEverything, !batch.past.isEmpty {
+            if streaks.rejectsEverything, !batch.past.isEmpty {
                 // Perhaps it takes the newest: that goes without the older ones, which wait.
                 pace.holdPast(for: retry.holdDelay(jitter: jitter), at: now)
                 return goOn(after: took)
             }
         case .rejected(let fault):
-            hasPreparedAgain = false
+            streaks.hasPreparedAgain = false
             return rejected(batch, reason: fault.message)
         }
         return backOff(after: outcome, took: took, jitter: jitter)
@@ -100,17 +103,17 @@ extension UploadState {
 
     private mutating func delivered(_ exchange: UploadExchange, took: Duration) -> UploadStep {
         let batch = exchange.batch
-        failures = 0
-        outboxFailures = 0
-        rejections = 0
-        hasPreparedAgain = false
+        streaks = Streaks()
         if taken?.update != batch.last { taken = (batch.last, exchange.startedAt) }
         batchSize.delivered(past: batch.past.count, took: took)
         patience.delivered(after: took)
         pace.delivered()
         selection.didDeliver(batch, at: now)
-        contents.deliver(batch)
-        return batch.pending.isEmpty ? readOutbox() : note(.acknowledge(batch))
+        if batch.pending.isEmpty { return readOutbox() }
+        news = News()
+        let next = request()
+        phase = .noting(next: next)
+        return UploadStep(.acknowledge(batch, next: next))
     }
 
     /// Waits as `outcome` asks for, of a request that took `took` and did not arrive.
@@ -119,24 +122,24 @@ extension UploadState {
         switch outcome {
         case .prepareAgain: return backOff(retry.holdDelay(jitter: jitter))
         case .held:
-            holds += 1
-            return backOff(retry.absenceDelay(beforeProbe: holds, jitter: jitter))
+            streaks.holds += 1
+            return backOff(retry.absenceDelay(beforeProbe: streaks.holds, jitter: jitter))
         case .retry(_, let after):
-            failures += 1
-            let delay = retry.delay(beforeRetry: failures, jitter: jitter, after: after)
+            streaks.failures += 1
+            let delay = retry.delay(beforeRetry: streaks.failures, jitter: jitter, after: after)
             return backOff(max(delay, spacing))
         case .throttled(_, let after):
-            failures += 1
+            streaks.failures += 1
             pace.throttled(at: now)
-            let delay = retry.delay(beforeRetry: failures, jitter: jitter, after: after)
+            let delay = retry.delay(beforeRetry: streaks.failures, jitter: jitter, after: after)
             return backOff(max(delay, pace.timeToUpload(at: now)))
         case .unanswered:
-            failures += 1
-            let delay = retry.unreachableDelay(beforeRetry: failures, took: took, jitter: jitter)
+            streaks.failures += 1
+            let delay = retry.unreachableDelay(beforeRetry: streaks.failures, took: took, jitter: jitter)
             return backOff(max(delay, spacing), networkEndsAfter: spacing)
         case .intercepted, .tooLarge, .delivered, .rejected:
-            failures += 1
-            let delay = retry.delay(beforeRetry: failures, jitter: jitter)
+            streaks.failures += 1
+            let delay = retry.delay(beforeRetry: streaks.failures, jitter: jitter)
             return backOff(max(delay, spacing), networkEndsAfter: spacing)
         }
     }
@@ -144,11 +147,11 @@ extension UploadState {
     /// Halves until the one update is found that the server does not take; that one is quarantined.
     private mutating func rejected(_ batch: UploadBatch, reason: ReportedText) -> UploadStep {
         if makesSmaller(batch) { return readOutbox() }
-        rejections += 1
+        streaks.rejections += 1
         batchSize.foundRejectedUpdate()
         if let alone = batch.pending.first {
-            contents = .unknown
-            return note(.quarantine(alone, reason: reason))
+            phase = .noting(next: nil)
+            return UploadStep(.quarantine(alone, reason: reason))
         }
         selection.didReject(batch, at: now)
         return readOutbox()
@@ -169,17 +172,10 @@ extension UploadState {
         return true
     }
 
-    private var rejectsEverything: Bool { rejections >= Self.mostRejections }
-
     /// At once, but within the least time between attempts.
     private mutating func goOn(after took: Duration) -> UploadStep {
         let spacing = retry.spacing(after: took)
         return spacing > .zero ? backOff(spacing) : readOutbox()
-    }
-
-    private mutating func note(_ action: UploadAction) -> UploadStep {
-        phase = .noting
-        return UploadStep(action)
     }
 }
 

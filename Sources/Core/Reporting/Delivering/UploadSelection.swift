@@ -17,7 +17,9 @@ struct UploadSelection: Sendable {
 
     /// `now`: the heartbeat counts from here until something is delivered.
     init(heartbeat: Duration, at now: Duration) {
-        (self.heartbeat, heartbeatDueAt, heartbeatReadAt) = (heartbeat, now + heartbeat, now + heartbeat)
+        self.heartbeat = heartbeat
+        heartbeatDueAt = now + heartbeat
+        heartbeatReadAt = now + heartbeat
     }
 
     /// Notes an update that the outbox did not accept; it supersedes an older one. `overrulingStored` when all that the
@@ -69,7 +71,10 @@ struct UploadSelection: Sendable {
     mutating func didDeliver(_ batch: UploadBatch, at now: Duration) {
         postponeHeartbeat(at: now)
         let led = batch.last
-        if unstored == led { (unstored, deliveredUnstored) = (nil, unstored) }
+        if unstored == led {
+            deliveredUnstored = unstored
+            unstored = nil
+        }
         if overrulesStored { return }
         // What is older must not come back, not even while the outbox cannot be asked.
         if let older = unstored, older.timeOfFix < led.timeOfFix { unstored = nil }

@@ -53,7 +53,10 @@ package struct ReportingPolicy: Sendable {
     /// Whether it has moved off, of which no update tells yet.
     private var hasDeparted = false
 
-    package init(_ kind: Kind, heartbeat: Duration) { (self.kind, self.heartbeat) = (kind, heartbeat) }
+    package init(_ kind: Kind, heartbeat: Duration) {
+        self.kind = kind
+        self.heartbeat = heartbeat
+    }
 
     /// Knows nothing of before from now on.
     mutating func beginAnew() { self = Self(kind, heartbeat: heartbeat) }
@@ -69,7 +72,10 @@ package struct ReportingPolicy: Sendable {
     }
 
     /// Takes note that `fix` has become an update.
-    package mutating func didReport(_ fix: Fix) { (lastTold, hasDeparted) = (Fix(LocationUpdate(fix)), false) }
+    package mutating func didReport(_ fix: Fix) {
+        lastTold = Fix(LocationUpdate(fix))
+        hasDeparted = false
+    }
 
     /// Whether `told`, driven on as a follower does, is known to be wrong by `fix`: farther off than the errors of both
     /// and the usual manoeuvres of an interval explain.
@@ -130,12 +136,16 @@ private struct Manoeuvre: Sendable {
 
     mutating func observe(_ fix: Fix) {
         // Their time will not come again where the receiver's clock was set back.
-        if let earlier, fix.timeOfFix < earlier.timeOfFix { (self.earlier, earliest) = (nil, nil) }
+        if let earlier, fix.timeOfFix < earlier.timeOfFix {
+            self.earlier = nil
+            earliest = nil
+        }
         let age = earliest.map { $0.timeOfFix.duration(to: fix.timeOfFix) } ?? .zero
         let deviation = earliest.map { $0.drivenOn(to: fix.timeOfFix).distance(to: fix) } ?? 0
         isUnderWay = age > .zero && age <= Self.longestAge && deviation > Self.leastDeviation
         if earlier.map({ $0.timeOfFix.duration(to: fix.timeOfFix) >= Self.spacing }) ?? true {
-            (earliest, earlier) = (earlier, fix)
+            earliest = earlier
+            earlier = fix
         }
     }
 }

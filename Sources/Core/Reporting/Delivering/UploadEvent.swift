@@ -1,10 +1,10 @@
 import ReportedText
 
-/// What the upload loop hears of.
-enum UploadEvent: Sendable {
+/// What the delivering lane is notified of.
+package enum UploadEvent: Sendable {
     case started
-    /// The outbox has a newer update: what it would give if nothing else were pending; `nil`: it is to be asked.
-    case accepted(UploadBatch?)
+    /// The outbox has a newer update, and has answered what the next upload carries; `nil`: it must be asked.
+    case accepted(NextUpload?)
     /// The outbox has again what was quarantined, or has accepted what it did not before.
     case requeued
     /// The outbox could not take this update; `overrulingStored` when what it holds is wrong besides.
@@ -26,34 +26,36 @@ enum UploadEvent: Sendable {
     /// The task is cancelled, and with it whatever is in progress.
     case cancelled
     // How each action ends.
-    case outboxRead(UploadBatch?, newest: StoredUpdate?)
+    case outboxRead(NextUpload)
     case outboxFailed(OutboxError)
     /// There is a permit.
     case prepared
     case notPrepared(DeliveryFault)
     case answered(DeliveryResult)
-    /// The outbox has noted what became of a batch.
-    case noted
+    /// The outbox has noted what became of a batch, and has answered what the next upload carries; `nil`: it must be
+    /// asked.
+    case noted(NextUpload?)
     /// What the service made of the vehicle's presence.
     case announced(DeliveryOutcome)
 }
 
-/// What the upload loop does next; except for the last three, another event tells how it ended.
+/// What the upload loop does next. Except for the last four, another event reports how it ended.
 enum UploadAction: Sendable, Hashable {
-    /// Ask for a batch; without the backlog, for the newest update and its shape points; `orNewest`: when nothing is
-    /// pending, for the newest update.
-    case readOutbox(maximumPastLocations: Int, withBacklog: Bool, orNewest: Bool)
+    /// Ask the outbox what the next upload carries.
+    case readOutbox(BatchRequest)
     /// Ask for a permit.
     case prepare
     /// Deliver with the permit.
     case send(UploadBatch, secondsSinceFirstSent: Int?)
     /// Report the vehicle's presence by itself.
     case announce(Presence)
-    case acknowledge(UploadBatch)
+    case acknowledge(UploadBatch, next: BatchRequest)
     case quarantine(StoredUpdate, reason: ReportedText)
     /// Abort the exchange in progress; its end is reported as if it had not been aborted.
     case abortExchange
     case wait
+    /// Forget what is in progress, because of an internal error, and start again.
+    case restart
     case finish
 }
 
@@ -64,7 +66,8 @@ struct UploadStep: Sendable, Hashable {
     let action: UploadAction?
 
     init(_ action: UploadAction? = nil, reporting reports: [ReportingEvent] = []) {
-        (self.action, self.reports) = (action, reports)
+        self.action = action
+        self.reports = reports
     }
 
     /// The same after `earlier` reports.

@@ -17,7 +17,9 @@ package struct LocationUpdate: Sendable, Hashable {
     package var horizontalAccuracyMeters: Double?
 
     package init(timeOfFix: UTCTime, latitude: Double, longitude: Double) {
-        (self.timeOfFix, self.latitude, self.longitude) = (timeOfFix, latitude, longitude)
+        self.timeOfFix = timeOfFix
+        self.latitude = latitude
+        self.longitude = longitude
     }
 
     /// Where and when, as a point of a track.

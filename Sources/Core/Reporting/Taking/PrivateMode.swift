@@ -7,13 +7,16 @@ package struct PrivateZone: Sendable, Hashable {
     package let radiusMeters: Double
 
     package init(latitude: Double, longitude: Double, radiusMeters: Double) {
-        (self.latitude, self.longitude, self.radiusMeters) = (latitude, longitude, radiusMeters)
+        self.latitude = latitude
+        self.longitude = longitude
+        self.radiusMeters = radiusMeters
     }
 
     /// Whether `fix` lies in the circle, or within `margin` metres around it.
     fileprivate func holds(_ fix: Fix, margin: Double = 0) -> Bool {
         var centre = fix
-        (centre.latitude, centre.longitude) = (latitude, longitude)
+        centre.latitude = latitude
+        centre.longitude = longitude
         return centre.distance(to: fix) <= radiusMeters + margin
     }
 }
@@ -45,7 +48,10 @@ package struct PrivateMode: Sendable {
     /// The end of the time in which fixes may date from a gap between two looks at the switch.
     private var doubtEndsAt: Duration?
 
-    package init(zones: [PrivateZone]) { (self.zones, mayBeInZone) = (zones, !zones.isEmpty) }
+    package init(zones: [PrivateZone]) {
+        self.zones = zones
+        mayBeInZone = !zones.isEmpty
+    }
 
     package var isPrivate: Bool { isSwitchedOn || isInZone }
 
@@ -65,7 +71,10 @@ package struct PrivateMode: Sendable {
         let stated = fix.horizontalAccuracyMeters ?? Self.usualMargin
         let margin = isInZone ? min(max(stated, Self.leastMargin), Self.longestMargin) : 0
         let isHeld = zones.contains { $0.holds(fix, margin: margin) }
-        if isAccepted { (isInZone, mayBeInZone) = (isHeld, false) }
+        if isAccepted {
+            isInZone = isHeld
+            mayBeInZone = false
+        }
         let isInDoubt = doubtEndsAt.map { now < $0 } ?? false
         return !isHeld && !isPrivate && !fixIsOfBefore && !isInDoubt
     }

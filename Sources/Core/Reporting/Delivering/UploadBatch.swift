@@ -11,12 +11,18 @@ package struct UploadBatch: Sendable, Hashable {
 
     /// A batch led by an update of the outbox.
     package init(last: StoredUpdate, lastIsPending: Bool, past: [StoredUpdate]) {
-        (self.last, stored, self.lastIsPending, self.past) = (last.update, last, lastIsPending, past)
+        self.last = last.update
+        stored = last
+        self.lastIsPending = lastIsPending
+        self.past = past
     }
 
     /// A batch led by a position that is in memory only: nothing is acknowledged for that.
     package init(unstored: LocationUpdate, past: [StoredUpdate]) {
-        (last, stored, lastIsPending, self.past) = (unstored, nil, false, past)
+        last = unstored
+        stored = nil
+        lastIsPending = false
+        self.past = past
     }
 
     /// What a success delivers.

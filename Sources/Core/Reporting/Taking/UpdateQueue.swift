@@ -1,7 +1,7 @@
-/// Updates that the outbox did not accept, with their shape points, in order: kept in memory until it does. Pure.
-struct UnstoredUpdates: Sendable {
+/// Updates that the outbox has not accepted yet, with their shape points, in order. Pure.
+struct UpdateQueue: Sendable {
     /// Updates for a single call of the outbox.
-    struct Append: Sendable {
+    struct Append: Sendable, Hashable {
         let points: [LocationUpdate]
         let last: LocationUpdate
 

@@ -92,7 +92,8 @@ struct BatchSize: Sendable, Hashable {
 
     /// The server takes no batch with `past` locations; `least` are needed to deliver anything.
     mutating func rejected(past: Int, least: Int) {
-        (smallestRejected, takenSince) = (past, 0)
+        smallestRejected = past
+        takenSince = 0
         limit = max(least, past / 2)
         resumed = max(1, limit)
     }

@@ -70,13 +70,21 @@ package struct ShapePoints: Sendable {
         } else {
             settle(kept(tolerance).dropFirst().dropLast().map { window[$0] })
         }
-        defer { (settled, window, seen, isHeld) = ([], [told], [told], false) }
-        return settled
+        let points = settled
+        settled = []
+        window = [told]
+        seen = [told]
+        isHeld = false
+        return points
     }
 
     /// Forgets what has not been told.
     mutating func forget() {
-        (settled, window, seen, isHeld, continuity) = ([], [], [], false, TrackContinuity())
+        settled = []
+        window = []
+        seen = []
+        isHeld = false
+        continuity = TrackContinuity()
     }
 
     private mutating func settle(_ points: [LocationUpdate]) { settled = (settled + points).suffix(Self.most) }

@@ -1,0 +1,29 @@
+import Reporting
+
+/// What the next upload carries, read only if the counters do not say it.
+extension OutboxEngine {
+    /// What the next upload carries.
+    func next(_ request: BatchRequest) throws(OutboxError) -> NextUpload {
+        let batch = try nextBatch(
+            maximumPastLocations: request.maximumPastLocations, withBacklog: request.withBacklog)
+        return NextUpload(batch, newest: try newest())
+    }
+
+    /// The same after an append, which nothing has to be read for if nothing else is pending.
+    func next(
+        _ request: BatchRequest, after stored: StoredUpdate, with shapePoints: [LocationUpdate]
+    ) throws(OutboxError) -> NextUpload {
+        let isAlone = current.pending - Int64(unwritten.count) == Int64(shapePoints.count) + 1
+        guard isAlone, current.newest == stored, shapePoints.count <= request.maximumPastLocations else {
+            return try next(request)
+        }
+        let first = stored.sequence - Int64(shapePoints.count)
+        let past = zip(first..., shapePoints).map { StoredUpdate(sequence: $0, update: $1) }
+        return NextUpload(UploadBatch(last: stored, lastIsPending: true, past: past), newest: stored)
+    }
+
+    /// The same while nothing is pending, which the counters know.
+    var nextIfNothingIsPending: NextUpload? {
+        current.pending == Int64(unwritten.count) ? NextUpload(nil, newest: current.newest) : nil
+    }
+}

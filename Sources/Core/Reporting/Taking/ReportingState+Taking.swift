@@ -1,0 +1,122 @@
+import GNSS
+import TimeAndChance
+
+/// From a fix to an accepted update: plausibility, privacy, motion, shape, policy, spacing, outbox.
+extension ReportingState {
+    mutating func take(_ fix: Fix, latest: UTCTime?, at now: Duration, _ step: inout Step) {
+        let verdict = plausibility.judge(fix, latest: latest, after: motion.measured)
+        if case .accepted(overrulesEarlier: true) = verdict {
+            shape.forget()
+            queue.overruleEarlier()
+            deliver(.forgetUnstored, at: now, &step)
+        }
+        let isAccepted = if case .accepted = verdict { true } else { false }
+        let isPublic = change(at: now, &step) { $0.tells(fix, isAccepted: isAccepted, at: now) }
+        guard isPublic else { return step.reports.append(.withheld) }
+        if case .refused(let refusal) = verdict { return step.reports.append(.refused(fix, refusal)) }
+        step.reports.append(.fix(fix))
+        let filtered = motion.filtered(fix)
+        if motion.contradictsStated { step.reports.append(.receiverWarning(.motionContradicted)) }
+        policy.observe(filtered, motion.motion)
+        shape.add(filtered, seenAt: fix)
+        let isDue = policy.isDue(filtered) || shape.isFull && policy.mayReport(filtered)
+        guard isDue else { return }
+        if isTooSoon(filtered, at: now) { return step.reports.append(.tooSoon(fix)) }
+        report(filtered, at: now)
+        storeNext(at: now, &step)
+    }
+
+    /// Makes an update of `fix`.
+    private mutating func report(_ fix: Fix, at now: Duration) {
+        let update = LocationUpdate(fix)
+        let points = shape.take()
+        policy.didReport(fix)
+        spacing.didReport(fix, at: now)
+        lastReported = update
+        queue.keep(points + [update])
+        live = update
+    }
+
+    /// Whether `fix` follows the last request too soon.
+    private func isTooSoon(_ fix: Fix, at now: Duration) -> Bool {
+        var elapsed: Duration?
+        if let lastReported, spacing.needsRequestTimes {
+            elapsed = delivering.timeSinceSent(lastReported, at: now)
+        }
+        return spacing.isTooSoon(fix, at: now, sinceRequest: elapsed)
+    }
+
+    /// Changes the private mode, and notes when the vehicle becomes private or is so no longer. What is reported after
+    /// that begins again, as at a start.
+    @discardableResult
+    mutating func change<Answer>(
+        at now: Duration, _ step: inout Step, _ body: (inout PrivateMode) -> Answer
+    ) -> Answer {
+        let wasPrivate = privateMode.isPrivate
+        let answer = body(&privateMode)
+        switch (wasPrivate, privateMode.isPrivate) {
+        case (false, true):
+            motion = MotionFilter()
+            policy.beginAnew()
+            shape.forget()
+            live = nil
+            step.reports.append(.privateModeBegan)
+            deliver(.privateModeBegan, at: now, &step)
+        case (true, false):
+            step.reports.append(.privateModeEnded)
+            deliver(.privateModeEnded(mayBePrivate: privateMode.mayBeInZone), at: now, &step)
+        default: break
+        }
+        return answer
+    }
+}
+
+/// The queue and the outbox.
+extension ReportingState {
+    /// Begins an append with the live update or what the outbox did not accept before. One that comes while another is
+    /// in progress waits for its end.
+    mutating func storeNext(at now: Duration, _ step: inout Step) {
+        guard appending == nil, !privateMode.isPrivate, let updates = queue.takeNext(withNewest: live != nil) else {
+            return
+        }
+        appending = Append(
+            updates: updates, overrulesEarlier: queue.overrulesStored, generation: queue.generation,
+            next: updates.last == live ? delivering.requestForAppend(at: now) : nil)
+        step.append = appending
+    }
+
+    /// The outbox has accepted the append in progress.
+    mutating func appended(_ appended: AppendedUpdate, at now: Duration, _ step: inout Step) {
+        guard let append = appending else { return misfit("appended", &step) }
+        appending = nil
+        if append.overrulesEarlier {
+            deliver(.forgetUnstored, at: now, &step)
+            queue.didOverrule(append.generation)
+        }
+        let first = appended.stored.sequence - Int64(append.updates.points.count)
+        let points = zip(first..., append.updates.points).map(StoredUpdate.init)
+        step.reports += (points + [appended.stored]).map(ReportingEvent.accepted)
+        if append.updates.last == live {
+            live = nil
+            deliver(.accepted(appended.next), at: now, &step)
+        } else {
+            deliver(.requeued, at: now, &step)
+        }
+        storeNext(at: now, &step)
+    }
+
+    /// The outbox has not accepted the append in progress: it is kept, and a live update goes out from memory.
+    mutating func appendFailed(_ error: OutboxError, at now: Duration, _ step: inout Step) {
+        guard let append = appending else { return misfit("appendFailed", &step) }
+        appending = nil
+        if queue.generation == append.generation { queue.keep(failed: append.updates) }
+        guard let live else { return }
+        self.live = nil
+        step.reports.append(.notStored(live, error))
+        deliver(.offered(live, overrulingStored: queue.overrulesStored), at: now, &step)
+    }
+
+    private func misfit(_ event: String, _ step: inout Step) {
+        step.reports.append(.internalError(InternalError(event: event, phase: "no append")))
+    }
+}

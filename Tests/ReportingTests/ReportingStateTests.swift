@@ -1,0 +1,87 @@
+import GNSS
+import Testing
+import WaypostTestSupport
+
+@testable import Reporting
+
+/// The taking lane: what follows from fixes, and from what the outbox answers, without an actor.
+@Suite struct ReportingStates {
+    private static let full = OutboxError(.full, "no space")
+    private static let request = BatchRequest(maximumPastLocations: 8, withBacklog: true)
+
+    /// A vehicle whose delivering lane waits for news, unless it `isBusy`.
+    private static func state(isBusy: Bool = false) -> ReportingState {
+        var state = ReportingState(
+            ReportingSettings(shape: ShapePoints(meters: nil), spacing: .recordedLog), hasPresence: true, at: .zero)
+        _ = state.handle(.delivering(.started), at: .zero, jitter: 1)
+        if !isBusy { _ = state.handle(.delivering(.outboxRead(nil, newest: nil)), at: .zero, jitter: 1) }
+        return state
+    }
+
+    private static func take(_ second: Double, by state: inout ReportingState) -> ReportingState.Step {
+        state.handle(.fix(.sample(second), latest: nil), at: .seconds(second), jitter: 1)
+    }
+
+    private static func appended(_ sequence: Int64, of second: Double) -> ReportingState.Event {
+        let stored = StoredUpdate(sequence: sequence, update: LocationUpdate(.sample(second)))
+        let batch = UploadBatch(last: stored, lastIsPending: true, past: [])
+        return .appended(AppendedUpdate(stored, next: NextUpload(batch, newest: stored)))
+    }
+
+    /// The append asks what is next if the answer will be used, and the update goes out as it was stored.
+    @Test func storesAndDeliversALivePosition() throws {
+        var state = Self.state()
+        let taken = Self.take(0, by: &state)
+        let append = try #require(taken.append)
+        #expect(append.next == Self.request && append.updates.all == [LocationUpdate(.sample(0))])
+        #expect(taken.delivery == nil)
+        let stored = state.handle(Self.appended(1, of: 0), at: .zero, jitter: 1)
+        #expect(stored.delivery == .prepare && stored.append == nil)
+        var busy = Self.state(isBusy: true)
+        #expect(try #require(Self.take(0, by: &busy).append).next == nil)
+    }
+
+    /// What comes while an append is in progress follows it.
+    @Test func storesOneAppendAfterAnother() throws {
+        var state = Self.state()
+        #expect(Self.take(0, by: &state).append != nil)
+        #expect(Self.take(10, by: &state).append == nil)
+        #expect(Self.take(20, by: &state).append == nil)
+        let step = state.handle(Self.appended(1, of: 0), at: .seconds(20), jitter: 1)
+        let next = try #require(step.append)
+        #expect(next.updates.all.map(\.timeOfFix) == [10, 20].map { Fix.sample($0).timeOfFix })
+    }
+
+    /// A position that isn't stored goes out from memory, and is stored again as it was.
+    @Test func keepsWhatIsNotStored() throws {
+        var state = Self.state()
+        let first = try #require(Self.take(0, by: &state).append)
+        let failed = state.handle(.appendFailed(Self.full), at: .zero, jitter: 1)
+        #expect(failed.reports.first == .notStored(LocationUpdate(.sample(0)), Self.full))
+        #expect(failed.append == nil && failed.delivery == .readOutbox(Self.request))
+        #expect(state.handle(.storeAgain, at: .seconds(2), jitter: 1).append?.updates == first.updates)
+    }
+
+    @Test func storesNothingOfAPrivateVehicle() {
+        var state = Self.state()
+        let isPrivate = ReportingState.Event.switchSeen(isOn: true, isThere: true, isWatched: true)
+        let began = state.handle(isPrivate, at: .zero, jitter: 1)
+        #expect(began.reports.first == .privateModeBegan && began.delivery == .announce(.offline))
+        let step = Self.take(1, by: &state)
+        #expect(step.reports == [.withheld] && step.append == nil)
+        #expect(state.handle(.storeAgain, at: .seconds(2), jitter: 1).append == nil)
+    }
+
+    /// An answer to no append is a bug, and changes nothing.
+    @Test(arguments: [appended(1, of: 0), .appendFailed(full)]) func reportsAnAnswerToNoAppend(
+        event: ReportingState.Event
+    ) {
+        var state = Self.state()
+        let step = state.handle(event, at: .zero, jitter: 1)
+        #expect(step.append == nil && step.delivery == nil)
+        guard case .internalError? = step.reports.first else {
+            Issue.record("not reported: \(step.reports)")
+            return
+        }
+    }
+}
