@@ -301,18 +301,14 @@ private struct Evidence {
         return numbers
     }
 
-    /// The numbers of an outbox's files that may be times: six bytes of seven bits each, as a record has them.
+    /// The numbers in an outbox's files that may be times of this drive: milliseconds, as SQLite writes them in six bytes.
     private static func times(in file: [UInt8]) -> Set<Int64> {
+        let plausible = Int64(1_500_000_000_000)...Int64(2_500_000_000_000)
         var times: Set<Int64> = []
-        var length = 0
-        for (index, byte) in file.enumerated() {
-            length += 1
-            guard byte < 0x80 else { continue }
-            if length >= 6 {
-                let value = file[(index - 5)...index].reversed().reduce(UInt64(0)) { $0 << 7 | UInt64($1 & 0x7F) }
-                times.insert(Int64(bitPattern: value >> 1))
-            }
-            length = 0
+        var value: Int64 = 0
+        for byte in file {
+            value = (value << 8 | Int64(byte)) & 0xFFFF_FFFF_FFFF
+            if plausible.contains(value) { times.insert(value) }
         }
         return times
     }

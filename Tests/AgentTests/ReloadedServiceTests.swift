@@ -219,9 +219,8 @@ import WaypostTestSupport
         let (service, receiver) = try await start(environment: ["NOTIFY_SOCKET": manager.path]) { $0.status = status }
         let file = bench.folder.path("config.json")
         let good = try String(contentsOf: URL(filePath: file), encoding: .utf8)
-        let half = good.prefix(good.count / 2)
         let attempts = [
-            (String(half), "is missing for the bracket"),
+            (#"{"vehicle": {"#, "is missing for the bracket"),
             ("", "config.json: "),
             (good.replacing(#""type": "serial""#, with: #""type": "stdin""#), "receiver"),
             (
