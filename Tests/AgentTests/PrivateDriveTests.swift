@@ -301,7 +301,7 @@ private struct Evidence {
         return numbers
     }
 
-    /// The numbers in an outbox's files that may be times of this drive: milliseconds, as SQLite writes them in six bytes.
+    /// The numbers in an outbox's files that may be times of this drive: SQLite writes milliseconds in six bytes.
     private static func times(in file: [UInt8]) -> Set<Int64> {
         let plausible = Int64(1_500_000_000_000)...Int64(2_500_000_000_000)
         var times: Set<Int64> = []
