@@ -115,7 +115,7 @@ import WaypostTestSupport
         for key in ConfigurationKey.all {
             var schema: JSONValue? = ConfigurationSchema.document
             for word in key.path.split(separator: ".").map(String.init) {
-                // Of a type are the keys beside the key `type`, and what is below them.
+                // A type has its own keys next to the key `type`, and below them.
                 let ofType = schema?["allOf"]?.arrayValue?.first {
                     key.type != nil && $0["if"]?["properties"]?["type"]?["const"] == key.type.map(JSONValue.string)
                 }

@@ -43,10 +43,4 @@ import Testing
     func tellWhenToComeBack(fields: KeyValuePairs<String, String>, seconds: Int?) {
         #expect(HTTPHeaders(fields).retryAfter == seconds.map { .seconds($0) })
     }
-
-    @Test func addUpTraffic() {
-        var sum = HTTPTraffic(bytesSent: 1, bytesReceived: 2)
-        sum += HTTPTraffic(bytesSent: 10, bytesReceived: 20)
-        #expect(sum == HTTPTraffic(bytesSent: 11, bytesReceived: 22))
-    }
 }

@@ -4,7 +4,7 @@ import WaypostTestSupport
 
 @testable import LinuxPlatform
 
-/// What one image of the program leaves to the next one.
+/// The handover from one image of the program to the next one.
 @Suite(.serialized) struct NextImages {
     @Test(
         arguments: [

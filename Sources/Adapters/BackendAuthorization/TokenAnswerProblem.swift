@@ -149,7 +149,7 @@ struct TokenAnswerWording {
 }
 
 extension TokenAnswer.Means {
-    /// What to do where nothing stands in a token's place.
+    /// The remedy for an answer whose token is empty.
     fileprivate var emptyRemedy: String {
         switch self {
         case .endpoint: "look into the issuer's log"

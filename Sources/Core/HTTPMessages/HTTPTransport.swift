@@ -88,9 +88,6 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
     }
 
     package var description: String { detail.description }
-
-    /// The route as it follows other words; empty if there is none.
-    package var routeInBrackets: ReportedText { route.map { " (\($0))" } ?? "" }
 }
 
 /// Bytes of one exchange as libcurl counts them: request and answer with their headers, without TLS and TCP framing.
@@ -102,11 +99,4 @@ package struct HTTPTraffic: Sendable, Hashable {
         self.bytesSent = bytesSent
         self.bytesReceived = bytesReceived
     }
-
-    package static func + (one: Self, other: Self) -> Self {
-        Self(
-            bytesSent: one.bytesSent + other.bytesSent, bytesReceived: one.bytesReceived + other.bytesReceived)
-    }
-
-    package static func += (sum: inout Self, other: Self) { sum = sum + other }
 }

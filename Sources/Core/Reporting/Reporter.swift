@@ -23,7 +23,7 @@ package actor Reporter {
     /// What the delivering loop does next. There is never a second: only the end of an action, or of a wait, leads to
     /// another.
     private var action: UploadAction?
-    /// What the next upload is delivered with.
+    /// The permit for the next upload.
     private var permit: (any DeliveryPermit)?
     /// Ends the loop's wait for a change of `action` or of the time that it waits for.
     private var changeListener: AsyncStream<Never>.Continuation?

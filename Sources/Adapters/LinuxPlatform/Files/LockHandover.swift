@@ -13,10 +13,10 @@ package enum LockHandover {
 
     private static let state = Locked(State())
 
-    /// From now on, a lock stays held when its `FileLock` goes.
+    /// Keeps the locks of file locks that are released until `end` is called.
     package static func begin() { state.withLock { $0.isUnderWay = true } }
 
-    /// From now on, a lock is released when its `FileLock` goes.
+    /// Lets file locks release their locks again.
     package static func end() { state.withLock { $0.isUnderWay = false } }
 
     /// Keeps the lock of `descriptor`, which its owner is about to close.

@@ -82,8 +82,7 @@ enum StoreSchema {
     /// reading a crafted one of a million tables stops before it has filled the memory.
     private static let stepLimit: Int32 = 10_000
 
-    /// Makes sure that the store behind `connection`, which has run nothing yet but what needs no schema, is of this
-    /// version.
+    /// Makes sure that the store of `connection` has this version. Call it before any statement that needs the schema.
     ///
     /// - Throws: `damaged` when its schema is not what this program makes; `newerSchema`.
     static func check(_ connection: borrowing SQLiteConnection) throws(StoreError) {

@@ -98,8 +98,8 @@ extension Configuration {
             json: document.json, file: file, environment: ProcessEnvironment.variables, known: document.values)
     }
 
-    /// The same; values that come from the environment, or from credentials, come from `environment` unless they are
-    /// `known`.
+    /// Reads `json`. References to the environment and to credentials are resolved from `known`, then from
+    /// `environment`.
     package init(
         json: [UInt8], file: String, environment: [String: String],
         known: [ValueReference: ValueReference.Found] = [:]

@@ -4,7 +4,7 @@ import RunRecording
 import SQLiteOutbox
 import VehicleAuthorization
 
-/// One run of the service, from its start to its stop or to a reload.
+/// A run of the service, from its start to its stop or to a reload.
 struct ServiceRun: Sendable {
     /// What a run is given in addition to its configuration.
     struct Options: Sendable {

@@ -205,11 +205,11 @@ struct HourlyCost: Encodable {
     }
 }
 
-/// How well who hears of the updates alone knows where the vehicle is, and afterwards where it was.
+/// The errors of a follower who knows the updates alone: of the live position, and of the track afterwards.
 struct ReplayErrors: Encodable {
     /// How far a follower was off at half of the fixes, at 95 of 100, and at most.
     let liveErrorMetersP50, liveErrorMetersP95, greatestLiveErrorMeters: Double?
-    /// The same of the track that was told, at 95 of 100 fixes and at most.
+    /// The error of the reported track in metres, at 95 of 100 fixes and at most.
     let trackErrorMetersP95, greatestTrackErrorMeters: Double?
 
     init(_ errors: FollowerErrors) {

@@ -13,9 +13,9 @@ package enum UploadEvent: Sendable {
     case forgetUnstored
     /// Once nothing is pending, the loop may end.
     case finishWhenEmpty
-    /// The network has returned, and whoever delivers is about to hear of it.
+    /// The network has returned; the delivery has not been notified yet.
     case networkReturning
-    /// Whoever delivers has heard of it.
+    /// The network has returned, and the delivery has been notified.
     case networkReturned
     /// Nothing is to be told of where the vehicle is, until the other comes.
     case privateModeBegan

@@ -54,7 +54,7 @@ extension UploadState {
         }
         let isPending = next.batch != nil
         if limit == 0, isPending, privacy.allowsBacklog(isLast: end.whenEmpty), !pace.holdsPast(at: now) {
-            // What is not to be repeated alone may be in front of one that waits.
+            // A position that must not be repeated alone may lead a pending one.
             return readOutbox(isPrepared: isPrepared, minimum: 1)
         }
         if isPaced, isPending { return awaitNews(for: pace.timeToBacklog(at: now)) }

@@ -37,7 +37,7 @@ package protocol DeliveryPermit: Sendable {
 /// Whether a vehicle is at work.
 package enum Presence: String, Sendable, Hashable, CaseIterable {
     case online, offline
-    /// Not known, and not reported: the vehicle may be private.
+    /// Unknown, and so not reported: the vehicle may be private.
     case unknown
 }
 

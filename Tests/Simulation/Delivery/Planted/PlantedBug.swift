@@ -4,7 +4,7 @@ import VehicleAuthorization
 
 /// Mistakes that a delivery can make, put around the real parts to see that the laws notice each.
 enum PlantedBug: String, CaseIterable, Sendable {
-    // Transport: what the reporter is told of an exchange.
+    // Transport: the results that the reporter receives.
     case countsUnsentAsDelivered, dropsOn401, quarantinesOn503, acknowledgesAllAfter413, leaksATask, ignoresCancellation
     // Outbox.
     case sendsOldestAsLast, losesTheNewest, countsTwice, forgetsAcknowledgements, movesPositions, neverSendsThePast
