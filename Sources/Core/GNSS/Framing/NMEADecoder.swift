@@ -356,49 +356,71 @@ extension NMEADecoder {
         _ type: SentenceType, _ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void
     ) {
         switch type {
-        case .rmc: readFrequent(RMC.self, text, address, emit)
-        case .gga: readFrequent(GGA.self, text, address, emit)
-        case .gll: readFrequent(GLL.self, text, address, emit)
-        case .gns: readFrequent(GNS.self, text, address, emit)
-        case .vtg: readFrequent(VTG.self, text, address, emit)
-        case .gsa: readFrequent(GSA.self, text, address, emit)
+        case .rmc: readRMC(text, address, emit)
+        case .gga: readGGA(text, address, emit)
+        case .gll: readGLL(text, address, emit)
+        case .vtg: readVTG(text, emit)
+        case .gsa: readGSA(text, emit)
         case .other: break
         default: readRare(type, text, address, emit)
         }
     }
 
-    /// Reads a sentence of one of the types that make up nearly all of what receivers send.
-    ///
-    /// The compiler makes a function for each: one function for all is too large for the optimizer to keep what it
-    /// reads in registers.
+    // A function for each type that makes up nearly all of what receivers send. One function for all of them is a third
+    // slower: it is too large for the optimizer to keep what it reads in registers.
+
     @inline(never)
-    private mutating func readFrequent<Sentence: FrequentSentence>(
-        _: Sentence.Type, _ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void
-    ) {
-        readFields(Sentence.type, text, address, emit)
+    private mutating func readRMC(_ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void) {
+        var fields = FieldCursor(text)
+        if let sentence = PositionSentence(rmc: &fields, &recent) {
+            assembler.take(sentence, .rmc, TalkerGroup(address: address), emit)
+        }
+        if fields.hasFault { noteFault(in: text, of: .rmc) }
+    }
+
+    @inline(never)
+    private mutating func readGGA(_ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void) {
+        var fields = FieldCursor(text)
+        if let sentence = PositionSentence(gga: &fields, &recent) {
+            assembler.take(sentence, .gga, TalkerGroup(address: address), emit)
+        }
+        if fields.hasFault { noteFault(in: text, of: .gga) }
+    }
+
+    @inline(never)
+    private mutating func readGLL(_ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void) {
+        var fields = FieldCursor(text)
+        if let sentence = PositionSentence(gll: &fields, &recent) {
+            assembler.take(sentence, .gll, TalkerGroup(address: address), emit)
+        }
+        if fields.hasFault { noteFault(in: text, of: .gll) }
+    }
+
+    @inline(never)
+    private mutating func readVTG(_ text: SentenceText, _ emit: (Fix) -> Void) {
+        var fields = FieldCursor(text)
+        assembler.take(MotionSentence(vtg: &fields), emit)
+        if fields.hasFault { noteFault(in: text, of: .vtg) }
+    }
+
+    @inline(never)
+    private mutating func readGSA(_ text: SentenceText, _ emit: (Fix) -> Void) {
+        var fields = FieldCursor(text)
+        assembler.take(SatellitesSentence(gsa: &fields), emit)
+        if fields.hasFault { noteFault(in: text, of: .gsa) }
     }
 
     @inline(never)
     private mutating func readRare(
         _ type: SentenceType, _ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void
     ) {
-        readFields(type, text, address, emit)
-    }
-
-    /// Gives the sentence to the assembler, and counts a field at fault.
-    @inline(__always)
-    private mutating func readFields(
-        _ type: SentenceType, _ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void
-    ) {
         var fields = FieldCursor(text)
         let type = type == .pubx00 ? SentenceType(ubloxMessage: fields.decimal()?.whole) : type
         switch type {
-        case .rmc, .gga, .gns, .gll, .pubx00:
+        case .gns, .pubx00:
             if let sentence = PositionSentence(type, &fields, &recent) {
                 assembler.take(sentence, type, TalkerGroup(address: address), emit)
             }
-        case .vtg: assembler.take(MotionSentence(vtg: &fields), emit)
-        case .gsa: assembler.take(SatellitesSentence(gsa: &fields), emit)
         case .gst, .gbs, .pgrme, .pqtmepe, .psrfepe:
             if let sentence = AccuracySentence(type, &fields) { assembler.take(sentence, type, emit) }
         case .zda, .pubx04:
@@ -409,7 +431,7 @@ extension NMEADecoder {
             if let warning = ReceiverNotice.warning(dtm: &fields) { warn(warning) }
         case .txt:
             if let warning = ReceiverNotice.warning(txt: &fields) { warn(warning) }
-        case .other: break
+        case .rmc, .gga, .gll, .vtg, .gsa, .other: break
         }
         if fields.hasFault { noteFault(in: text, of: type) }
     }
@@ -444,12 +466,3 @@ extension NMEADecoder {
         return (address, length)
     }
 }
-
-/// A sentence type as a type of Swift, for which the compiler specializes a function.
-private protocol FrequentSentence { static var type: SentenceType { get } }
-private enum RMC: FrequentSentence { static var type: SentenceType { .rmc } }
-private enum GGA: FrequentSentence { static var type: SentenceType { .gga } }
-private enum GLL: FrequentSentence { static var type: SentenceType { .gll } }
-private enum GNS: FrequentSentence { static var type: SentenceType { .gns } }
-private enum VTG: FrequentSentence { static var type: SentenceType { .vtg } }
-private enum GSA: FrequentSentence { static var type: SentenceType { .gsa } }

@@ -46,7 +46,7 @@ extension PositionSentence {
     /// RMC: recommended minimum. The navigation status behind the mode is not looked at: receivers that do not
     /// provide it send `V`.
     @inline(__always)
-    private init?(rmc fields: inout FieldCursor, _ recent: inout RecentPosition) {
+    init?(rmc fields: inout FieldCursor, _ recent: inout RecentPosition) {
         timeOfDay = fields.timeOfDay(&recent)
         guard fields.fault == .none else { return nil }
         let letter = fields.statusFlag()
@@ -62,7 +62,7 @@ extension PositionSentence {
     /// GGA: fix data. A fix from fewer than three satellites needs another sentence to vouch for it, except by dead
     /// reckoning.
     @inline(__always)
-    private init?(gga fields: inout FieldCursor, _ recent: inout RecentPosition) {
+    init?(gga fields: inout FieldCursor, _ recent: inout RecentPosition) {
         timeOfDay = fields.timeOfDay(&recent)
         guard fields.fault == .none else { return nil }
         (latitude, longitude) = fields.place(&recent)
@@ -95,7 +95,7 @@ extension PositionSentence {
 
     /// GLL: position alone; the oldest receivers send neither status nor time.
     @inline(__always)
-    private init?(gll fields: inout FieldCursor, _ recent: inout RecentPosition) {
+    init?(gll fields: inout FieldCursor, _ recent: inout RecentPosition) {
         (latitude, longitude) = fields.place(&recent)
         let faultOfPosition = fields.fault
         fields.fault = .none
