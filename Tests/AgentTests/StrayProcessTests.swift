@@ -155,8 +155,10 @@ import WaypostTestSupport
         let folder = try TemporaryFolder()
         let leave = #"(sh -c 'echo $$ >UP' & sh -c 'sleep 45' &); read p <UP; "#
         let config = try configure(
-            leave + leave + "while [ -e /proc/$p ]; do sleep .01; done; pgrep -c sleep >&2; exit 3", in: folder,
-            timeout: 10)
+            leave + leave + "while [ -e /proc/$p ]; do sleep .01; done; "
+                // A child of the shell may not be its program yet.
+                + "until [ $(pgrep -cx sleep) = 2 ]; do sleep .01; done; echo both >&2; exit 3",
+            in: folder, timeout: 10)
         let outcome = try await ChildProcess(
             arguments: [
                 "/usr/bin/unshare", "--pid", "--fork", "--kill-child", "--mount-proc", BuiltProgram.waypost, "token",
@@ -164,7 +166,7 @@ import WaypostTestSupport
             ], environment: BuiltProgram.environment, timeLimit: .seconds(40)
         ).run()
         let words = String(decoding: outcome.standardError, as: UTF8.self)
-        #expect(words.hasPrefix("waypost: token command /bin/sh failed with status 3: 2;"), "\(words)")
+        #expect(words.hasPrefix("waypost: token command /bin/sh failed with status 3: both;"), "\(words)")
     }
 
     /// What the program has from before its own start is somebody else's.
