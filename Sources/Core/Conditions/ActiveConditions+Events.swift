@@ -45,7 +45,7 @@ extension ActiveConditions {
             clear(.delivery, at: now, news: count > 0 ? "; \(text: count.counted("update")) delivered at once" : "")
             noteDelivery(at: now, isLive: isLive)
         case .announced: clear(.delivery, at: now)
-        case .failed(let outcome, _):
+        case .failed(let outcome, _, _):
             if let condition = Condition(outcome) { raise(condition, on: .delivery, at: now) }
         case .notPrepared(let fault): raise(Condition(fault), on: .delivery, at: now)
         case .internalError(let error):
