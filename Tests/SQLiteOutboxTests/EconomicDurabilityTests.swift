@@ -170,7 +170,7 @@ struct EconomicDurability {
         let folder = try StoreFolder()
         let outbox = try open(folder)
         for second in 1...35 { _ = try outbox.append(sample(second)) }
-        try folder.execute("UPDATE updates SET time = 0 WHERE sequence = 7; PRAGMA wal_checkpoint(TRUNCATE)")
+        try folder.execute("UPDATE updates SET time_ms = 0 WHERE sequence = 7; PRAGMA wal_checkpoint(TRUNCATE)")
         #expect(try outbox.pendingUpdates().map(\.sequence) == Array(1...6) + Array(8...35))
         #expect(try outbox.ledger() == Ledger(accepted: 35, pending: 34, evicted: 1))
         #expect(folder.recoveries.count == 1)

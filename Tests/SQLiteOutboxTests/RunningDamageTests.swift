@@ -15,7 +15,7 @@ struct RunningDamage {
         let outbox = try folder.open()
         _ = try outbox.append(sample(40_000))
         // A row in the middle, of a store too large to be checked whole at opening.
-        try folder.execute("UPDATE updates SET time = 0 WHERE sequence = 5000; PRAGMA wal_checkpoint(TRUNCATE)")
+        try folder.execute("UPDATE updates SET time_ms = 0 WHERE sequence = 5000; PRAGMA wal_checkpoint(TRUNCATE)")
         while try outbox.ledger().pending > 0 { try outbox.deliverBatch(maximumPastLocations: 3000) }
         let recovery = try #require(folder.recoveries.first)
         #expect(folder.recoveries.count == 1)
@@ -31,7 +31,7 @@ struct RunningDamage {
         let outbox = try folder.open()
         for second in 1...10 { _ = try outbox.append(sample(second)) }
         try outbox.deliverBatch(maximumPastLocations: 4)
-        try folder.execute("UPDATE updates SET time = 0 WHERE sequence IN (0, 7)")
+        try folder.execute("UPDATE updates SET time_ms = 0 WHERE sequence IN (0, 7)")
         outbox.store = nil  // as after an error of the disk: the next call opens it anew
         #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 5, pending: 4, evicted: 1))
         #expect(try outbox.pendingUpdates().map(\.sequence) == [5, 6, 8, 9])

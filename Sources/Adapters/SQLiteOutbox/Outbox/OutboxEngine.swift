@@ -376,12 +376,11 @@ extension OutboxEngine {
                     next.deliver(accepted)
                     isLedgerChanged = true
                 } else {
-                    let newest = next.newest?.sequence ?? accepted.sequence
-                    try store.insert(
-                        UpdateRecord(accepted, newestSequence: newest, isShapePoint: one.isShapePoint))
+                    try store.insert(UpdateRecord(accepted, isShapePoint: one.isShapePoint))
                 }
             }
             if !group.isEmpty, try eviction.evictByAge(store, &next) { isLedgerChanged = true }
+            if !group.isEmpty, !next.isLastNewest { isLedgerChanged = true }
             if isLedgerChanged { try store.write(&next) }
         }
         counters = next
