@@ -55,12 +55,12 @@ enum Completion: Sendable, Hashable {
         return .words(words.filter { $0.text.hasPrefix(prefix) })
     }
 
-    /// The lines that a shell's script reads: `:files`, `:directories`, or a word, a tab and its summary per line.
+    /// The lines that a shell's script reads: `:files`, `:directories`, or a word and its summary per line.
     var lines: [String] {
         switch self {
         case .files: [":files"]
         case .directories: [":directories"]
-        case .words(let words): words.map { "\($0.text)\t\($0.summary)" }
+        case .words(let words): words.map { $0.summary.isEmpty ? $0.text : "\($0.text) \($0.summary)" }
         }
     }
 }

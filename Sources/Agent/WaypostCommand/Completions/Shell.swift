@@ -17,7 +17,7 @@ enum Shell: String, CaseIterable {
                     case $line in
                     :files) compopt -o default ;;
                     :directories) compopt -o dirnames ;;
-                    *) COMPREPLY+=("${line%%$'\t'*}") ;;
+                    *) COMPREPLY+=("${line%% *}") ;;
                     esac
                 done < <(waypost __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
             }
@@ -34,7 +34,7 @@ enum Shell: String, CaseIterable {
             :directories) _files -/ ;;
             *)
                 offers=("${offers[@]//:/\\:}")
-                offers=("${offers[@]/$'\t'/:}")
+                offers=("${offers[@]/ /:}")
                 _describe -t offers waypost offers
                 ;;
             esac
@@ -50,7 +50,7 @@ enum Shell: String, CaseIterable {
                     case :directories
                         __fish_complete_directories "$word"
                     case '*'
-                        printf '%s\n' $offers
+                        string replace -- ' ' \t $offers
                 end
             end
             complete -c waypost -f -a '(__waypost_offers)'
