@@ -74,7 +74,7 @@ import WaypostTestSupport
         ("run -V", "run has no option -V; did you mean waypost --version?"),
         (
             "token --json --config c",
-            "token has no option --json; that is an option of replay, watch, check, config, status, why, outbox"
+            "token has no option --json; that is an option of replay, watch, check, config, status, why, conditions, outbox"
         ),
         ("fixes --json l", "fixes has no option --json; did you mean --format jsonl?"),
         ("fixes --gpx l", "fixes has no option --gpx; did you mean --format gpx?"),

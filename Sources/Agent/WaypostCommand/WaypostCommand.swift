@@ -74,6 +74,7 @@ enum WaypostCommand {
         case "token": return try await TokenCommand(arguments).run()
         case "status": return try await StatusCommand(arguments).run()
         case "why": return try await WhyCommand(arguments).run()
+        case "conditions": return try ConditionsCommand(arguments).run()
         case "bundle": return try await BundleCommand(arguments).run()
         case "outbox": return try await OutboxCommand(arguments).run()
         case "completions": return try write(\Shell.completions, namedBy: arguments)
