@@ -193,6 +193,23 @@ struct EconomicDurability {
         #expect(try onDisk(folder) == Ledger(accepted: 5, delivered: 1, pending: 4))
     }
 
+    /// An acknowledgement whose commit failed by a sync, and may be on the disk all the same: what was delivered before
+    /// it had a row isn't accepted again.
+    @Test(arguments: 1...3) func acceptsNothingAgainAfterAnAcknowledgementInDoubt(sync: Int) throws {
+        let folder = try StoreFolder()
+        try folder.buildBacklog(5)
+        let disk = folder.lyingDisk(seed: 1)
+        var settings = folder.configuration(on: disk)
+        settings.durability = .economy
+        let outbox = try OutboxEngine(settings)
+        for second in 6...7 { _ = try outbox.append(sample(second)) }
+        let batch = try #require(try outbox.nextBatch(maximumPastLocations: 3))
+        disk.order(DiskFault(.error(DiskErrno.inputOutput), at: sync, of: .sync))
+        try? outbox.acknowledge(batch)
+        #expect(try outbox.ledger() == Ledger(accepted: 7, delivered: 4, pending: 3))
+        #expect(try outbox.pendingUpdates().map(\.sequence) == [4, 5, 6])
+    }
+
     /// A row of another update has a number that was meant for one that waits.
     @Test func keepsWhatWaitsAfterARowOfAnotherUpdate() throws {
         let folder = try StoreFolder()
