@@ -45,13 +45,13 @@ extension ActiveConditions {
             clear(.delivery, at: now, news: count > 0 ? "; \(text: count.counted("update")) delivered at once" : "")
             noteDelivery(at: now, isLive: isLive)
         case .announced: clear(.delivery, at: now)
-        case .failed(let outcome, _):
+        case .failed(let outcome, _, _):
             if let condition = Condition(outcome) { raise(condition, on: .delivery, at: now) }
         case .notPrepared(let fault): raise(Condition(fault), on: .delivery, at: now)
         case .internalError(let error):
             let cause: ReportedText = "\(text: error.event) came while \(text: error.phase)"
             raise(Condition(.internalError, cause), on: .one(.internalError), at: now, until: now + .seconds(86_400))
-        case .progress, .tooSoon, .waiting, .quarantined, .serverTime, .idle: break
+        case .progress, .tooSoon, .dropped, .waiting, .quarantined, .serverTime, .idle: break
         }
     }
 

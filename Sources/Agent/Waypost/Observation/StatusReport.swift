@@ -149,6 +149,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package var refusedFixes: [String: Int]
     package var receiverWarnings: [String: Int]
     package var notStored: Int
+    package var dropped: Int
     /// How often a stalled stage was bypassed, by stage.
     package var repairs: [String: Int]
     /// Why the last run ended itself; absent when it did not.
@@ -214,6 +215,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
         refusedFixes = snapshot.counts.refusedFixes
         receiverWarnings = snapshot.counts.receiverWarnings
         notStored = snapshot.counts.notStored
+        dropped = snapshot.counts.dropped
         repairs = snapshot.storeRepairs > 0 ? [Stage.store.rawValue: snapshot.storeRepairs] : [:]
         lastStall = snapshot.lastStall
         outboxWarning = snapshot.outboxWarning
