@@ -386,7 +386,7 @@ import WaypostTestSupport
                 #expect(Double(words.last ?? "") != nil, "\(line)")
             }
         }
-        #expect(kinds.count == 35)
+        #expect(kinds.count == 36)
         for label in report(monitor, surroundings: surroundings).metrics.matches(of: /(\w+)="([^"]*)"/)
         where !["version", "vehicle", "le"].contains(label.1) {
             #expect(label.2.wholeMatch(of: /[a-z_]+/) != nil, "\(label.0)")
@@ -472,6 +472,20 @@ import WaypostTestSupport
             log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
         }
         #expect(lines.all == ["<3>positions are sent from memory only: no space is left"])
+    }
+
+    @Test func countsAndTellsWhatIsDropped() {
+        let log = log()
+        var counts = DeliveryCounts()
+        for _ in 0..<3 {
+            log.observe(.dropped(count: 2))
+            counts.count(.dropped(count: 2))
+        }
+        #expect(counts.dropped == 6)
+        #expect(
+            lines.all == [
+                "<4>oldest positions dropped: the outbox accepts none and memory is full; resolve the outbox's error"
+            ])
     }
 
     /// A private vehicle's state is all that is told of it.

@@ -51,7 +51,7 @@ extension ActiveConditions {
         case .internalError(let error):
             let cause: ReportedText = "\(text: error.event) came while \(text: error.phase)"
             raise(Condition(.internalError, cause), on: .one(.internalError), at: now, until: now + .seconds(86_400))
-        case .progress, .tooSoon, .waiting, .quarantined, .serverTime, .idle: break
+        case .progress, .tooSoon, .dropped, .waiting, .quarantined, .serverTime, .idle: break
         }
     }
 

@@ -56,6 +56,10 @@ package final class EventLog: ReportingObserver {
             if count("\(error)", of: "unstored") != nil {
                 log.write(.error, "positions are sent from memory only: \(error)")
             }
+        case .dropped:
+            remind(
+                of: "dropped",
+                "oldest positions dropped: the outbox accepts none and memory is full; resolve the outbox's error")
         case .uploading(let batch):
             if end("token") { log.write(.info, "there is a token again") }
             if !batch.pending.isEmpty, end("outbox") { log.write(.info, "the outbox works again") }

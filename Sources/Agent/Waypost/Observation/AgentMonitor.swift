@@ -228,7 +228,7 @@ package final class AgentMonitor: ReportingObserver {
             case .announced:
                 state.waitsUntil = nil
                 if state.trouble?.kind != .outbox { state.trouble = nil }
-            case .tooSoon, .quarantined, .idle, .internalError: break
+            case .tooSoon, .dropped, .quarantined, .idle, .internalError: break
             }
         }
     }
@@ -299,6 +299,8 @@ package struct DeliveryCounts: Sendable, Hashable {
     package var rejectedFixes: [String: Int] = [:]
     package var receiverWarnings: [String: Int] = [:]
     package var notStored = 0
+    /// Updates that were never stored, because memory held no more of them.
+    package var dropped = 0
 
     package init() {}
 
@@ -313,6 +315,7 @@ package struct DeliveryCounts: Sendable, Hashable {
         case .receiverWarning(let warning): receiverWarnings[warning.label, default: 0] += 1
         case .accepted: accepted += 1
         case .notStored: notStored += 1
+        case .dropped(let count): dropped += count
         case .uploading: requests += 1
         case .delivered(let batch, let traffic, _):
             delivered += batch.pending.count

@@ -39,6 +39,7 @@ extension StatusReport {
             "receiver_warnings_total", "counter", "Warnings of the receiver, by kind.",
             receiverWarnings.sorted { $0.key < $1.key }.map { ("kind=\"\($0.key)\"", $0.value) })
         counter("updates_not_stored_total", "Updates that the outbox could not store.", notStored)
+        counter("updates_dropped_total", "Updates that were never stored, because memory was full.", dropped)
         counter("requests_total", "Requests sent to Fleet Engine.", requests)
         counter("retries_total", "Failed requests, except those that put delivery on hold.", retries)
         counter("token_fetches_total", "Tokens asked of the issuer.", tokenFetches)

@@ -149,6 +149,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package var rejectedFixes: [String: Int]
     package var receiverWarnings: [String: Int]
     package var notStored: Int
+    package var dropped: Int
     /// How often a stalled stage was bypassed, by stage.
     package var stageBypasses: [String: Int]
     /// Why the last run ended itself; absent when it did not.
@@ -214,6 +215,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
         rejectedFixes = snapshot.counts.rejectedFixes
         receiverWarnings = snapshot.counts.receiverWarnings
         notStored = snapshot.counts.notStored
+        dropped = snapshot.counts.dropped
         stageBypasses = snapshot.storeBypasses > 0 ? [Stage.store.rawValue: snapshot.storeBypasses] : [:]
         lastStall = snapshot.lastStall
         outboxWarning = snapshot.outboxWarning

@@ -205,12 +205,11 @@ package struct VehicleAgent: Sendable {
             }
             isPending = !isTold
         }
-        if keepsLocks { LockHandover.begin() }
+        if keepsLocks { LockHandover.keepLocks() }
         let closing: Void? = await AbandonableCall().run(within: Stopping.longestClosing, on: clock) { [isPending] in
             await close()
             if let isPending { await pendingState.set(isPending, log: log) }
         }
-        LockHandover.end()
         if closing == nil { log.write(.error, "the outbox is not closed: it does not answer; check its disk (dmesg)") }
     }
 
