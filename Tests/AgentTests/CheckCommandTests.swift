@@ -581,6 +581,22 @@ struct CheckCommand {
         #expect(sign.map { notes.first?.contains(" has \($0) in an argument, and no shell reads it") == true } ?? true)
     }
 
+    /// Whoever can change these files decides what Waypost does.
+    @Test func failsForFilesThatOthersCanChange() async throws {
+        let script = try folder.write("#!/bin/sh\n".utf8, to: "script", mode: 0o777)
+        let key = try folder.write("key".utf8, to: "key", mode: 0o622)
+        let command =
+            #"{"type": "command", "command": ["/bin/sh", "\#(script)"], "environment": {"K": {"file": "\#(key)"}}}"#
+        let (lines, ending) = try await check(Self.good.replacing(Self.authorization, with: command), mode: 0o666)
+        #expect(ending == .exited(78))
+        for words in [
+            "configuration  configuration: \(folder.path("config.json"))",
+            "authorization  authorization.command: \(script)",
+            "authorization  authorization.environment.K: \(key)",
+        ] { #expect(lines.contains("FAIL  \(words) can be changed by every user; run chmod go-w on it"), "\(lines)") }
+        #expect(lines.count { $0.contains("can be changed") } == 3, "\(lines)")
+    }
+
     /// A header's value that stands for another.
     @Test(
         arguments: [
@@ -890,7 +906,12 @@ struct CheckCommand {
     private func check(
         _ configuration: String, mode: Int = 0o644
     ) async throws -> (lines: [String], ending: ChildProcess.Ending) {
-        let text = configuration.replacing("FOLDER", with: folder.url.path)
+        // The default port may be another service's.
+        let address = #""status": {"listen": "unix:FOLDER/status"}, "outbox":"#
+        let text =
+            (configuration.contains(#""status""#)
+            ? configuration : configuration.replacing(#""outbox":"#, with: address))
+            .replacing("FOLDER", with: folder.url.path)
         let config = try folder.write(text.utf8, to: "config.json", mode: mode)
         let outcome = try await BuiltProgram.run(["check", "--config", config])
         #expect(outcome.standardError.isEmpty, "\(String(decoding: outcome.standardError, as: UTF8.self))")

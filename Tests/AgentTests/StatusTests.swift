@@ -167,7 +167,7 @@ import WaypostTestSupport
         monitor.observe(.receiver(.noPosition(source: "/dev/x", hadOne: true)))
         #expect(report(monitor).receiver.kind == "no_position")
         #expect(report(monitor).headline.hasPrefix("last fix 0 s ago (/dev/x: receiving, no position any more"))
-        let lines = report(monitor).metrics.split(separator: "\n")
+        let lines = report(monitor).metrics().split(separator: "\n")
         #expect(lines.contains("waypost_receiver_state{state=\"no_position\"} 1"))
         #expect(lines.contains("waypost_receiver_state{state=\"receiving\"} 0"))
     }
@@ -286,7 +286,7 @@ import WaypostTestSupport
         for age in [0, 1, 2, 60, 61, 86_400, 86_401, -5] { deliver(age) }
         deliver(7, isPending: false)
         #expect(monitor.snapshot.delays.counts == [3, 1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 1])
-        let lines = report(monitor).metrics.split(separator: "\n")
+        let lines = report(monitor).metrics().split(separator: "\n")
         for line in [
             "waypost_delivery_delay_seconds_bucket{le=\"1\"} 3", "waypost_delivery_delay_seconds_bucket{le=\"60\"} 5",
             "waypost_delivery_delay_seconds_bucket{le=\"+Inf\"} 8", "waypost_delivery_delay_seconds_count 8",
@@ -337,7 +337,7 @@ import WaypostTestSupport
         let ledger = Ledger(accepted: 10, delivered: 5, pending: 2, evicted: 2, quarantined: 1)
         var evictions = Evictions()
         evictions[.thinned].count = 2
-        let lines = report(monitor(), StoreSummary(ledger, evictions: evictions)).metrics.split(separator: "\n")
+        let lines = report(monitor(), StoreSummary(ledger, evictions: evictions)).metrics().split(separator: "\n")
         // Every reason has its label from the first day on.
         for reason in ["thinned", "oldest", "age", "damage", "discarded"] {
             #expect(
@@ -352,8 +352,27 @@ import WaypostTestSupport
     }
 
     @Test func metricsNameReleaseAndVehicle() {
-        let lines = report(monitor()).metrics.split(separator: "\n")
-        #expect(lines.contains("waypost_build_info{version=\"\(Release.version)\",vehicle=\"v\"} 1"))
+        let lines = report(monitor()).metrics().split(separator: "\n")
+        #expect(lines.contains("waypost_build_info{version=\"\(Release.version)\",vehicle=\"v\",configuration=\"\"} 1"))
+    }
+
+    /// Whatever is wrong; the full set has everything that the short one has.
+    @Test func theFleetProfileHasAtMostTwelveSeries() throws {
+        let monitor = monitor { UTCTime(year: 2026, month: 1, day: 5) }
+        monitor.note(loadedAt: .system)
+        monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
+        monitor.observe(.delivered(Self.batch, traffic: Traffic(), took: .zero))
+        monitor.observe(.failed(.prepareAgain(.sample("401")), traffic: Traffic()))
+        let extent = StoreExtent(bytes: 1, maximumBytes: 2, freeDiskBytes: 3, oldestPending: nil)
+        let report = report(
+            monitor,
+            surroundings: StatusReport.Surroundings(
+                configurationHash: "0123456789abcdef", extent: extent, residentBytes: 4, systemTime: .system))
+        func series(_ text: String) -> [Substring] { text.split(separator: "\n").filter { !$0.hasPrefix("#") } }
+        let fleet = series(report.metrics(.fleet))
+        #expect(fleet.count == 10 && Set(fleet).isSubset(of: series(report.metrics())))
+        #expect(fleet.contains { $0.hasSuffix(#"configuration="0123456789abcdef"} 1"#) })
+        #expect(fleet.contains(#"waypost_delivery_trouble{kind="token_rejected"} 1"#))
     }
 
     /// What `promtool check metrics` asks for, and that no name is a gauge's and, with `_total` behind it, a counter's.
@@ -368,7 +387,7 @@ import WaypostTestSupport
         monitor.observe(.failed(.prepareAgain(.sample("401")), traffic: Traffic()))
         let extent = StoreExtent(bytes: 1, maximumBytes: 2, freeDiskBytes: 3, oldestPending: nil)
         let surroundings = StatusReport.Surroundings(extent: extent, residentBytes: 4, systemTime: .system)
-        for line in report(monitor, surroundings: surroundings).metrics.split(separator: "\n") {
+        for line in report(monitor, surroundings: surroundings).metrics().split(separator: "\n") {
             let words = line.split(separator: " ", maxSplits: 3)
             switch (line.first, words.dropFirst().first) {
             case ("#", "HELP"?):
@@ -387,8 +406,8 @@ import WaypostTestSupport
             }
         }
         #expect(kinds.count == 36)
-        for label in report(monitor, surroundings: surroundings).metrics.matches(of: /(\w+)="([^"]*)"/)
-        where !["version", "vehicle", "le"].contains(label.1) {
+        for label in report(monitor, surroundings: surroundings).metrics().matches(of: /(\w+)="([^"]*)"/)
+        where !["version", "vehicle", "configuration", "le"].contains(label.1) {
             #expect(label.2.wholeMatch(of: /[a-z_]+/) != nil, "\(label.0)")
         }
         for (name, _) in kinds {
@@ -577,6 +596,20 @@ import WaypostTestSupport
         log.observe(.rejected(fix, .nullIsland))
         log.observe(.fix(fix))
         #expect(lines.all.dropFirst() == ["<6>fixes are accepted again, after 70 were rejected"])
+    }
+
+    /// The other one is 200 km away.
+    @Test func warnsOnceOfAPrivateZoneWithSwappedCoordinates() {
+        let zones = [(48.1, 11.5), (11.5, 48.1)].map {
+            PrivateZone(latitude: $0.0, longitude: $0.1, radiusMeters: 100)
+        }
+        let distant = DistantZones(zones, log: LogWriter(level: .debug, format: .text) { lines.append($0) })
+        let fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50, longitude: 11.5)
+        for _ in 0..<2 { distant.observe(.fix(fix)) }
+        let words =
+            "warning: reporting.privateZones[1] is more than 1,000 km from the vehicle; check that latitude and longitude are "
+            + "not swapped"
+        #expect(lines.all.count == 1 && lines.all[0].hasSuffix(words), "\(lines.all)")
     }
 
     /// Before a tunnel, say: nothing was wrong in it.

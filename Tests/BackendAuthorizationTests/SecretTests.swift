@@ -56,7 +56,7 @@ import WaypostTestSupport
 
     @Test(
         arguments: [
-            (HeaderTemplate.Scheme.verbatim, "user:pass", "user:pass"), (.bearer, "key", "Bearer key"),
+            (HeaderTemplate.Scheme.bearer, "key", "Bearer key"),
             (.verbatim, "Bearer key", "Bearer key"),
             (.basic, "user:pass", "Basic dXNlcjpwYXNz"),
         ])
@@ -145,6 +145,20 @@ import WaypostTestSupport
             #expect(
                 error?.description
                     == "header Authorization has the scheme basic, for which \(source) must read user:password")
+        }
+    }
+
+    /// As it would be sent: a backend would reject it each time.
+    @Test(arguments: [
+        ("Authorization", "van:hush", true), ("Authorization", "Basic dmFu", false), ("X-Key", "van:hush", false),
+    ])
+    func isNoHeaderOfCredentialsWithoutAScheme(name: String, value: String, isFault: Bool) throws {
+        let template = HeaderTemplate(name, .environment("KEY"))
+        let result = Result { () throws(AuthorizationError) in try template.value(environment: ["KEY": value]).value }
+        switch result {
+        case .success(let sent): #expect(!isFault && sent == value)
+        case .failure(let error):
+            #expect(isFault && error.detail.contains("without a scheme") && !error.detail.contains("hush"), "\(error)")
         }
     }
 

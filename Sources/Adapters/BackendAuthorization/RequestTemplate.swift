@@ -45,7 +45,9 @@ package struct HeaderTemplate: Sendable, Hashable {
     /// - Throws: `.misconfigured`, naming header and source and never the value.
     func value(environment: [String: String]) throws(AuthorizationError) -> (value: String, secret: String) {
         let secret = try secret.text(for: "header \(name)", environment: environment)
-        if let fault = Self.fault(of: secret) {
+        if let fault = Self.fault(of: secret)
+            ?? (scheme == .verbatim ? Self.fault(ofCredentials: secret, in: name) : nil)
+        {
             // No colon behind the name: what follows one is struck out as the header's value.
             throw AuthorizationError(
                 .misconfigured, "header \(name) cannot take its value from \(self.secret.source), which \(fault)")
@@ -70,6 +72,18 @@ package struct HeaderTemplate: Sendable, Hashable {
             }
             return ("Basic \(Base64.encoded(secret.utf8))", secret)
         }
+    }
+
+    /// Returns why `text` can't be the credentials in the header `name`, as the end of a sentence; `nil` if it can, and
+    /// for any other header.
+    package static func fault(ofCredentials text: String, in name: String) -> String? {
+        guard ["authorization", "proxy-authorization"].contains(name.lowercased()) else { return nil }
+        if text.contains("${") {
+            return
+                "has a variable in ${}, which nothing fills in; write {\"environment\": NAME, \"scheme\": \"bearer\"}"
+        }
+        guard text.contains(":"), !text.contains(" ") else { return nil }
+        return "has a user and a password without a scheme; write {\"file\": PATH, \"scheme\": \"basic\"}"
     }
 
     /// Why no header can hold it, the end of a sentence.

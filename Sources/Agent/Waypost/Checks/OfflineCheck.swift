@@ -50,6 +50,9 @@ package enum OfflineCheck {
         lines += tokens(configuration.authorization, "authorization", configuration)
         lines += tokens(configuration.consumerAuthorization, "consumerAuthorization", configuration)
         lines += notes(configuration, service)
+        lines += configuration.exposedFiles(from: file, to: configuration.expectedUser).map {
+            CheckLine(.fail, $0.section, $0.text)
+        }
         if let file { lines += openSecrets(configuration, file) + (service?.lines(configuration, from: file) ?? []) }
         return lines
     }

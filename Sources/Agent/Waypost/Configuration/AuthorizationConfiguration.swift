@@ -156,6 +156,7 @@ extension ConfigurationSection {
         if text.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
             report("headers.\(name)", "has a line break or another control character; leave it out")
         }
+        if let fault = HeaderTemplate.fault(ofCredentials: text, in: name) { report("headers.\(name)", fault) }
         if text.lowercased().hasPrefix("basic "), text.contains(":") {
             report(
                 "headers.\(name)",

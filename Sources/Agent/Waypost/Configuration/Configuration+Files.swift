@@ -64,6 +64,28 @@ extension Configuration {
         return files
     }
 
+    /// Returns the files that decide what Waypost does or that hold its keys, and that others than `user` and root can
+    /// change: the section that names each, and what is wrong with it. `file` is the configuration's own path.
+    ///
+    /// It looks at files, so it isn't for the shared pool.
+    func exposedFiles(from file: String?, to user: UInt32) -> [(section: String, text: String)] {
+        var files = filesRead.filter { key, path in
+            !key.hasPrefix("receiver.") && !key.hasSuffix(".path") && key != "vehicle.privateModeFile"
+                && path.hasPrefix("/")
+        }
+        for (key, provider) in [("authorization", authorization), ("consumerAuthorization", consumerAuthorization)] {
+            guard case .command(let arguments, _, _, _)? = provider else { continue }
+            // A shell or an interpreter runs the file that an argument names.
+            for path in arguments.dropFirst() where path.hasPrefix("/") { files.append(("\(key).command", path)) }
+        }
+        if let file { files.insert(("configuration", file), at: 0) }
+        return files.compactMap { key, path in
+            FolderTrust.exposure(of: path, for: user).map {
+                (String(key.prefix { $0 != "." }), "\(key): \(path) \($0)")
+            }
+        }
+    }
+
     /// By its words, or when both are there by what they lead to.
     private static func isSame(_ one: String, _ other: String) -> Bool {
         func plain(_ path: String) -> [Substring] {

@@ -1,14 +1,38 @@
+import HTTPService
 import ReportedText
 import Reporting
 
+/// The set of metrics that a scrape returns.
+package enum MetricsProfile: String, Sendable {
+    case full
+    /// At most 12 series, for a metered connection: `GET /metrics?profile=fleet`.
+    case fleet
+
+    /// The profile that `request` asks for; `nil` if there is none of that name.
+    init?(_ request: ServedRequest) {
+        let name = request.queryItems?.last { $0.name == "profile" }?.value
+        self.init(rawValue: name ?? "full")
+    }
+
+    /// What the alerts need of a vehicle.
+    private static let fleetFamilies: Set = [
+        "build_info", "uptime_seconds", "seconds_since_fix", "seconds_since_delivery", "private_mode", "updates",
+        "oldest_pending_seconds", "token_seconds_left", "delivery_trouble",
+    ]
+
+    fileprivate func includes(_ family: String) -> Bool { self == .full || Self.fleetFamilies.contains(family) }
+}
+
 extension StatusReport {
-    /// The report in Prometheus's text format, version 0.0.4.
-    package var metrics: String {
+    /// Returns the metrics of `profile` in Prometheus's text format, version 0.0.4.
+    package func metrics(_ profile: MetricsProfile = .full) -> String {
         var text = ""
         func family(
             _ name: String, _ kind: String, _ help: String, _ samples: [(labels: String, value: any Numeric)]
         ) {
-            text += "# HELP waypost_\(name) \(help)\n# TYPE waypost_\(name) \(kind)\n"
+            guard profile.includes(name) else { return }
+            if profile == .full { text += "# HELP waypost_\(name) \(help)\n" }
+            text += "# TYPE waypost_\(name) \(kind)\n"
             for sample in samples {
                 text += "waypost_\(name)\(sample.labels.isEmpty ? "" : "{\(sample.labels)}") \(sample.value)\n"
             }
@@ -21,8 +45,13 @@ extension StatusReport {
             if let value { family(name, "gauge", help, [("", value)]) }
         }
         family(
-            "build_info", "gauge", "Always 1; which release reports which vehicle.",
-            [("version=\"\(version.labelValue)\",vehicle=\"\(vehicleID.labelValue)\"", 1)])
+            "build_info", "gauge", "Always 1; which release reports which vehicle, by which configuration.",
+            [
+                (
+                    "version=\"\(version.labelValue)\",vehicle=\"\(vehicleID.labelValue)\","
+                        + "configuration=\"\(configuration?.hash ?? "")\"", 1
+                )
+            ])
         counter("updates_accepted_total", "Updates accepted since the outbox was created.", ledger.accepted)
         counter("updates_delivered_total", "Updates delivered since the outbox was created.", ledger.delivered)
         family(
@@ -58,10 +87,10 @@ extension StatusReport {
         gauge("seconds_since_delivery", "Seconds since the last delivery.", delivery.secondsSinceDelivery)
         family(
             "delivery_trouble", "gauge", "1 for the reason why nothing is sent, if there is one.",
-            DeliveryTrouble.Kind.allCases.map {
+            DeliveryTrouble.Kind.allCases.filter { profile == .full || $0.rawValue == delivery.troubleKind }.map {
                 ("kind=\"\($0.rawValue)\"", $0.rawValue == delivery.troubleKind ? 1 : 0)
             })
-        if let deliveryDelays { text += deliveryDelays.metrics }
+        if profile == .full, let deliveryDelays { text += deliveryDelays.metrics }
         if let outbox {
             gauge("outbox_bytes", "Bytes of the outbox's files, its reserve included.", outbox.bytes)
             gauge(

@@ -121,6 +121,8 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var loadedAt: String
         /// The file that it is read from; absent in the answer of an older release.
         package var file: String?
+        /// A hash of the settings in force without secrets, to find vehicles that run with another configuration.
+        package var hash: String?
         /// Why the last reload changed nothing; absent when it did, and before the first.
         package var problem: String?
         package var problemSeconds: Int?
@@ -170,6 +172,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package struct Surroundings: Sendable {
         package var tokenProvider = ""
         package var reporting: String?
+        package var configurationHash: String?
         package var outboxPath: String?
         /// As the outbox said last.
         package var extent: StoreExtent?
@@ -178,9 +181,11 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var systemTime: UTCTime?
 
         package init(
-            tokenProvider: String = "", reporting: String? = nil, outboxPath: String? = nil, extent: StoreExtent? = nil,
-            residentBytes: Int64? = nil, systemTime: UTCTime? = nil
+            tokenProvider: String = "", reporting: String? = nil, configurationHash: String? = nil,
+            outboxPath: String? = nil, extent: StoreExtent? = nil, residentBytes: Int64? = nil,
+            systemTime: UTCTime? = nil
         ) {
+            self.configurationHash = configurationHash
             (self.tokenProvider, self.reporting) = (tokenProvider, reporting)
             (self.outboxPath, self.extent) = (outboxPath, extent)
             (self.residentBytes, self.systemTime) = (residentBytes, systemTime)
@@ -195,7 +200,8 @@ package struct StatusReport: Sendable, Hashable, Codable {
         self.vehicle = vehicle
         configuration = snapshot.loadedAt.map { time in
             Loaded(
-                loadedAt: time.description, file: snapshot.loadedFrom, problem: snapshot.rejectedReload?.reason,
+                loadedAt: time.description, file: snapshot.loadedFrom, hash: surroundings.configurationHash,
+                problem: snapshot.rejectedReload?.reason,
                 problemSeconds: seconds(from: snapshot.rejectedReload?.at, to: now))
         }
         uptimeSeconds = Int(now / .seconds(1))

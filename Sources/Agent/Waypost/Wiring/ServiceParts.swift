@@ -74,16 +74,18 @@ struct ServiceParts: Sendable {
             makeDelivery: { $0.makeDelivery(authorization: authorization, transport: transport) },
             expectedFix: isRecording ? nil : UTCTime.system, spacing: isRecording ? .recordedLog : .live,
             latestFix: { isRecording ? nil : Release.latestFix(at: .synchronizedSystem) }, clock: clock, log: log,
-            monitor: monitor, observers: observers(isRecording: isRecording), present: isRecording ? nil : present,
+            monitor: monitor, observers: observers(configuration), present: isRecording ? nil : present,
             progress: progress)
         parts.storeGaveUp = { [monitor] in monitor.countStoreBypass() }
         return try await VehicleAgent(configuration, parts)
     }
 
-    private func observers(isRecording: Bool) -> [any ReportingObserver] {
-        var observers: [any ReportingObserver] = [progress, history]
+    private func observers(_ configuration: Configuration) -> [any ReportingObserver] {
+        var observers: [any ReportingObserver] = [
+            progress, history, DistantZones(configuration.reporting.privateZones, log: log),
+        ]
         if let recorder { observers.append(recorder) }
-        if !isRecording {
+        if !configuration.readsRecording {
             observers.append(
                 ClockComparison(
                     log: log, systemTime: { .system }, isSynchronized: { UTCTime.synchronizedSystem != nil }))

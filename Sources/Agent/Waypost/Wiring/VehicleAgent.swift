@@ -151,6 +151,7 @@ package struct VehicleAgent: Sendable {
     private func maintainOutbox() async {
         var news: EvictionNotice?
         var waitsForOpening = opensLate
+        var hasEmptiedLog = false
         while !Task.isCancelled {
             do {
                 let evictions = try await outbox.summary().evictions
@@ -162,12 +163,20 @@ package struct VehicleAgent: Sendable {
                 if let line = news?.line(evictions, at: clock.now) { log.write(.warning, line) }
                 news = news ?? EvictionNotice(since: evictions)
                 if try await outbox.maintain() { await reporter.requeued() }
+                hasEmptiedLog = try await emptyLogIfPrivate(after: hasEmptiedLog)
                 await reporter.storeAgain()
             } catch {
                 observer.observe(.outboxFailed(error))
             }
             await clock.sleep(for: SQLiteOutbox.maintenanceInterval)
         }
+    }
+
+    /// Empties the outbox's log once in each private time, because delivered positions would stay in it. Returns
+    /// whether that has been done in the present one.
+    func emptyLogIfPrivate(after isDone: Bool) async throws(OutboxError) -> Bool {
+        guard monitor.snapshot.privateSince != nil else { return false }
+        return isDone ? true : try await outbox.emptyLog()
     }
 
     /// The account of every update ever accepted, with reasons and times.
