@@ -86,7 +86,8 @@ import WaypostTestSupport
     /// is reported as moving, a parked receiver's speed is wild for a second, a start without motion.
     @Test(
         arguments: [
-            .interval(.seconds(10)), .interval(.seconds(30)), .accuracy(liveMeters: 100, longestInterval: .seconds(60)),
+            .interval(.seconds(10)), .interval(.seconds(30)),
+            .accuracy(liveToleranceMeters: 100, maximumInterval: .seconds(60)),
         ]
             as [ReportingPolicy.Kind])
     func ofAWrongUpdateDoesNotWait(kind: ReportingPolicy.Kind) {
@@ -126,7 +127,7 @@ import WaypostTestSupport
 
     /// Seconds at which a ride is told by a bound of 50 m and 30 s.
     private static func told(_ ride: SimulatedRide, every spacing: Double = 1) -> [Double] {
-        let policy = JudgedDrive(.accuracy(liveMeters: 50, longestInterval: .seconds(30)))
+        let policy = JudgedDrive(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
         let fixes = ride.fixes(every: spacing, wander: 0, speedNoise: 0)
         return fixes.enumerated().filter { policy.isDue($0.element) }.map { Double($0.offset) * spacing }
     }
@@ -174,7 +175,7 @@ import WaypostTestSupport
     }
 
     @Test func byAccuracyDoesNotNeedASpeed() {
-        let policy = JudgedDrive(.accuracy(liveMeters: 50, longestInterval: .seconds(30)))
+        let policy = JudgedDrive(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
         let times = (0..<100).filter { policy.isDue(.sample(Double($0), north: Double($0) * 15)) }
         // The track tells both from the third fix on.
         #expect(times.count <= 6 && zip(times, times.dropFirst()).allSatisfy { $1 - $0 <= 30 })
@@ -191,7 +192,8 @@ import WaypostTestSupport
     /// What it knew of the time that never was is no measure of a manoeuvre.
     @Test func byAccuracyOfAClockSetBackGoesOn() {
         let ride = SimulatedRide.round(stops: 5, seed: 3).fixes(every: 1, wander: 0, speedNoise: 0)
-        let policies = (0..<2).map { _ in JudgedDrive(.accuracy(liveMeters: 50, longestInterval: .seconds(30))) }
+        let policies = (0..<2).map { _ in JudgedDrive(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
+        }
         for second in 0..<3 {
             _ = policies[0].isDue(.sample(100_000 + Double(second), north: Double(second) * 10, speed: 10))
         }

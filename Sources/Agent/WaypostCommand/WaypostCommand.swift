@@ -59,6 +59,9 @@ enum WaypostCommand {
             try StandardOutput.write(line: "waypost \(Release.version)")
             return .done
         case "--help", "-h": return try HelpCommand(topic: words.dropFirst().first).run()
+        case Shell.offers:
+            for line in Completion(of: Array(words.dropFirst())).lines { try StandardOutput.write(line: line) }
+            return .done
         default: break
         }
         guard let arguments = try arguments(of: words) else { return try HelpCommand(topic: name).run() }

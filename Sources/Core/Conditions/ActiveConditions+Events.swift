@@ -24,8 +24,8 @@ extension ActiveConditions {
             raise(condition, on: .one(condition.code), at: now, until: now + Self.warningLife)
         case .sky(let sky): change(.fixes, to: Condition(noFixUnder: sky))
         case .fix, .withheld: noteFix(at: now, isLive: isLive)
-        case .refused(_, let refusal):
-            raise(Condition(refusal), on: .rejections, at: now, until: now + Self.rejectionLife)
+        case .rejected(_, let rejection):
+            raise(Condition(rejection), on: .rejections, at: now, until: now + Self.rejectionLife)
         case .privateModeBegan:
             raise(Condition(.privateMode, "position not stored, sent or shown"), on: .one(.privateMode), at: now)
             supersede(.silence)

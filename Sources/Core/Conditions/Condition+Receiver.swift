@@ -32,13 +32,13 @@ extension Condition {
     private static let weakSignal = 30
 
     /// The condition that a rejected fix shows.
-    package init(_ refusal: FixRefusal) {
+    package init(_ rejection: FixRejection) {
         let code: ConditionCode =
-            switch refusal {
+            switch rejection {
             case .before, .after, .unconfirmedTime, .notAdvancing: .fixTimesRejected
             case .positionOutOfRange, .nullIsland, .estimatedBeforeMeasured, .jump, .acceleration: .fixesRejected
             }
-        self.init(code, "\(text: refusal.description)", facts: .rejection(refusal.label))
+        self.init(code, "\(text: rejection.description)", facts: .rejection(rejection.label))
     }
 
     /// The condition that a receiver's warning is.

@@ -11,7 +11,7 @@ package struct Condition: Sendable, Hashable {
         case lost(LostExchange.Cause)
         case aborted(AbortReason)
         case outbox(OutboxError.Code)
-        /// The label of a `FixRefusal`.
+        /// The label of a `FixRejection`.
         case rejection(String)
         /// Which one of several events of its kind.
         case number(Int64)

@@ -130,7 +130,7 @@ extension Configuration {
 extension Configuration {
     /// Whether anything is at the path; a path that cannot be looked at counts as a switch that is on.
     var privateSwitch: PrivateSwitch? {
-        guard let path = privateWhen else { return nil }
+        guard let path = privateModeFile else { return nil }
         return {
             let isOn = await onThreadIfAny(named: "private-switch") {
                 do throws(SystemError) { return try FileStatus(at: path) != nil } catch { return true }

@@ -25,7 +25,7 @@ struct ServiceParts: Sendable {
         let history = HistoryKeeper(clock: clock)
         let recorder = isRecorded ? RunRecorder(now: { .system }) : nil
         recorder?.keepPrivate(
-            in: configuration.reporting.privateZones, hasSwitch: configuration.privateWhen != nil)
+            in: configuration.reporting.privateZones, hasSwitch: configuration.privateModeFile != nil)
         log = LogWriter(
             level: configuration.log.level, format: configuration.log.format, hearsDebug: isRecorded
         ) { level, text in
@@ -76,7 +76,7 @@ struct ServiceParts: Sendable {
             latestFix: { isRecording ? nil : Release.latestFix(at: .synchronizedSystem) }, clock: clock, log: log,
             monitor: monitor, observers: observers(isRecording: isRecording), present: isRecording ? nil : present,
             progress: progress)
-        parts.storeGaveUp = { [monitor] in monitor.countStoreRepair() }
+        parts.storeGaveUp = { [monitor] in monitor.countStoreBypass() }
         return try await VehicleAgent(configuration, parts)
     }
 

@@ -67,7 +67,7 @@ struct ReplayRun: Sendable {
             remarks.withLock { $0.append(remark) }
             Terminal.say("waypost: \(remark)")
         }
-        let interval = configuration.reporting.policy.longestInterval * options.speed.stretch
+        let interval = configuration.reporting.policy.maximumInterval * options.speed.stretch
         let parts = VehicleAgent.Parts(
             source: source.driven(with: fleet.offset(at: 0, interval: interval)),
             makeDelivery: { $0.makeDelivery(authorization: authorization, transport: transport) }, expectedFix: nil,

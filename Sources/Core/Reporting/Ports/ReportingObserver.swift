@@ -15,7 +15,7 @@ package enum ReportingEvent: Sendable, Hashable {
     case sky(Sky)
     case progress(reached: Duration, of: Duration)
     case fix(Fix)
-    case refused(Fix, FixRefusal)
+    case rejected(Fix, FixRejection)
     /// The fix was due by its time, but the request with the last position is not long enough ago.
     case tooSoon(Fix)
     /// From now on nothing is told of where the vehicle is.

@@ -15,7 +15,7 @@ struct Witness: ReportingObserver {
         case .sky, .progress, .privateModeBegan, .privateModeEnded, .withheld, .tooSoon, .dropped: break
         case .fix(let fix):
             world.note(.fix, fix.timeOfFix.millisecondsSince1970, 0, "fix of \(fix.timeOfFix)")
-        case .refused(let fix, let why):
+        case .rejected(let fix, let why):
             world.note(.refusedFix, fix.timeOfFix.millisecondsSince1970, 0, "fix of \(fix.timeOfFix) refused: \(why)")
         case .accepted(let stored):
             world.note(.accepted, stored.sequence, 0, "accepted \(stored.sequence) of \(stored.update.timeOfFix)")
