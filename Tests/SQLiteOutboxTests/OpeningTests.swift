@@ -62,7 +62,7 @@ import WaypostTestSupport
         try FileManager.default.createDirectory(atPath: folder.store, withIntermediateDirectories: false)
         let error = #expect(throws: OutboxError.self) { try folder.open() }
         #expect(error?.code == .unusable)
-        #expect(error?.detail.contains("\(folder.store): the outbox cannot be read or written: it is a folder") == true)
+        #expect(error?.detail.contains("\(folder.store): the outbox is not used: \(folder.store) is a folder") == true)
         #expect(folder.exists("outbox.sqlite"))
     }
 
