@@ -184,7 +184,7 @@ def figure(value: float, unit: str) -> str:
         return f"{value / 60:.0f} min" if abs(value) < 7200 else f"{value / 3600:.1f} h"
     if unit == "s" and 0 < abs(value) < 1:
         return f"{value * 1000:.0f} ms"
-    for size, sign in ((1 << 30, " GiB"), (1 << 20, " MiB"), (1 << 10, " KiB")):
-        if unit == "bytes" and value >= size:
+    for size, sign in ((1e9, " GB"), (1e6, " MB"), (1e3, " kB")):
+        if unit == "decbytes" and value >= size:
             return f"{value / size:.1f}{sign}"
     return (f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}") + {"s": " s", "m": " m", "lengthm": " m"}.get(unit, "")

@@ -43,18 +43,18 @@ class Policy(NamedTuple):
     has_whole_answers: bool = False
 
 
-BARE = Policy("interval 10 s, track off", {"intervalSeconds": 10, "trackMeters": "off"})
+BARE = Policy("interval 10 s, track off", {"intervalSeconds": 10, "trackToleranceMeters": "off"})
 # What an agent costs that tells a bare position every ten seconds and knows of nothing else.
 BASE = BARE._replace(name="interval 10 s, track off, whole answers", has_whole_answers=True)
 POLICIES = (
     BASE, BARE,
-    Policy("interval 10 s, track 5 m", {"intervalSeconds": 10, "trackMeters": 5}, track=5, each=(1.02, 1.05)),
-    Policy("accuracy 50 m, 30 s", {"policy": "accuracy", "liveMeters": 50, "longestIntervalSeconds": 30, "trackMeters": 5},
+    Policy("interval 10 s, track 5 m", {"intervalSeconds": 10, "trackToleranceMeters": 5}, track=5, each=(1.02, 1.05)),
+    Policy("accuracy 50 m, 30 s", {"policy": "accuracy", "liveToleranceMeters": 50, "maximumIntervalSeconds": 30, "trackToleranceMeters": 5},
            track=5, mean=(0.55, 0.6), each=(0.65, 0.65), live=60),
     Policy("accuracy 100 m, 60 s, track 10 m",
-           {"policy": "accuracy", "liveMeters": 100, "longestIntervalSeconds": 60, "trackMeters": 10},
+           {"policy": "accuracy", "liveToleranceMeters": 100, "maximumIntervalSeconds": 60, "trackToleranceMeters": 10},
            track=10, mean=(0.33, 1), each=(0.4, 1)),
-    Policy("interval 10 s, track 5 m, an outage", {"intervalSeconds": 10, "trackMeters": 5}, track=5, has_outage=True))
+    Policy("interval 10 s, track 5 m, an outage", {"intervalSeconds": 10, "trackToleranceMeters": 5}, track=5, has_outage=True))
 SLACK_METERS = 0.1  # what a log and a request round away
 
 

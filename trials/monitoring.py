@@ -32,7 +32,7 @@ INTERVAL = 5  # between two scrapes, in seconds; a minute on the road
 WAIT_SECONDS = 60
 MINUTES_A_MONTH = 30 * 24 * 60
 # Stated only once something has happened.
-CONDITIONAL = {"waypost_seconds_since_token_refusal"}
+CONDITIONAL = {"waypost_seconds_since_token_rejection"}
 
 
 class Monitoring(Trial):

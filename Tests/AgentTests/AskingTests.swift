@@ -148,8 +148,8 @@ import WaypostTestSupport
         #expect(try JSONValue(parsing: json.standardOutput)["lastStall"]?["stage"]?.stringValue == "token")
         let address = try LocalAddress("unix:" + bench.folder.path("status"))
         let metrics = await RawExchange.get("/metrics", from: address).text
-        #expect(metrics.contains("waypost_last_run_stalled{stage=\"token\"} 1"))
-        #expect(metrics.contains("waypost_repairs_total{stage=\"receiver\"} 0"))
+        #expect(metrics.contains("waypost_last_run_stalled_stage{stage=\"token\"} 1"))
+        #expect(metrics.contains("waypost_stage_bypasses_total{stage=\"receiver\"} 0"))
         #expect(await service.terminate().ending == .exited(0))
     }
 

@@ -55,8 +55,8 @@ import Testing
         ),
         (#"{"$schema":"https://h.example/s3cret","vehicle":{}}"#, #"{"vehicle":{}}"#),
         (
-            #"{"policy":"accuracy","trackMeters":"off","baudRate":"automatic","vehicleId":7}"#,
-            #"{"policy":"accuracy","trackMeters":"off","baudRate":"automatic","vehicleId":7}"#
+            #"{"policy":"accuracy","trackToleranceMeters":"off","baudRate":"automatic","vehicleId":7}"#,
+            #"{"policy":"accuracy","trackToleranceMeters":"off","baudRate":"automatic","vehicleId":7}"#
         ),
     ])
     func strikeSecretsOutOfAConfiguration(text: String, shown: String) throws {

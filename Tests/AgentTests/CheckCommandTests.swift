@@ -60,9 +60,9 @@ struct CheckCommand {
             part: #""upload""#, with: #""status": {"listen": "unix:FOLDER/{vehicleId}"}, "upload""#,
             line: "status: status.listen is \"FOLDER/{vehicleId}\", with a placeholder that nothing has filled in"),
         Case(
-            part: #""van-7""#, with: #""van-7", "privateWhen": "/var/lib/vehicle/{vehicleId}""#,
+            part: #""van-7""#, with: #""van-7", "privateModeFile": "/var/lib/vehicle/{vehicleId}""#,
             line:
-                "vehicle: vehicle.privateWhen is \"/var/lib/vehicle/{vehicleId}\", with a placeholder that nothing has"
+                "vehicle: vehicle.privateModeFile is \"/var/lib/vehicle/{vehicleId}\", with a placeholder that nothing has"
         ),
         Case(
             part: receiver, with: #"{"type": "tcp", "host": "192.168.1.1:10110"}"#,
@@ -312,42 +312,46 @@ struct CheckCommand {
             unsafe chown(folder.path("o"), 64_995, 64_995)
         }
         let (lines, ending) = try await check(
-            Self.good.replacing(#""van-7""#, with: #""van-7", "privateWhen": "\#(path)""#))
+            Self.good.replacing(#""van-7""#, with: #""van-7", "privateModeFile": "\#(path)""#))
         #expect(ending == .exited(words == nil ? 0 : 78), "\(lines)")
         guard let words else { return }
-        let expected = "FAIL  vehicle        vehicle.privateWhen: " + words.replacing("FOLDER", with: folder.url.path)
+        let expected =
+            "FAIL  vehicle        vehicle.privateModeFile: " + words.replacing("FOLDER", with: folder.url.path)
         #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines)")
     }
 
     @Test func notesAPrivateSwitchThatIsOn() async throws {
         let (lines, ending) = try await check(
-            Self.good.replacing(#""van-7""#, with: #""van-7", "privateWhen": "FOLDER/open""#))
+            Self.good.replacing(#""van-7""#, with: #""van-7", "privateModeFile": "FOLDER/open""#))
         #expect(ending == .exited(0))
         let words = "is there now, so that the vehicle is private until it is removed, whatever is in it"
         #expect(
-            lines.contains("note  vehicle        vehicle.privateWhen: \(folder.path("open")) \(words)"), "\(lines)")
+            lines.contains("note  vehicle        vehicle.privateModeFile: \(folder.path("open")) \(words)"), "\(lines)")
     }
 
     @Test func notesThatAPrivateTimeEndsWithTheMachine() async throws {
         let (lines, ending) = try await check(
-            Self.good.replacing(#""van-7""#, with: #""van-7", "privateWhen": "/dev/shm/no-switch""#))
+            Self.good.replacing(#""van-7""#, with: #""van-7", "privateModeFile": "/dev/shm/no-switch""#))
         #expect(ending == .exited(0))
         let words = "is in memory: unless whatever works the switch makes its file again before Waypost starts"
         #expect(
-            lines.contains { $0.hasPrefix("note  vehicle        vehicle.privateWhen: /dev/shm/no-switch \(words)") },
+            lines.contains {
+                $0.hasPrefix("note  vehicle        vehicle.privateModeFile: /dev/shm/no-switch \(words)")
+            },
             "\(lines)")
     }
 
     /// A folder in `/run` may be made later, but not one that goes with the service.
     @Test func tellsThatTheFolderOfThePrivateSwitchGoesWithTheService() async throws {
         let (lines, ending) = try await check(
-            Self.good.replacing(#""van-7""#, with: #""van-7", "privateWhen": "/run/waypost/none/private""#))
+            Self.good.replacing(#""van-7""#, with: #""van-7", "privateModeFile": "/run/waypost/none/private""#))
         #expect(ending == .exited(0))
         let words =
             "is in no folder that is there, so that the vehicle is never private; name another folder, as "
             + "/var/lib/vehicle: systemd removes /run/waypost whenever the service stops"
         #expect(
-            lines.contains("note  vehicle        vehicle.privateWhen: /run/waypost/none/private \(words)"), "\(lines)")
+            lines.contains("note  vehicle        vehicle.privateModeFile: /run/waypost/none/private \(words)"),
+            "\(lines)")
     }
 
     @Test func findsTheExampleUnedited() async throws {

@@ -76,15 +76,15 @@ import WaypostTestSupport
             ),
             (nil, nil, nil, "; the service has had no fix yet; check the antenna's view of the sky"),
         ] as [(Int?, String?, String?, String)])
-    func isAsTheServiceSeesIt(seconds: Int?, refusal: String?, kind: String?, words: String) {
+    func isAsTheServiceSeesIt(seconds: Int?, rejection: String?, kind: String?, words: String) {
         let monitor = AgentMonitor(clock: MonotonicClock(ManualClock()))
         monitor.observe(.receiver(.receiving(source: "/dev/gnss", detail: "")))
         var report = StatusReport(
             vehicle: "v", snapshot: monitor.snapshot, outbox: StoreSummary(Ledger()), durability: .full,
             at: .seconds(260))
-        (report.receiver.secondsSinceFix, report.receiver.refusal, report.receiver.refusalKind) = (
-            seconds, refusal, kind
-        )
+        report.receiver.secondsSinceFix = seconds
+        report.receiver.rejection = rejection
+        report.receiver.rejectionKind = kind
         let line = OnlineCheck.receiver(of: report)
         #expect(line.verdict == (words == "ok" ? .ok : .fail))
         if words != "ok" { #expect(line.text == report.receiver.state + words) }

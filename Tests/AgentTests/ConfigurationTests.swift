@@ -54,10 +54,10 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
-        ("", ReportingPolicy.Kind.accuracy(liveMeters: 50, longestInterval: .seconds(30))),
+        ("", ReportingPolicy.Kind.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30))),
         (
-            #", "liveMeters": 100, "longestIntervalSeconds": 60"#,
-            .accuracy(liveMeters: 100, longestInterval: .seconds(60))
+            #", "liveToleranceMeters": 100, "maximumIntervalSeconds": 60"#,
+            .accuracy(liveToleranceMeters: 100, maximumInterval: .seconds(60))
         ),
     ])
     func aBoundOnTheLiveErrorIsAPolicy(keys: String, policy: ReportingPolicy.Kind) throws {
@@ -66,7 +66,7 @@ import WaypostTestSupport
         #expect(configuration.reporting.policy == policy)
         // What is not in force is not told to be.
         let keys = Set(configuration.settings.map(\.path).filter { $0.hasPrefix("reporting.") })
-        #expect(keys.contains("reporting.liveMeters") && !keys.contains("reporting.intervalSeconds"))
+        #expect(keys.contains("reporting.liveToleranceMeters") && !keys.contains("reporting.intervalSeconds"))
     }
 
     @Test(arguments: [
@@ -129,7 +129,7 @@ import WaypostTestSupport
         #expect(configuration.upload.backlogUpdatesPerSecond == 100)
         #expect(configuration.upload.retry == RetryPolicy(initialDelay: .seconds(1), maximumDelay: .seconds(60)))
         #expect(configuration.outbox.path == "/var/lib/waypost/outbox.sqlite")
-        #expect(configuration.outbox.maximumBytes == 64 << 20)
+        #expect(configuration.outbox.maximumBytes == 64_000_000)
         #expect(configuration.outbox.maximumAge == nil)
         #expect(configuration.outbox.durability == .full)
         #expect(configuration.statusAddress.description == "127.0.0.1:9464")
@@ -317,36 +317,52 @@ import WaypostTestSupport
             "\"reporting.intervalSeconds\" is 10; it does nothing with the policy \"accuracy\": remove it, or choose the other policy"
         ),
         (
-            "}}", "}, \"reporting\": {\"liveMeters\": 50}}",
-            "\"reporting.liveMeters\" is 50; it does nothing with the policy \"interval\": remove it, or choose the other policy"
+            "}}", "}, \"reporting\": {\"liveToleranceMeters\": 50}}",
+            "\"reporting.liveToleranceMeters\" is 50; it does nothing with the policy \"interval\": remove it, or choose the other policy"
         ),
         (
-            "}}", "}, \"reporting\": {\"policy\": \"acuracy\", \"liveMeters\": 3, \"heartbeatSeconds\": 5}}",
+            "}}", "}, \"reporting\": {\"policy\": \"acuracy\", \"liveToleranceMeters\": 3, \"heartbeatSeconds\": 5}}",
             "\"reporting.policy\" is \"acuracy\"; use \"interval\" or \"accuracy\"; did you mean \"accuracy\"?"
         ),
         (
-            "}}", "}, \"reporting\": {\"polcy\": \"accuracy\", \"liveMeters\": 50}}",
+            "}}", "}, \"reporting\": {\"polcy\": \"accuracy\", \"liveToleranceMeters\": 50}}",
             "\"reporting.polcy\" is not a key of Waypost; did you mean \"policy\"?"
         ),
         (
             "\"vehicleId\"", "\"vehicle\"", "\"vehicle.vehicle\" is not a key of Waypost; did you mean \"vehicleId\"?"
         ),
         (
-            "}}", "}, \"reporting\": {\"privateWhen\": \"/var/lib/vehicle/private\"}}",
-            "\"reporting.privateWhen\" is not a key of Waypost; did you mean \"vehicle.privateWhen\"?"
+            "}}", "}, \"reporting\": {\"privateModeFile\": \"/var/lib/vehicle/private\"}}",
+            "\"reporting.privateModeFile\" is not a key of Waypost; did you mean \"vehicle.privateModeFile\"?"
+        ),
+        (
+            "\"v\"", "\"v\", \"privateWhen\": \"/var/lib/vehicle/private\"",
+            "\"vehicle.privateWhen\" has a new name; write \"privateModeFile\""
+        ),
+        (
+            "}}", "}, \"reporting\": {\"liveMeters\": 50}}",
+            "\"reporting.liveMeters\" has a new name; write \"liveToleranceMeters\""
+        ),
+        (
+            "}}", "}, \"reporting\": {\"longestIntervalSeconds\": 30}}",
+            "\"reporting.longestIntervalSeconds\" has a new name; write \"maximumIntervalSeconds\""
+        ),
+        (
+            "}}", "}, \"reporting\": {\"trackMeters\": 5}}",
+            "\"reporting.trackMeters\" has a new name; write \"trackToleranceMeters\""
         ),
         (
             "\"v\"", "\"v\", \"privateZones\": []",
             "\"vehicle.privateZones\" is not a key of Waypost; did you mean \"reporting.privateZones\"?"
         ),
         (
-            "}}", "}, \"reporting\": {\"policy\": \"accuracy\", \"liveMeters\": 5}}",
-            "\"reporting.liveMeters\" is 5; use a whole number from 10 to 1000"
+            "}}", "}, \"reporting\": {\"policy\": \"accuracy\", \"liveToleranceMeters\": 5}}",
+            "\"reporting.liveToleranceMeters\" is 5; use a whole number from 10 to 1000"
         ),
         (
             "}}",
-            "}, \"reporting\": {\"policy\": \"accuracy\", \"longestIntervalSeconds\": 40, \"heartbeatSeconds\": 30}}",
-            "\"reporting.heartbeatSeconds\" is 30, shorter than \"longestIntervalSeconds\", which is 40; make it at least as long"
+            "}, \"reporting\": {\"policy\": \"accuracy\", \"maximumIntervalSeconds\": 40, \"heartbeatSeconds\": 30}}",
+            "\"reporting.heartbeatSeconds\" is 30, shorter than \"maximumIntervalSeconds\", which is 40; make it at least as long"
         ),
         (
             "}}", "}, \"upload\": {\"endpoint\": \"fleetengine.googleapis.com\"}}",

@@ -61,7 +61,7 @@ import Waypost
 
     @Test func renewsTheTokenOnceThenHolds() {
         var decisions = Self.decisions()
-        let refused = ReadOutcome.tokenRefused(reason: "403 words")
+        let refused = ReadOutcome.tokenRejected(reason: "403 words")
         let steps = (0..<4).map { _ in decisions.receive(refused, at: .zero, jitter: 0) }
         #expect(
             steps.map(\.next) == [.renewToken, .read(after: .seconds(30)), .renewToken, .read(after: .seconds(30))])

@@ -24,7 +24,7 @@ import WaypostTestSupport
         ([receiving], 0, .trouble, "No position"), ([receiving, fix], 1, .well, "Starting"),
         ([.receiver(.ended(source: "log"))], 0, .trouble, "The log has ended"),
         (
-            [receiving, .refused(.sample(0), .jump(meters: 9_000_000))], 0, .trouble,
+            [receiving, .rejected(.sample(0), .jump(meters: 9_000_000))], 0, .trouble,
             "Positions are rejected"
         ),
         ([receiving, fix, RecentHistories.delivered(1)], 0, .well, "All is well"),

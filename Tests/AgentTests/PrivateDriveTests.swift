@@ -32,7 +32,7 @@ struct PrivateDrives {
             $0.status = "unix:" + bench.folder.path("status")
             $0.receiver = receiver
             $0.reporting = #""privateZones": [\#(circles.joined(separator: ", "))]"#
-            $0.vehicle = #""privateWhen": "\#(switchPath)""#
+            $0.vehicle = #""privateModeFile": "\#(switchPath)""#
         }
     }
 

@@ -92,7 +92,7 @@ import WaypostTestSupport
     /// A fix is taken in once it is judged, and those that are dropped for newer ones are not waited for.
     @Test(
         arguments: [
-            ([.fix(fix)], nil), ([.refused(fix, .nullIsland)], nil),
+            ([.fix(fix)], nil), ([.rejected(fix, .nullIsland)], nil),
             ([.receiver(.receiving(source: "log"))], 30), ([.accepted(stored), .idle], 30),
         ] as [([ReportingEvent], Int?)])
     func wantsFixesToBeTakenIn(events: [ReportingEvent], standsStillAfter: Int?) {

@@ -6,12 +6,12 @@ import Waypost
 
 /// What an answer means for a follower.
 @Suite struct ReadOutcomes {
-    enum Kind { case tokenRefused, retry, hold }
+    enum Kind { case tokenRejected, retry, hold }
 
     @Test(arguments: [
         (200, #"{"name":"providers/p/trips/other"}"#, Kind.retry), (200, "<html>Welcome</html>", .retry),
         (200, #"{"name":"providers/p/trips/t 1","name":"providers/p/trips/t 1"}"#, .retry),
-        (401, "", .tokenRefused), (403, #"{"error":{"status":"PERMISSION_DENIED"}}"#, .tokenRefused),
+        (401, "", .tokenRejected), (403, #"{"error":{"status":"PERMISSION_DENIED"}}"#, .tokenRejected),
         (403, "<html></html>", .retry), (404, #"{"error":{"status":"NOT_FOUND"}}"#, .hold),
         (400, #"{"error":{"status":"INVALID_ARGUMENT"}}"#, .hold), (503, "", .retry), (302, "", .retry),
     ])
@@ -24,7 +24,7 @@ import Waypost
         let found: Kind? =
             switch outcome {
             case .seen: nil
-            case .tokenRefused: .tokenRefused
+            case .tokenRejected: .tokenRejected
             case .retry: .retry
             case .hold: .hold
             }

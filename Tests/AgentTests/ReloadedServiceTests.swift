@@ -201,7 +201,7 @@ import WaypostTestSupport
         try receiver.send(epochs[0])
         try #require(await bench.arrival(of: epochs[0]) != nil)
         let path = bench.folder.path("private")
-        try reload(service) { $0.vehicle = #""privateWhen": "\#(path)""# }
+        try reload(service) { $0.vehicle = #""privateModeFile": "\#(path)""# }
         try #require(await service.errors.line(saying: "configuration reloaded") != nil)
         _ = try bench.folder.write([], to: "private")
         #expect(await service.errors.line(saying: "the vehicle is private: ") != nil)

@@ -148,7 +148,7 @@ import WaypostTestSupport
         verdict: String
     ) throws {
         var counts = DeliveryCounts()
-        (counts.fixes, counts.withheld, counts.refusedFixes) = (fixes, withheld, rejected)
+        (counts.fixes, counts.withheld, counts.rejectedFixes) = (fixes, withheld, rejected)
         let summary = ReplaySummary(counts: counts, ledger: ledger, duration: .seconds(1))
         #expect(summary.isComplete == isComplete && summary.counts.fixes == 600)
         #expect(summary.text.hasPrefix("600 fixes read in 1.0 s"), "\(summary.text)")

@@ -56,7 +56,7 @@ import WaypostTestSupport
                 var isRejected = false
                 while !isRejected && !Task.isCancelled {
                     let metrics = await RawExchange.get("/metrics", from: address).text
-                    isRejected = metrics.contains("waypost_fixes_refused_total{reason=\"jump\"} 1\n")
+                    isRejected = metrics.contains("waypost_fixes_rejected_total{reason=\"jump\"} 1\n")
                 }
             }
             for epoch in expected {

@@ -201,17 +201,18 @@ import WaypostTestSupport
                 + "waypost.service); use unix:/run/waypost/status"),
         Case(part: "127.0.0.1:9464", with: "unix:/run/waypost/status", line: nil),
         Case(
-            part: #""v""#, with: #""v", "privateWhen": "/tmp/private""#,
+            part: #""v""#, with: #""v", "privateModeFile": "/tmp/private""#,
             line:
-                "FAIL vehicle: vehicle.privateWhen: /tmp/private is not seen by the service, which has a /tmp of its own "
+                "FAIL vehicle: vehicle.privateModeFile: /tmp/private is not seen by the service, which has a /tmp of its own "
                 + "(PrivateTmp=yes in waypost.service), so that it does not switch; use a path that it sees, as "
                 + "/var/lib/vehicle/private"),
         Case(
-            part: #""v""#, with: #""v", "privateWhen": "/run/waypost/private""#,
-            line: "note vehicle: vehicle.privateWhen: /run/waypost/private is gone after each stop and restart of the "
+            part: #""v""#, with: #""v", "privateModeFile": "/run/waypost/private""#,
+            line:
+                "note vehicle: vehicle.privateModeFile: /run/waypost/private is gone after each stop and restart of the "
                 + "service, for systemd removes /run/waypost then, and the vehicle is not private any more; use a folder of "
         ),
-        Case(part: #""v""#, with: #""v", "privateWhen": "/run/vehicle/private""#, line: nil),
+        Case(part: #""v""#, with: #""v", "privateModeFile": "/run/vehicle/private""#, line: nil),
         Case(
             part: #""stdin""#, with: #""serial", "device": "/dev/ttyX0""#,
             line:

@@ -75,7 +75,7 @@ import WaypostTestSupport
         monitor.observe(.receiverWarning(.dateTooEarly))
         #expect(monitor.snapshot.reasonForNoFix == ReceiverWarning.dateTooEarly.description)
         let fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)
-        monitor.observe(.refused(fix, .notAdvancing))
+        monitor.observe(.rejected(fix, .notAdvancing))
         #expect(
             monitor.snapshot.reasonForNoFix
                 == "1 fix rejected; of the last one its time is not after that of the last fix")
@@ -165,10 +165,10 @@ import WaypostTestSupport
         monitor.observe(.receiver(.receiving(source: "/dev/x")))
         #expect(report(monitor).headline.hasPrefix("last fix 0 s ago; "))
         monitor.observe(.receiver(.noPosition(source: "/dev/x", hadOne: true)))
-        #expect(report(monitor).receiver.kind == "noPosition")
+        #expect(report(monitor).receiver.kind == "no_position")
         #expect(report(monitor).headline.hasPrefix("last fix 0 s ago (/dev/x: receiving, no position any more"))
         let lines = report(monitor).metrics.split(separator: "\n")
-        #expect(lines.contains("waypost_receiver_state{state=\"noPosition\"} 1"))
+        #expect(lines.contains("waypost_receiver_state{state=\"no_position\"} 1"))
         #expect(lines.contains("waypost_receiver_state{state=\"receiving\"} 0"))
     }
 
@@ -213,21 +213,24 @@ import WaypostTestSupport
             ).token
         }
         #expect(token()?.provider == "https://tokens.example" && token()?.expiresAt == nil)
-        monitor.note(renewal: .works(remaining: .seconds(1800)))
+        monitor.note(.renewal(.works(remaining: .seconds(1800)), AuthorizationContext(vehicleID: "van-7")))
         #expect(token()?.expiresAt == "2026-01-05T00:30:00.000Z" && token()?.secondsLeft == 1800)
-        #expect(token()?.lastRefusal == nil)
+        #expect(token()?.lastRejection == nil)
         monitor.observe(.failed(.prepareAgain(.sample("401 UNAUTHENTICATED")), traffic: Traffic()))
-        monitor.note(renewal: .lapsed)
+        monitor.note(.renewal(.lapsed, AuthorizationContext(vehicleID: "van-7")))
         clock.advance(by: .seconds(5))
         #expect(token()?.expiresAt == nil && token()?.secondsLeft == nil)
-        #expect(token()?.lastRefusal == "Fleet Engine rejected it: 401 UNAUTHENTICATED")
-        #expect(token()?.lastRefusalSecondsAgo == 5)
+        #expect(token()?.lastRejection == "Fleet Engine rejected it: 401 UNAUTHENTICATED")
+        #expect(token()?.lastRejectionSecondsAgo == 5)
         monitor.observe(.notPrepared(.noPermit(MissingPermit(.unavailable, "no answer"))))
-        #expect(token()?.lastRefusalSecondsAgo == 5, "nobody has rejected anything")
-        monitor.note(renewal: .fails(AuthorizationError(.refused, "answered 403"), remaining: .seconds(60)))
-        #expect(token()?.lastRefusal == "answered 403" && token()?.secondsLeft == 60)
+        #expect(token()?.lastRejectionSecondsAgo == 5, "nobody has rejected anything")
+        monitor.note(
+            .renewal(
+                .fails(AuthorizationError(.refused, "answered 403"), remaining: .seconds(60)),
+                AuthorizationContext(vehicleID: "van-7")))
+        #expect(token()?.lastRejection == "answered 403" && token()?.secondsLeft == 60)
         clock.advance(by: .seconds(61))
-        #expect(token()?.expiresAt == nil && token()?.lastRefusalSecondsAgo == 61)
+        #expect(token()?.expiresAt == nil && token()?.lastRejectionSecondsAgo == 61)
     }
 
     /// Fleet Engine's clock is right; the receiver's is heard while Fleet Engine's has not been for ten minutes.
@@ -384,6 +387,10 @@ import WaypostTestSupport
             }
         }
         #expect(kinds.count == 35)
+        for label in report(monitor, surroundings: surroundings).metrics.matches(of: /(\w+)="([^"]*)"/)
+        where !["version", "vehicle", "le"].contains(label.1) {
+            #expect(label.2.wholeMatch(of: /[a-z_]+/) != nil, "\(label.0)")
+        }
         for (name, _) in kinds {
             #expect(name.hasPrefix("waypost_") && name.wholeMatch(of: /[a-z_]+/) != nil)
             #expect(kinds["\(name)_total"] == nil, "\(name) is two families for OpenMetrics")
@@ -549,11 +556,11 @@ import WaypostTestSupport
         let log = log()
         let fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50, longitude: 10)
         for _ in 0..<70 {
-            log.observe(.refused(fix, .nullIsland))
+            log.observe(.rejected(fix, .nullIsland))
             clock.advance(by: .seconds(1))
         }
         log.observe(.fix(fix))
-        log.observe(.refused(fix, .nullIsland))
+        log.observe(.rejected(fix, .nullIsland))
         log.observe(.fix(fix))
         #expect(lines.all.dropFirst() == ["<6>fixes are accepted again, after 70 were rejected"])
     }
@@ -562,7 +569,7 @@ import WaypostTestSupport
     @Test func tellsNoEndOfASingleRejection() {
         let log = log()
         let fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50, longitude: 10)
-        log.observe(.refused(fix, .nullIsland))
+        log.observe(.rejected(fix, .nullIsland))
         clock.advance(by: .seconds(300))
         log.observe(.fix(fix))
         #expect(lines.all.count == 1)
@@ -634,7 +641,7 @@ import WaypostTestSupport
         var fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50.123456, longitude: 10.654321)
         fix.speedMetersPerSecond = 3
         log.observe(.fix(fix))
-        log.observe(.refused(fix, .jump(meters: 5)))
+        log.observe(.rejected(fix, .jump(meters: 5)))
         log.observe(.accepted(Status.stored))
         log.observe(.uploading(Status.batch))
         log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))

@@ -192,14 +192,14 @@ import WaypostTestSupport
                 + "sky view; under a roof that is usual. If it stays so in the open, check the antenna's plug, cable and view of "
                 + "the sky. The last known position is repeated each minute. No update is pending."),
         Case(
-            events: [(0, receiving), (1, .refused(fix, .nullIsland)), (2, .refused(fix, .nullIsland))], until: 3,
+            events: [(0, receiving), (1, .rejected(fix, .nullIsland)), (2, .rejected(fix, .nullIsland))], until: 3,
             text:
                 "There is no position yet. Fixes arrive, but are rejected; of the last one: its position is exactly 0, 0, "
                 + "which receivers send when they have none; if it does not pass, check the receiver and its antenna. No "
                 + "update is pending."),
         Case(
             events: [
-                (0, receiving), (0, .fix(fix)), (0, delivered), (60, delivered), (100, .refused(fix, .notAdvancing)),
+                (0, receiving), (0, .fix(fix)), (0, delivered), (60, delivered), (100, .rejected(fix, .notAdvancing)),
             ],
             until: 100,
             text:
@@ -208,10 +208,10 @@ import WaypostTestSupport
         ),
         // A jump among fixes that are accepted is none that keeps positions from arriving, nor is one of long ago.
         Case(
-            events: [(0, receiving), (0, .fix(fix)), (1, .refused(fix, .jump(meters: 9))), (2, delivered)], until: 4,
+            events: [(0, receiving), (0, .fix(fix)), (1, .rejected(fix, .jump(meters: 9))), (2, delivered)], until: 4,
             isWell: true, text: "All is well: the last delivery was 2 s ago, and nothing is pending."),
         Case(
-            events: [(0, receiving), (1, .refused(fix, .nullIsland))], until: 60,
+            events: [(0, receiving), (1, .rejected(fix, .nullIsland))], until: 60,
             text:
                 "There is no position yet. Receiver /dev/gnss: receiving. A receiver that was off takes a minute or so to "
                 + "its first position, under an open sky. No update is pending."),
@@ -347,7 +347,10 @@ import WaypostTestSupport
         }
         clock.advance(by: .seconds(example.until - passed))
         if let left = example.tokenLasts {
-            monitor.note(renewal: .fails(AuthorizationError(.unavailable, "the backend answered 503"), remaining: left))
+            monitor.note(
+                .renewal(
+                    .fails(AuthorizationError(.unavailable, "the backend answered 503"), remaining: left),
+                    AuthorizationContext(vehicleID: "van-7")))
             clock.advance(by: .seconds(60))
         }
         if let problem = example.rejectedReload {

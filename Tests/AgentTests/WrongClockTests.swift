@@ -20,7 +20,8 @@ import WaypostTestSupport
             // So far from the host's clock, a time is believed when three fixes agree on it.
             if number < 2 {
                 try #require(
-                    await isRefused("waypost_fixes_refused_total{reason=\"unconfirmed_time\"} \(number + 1)\n", address)
+                    await isRejected(
+                        "waypost_fixes_rejected_total{reason=\"unconfirmed_time\"} \(number + 1)\n", address)
                 )
             } else {
                 try #require(await bench.arrival(of: epoch) != nil)
@@ -38,7 +39,7 @@ import WaypostTestSupport
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let lives = [(Duration.seconds(365 * 86_400), "unconfirmed_time"), (.zero, "not_advancing")]
-        for (ahead, refusal) in lives {
+        for (ahead, reason) in lives {
             let service = try bench.start()
             try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
             let address = try await service.statusAddress()
@@ -46,8 +47,8 @@ import WaypostTestSupport
             for (number, epoch) in drive.enumerated() {
                 try receiver.send(epoch)
                 guard number < 2 else { break }
-                let words = "waypost_fixes_refused_total{reason=\"\(refusal)\"} \(number + 1)\n"
-                try #require(await isRefused(words, address))
+                let words = "waypost_fixes_rejected_total{reason=\"\(reason)\"} \(number + 1)\n"
+                try #require(await isRejected(words, address))
             }
             let hasArrived = await bench.arrivals.wait { lines in
                 lines.contains { $0.text.contains("\(drive[2].time)") && $0.text.contains("\"kind\":\"last\"") }
@@ -58,7 +59,7 @@ import WaypostTestSupport
     }
 
     /// Asks for the metrics until they say so, or the test's time is over.
-    private func isRefused(_ words: String, _ address: LocalAddress) async -> Bool {
+    private func isRejected(_ words: String, _ address: LocalAddress) async -> Bool {
         while !Task.isCancelled {
             let answer = await RawExchange.get("/metrics", from: address)
             if answer.text.contains(words) { return true }

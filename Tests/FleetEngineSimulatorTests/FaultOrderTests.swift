@@ -23,7 +23,7 @@ import WaypostTestSupport
         ("--token-delay", "2", ["token answers delayed 2.0 s"]),
         ("--token-expiry", "secondsFromNow", ["token expiry as secondsFromNow"]),
         ("--token-clock", "-700", ["issuer's clock off by -700 s"]), ("--key-rotation", "60", ["new key at 60.0 s"]),
-        ("--past-limit", "5", ["more than 5 past locations refused"]),
+        ("--past-limit", "5", ["more than 5 past locations rejected"]),
         ("--outage", "30..90", ["outage from 30.0 to 90.0 s"]), ("--resets", "0", []),
     ])
     func isRead(option: String, value: String, words: [String]) throws {

@@ -9,39 +9,39 @@ import WaypostTestSupport
         (Framing.plain + "\r", "GNRMC: valid (gps), position 52.525, 13.404166666666667"),
         (
             String(Framing.plain.dropLast()) + "x",
-            "refused: checksum is not two hexadecimal digits: behind * stands \"7x\", its bytes make *7D"
+            "rejected: checksum is not two hexadecimal digits: behind * stands \"7x\", its bytes make *7D"
         ),
         (
             Framing.plain.replacing("5231", with: "5232"),
-            "GNRMC: refused: checksum does not agree: it states *7D, its bytes make *7E"
+            "GNRMC: rejected: checksum does not agree: it states *7D, its bytes make *7E"
         ),
         (
             Framing.body,
             "nothing here begins like a sentence, with $ or !; a shell takes the $ unless the line stands in single quotes"
         ), ("# made by hand $GPRMC", "a comment: not looked at"),
-        ("$" + Framing.body, "refused: no checksum: its line ends without one; its bytes make *7D"),
-        ("$GNRMC,1015", "refused: no checksum"),
-        ("$GNRMC,\u{1}", "refused: interrupted before its end: byte 0x01, which is no text, comes after 7 bytes"),
+        ("$" + Framing.body, "rejected: no checksum: its line ends without one; its bytes make *7D"),
+        ("$GNRMC,1015", "rejected: no checksum"),
+        ("$GNRMC,\u{1}", "rejected: interrupted before its end: byte 0x01, which is no text, comes after 7 bytes"),
         (
             sentence("GPTXT," + String(repeating: "A", count: 300)),
-            "refused: longer than 255 bytes: 310 bytes"
+            "rejected: longer than 255 bytes: 310 bytes"
         ),
         (sentence("GPRMC,101530.00,V,,,,,,,050126,,,N"), "its flags say that there is no position"),
         (
             sentence("GPRMC,101560.00,A,5231.5,N,01324.25,E,,,050126"),
-            "refused: a field is out of range: field 1 (time) is \"101560.00\""
+            "rejected: a field is out of range: field 1 (time) is \"101560.00\""
         ),
         (
             sentence("GPRMC,101530.00,A,5231.5,N,19324.25,E,,,050126"),
-            "refused: a field is out of range: field 5 (longitude) is \"19324.25\""
+            "rejected: a field is out of range: field 5 (longitude) is \"19324.25\""
         ),
         (
             sentence("GPRMC,101530.00,A,5231.5,N,01324.25,X,,,050126"),
-            "refused: a field is malformed: field 6 (E or W) is \"X\""
+            "rejected: a field is malformed: field 6 (E or W) is \"X\""
         ),
         (
             sentence("GPRMC,101530.00,A,5231.5,N,,,,,050126"),
-            "refused: a field is malformed: a latitude without a longitude, or the reverse"
+            "rejected: a field is malformed: a latitude without a longitude, or the reverse"
         ),
         (sentence("GPHDT,361.0,T"), "field 1 (heading) is \"361.0\""),
         (sentence("GPHDT,36.0,T"), "the vehicle's front points to 36.0 degrees"),

@@ -27,7 +27,8 @@ import WaypostTestSupport
     /// A parked van pulls 4 m forward and is reported as moving.
     @Test(
         arguments: [
-            .interval(.seconds(10)), .interval(.seconds(30)), .accuracy(liveMeters: 50, longestInterval: .seconds(30)),
+            .interval(.seconds(10)), .interval(.seconds(30)),
+            .accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)),
         ] as [ReportingPolicy.Kind])
     func aNudgeIsCorrected(kind: ReportingPolicy.Kind) throws {
         let name = "truth/c1-parked-nudge"
@@ -71,7 +72,8 @@ import WaypostTestSupport
         let fixes = try Self.fixes("truth/c10-parked-urban-no-speed")
         let stop = fixes[0].timeOfFix.advanced(by: .seconds(63))
         for kind in [
-            ReportingPolicy.Kind.interval(.seconds(10)), .accuracy(liveMeters: 50, longestInterval: .seconds(30)),
+            ReportingPolicy.Kind.interval(.seconds(10)),
+            .accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)),
         ] {
             #expect(ReplayedIntake(fixes, kind).places(from: stop) <= 12, "\(kind)")
         }
@@ -81,7 +83,7 @@ import WaypostTestSupport
         let fixes = try Self.fixes("gnss/estimated-before-first-fix")
         let intake = ReplayedIntake(fixes)
         #expect(intake.rejected.count == 30)
-        #expect(intake.rejected.allSatisfy { $0.refusal == .estimatedBeforeMeasured })
+        #expect(intake.rejected.allSatisfy { $0.rejection == .estimatedBeforeMeasured })
         #expect(intake.reports.first?.update.timeOfFix == fixes[30].timeOfFix)
     }
 

@@ -55,9 +55,11 @@ import WaypostTestSupport
 
     private static let promises = [
         Promise(
-            policy: .accuracy(liveMeters: 50, longestInterval: .seconds(30)), meanShare: 0.55, share: 0.65, meters: 60),
+            policy: .accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)), meanShare: 0.55, share: 0.65,
+            meters: 60),
         Promise(
-            policy: .accuracy(liveMeters: 100, longestInterval: .seconds(60)), meanShare: 0.33, share: 0.4, meters: 120),
+            policy: .accuracy(liveToleranceMeters: 100, maximumInterval: .seconds(60)), meanShare: 0.33, share: 0.4,
+            meters: 120),
     ]
 
     private static func judge(_ drives: [TestDrive], _ promise: Promise) {
@@ -87,7 +89,7 @@ import WaypostTestSupport
         let scores = [0.1, 0.2, 1, 2].map { spacing in
             Score(
                 TestDrive(description: "\(spacing) s", fixes: ride.fixes(every: spacing)),
-                .accuracy(liveMeters: 50, longestInterval: .seconds(30)))
+                .accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
         }
         #expect(scores.allSatisfy { $0.worst <= 60 })
         let counts = scores.map(\.updates)

@@ -16,13 +16,13 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
-        (91.0, 0.0, FixRefusal.positionOutOfRange), (-90.5, 0, .positionOutOfRange), (10, 181, .positionOutOfRange),
+        (91.0, 0.0, FixRejection.positionOutOfRange), (-90.5, 0, .positionOutOfRange), (10, 181, .positionOutOfRange),
         (.nan, 0, .positionOutOfRange), (10, .infinity, .positionOutOfRange), (0, 0, .nullIsland),
-    ]) func noImpossiblePosition(latitude: Double, longitude: Double, refusal: FixRefusal) {
+    ]) func noImpossiblePosition(latitude: Double, longitude: Double, rejection: FixRejection) {
         var fix = Fix.sample(0)
         (fix.latitude, fix.longitude) = (latitude, longitude)
         let plausibility = Box(Plausibility(earliest: nil))
-        #expect(plausibility.judge(fix, latest: nil) == refusal)
+        #expect(plausibility.judge(fix, latest: nil) == rejection)
     }
 
     @Test func nothingBeforeTheBuildDate() {
@@ -72,7 +72,7 @@ import WaypostTestSupport
     }
 
     /// Metres and speeds a second after a fix at 10 m/s with an accuracy of 5 m.
-    static let seconds: [(north: Double, speed: Double?, refusal: FixRefusal?)] = [
+    static let seconds: [(north: Double, speed: Double?, rejection: FixRejection?)] = [
         (10, 10, nil), (0, 0, nil), (25, 20, nil), (35, 10, nil),
         // A garage exit: the speeds say that it cannot have gone that far.
         (50, 10, .jump(meters: 50)), (80, nil, nil), (100, nil, .jump(meters: 100)),
@@ -80,10 +80,10 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: seconds)
-    func noStepThatItsSpeedsDoNotExplain(north: Double, speed: Double?, refusal: FixRefusal?) {
+    func noStepThatItsSpeedsDoNotExplain(north: Double, speed: Double?, rejection: FixRejection?) {
         let plausibility = Box(Plausibility(earliest: nil))
         #expect(plausibility.judge(.sample(0, speed: 10), latest: nil) == nil)
-        #expect(plausibility.judge(.sample(1, north: north, speed: speed), latest: nil) == refusal)
+        #expect(plausibility.judge(.sample(1, north: north, speed: speed), latest: nil) == rejection)
     }
 
     @Test func anEmergencyStop() {
@@ -122,7 +122,7 @@ import WaypostTestSupport
         let plausibility = Box(Plausibility(earliest: nil))
         #expect(plausibility.verdict(on: .sample(90_000_000)) == .accepted(overrulesEarlier: false))
         for second in 0..<2 {
-            #expect(plausibility.verdict(on: .sample(Double(second))) == .refused(.notAdvancing))
+            #expect(plausibility.verdict(on: .sample(Double(second))) == .rejected(.notAdvancing))
         }
         #expect(plausibility.verdict(on: .sample(2)) == .accepted(overrulesEarlier: true))
         #expect(plausibility.verdict(on: .sample(3)) == .accepted(overrulesEarlier: false))
@@ -133,15 +133,15 @@ import WaypostTestSupport
         // As ever.
         ([11, 12], [.accepted(overrulesEarlier: false), .accepted(overrulesEarlier: false)]),
         // The receiver says the last one again.
-        ([10, 11], [.refused(.notAdvancing), .accepted(overrulesEarlier: false)]),
+        ([10, 11], [.rejected(.notAdvancing), .accepted(overrulesEarlier: false)]),
         // What is in the outbox is in the future.
         (
             [7, 8, 9, 10],
-            [.refused(.notAdvancing), .refused(.notAdvancing)]
+            [.rejected(.notAdvancing), .rejected(.notAdvancing)]
                 + [.accepted(overrulesEarlier: true), .accepted(overrulesEarlier: false)]
         ),
         // A few old ones out of a buffer.
-        ([3, 4, 11], [.refused(.notAdvancing), .refused(.notAdvancing), .accepted(overrulesEarlier: false)]),
+        ([3, 4, 11], [.rejected(.notAdvancing), .rejected(.notAdvancing), .accepted(overrulesEarlier: false)]),
     ]
 
     @Test(arguments: restarts)
@@ -152,13 +152,13 @@ import WaypostTestSupport
     }
 
     /// Four seconds after the newest update in the outbox, and after a night.
-    @Test(arguments: [(4.0, 111_000.0, FixRefusal.jump(meters: 111_000)), (4, 300, nil), (50_000, 111_000, nil)])
-    func noFirstFixFarFromTheOutboxsNewest(second: Double, north: Double, refusal: FixRefusal?) {
+    @Test(arguments: [(4.0, 111_000.0, FixRejection.jump(meters: 111_000)), (4, 300, nil), (50_000, 111_000, nil)])
+    func noFirstFixFarFromTheOutboxsNewest(second: Double, north: Double, rejection: FixRejection?) {
         let plausibility = Box(
             Plausibility(
                 earliest: nil, expected: Fix.sample(second).timeOfFix, newest: LocationUpdate(.sample(0))))
-        #expect(plausibility.judge(.sample(second, north: north), latest: nil) == refusal)
-        let next = plausibility.judge(.sample(second + 1, north: refusal == nil ? north : 0), latest: nil)
+        #expect(plausibility.judge(.sample(second, north: north), latest: nil) == rejection)
+        let next = plausibility.judge(.sample(second + 1, north: rejection == nil ? north : 0), latest: nil)
         #expect(next == nil)
     }
 
@@ -248,8 +248,8 @@ import WaypostTestSupport
 }
 
 extension Box where Value == Plausibility {
-    func judge(_ fix: Fix, latest: UTCTime?) -> FixRefusal? {
-        if case .refused(let refusal) = verdict(on: fix, latest: latest) { refusal } else { nil }
+    func judge(_ fix: Fix, latest: UTCTime?) -> FixRejection? {
+        if case .rejected(let rejection) = verdict(on: fix, latest: latest) { rejection } else { nil }
     }
 
     func verdict(on fix: Fix, latest: UTCTime? = nil) -> FixVerdict { apply { $0.judge(fix, latest: latest) } }

@@ -16,13 +16,13 @@ struct RecordedDrives {
 
     @Test(arguments: logs) func areBelieved(log: URL) throws {
         var plausibility = Plausibility(earliest: nil)
-        var refusals: [FixRefusal] = []
+        var rejections: [FixRejection] = []
         for fix in try Fixtures.fixes(in: log) {
-            if case .refused(let refusal) = plausibility.judge(fix, latest: nil) { refusals.append(refusal) }
+            if case .rejected(let rejection) = plausibility.judge(fix, latest: nil) { rejections.append(rejection) }
         }
         // Two of them are put together from pieces of which the later one is earlier.
         let expected = ["bt451.log", "humminbird-M37.log"].contains(log.lastPathComponent) ? 2 : 0
-        #expect(refusals == [FixRefusal](repeating: .notAdvancing, count: expected))
+        #expect(rejections == [FixRejection](repeating: .notAdvancing, count: expected))
     }
 
     @Test(arguments: logs) func keepTheirTimesAndAlmostTheirPlaces(log: URL) throws {

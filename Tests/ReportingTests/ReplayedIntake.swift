@@ -14,22 +14,22 @@ struct ReplayedIntake {
 
     private(set) var reports: [Report] = []
     private(set) var accepted: [Fix] = []
-    private(set) var rejected: [(fix: Fix, refusal: FixRefusal)] = []
+    private(set) var rejected: [(fix: Fix, rejection: FixRejection)] = []
     /// The fixes at which the receiver's own motion was known to be wrong.
     private(set) var contradictions = 0
 
     init(
-        _ fixes: [Fix], _ kind: ReportingPolicy.Kind = .interval(.seconds(10)), trackMeters: Double? = 5,
+        _ fixes: [Fix], _ kind: ReportingPolicy.Kind = .interval(.seconds(10)), trackToleranceMeters: Double? = 5,
         newest: LocationUpdate? = nil
     ) {
         var plausibility = Plausibility(earliest: nil, newest: newest)
         var motion = MotionFilter()
-        var shape = ShapePoints(meters: trackMeters)
+        var shape = ShapePoints(meters: trackToleranceMeters)
         var policy = ReportingPolicy(kind, heartbeat: .seconds(60))
         for fix in fixes {
             switch plausibility.judge(fix, latest: nil, after: motion.measured) {
-            case .refused(let refusal):
-                rejected.append((fix, refusal))
+            case .rejected(let rejection):
+                rejected.append((fix, rejection))
                 continue
             case .accepted(let overrulesEarlier): if overrulesEarlier { shape.forget() }
             }

@@ -163,7 +163,7 @@ import WaypostTestSupport
         var fixes = Self.drive
         fixes[50].latitude = -50
         try await reporter().run(Recording(fixes: fixes))
-        let refused = observer.events.filter { if case .refused = $0 { true } else { false } }
+        let refused = observer.events.filter { if case .rejected = $0 { true } else { false } }
         #expect(refused.count == 1)
         #expect(transport.requests.allSatisfy { !String(decoding: $0.body, as: UTF8.self).contains("-50") })
     }

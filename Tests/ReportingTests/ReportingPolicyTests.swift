@@ -86,7 +86,8 @@ import WaypostTestSupport
     /// is reported as moving, a parked receiver's speed is wild for a second, a start without motion.
     @Test(
         arguments: [
-            .interval(.seconds(10)), .interval(.seconds(30)), .accuracy(liveMeters: 100, longestInterval: .seconds(60)),
+            .interval(.seconds(10)), .interval(.seconds(30)),
+            .accuracy(liveToleranceMeters: 100, maximumInterval: .seconds(60)),
         ]
             as [ReportingPolicy.Kind])
     func ofAWrongUpdateDoesNotWait(kind: ReportingPolicy.Kind) {
@@ -126,7 +127,7 @@ import WaypostTestSupport
 
     /// Seconds at which a ride is told by a bound of 50 m and 30 s.
     private static func told(_ ride: SimulatedRide, every spacing: Double = 1) -> [Double] {
-        let policy = JudgedDrive(.accuracy(liveMeters: 50, longestInterval: .seconds(30)))
+        let policy = JudgedDrive(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
         let fixes = ride.fixes(every: spacing, wander: 0, speedNoise: 0)
         return fixes.enumerated().filter { policy.isDue($0.element) }.map { Double($0.offset) * spacing }
     }
@@ -174,7 +175,7 @@ import WaypostTestSupport
     }
 
     @Test func byAccuracyDoesNotNeedASpeed() {
-        let policy = JudgedDrive(.accuracy(liveMeters: 50, longestInterval: .seconds(30)))
+        let policy = JudgedDrive(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
         let times = (0..<100).filter { policy.isDue(.sample(Double($0), north: Double($0) * 15)) }
         // The track tells both from the third fix on.
         #expect(times.count <= 6 && zip(times, times.dropFirst()).allSatisfy { $1 - $0 <= 30 })
@@ -191,7 +192,8 @@ import WaypostTestSupport
     /// What it knew of the time that never was is no measure of a manoeuvre.
     @Test func byAccuracyOfAClockSetBackGoesOn() {
         let ride = SimulatedRide.round(stops: 5, seed: 3).fixes(every: 1, wander: 0, speedNoise: 0)
-        let policies = (0..<2).map { _ in JudgedDrive(.accuracy(liveMeters: 50, longestInterval: .seconds(30))) }
+        let policies = (0..<2).map { _ in JudgedDrive(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
+        }
         for second in 0..<3 {
             _ = policies[0].isDue(.sample(100_000 + Double(second), north: Double(second) * 10, speed: 10))
         }
@@ -216,6 +218,35 @@ import WaypostTestSupport
         var fix = Fix.sample(0)
         (fix.altitudeMeters, fix.geoidSeparationMeters) = (altitude, separation)
         #expect(LocationUpdate(fix).altitudeMeters == expected)
+    }
+
+    /// What is sent is what is stored, to the last bit.
+    @Test func isRoundedToTheCentimeter() {
+        var fix = Fix.sample(0)
+        fix.latitude = 48.117_333_349_9
+        fix.longitude = -11.516_666_666_666_667
+        fix.altitudeMeters = 545.404
+        fix.geoidSeparationMeters = 46.905
+        fix.speedMetersPerSecond = 12.345_1
+        fix.horizontalAccuracyMeters = 2.504_999
+        let update = LocationUpdate(fix)
+        #expect(update.latitude == 48.1173333 && update.longitude == -11.5166667)
+        #expect(update.altitudeMeters == 592.31 && update.speedMetersPerSecond == 12.35)
+        #expect(update.horizontalAccuracyMeters == 2.5)
+    }
+
+    /// Rounding once more for the wire changes nothing.
+    @Test func isRoundedForGood() {
+        var chance = SplitMix64(seed: 1)
+        for _ in 0..<10_000 {
+            var fix = Fix.sample(0)
+            fix.latitude = .random(in: -90...90, using: &chance)
+            fix.longitude = .random(in: -180...180, using: &chance)
+            fix.speedMetersPerSecond = .random(in: 0...200, using: &chance)
+            fix.horizontalAccuracyMeters = .random(in: 0...10_000, using: &chance)
+            let update = LocationUpdate(fix)
+            #expect(LocationUpdate(Fix(update)) == update)
+        }
     }
 }
 

@@ -48,7 +48,7 @@ import WaypostTestSupport
         let drive = Drive(hasSwitch: true)
         drive.fix(0, north: 900, "a\n")
         #expect(drive.receiver == "", "nothing precedes it")
-        drive.fix(1, north: 800, "b\n") { .refused($0, .jump(meters: 9)) }
+        drive.fix(1, north: 800, "b\n") { .rejected($0, .jump(meters: 9)) }
         drive.fix(2, north: 700, "c\n")
         #expect(drive.receiver == "b")
         drive.fix(3, north: 600, "d\n") { _ in .withheld }

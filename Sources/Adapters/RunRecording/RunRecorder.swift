@@ -58,7 +58,7 @@ package final class RunRecorder: ReportingObserver, ReceiverTap {
     package func observe(_ event: ReportingEvent) {
         state.withLock { state in
             switch event {
-            case .fix(let fix), .refused(let fix, _):
+            case .fix(let fix), .rejected(let fix, _):
                 for reads in state.unjudged?.release(until: fix) ?? [] {
                     if let reads { reads.forEach { state.backlog.add($0) } } else { state.backlog.breakOff() }
                 }

@@ -29,14 +29,10 @@ package enum TokenFault: Sendable, Hashable {
     case cancelled
 
     /// The kinds of failure that differ in their remedy.
-    package enum Kind: String, Sendable, Hashable, CaseIterable {
-        case endpointUnreachable = "token_endpoint_unreachable"
-        case endpointTLS = "token_endpoint_tls"
-        case rejected = "token_refused"
-        case unusable = "token_unusable"
-        case wrongClaims = "token_claims_wrong"
+    package enum Kind: Sendable, Hashable {
+        case endpointUnreachable, endpointTLS, rejected, unusable, wrongClaims
         /// A command, a file or a provider.
-        case sourceFailed = "token_source_failed"
+        case sourceFailed
     }
 
     package var kind: Kind {

@@ -75,7 +75,8 @@ enum BundledText {
     private static let plainKeys = Set(ConfigurationKey.all.filter(\.isNumber).map(\.name)).union([
         "caFile", "clientCertificateFile", "clientKeyFile", "credential", "device", "durability", "environment",
         "expirationFormat", "expirationKey", "file", "format", "host", "level", "listen", "method", "path", "policy",
-        "privateWhen", "providerId", "scheme", "service", "stateOnStop", "stateWhileRunning", "tokenKey", "tokenShape",
+        "privateModeFile", "providerId", "scheme", "service", "stateOnStop", "stateWhileRunning", "tokenKey",
+        "tokenShape",
         "type", "vehicleId",
     ])
     /// Keys whose URLs are cut to host and path.

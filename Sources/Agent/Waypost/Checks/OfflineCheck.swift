@@ -1,4 +1,5 @@
 import BackendAuthorization
+import Conditions
 import FleetEngine
 import Glibc
 import LinuxPlatform
@@ -140,11 +141,11 @@ package enum OfflineCheck {
     /// Whether the folder of the private switch is there, and open to the service: one that it may not look into counts
     /// as a switch that is on.
     private static func privateSwitch(_ configuration: Configuration) -> [CheckLine] {
-        guard let path = configuration.privateWhen else { return [] }
+        guard let path = configuration.privateModeFile else { return [] }
         let folder = FileSystem.parent(of: path)
         let user = configuration.expectedUser
         func line(_ verdict: CheckLine.Verdict, _ text: String) -> [CheckLine] {
-            [CheckLine(verdict, "vehicle", "vehicle.privateWhen: \(path) \(text)")]
+            [CheckLine(verdict, "vehicle", "vehicle.privateModeFile: \(path) \(text)")]
         }
         if isHidden(folder) || isHidden(path) || isClosed(folder, to: user) {
             return line(

@@ -158,7 +158,7 @@ extension OnlineCheck {
 extension OnlineCheck {
     /// How long a receiver may take to its first fix here, once it is heard; and one that is not heard, to be heard.
     private static let patience = (
-        fix: Duration.seconds(30), sentence: Duration.seconds(15), refusal: Duration.seconds(5)
+        fix: Duration.seconds(30), sentence: Duration.seconds(15), rejection: Duration.seconds(5)
     )
 
     private static func longestWait(for source: ReceiverConfiguration.Source) -> Duration {
@@ -173,20 +173,20 @@ extension OnlineCheck {
         }
         func failing(_ text: String) -> CheckLine { CheckLine(.fail, "receiver", "\(receiver.state); \(text)") }
         guard let seconds = receiver.secondsSinceFix else {
-            guard let refusal = receiver.refusal else {
+            guard let rejection = receiver.rejection else {
                 let cause = ReceiverWarning.allCases.first { warning in
                     warning.preventsFix && receiver.warnings.contains(warning.description)
                 }
                 return failing("the service has had no fix yet\(cause.map { "; \($0)" } ?? sky(receiver.kind))")
             }
-            return failing("the service has rejected every fix: \(refusals(refusal, receiver.refusalKind))")
+            return failing("the service has rejected every fix: \(rejections(rejection, receiver.rejectionKind))")
         }
         if let difference = receiver.clockDifference {
             return failing("its time is \(difference): switch it off and on")
         }
         let fix = "the service had its last fix \(seconds) s ago"
-        if let refusal = receiver.refusal, seconds > Int(patience.refusal / .seconds(1)) {
-            return failing("\(fix), and rejects those that come: \(refusals(refusal, receiver.refusalKind))")
+        if let rejection = receiver.rejection, seconds > Int(patience.rejection / .seconds(1)) {
+            return failing("\(fix), and rejects those that come: \(rejections(rejection, receiver.rejectionKind))")
         }
         // A receiver that is well gives one each second or so.
         guard receiver.kind == ReceiverState.Kind.receiving.rawValue, seconds <= Int(patience.fix / .seconds(1)) else {
@@ -198,9 +198,9 @@ extension OnlineCheck {
         return CheckLine(.ok, "receiver", "\(receiver.state); \(fix), \(receiver.quality ?? "of unknown quality")")
     }
 
-    private static func refusals(_ refusal: String, _ kind: String?) -> String {
-        kind == FixRefusal.notAdvancing.label
-            ? "\(refusal): the receiver repeats itself; switch it off and on" : "of the last one \(refusal)"
+    private static func rejections(_ rejection: String, _ kind: String?) -> String {
+        kind == FixRejection.notAdvancing.label
+            ? "\(rejection): the receiver repeats itself; switch it off and on" : "of the last one \(rejection)"
     }
 
     private static func sky(_ kind: String) -> String {

@@ -60,8 +60,8 @@ package struct ServiceCheck {
                 add(key, unfoundProgram(path).map { "\(key): \($0)" })
             }
             guard path.hasPrefix("/") else { continue }
-            let text = key == "vehicle.privateWhen" ? switchTrouble(path) : trouble(key, path)
-            let isHidden = key == "vehicle.privateWhen" || blindness(at: path) != nil
+            let text = key == "vehicle.privateModeFile" ? switchTrouble(path) : trouble(key, path)
+            let isHidden = key == "vehicle.privateModeFile" || blindness(at: path) != nil
             add(key, text.map { "\(key): \($0)" }, isHidden ? verdict(at: path) : verdict(path, Self.use(of: key)))
         }
         let outbox = configuration.outbox.path

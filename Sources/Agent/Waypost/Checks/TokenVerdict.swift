@@ -1,4 +1,5 @@
 package import BackendAuthorization
+import Conditions
 import ReportedText
 package import VehicleAuthorization
 

@@ -12,7 +12,7 @@ extension Configuration {
         let filesRead =
             [(name: "this configuration", path: file)]
             + filesRead.map { (name: "the file of \"\($0.key)\"", path: $0.path) }
-        let besideOutbox = [StallRecord.path(besideOutbox: ""), OwedState.suffix, OutboxVehicle.suffix]
+        let besideOutbox = [StallRecord.path(besideOutbox: ""), PendingState.suffix, OutboxVehicle.suffix]
         let outboxFiles = (OutboxConfiguration.companions + besideOutbox).map { outbox.path + $0 }
         if let used = filesRead.first(where: { used in outboxFiles.contains { Self.isSame($0, used.path) } }) {
             reading.add("outbox.path", "is \(outbox.path), whose files would replace \(used.name); use another path")
@@ -48,7 +48,7 @@ extension Configuration {
         case .file(let path, _): add("receiver.path", path)
         case .standardInput, .tcp, .udp, .gpsd: break
         }
-        add("vehicle.privateWhen", privateWhen)
+        add("vehicle.privateModeFile", privateModeFile)
         add("upload.caFile", upload.caFile)
         for (key, provider) in [("authorization", authorization), ("consumerAuthorization", consumerAuthorization)] {
             switch provider {

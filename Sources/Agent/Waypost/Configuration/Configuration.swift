@@ -15,7 +15,7 @@ public struct Configuration: Sendable {
     package var stateWhileRunning: VehicleState
     package var stateOnStop: VehicleState
     /// While there is something at this path, nothing is told of where the vehicle is.
-    package var privateWhen: String?
+    package var privateModeFile: String?
     package var receiver: ReceiverConfiguration
     package var authorization: AuthorizationConfiguration
     /// The name of the section that `authorization` was read from, for errors.
@@ -189,7 +189,7 @@ extension Configuration {
         self.vehicle = vehicle.name
         stateWhileRunning = vehicle.whileRunning
         stateOnStop = vehicle.onStop
-        privateWhen = vehicle.privateWhen
+        privateModeFile = vehicle.privateModeFile
         self.receiver = receiver
         self.authorization = authorization
         self.reporting = reporting
@@ -201,7 +201,7 @@ extension Configuration {
 
     private static func vehicle(
         _ root: inout ConfigurationSection
-    ) -> (name: VehicleName, whileRunning: VehicleState, onStop: VehicleState, privateWhen: String?)? {
+    ) -> (name: VehicleName, whileRunning: VehicleState, onStop: VehicleState, privateModeFile: String?)? {
         var section = root.section("vehicle", isRequired: true, "which vehicle this is")
         defer { section.finish() }
         func checked(_ id: String) throws(VehicleName.Problem) -> String {
@@ -222,12 +222,12 @@ extension Configuration {
         let onStop = section.choice(
             "stateOnStop", default: VehicleState.offline,
             "sent once when the service stops; on-demand vehicles only")
-        let privateWhen = section.optionalString(
-            "privateWhen", "while a file is there, nothing is kept, sent or shown of where the vehicle is")
+        let privateModeFile = section.optionalString(
+            "privateModeFile", "while a file is there, nothing is kept, sent or shown of where the vehicle is")
         guard let providerID, let vehicleID,
             let name = try? VehicleName(service: service, providerID: providerID, vehicleID: vehicleID)
         else { return nil }
-        return (name, whileRunning, onStop, privateWhen)
+        return (name, whileRunning, onStop, privateModeFile)
     }
 }
 
@@ -240,7 +240,7 @@ extension OutboxConfiguration {
             maximumBytes: Int64(
                 section.integer(
                     "maximumMegabytes", in: 1...4096, default: 64,
-                    "near this size old drives are thinned, then the oldest pending updates are evicted")) << 20)
+                    "near this size old drives are thinned, then the oldest pending updates are evicted")) * 1_000_000)
         maximumAge = section.integer(
             "maximumAgeDays", in: 1...3650, default: nil, or: "unlimited",
             "pending updates that much older than the newest are evicted"

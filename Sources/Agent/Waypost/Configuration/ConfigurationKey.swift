@@ -44,6 +44,12 @@ package struct ConfigurationKey: Sendable, Hashable {
     /// Every key, in the order in which they are read.
     package static let all = Configuration.declaredKeys
 
+    /// Keys of earlier builds, with their present names.
+    static let renamed = [
+        "reporting.liveMeters": "liveToleranceMeters", "reporting.longestIntervalSeconds": "maximumIntervalSeconds",
+        "reporting.trackMeters": "trackToleranceMeters", "vehicle.privateWhen": "privateModeFile",
+    ]
+
     /// Those whose name `word` is, or whose path it is run together; neither case counts, nor what joins its parts.
     static func meant(by word: String) -> [Self] {
         func letters(_ text: String) -> String { text.lowercased().filter(\.isLetter) }

@@ -292,6 +292,10 @@ struct ConfigurationSection {
             owner = "\"type\": \"\(ReportedText(type, limit: 60))\""
         }
         for key in (members ?? [:]).keys.sorted() where !known.contains(key) {
+            if let name = ConfigurationKey.renamed[keyPath(key)] {
+                reading.add(keyPath(key), "has a new name; write \"\(name)\"")
+                continue
+            }
             // A whole path as one key, or a key of another section, is nobody's misspelling.
             let isElsewhere =
                 key.contains(".")

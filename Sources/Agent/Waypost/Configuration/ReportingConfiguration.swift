@@ -6,7 +6,7 @@ package struct ReportingConfiguration: Sendable, Hashable {
     package var policy: ReportingPolicy.Kind
     package var heartbeat: Duration
     /// How far the told track may be from a fix; `nil`: updates alone are told.
-    package var trackMeters: Double?
+    package var trackToleranceMeters: Double?
     package var privateZones: [PrivateZone]
 
     /// The words of `reporting.policy`.
@@ -22,17 +22,17 @@ package struct ReportingConfiguration: Sendable, Hashable {
         switch word {
         case .interval:
             longest = "intervalSeconds"
-            foreign = ["liveMeters", "longestIntervalSeconds"]
+            foreign = ["liveToleranceMeters", "maximumIntervalSeconds"]
             policy = .interval(
                 section.seconds(longest, in: 5...60, default: 10, "between two updates of a moving vehicle"))
         case .accuracy:
-            longest = "longestIntervalSeconds"
+            longest = "maximumIntervalSeconds"
             foreign = ["intervalSeconds"]
             policy = .accuracy(
-                liveMeters: section.integer(
-                    "liveMeters", in: 10...1000, default: 50,
+                liveToleranceMeters: section.integer(
+                    "liveToleranceMeters", in: 10...1000, default: 50,
                     "with accuracy: how far a follower who lets the last update drive on may be from the vehicle"),
-                longestInterval: section.seconds(
+                maximumInterval: section.seconds(
                     longest, in: 5...60, default: 30, "with accuracy: most time between two updates of a moving vehicle"
                 ))
         }
@@ -40,8 +40,8 @@ package struct ReportingConfiguration: Sendable, Hashable {
         heartbeat = section.seconds(
             "heartbeatSeconds", in: 5...60, default: 60,
             "between two updates of a parked vehicle; not below the longest of a moving one")
-        trackMeters = section.integer(
-            "trackMeters", in: 1...1000, default: 5, or: "off",
+        trackToleranceMeters = section.integer(
+            "trackToleranceMeters", in: 1...1000, default: 5, or: "off",
             "how far the track told by an update and its shape points may be from any fix"
         ).map(Double.init)
         privateZones = section.circles(
@@ -54,7 +54,7 @@ package struct ReportingConfiguration: Sendable, Hashable {
                 key, value,
                 "it does nothing with the policy \"\(word.rawValue)\": remove it, or choose the other policy")
         }
-        section.require("heartbeatSeconds", heartbeat, notBelow: longest, policy.longestInterval)
+        section.require("heartbeatSeconds", heartbeat, notBelow: longest, policy.maximumInterval)
     }
 }
 

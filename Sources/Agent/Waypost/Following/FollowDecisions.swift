@@ -41,7 +41,7 @@ package struct FollowDecisions: Sendable {
     package mutating func receive(_ outcome: ReadOutcome, at now: Duration, jitter: Double) -> Decision {
         switch outcome {
         case .seen(let snapshot): return see(snapshot, at: now, jitter: jitter)
-        case .tokenRefused(let reason):
+        case .tokenRejected(let reason):
             failures += 1
             guard hasRenewedToken else {
                 hasRenewedToken = true

@@ -84,7 +84,7 @@ public struct Follower: Sendable {
             return decisions.receive(noToken: error, jitter: jitter())
         }
         let outcome = await read(with: token, routeVersion: decisions.routeVersion)
-        if case .tokenRefused = outcome { await authorization.discard(token, for: settings.context) }
+        if case .tokenRejected = outcome { await authorization.discard(token, for: settings.context) }
         return decisions.receive(outcome, at: clock.now, jitter: jitter())
     }
 

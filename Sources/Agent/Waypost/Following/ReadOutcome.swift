@@ -9,7 +9,7 @@ import StrictJSON
 package enum ReadOutcome: Sendable, Hashable {
     case seen(FollowedSnapshot)
     /// The token was rejected: once more with a new one, then hold.
-    case tokenRefused(reason: ReportedText)
+    case tokenRejected(reason: ReportedText)
     /// Will pass by itself: again after a backoff, and not before `after`.
     case retry(reason: ReportedText, after: Duration?)
     /// Waypost cannot resolve it itself: there is no such trip, the API is off.
@@ -45,7 +45,7 @@ package enum ReadOutcome: Sendable, Hashable {
                 snapshot().map(Self.seen)
                 ?? .retry(reason: "200 with a body that is not valid JSON", after: nil)
         // The remedies of an update are none for a reader.
-        case .prepareAgain(let fault): self = .tokenRefused(reason: fault.reason)
+        case .prepareAgain(let fault): self = .tokenRejected(reason: fault.reason)
         case .retry(let fault, let after), .throttled(let fault, let after):
             self = .retry(reason: fault.reason, after: after)
         case .unanswered, .intercepted, .tooLarge: self = .retry(reason: outcome.reason, after: nil)

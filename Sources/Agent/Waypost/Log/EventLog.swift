@@ -14,7 +14,7 @@ package final class EventLog: ReportingObserver {
         var first: FirstDelivery
         var receiver = ReceiverNews()
         /// When fixes were rejected for the first and the last time since one was accepted, and how many.
-        var refused: (first: Duration, last: Duration, count: Int)?
+        var rejected: (first: Duration, last: Duration, count: Int)?
     }
 
     private let log: LogWriter
@@ -46,7 +46,7 @@ package final class EventLog: ReportingObserver {
         case .privateModeBegan: log.write(levelOfOneVehicle, "the vehicle is private: nothing is told of where it is")
         case .privateModeEnded: log.write(levelOfOneVehicle, "the vehicle is private no more")
         case .fix: tellAcceptance()
-        case .refused(_, let refusal): tell(refusal)
+        case .rejected(_, let rejection): tell(rejection)
         case .tooSoon(let fix):
             log.write(.debug, "fix of \(fix.timeOfFix) is not reported: the last request began less than 5 s ago")
         case .accepted(let stored):
@@ -65,7 +65,7 @@ package final class EventLog: ReportingObserver {
                 .debug,
                 "delivered \(batch.pending.count) in \(took), \(traffic.bytesSent) bytes sent, "
                     + "\(traffic.bytesReceived) received")
-        case .failed(let outcome, _): tellTrouble(outcome.logLine, Self.level(of: outcome))
+        case .failed(let outcome, _, _): tellTrouble(outcome.logLine, Self.level(of: outcome))
         case .notPrepared(let fault):
             _ = count("", of: "token")
             tellTrouble("no token, updates are kept: \(fault.reason)", .warning)
@@ -111,18 +111,19 @@ package final class EventLog: ReportingObserver {
         log.write(.info, "delivery works again\(news)")
     }
 
-    private func tell(_ refusal: FixRefusal) {
+    private func tell(_ rejection: FixRejection) {
         let now = clock.now
         state.withLock { state in
-            state.refused = (state.refused?.first ?? now, now, (state.refused?.count ?? 0) + 1)
+            state.rejected = (state.rejected?.first ?? now, now, (state.rejected?.count ?? 0) + 1)
         }
-        remind(of: refusal.label, "fix rejected: \(refusal)")
+        remind(of: rejection.label, "fix rejected: \(rejection)")
     }
 
     private func tellAcceptance() {
-        guard let refused = state.withLock({ $0.refused.take() }), refused.last - refused.first >= Self.longestGlitch
+        guard let rejected = state.withLock({ $0.rejected.take() }),
+            rejected.last - rejected.first >= Self.longestGlitch
         else { return }
-        log.write(.info, "fixes are accepted again, after \(refused.count.grouped) were rejected")
+        log.write(.info, "fixes are accepted again, after \(rejected.count.grouped) were rejected")
     }
 
     /// Whatever its words: the figures in them change.

@@ -27,7 +27,7 @@ package final class AgentMonitor: ReportingObserver {
         /// by a host's that is kept right; `nil` while neither tells the time, and of recorded logs.
         package var lagOfLastFix: Duration?
         /// What was wrong with the last fix that was rejected.
-        package var lastRefusal: (refusal: FixRefusal, at: Duration)?
+        package var lastRejection: (rejection: FixRejection, at: Duration)?
         /// When Fleet Engine took the last position, and the time of its fix.
         package var lastDelivery: (timeOfFix: UTCTime, at: Duration)?
         /// Why nothing is sent at this moment; `nil` while all is well.
@@ -39,7 +39,7 @@ package final class AgentMonitor: ReportingObserver {
         /// Until when the token in hand serves; `nil` while there is none.
         package var tokenUntil: Duration?
         /// Why no token came, or the one in hand was not accepted, when that was last so.
-        package var lastTokenRefusal: (reason: ReportedText, at: Duration)?
+        package var lastTokenRejection: (reason: ReportedText, at: Duration)?
         /// By how much the host's clock is ahead of Fleet Engine's, or where that has not been heard of late, of the
         /// receiver's.
         package var clockOffset: (offset: Duration, isServers: Bool, at: Duration)?
@@ -48,7 +48,7 @@ package final class AgentMonitor: ReportingObserver {
         /// Until when nothing is sent, as the upload loop said.
         package var waitsUntil: Duration?
         /// How often the outbox did not answer and was bypassed.
-        package var storeRepairs = 0
+        package var storeBypasses = 0
         /// Why the last run ended itself.
         package var lastStall: StallRecord?
         /// The outbox's warnings in force, which it gives although it stores updates.
@@ -86,8 +86,9 @@ package final class AgentMonitor: ReportingObserver {
         /// Why no fix that came was taken, as far as the receiver's output tells; `nil` when one was, or none came.
         package var reasonForNoFix: String? {
             guard firstFixAt == nil else { return nil }
-            if let lastRefusal {
-                return "\(counts.fixesRead.counted("fix", "fixes")) rejected; of the last one \(lastRefusal.refusal)"
+            if let lastRejection {
+                return
+                    "\(counts.fixesRead.counted("fix", "fixes")) rejected; of the last one \(lastRejection.rejection)"
             }
             return warningsAt.filter(\.key.preventsFix).max { $0.value < $1.value }?.key.description
         }
@@ -117,14 +118,19 @@ package final class AgentMonitor: ReportingObserver {
     /// Time since the start.
     package var uptime: Duration { clock.now }
 
-    /// Counts a token that the provider was asked for beyond the cache.
-    package func countTokenFetch() { state.withLock { $0.counts.tokenFetches += 1 } }
-
     /// Counts that the outbox did not answer and was bypassed.
-    func countStoreRepair() { state.withLock { $0.storeRepairs += 1 } }
+    func countStoreBypass() { state.withLock { $0.storeBypasses += 1 } }
 
-    /// Notes how the renewal of the token fares.
-    package func note(renewal: TokenRenewal) {
+    /// Counts the tokens that the provider was asked for, and notes how their renewal fares.
+    package func note(_ event: TokenEvent) {
+        switch event {
+        case .asked: state.withLock { $0.counts.tokenFetches += 1 }
+        case .renewal(let renewal, _): note(renewal)
+        case .answered, .warning: break
+        }
+    }
+
+    private func note(_ renewal: TokenRenewal) {
         let now = clock.now
         state.withLock { state in
             switch renewal {
@@ -133,7 +139,7 @@ package final class AgentMonitor: ReportingObserver {
             case .fails(let error, let remaining):
                 state.renewalTrouble = ("\(error)", state.renewalTrouble?.since ?? now, now + remaining)
                 state.tokenUntil = now + remaining
-                if error.isRefusal { state.lastTokenRefusal = ("\(error)", now) }
+                if error.isRefusal { state.lastTokenRejection = ("\(error)", now) }
             }
         }
     }
@@ -200,15 +206,15 @@ package final class AgentMonitor: ReportingObserver {
                 }
                 state.lastDelivery = (batch.last.timeOfFix, now)
                 state.trouble = nil
-            case .failed(let outcome, _):
+            case .failed(let outcome, _, _):
                 state.delivery(meets: DeliveryTrouble.Kind(outcome), outcome.reason, at: now)
                 if case .prepareAgain = outcome {
-                    state.lastTokenRefusal = ("Fleet Engine rejected it: \(outcome.reason)", now)
+                    state.lastTokenRejection = ("Fleet Engine rejected it: \(outcome.reason)", now)
                 }
             case .notPrepared(let fault):
                 state.delivery(meets: .token, fault.reason, at: now)
                 if case .noPermit(let missing) = fault, missing.cause.isRejection {
-                    state.lastTokenRefusal = (fault.reason, now)
+                    state.lastTokenRejection = (fault.reason, now)
                 }
             // While positions go out from memory nothing waits for the outbox.
             case .outboxFailed(let error):
@@ -218,7 +224,7 @@ package final class AgentMonitor: ReportingObserver {
                 if state.trouble?.kind == .outbox { state.trouble = nil }
             case .accepted: state.memoryOnly = nil
             case .waiting(let delay): state.waitsUntil = now + delay
-            case .refused(_, let refusal): state.lastRefusal = (refusal, now)
+            case .rejected(_, let rejection): state.lastRejection = (rejection, now)
             case .announced:
                 state.waitsUntil = nil
                 if state.trouble?.kind != .outbox { state.trouble = nil }
@@ -232,13 +238,15 @@ package final class AgentMonitor: ReportingObserver {
 package struct DeliveryTrouble: Sendable, Hashable {
     /// Where delivery ends; the words of `/status`.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
-        case token, tokenRefused, retry, throttled, unreachable, intercepted, hold, rejected, outbox
+        case token
+        case tokenRejected = "token_rejected"
+        case retry, throttled, unreachable, intercepted, hold, rejected, outbox
 
         /// `delivered` is none.
         init(_ outcome: DeliveryOutcome) {
             self =
                 switch outcome {
-                case .prepareAgain: .tokenRefused
+                case .prepareAgain: .tokenRejected
                 case .delivered, .retry: .retry
                 case .throttled: .throttled
                 case .unanswered: .unreachable
@@ -252,7 +260,7 @@ package struct DeliveryTrouble: Sendable, Hashable {
         fileprivate var words: ReportedText {
             switch self {
             case .token: "there is no token"
-            case .tokenRefused: "Fleet Engine rejects the token"
+            case .tokenRejected: "Fleet Engine rejects the token"
             case .retry: "Fleet Engine cannot take updates now"
             case .throttled: "Fleet Engine limits how often updates come"
             case .unreachable: "Fleet Engine cannot be reached"
@@ -288,20 +296,20 @@ package struct DeliveryCounts: Sendable, Hashable {
     package var retries = 0
     package var tokenFetches = 0
     package var traffic = Traffic()
-    package var refusedFixes: [String: Int] = [:]
+    package var rejectedFixes: [String: Int] = [:]
     package var receiverWarnings: [String: Int] = [:]
     package var notStored = 0
 
     package init() {}
 
     /// All fixes that came, whatever became of them.
-    package var fixesRead: Int { fixes + withheld + refusedFixes.values.reduce(0, +) }
+    package var fixesRead: Int { fixes + withheld + rejectedFixes.values.reduce(0, +) }
 
     package mutating func count(_ event: ReportingEvent) {
         switch event {
         case .fix: fixes += 1
         case .withheld: withheld += 1
-        case .refused(_, let refusal): refusedFixes[refusal.label, default: 0] += 1
+        case .rejected(_, let rejection): rejectedFixes[rejection.label, default: 0] += 1
         case .receiverWarning(let warning): receiverWarnings[warning.label, default: 0] += 1
         case .accepted: accepted += 1
         case .notStored: notStored += 1
@@ -309,7 +317,7 @@ package struct DeliveryCounts: Sendable, Hashable {
         case .delivered(let batch, let traffic, _):
             delivered += batch.pending.count
             self.traffic += traffic
-        case .failed(let outcome, let traffic):
+        case .failed(let outcome, let traffic, _):
             if outcome.isFailedAttempt { retries += 1 }
             self.traffic += traffic
         case .announced(_, let traffic):

@@ -33,8 +33,8 @@ extension StatusReport {
             evictions.sorted { $0.key < $1.key }.map { ("reason=\"\($0.key)\"", Int($0.value.count)) })
         counter("fixes_total", "Fixes that were not rejected.", fixes)
         family(
-            "fixes_refused_total", "counter", "Fixes that were rejected, by reason.",
-            refusedFixes.sorted { $0.key < $1.key }.map { ("reason=\"\($0.key)\"", $0.value) })
+            "fixes_rejected_total", "counter", "Fixes that were rejected, by reason.",
+            rejectedFixes.sorted { $0.key < $1.key }.map { ("reason=\"\($0.key)\"", $0.value) })
         family(
             "receiver_warnings_total", "counter", "Warnings of the receiver, by kind.",
             receiverWarnings.sorted { $0.key < $1.key }.map { ("kind=\"\($0.key)\"", $0.value) })
@@ -48,7 +48,7 @@ extension StatusReport {
         family(
             "receiver_state", "gauge", "1 for the state that the receiver is in.",
             ReceiverState.Kind.allCases.map { ("state=\"\($0.rawValue)\"", $0.rawValue == receiver.kind ? 1 : 0) })
-        gauge("private", "1 while nothing is told of where the vehicle is.", privateSeconds == nil ? 0 : 1)
+        gauge("private_mode", "1 while nothing is told of where the vehicle is.", privateSeconds == nil ? 0 : 1)
         gauge("seconds_since_fix", "Seconds since the last fix that was not rejected.", receiver.secondsSinceFix)
         gauge("satellites_used", "Satellites that the position is made of.", receiver.satellitesUsed)
         gauge("satellites_in_view", "Satellites that the receiver sees.", receiver.satellitesInView)
@@ -72,13 +72,13 @@ extension StatusReport {
         gauge("clock_offset_seconds", "Seconds by which the host's clock is ahead.", clockOffsetSeconds)
         gauge("token_seconds_left", "Seconds for which the token in hand is used; 0 without one.", tokenSecondsLeft)
         gauge(
-            "seconds_since_token_refusal", "Seconds since no token was given, or one was not accepted.",
-            token?.lastRefusalSecondsAgo)
+            "seconds_since_token_rejection", "Seconds since no token was given, or one was not accepted.",
+            token?.lastRejectionSecondsAgo)
         family(
-            "repairs_total", "counter", "How often a stalled stage was bypassed, by stage.",
-            Stage.allCases.map { ("stage=\"\($0.rawValue)\"", repairs[$0.rawValue] ?? 0) })
+            "stage_bypasses_total", "counter", "How often a stalled stage was bypassed, by stage.",
+            Stage.allCases.map { ("stage=\"\($0.rawValue)\"", stageBypasses[$0.rawValue] ?? 0) })
         family(
-            "last_run_stalled", "gauge", "1 for the stage whose stall ended the last run.",
+            "last_run_stalled_stage", "gauge", "1 for the stage whose stall ended the last run.",
             Stage.allCases.map { ("stage=\"\($0.rawValue)\"", lastStall?.stage == $0 ? 1 : 0) })
         gauge(
             "reload_rejected", "1 when the last reload of the configuration was rejected.",

@@ -107,7 +107,8 @@ extension StatusReport {
         case .waiting: cause = ended("Receiver \(receiver.state)")
         case .starting where receiver.secondsSinceFix == nil || isLate, nil where isLate:
             cause = ended("Receiver \(receiver.state)")
-        case .receiving where receiver.refusal != nil && (isLate || receiver.secondsSinceFix == nil): cause = refusals
+        case .receiving where receiver.rejection != nil && (isLate || receiver.secondsSinceFix == nil):
+            cause = rejections
         case .receiving where isLate:
             cause =
                 "\(ended("Receiver \(receiver.state)")) No sentence has brought a position"
@@ -148,14 +149,14 @@ extension StatusReport {
                 + "and if that does not help, replace its firmware or itself.")
     }
 
-    private var refusals: String {
+    private var rejections: String {
         let remedy =
-            switch receiver.refusalKind {
+            switch receiver.rejectionKind {
             case "before_build", "in_the_future", "unconfirmed_time", "not_advancing":
                 "compare the receiver's date with this host's clock"
             default: "if it does not pass, check the receiver and its antenna"
             }
-        return "Fixes arrive, but are rejected; of the last one: \(receiver.refusal ?? ""); \(remedy)."
+        return "Fixes arrive, but are rejected; of the last one: \(receiver.rejection ?? ""); \(remedy)."
     }
 
     /// What the receiver says of itself, as of its antenna, is the cause more often than not.
@@ -238,7 +239,7 @@ extension StatusReport {
             "Smaller batches are tried until the one is found; waypost outbox list shows it "
                 + "then."
         // What an outbox reports names its remedy, which isn't always the disk.
-        case .outbox, .tokenRefused, .retry, .throttled, .intercepted, .hold, nil: ""
+        case .outbox, .tokenRejected, .retry, .throttled, .intercepted, .hold, nil: ""
         }
     }
 }

@@ -9,7 +9,7 @@ package import TimeAndChance
 package struct StatusReport: Sendable, Hashable, Codable {
     package struct Receiver: Sendable, Hashable, Codable {
         package var state: String
-        /// The kind of the state: `starting`, `receiving`, `noPosition`, `waiting` or `ended`.
+        /// The kind of the state: `starting`, `receiving`, `no_position`, `waiting` or `ended`.
         package var kind: String
         /// Seconds since the last accepted fix; absent before the first.
         package var secondsSinceFix: Int?
@@ -32,9 +32,9 @@ package struct StatusReport: Sendable, Hashable, Codable {
         /// The satellites that the receiver sees, by system; absent where it has not told within the last half minute.
         package var sky: [SystemInView]?
         /// What is wrong with the fixes that come; absent while they are accepted, or none come.
-        package var refusal: String?
-        /// The same in one word, a key of `refusedFixes`.
-        package var refusalKind: String?
+        package var rejection: String?
+        /// The same in one word, a key of `rejectedFixes`.
+        package var rejectionKind: String?
         /// What the receiver has warned of within the last ten minutes.
         package var warnings: [String]
     }
@@ -62,8 +62,8 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var expiresAt: String?
         package var secondsLeft: Int?
         /// Why none came, or the one in hand was not accepted, when that was last so.
-        package var lastRefusal: String?
-        package var lastRefusalSecondsAgo: Int?
+        package var lastRejection: String?
+        package var lastRejectionSecondsAgo: Int?
     }
 
     /// The outbox's files.
@@ -89,7 +89,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var timeOfFix: String?
         /// Why nothing is sent; absent while all is well.
         package var trouble: String?
-        /// The kind of the trouble: `token`, `tokenRefused`, `retry`, `throttled`, `unreachable`, `intercepted`,
+        /// The kind of the trouble: `token`, `token_rejected`, `retry`, `throttled`, `unreachable`, `intercepted`,
         /// `hold`, `rejected` or `outbox`.
         package var troubleKind: String?
         package var troubleSeconds: Int?
@@ -146,11 +146,11 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package var bytesSent: Int
     package var bytesReceived: Int
     package var fixes: Int
-    package var refusedFixes: [String: Int]
+    package var rejectedFixes: [String: Int]
     package var receiverWarnings: [String: Int]
     package var notStored: Int
     /// How often a stalled stage was bypassed, by stage.
-    package var repairs: [String: Int]
+    package var stageBypasses: [String: Int]
     /// Why the last run ended itself; absent when it did not.
     package var lastStall: StallRecord?
     /// What should be known of the outbox although it stores updates.
@@ -211,10 +211,10 @@ package struct StatusReport: Sendable, Hashable, Codable {
         bytesSent = snapshot.counts.traffic.bytesSent
         bytesReceived = snapshot.counts.traffic.bytesReceived
         fixes = snapshot.counts.fixes
-        refusedFixes = snapshot.counts.refusedFixes
+        rejectedFixes = snapshot.counts.rejectedFixes
         receiverWarnings = snapshot.counts.receiverWarnings
         notStored = snapshot.counts.notStored
-        repairs = snapshot.storeRepairs > 0 ? [Stage.store.rawValue: snapshot.storeRepairs] : [:]
+        stageBypasses = snapshot.storeBypasses > 0 ? [Stage.store.rawValue: snapshot.storeBypasses] : [:]
         lastStall = snapshot.lastStall
         outboxWarning = snapshot.outboxWarning
         let offset = snapshot.clockOffset?.offset
@@ -256,16 +256,16 @@ package struct StatusReport: Sendable, Hashable, Codable {
 
 extension StatusReport.Receiver {
     /// Fixes come each second or so: the last one that was rejected longer ago than this says nothing of now.
-    private static let newestRefusal = Duration.seconds(30)
+    private static let newestRejection = Duration.seconds(30)
     /// A warning that came longer ago than this says nothing of now.
     private static let newestWarning = Duration.seconds(600)
     /// The same of what is true for a moment only.
     private static let newestView = Duration.seconds(30)
 
     fileprivate init(_ snapshot: AgentMonitor.Snapshot, at now: Duration) {
-        let refusal = snapshot.lastRefusal.flatMap { last in
-            now - last.at < Self.newestRefusal && last.at > (snapshot.lastFix?.at ?? .zero - .seconds(1))
-                ? last.refusal : nil
+        let rejection = snapshot.lastRejection.flatMap { last in
+            now - last.at < Self.newestRejection && last.at > (snapshot.lastFix?.at ?? .zero - .seconds(1))
+                ? last.rejection : nil
         }
         let fix = snapshot.lastFix.flatMap { now - $0.at < Self.newestView ? $0.fix : nil }
         let sky = snapshot.sky.flatMap { now - $0.at < Self.newestView ? $0.sky : nil }
@@ -280,7 +280,7 @@ extension StatusReport.Receiver {
             accuracyMeters: fix?.horizontalAccuracyMeters.map(tenths), hdop: fix?.hdop.map(tenths),
             satellitesUsed: fix?.satellitesUsed ?? sky?.satellites.count(where: \.isUsed),
             satellitesInView: sky?.satellites.count, sky: sky.map(StatusReport.SystemInView.all),
-            refusal: refusal?.description, refusalKind: refusal?.label,
+            rejection: rejection?.description, rejectionKind: rejection?.label,
             warnings: snapshot.warningsAt.filter { now - $0.value < Self.newestWarning }.map(\.key.description).sorted()
         )
     }
@@ -347,8 +347,8 @@ extension StatusReport.Token {
         self.init(
             provider: provider, expiresAt: left.flatMap { present?.advanced(by: $0).description },
             secondsLeft: left.map { Int($0.components.seconds) },
-            lastRefusal: snapshot.lastTokenRefusal?.reason.description,
-            lastRefusalSecondsAgo: seconds(from: snapshot.lastTokenRefusal?.at, to: now))
+            lastRejection: snapshot.lastTokenRejection?.reason.description,
+            lastRejectionSecondsAgo: seconds(from: snapshot.lastTokenRejection?.at, to: now))
     }
 }
 

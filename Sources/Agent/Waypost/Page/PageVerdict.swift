@@ -46,7 +46,7 @@ extension PageVerdict {
         case .waiting: "No receiver"
         case .starting, nil: "The receiver is silent"
         case .ended: "The log has ended"
-        case .receiving where receiver.refusal != nil: "Positions are rejected"
+        case .receiving where receiver.rejection != nil: "Positions are rejected"
         case .receiving, .noPosition: "No position"
         }
     }
@@ -54,7 +54,7 @@ extension PageVerdict {
     private static func delivery(_ delivery: StatusReport.Delivery) -> String {
         switch delivery.troubleKind.flatMap(DeliveryTrouble.Kind.init(rawValue:)) {
         case .token: "No token"
-        case .tokenRefused: "The token is rejected"
+        case .tokenRejected: "The token is rejected"
         case .retry: "Fleet Engine is busy"
         case .throttled: "Fleet Engine limits the updates"
         case .unreachable: "Fleet Engine cannot be reached"

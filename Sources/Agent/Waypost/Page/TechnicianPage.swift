@@ -173,7 +173,7 @@ enum TechnicianPage {
           const rows = (id, all) => list(id, all.filter(([, value]) => value != null && value !== ""));
           rows("receiver", [
             ["State", receiver.state, receiver.kind === "receiving" ? "" : "bad"],
-            ["Rejected", receiver.refusal, "bad"],
+            ["Rejected", receiver.rejection, "bad"],
             ...receiver.warnings.map(warning => ["Warning", warning, "late"]),
             ["Last place", place && placeLink(place)],
             ["Speed", place && place.speed != null ? rate(place.speed) : null],
@@ -195,8 +195,8 @@ enum TechnicianPage {
             ["From", token.provider],
             ["State", token.expiresAt ? null : "none", status.tokenFetches ? "late" : ""],
             ["Valid until", moment(token.expiresAt)],
-            ["Last refusal", token.lastRefusal, "late"],
-            ["Refused", token.lastRefusalSecondsAgo == null ? null : ago(token.lastRefusalSecondsAgo)],
+            ["Last rejection", token.lastRejection, "late"],
+            ["Rejected", token.lastRejectionSecondsAgo == null ? null : ago(token.lastRejectionSecondsAgo)],
             ["Asked for", counted(status.tokenFetches, "time", "times")],
           ]);
           rows("service", [

@@ -54,7 +54,7 @@ extension ProgressWatch {
     /// What intake and upload loop report: that they act, for how long they wait, that they have nothing to do.
     package mutating func take(_ event: ReportingEvent) {
         switch event {
-        case .fix, .refused, .withheld: rests(.intake)
+        case .fix, .rejected, .withheld: rests(.intake)
         case .uploading:
             moved(.upload)
             moved(.transport)

@@ -25,7 +25,7 @@ struct ServiceParts: Sendable {
         let history = HistoryKeeper(clock: clock)
         let recorder = isRecorded ? RunRecorder(now: { .system }) : nil
         recorder?.keepPrivate(
-            in: configuration.reporting.privateZones, hasSwitch: configuration.privateWhen != nil)
+            in: configuration.reporting.privateZones, hasSwitch: configuration.privateModeFile != nil)
         log = LogWriter(
             level: configuration.log.level, format: configuration.log.format, hearsDebug: isRecorded
         ) { level, text in
@@ -52,10 +52,14 @@ struct ServiceParts: Sendable {
         if let ownProvider { provider = ownProvider } else { provider = try configuration.makeProvider(log: log) }
         return configuration.cached(
             provider, clock: ContinuousClock(), log: log, policy: policy,
-            fetched: { [monitor, progress] in
-                monitor.countTokenFetch()
-                progress.moved(.token)
-            }, answered: { [progress] in progress.rests(.token) }, renewal: { [monitor] in monitor.note(renewal: $0) })
+            report: { [monitor, progress] event in
+                monitor.note(event)
+                switch event {
+                case .asked: progress.moved(.token)
+                case .answered: progress.rests(.token)
+                case .renewal, .warning: break
+                }
+            })
     }
 
     /// Opens the outbox, and connects it with receiver and delivery.
@@ -72,7 +76,7 @@ struct ServiceParts: Sendable {
             latestFix: { isRecording ? nil : Release.latestFix(at: .synchronizedSystem) }, clock: clock, log: log,
             monitor: monitor, observers: observers(isRecording: isRecording), present: isRecording ? nil : present,
             progress: progress)
-        parts.storeGaveUp = { [monitor] in monitor.countStoreRepair() }
+        parts.storeGaveUp = { [monitor] in monitor.countStoreBypass() }
         return try await VehicleAgent(configuration, parts)
     }
 

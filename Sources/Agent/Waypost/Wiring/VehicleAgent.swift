@@ -59,7 +59,7 @@ package struct VehicleAgent: Sendable {
     private let outbox: TimeLimitedOutbox<SQLiteOutbox>
     /// Whether the outbox was not open when this was made.
     private let opensLate: Bool
-    private let owedState: OwedState
+    private let pendingState: PendingState
     let reporter: Reporter
     private let source: any FixSource
     /// Whether there is a private switch to be watched.
@@ -75,7 +75,7 @@ package struct VehicleAgent: Sendable {
         progress = parts.progress
         vehicle = configuration.vehicle
         presenceOnStop = Presence(configuration.stateOnStop)
-        hasPrivateSwitch = configuration.privateWhen != nil
+        hasPrivateSwitch = configuration.privateModeFile != nil
         outbox = TimeLimitedOutbox(
             SQLiteOutbox(configuration.outbox(reportingTo: parts)), clock: parts.clock, progress: parts.progress,
             gaveUp: parts.storeGaveUp)
@@ -91,7 +91,7 @@ package struct VehicleAgent: Sendable {
             monitor.note(notOpen: error)
             log.write(.error, "positions are sent from memory only: \(error)")
         }
-        owedState = OwedState(of: configuration.vehicle, besideOutbox: configuration.outbox.path)
+        pendingState = PendingState(of: configuration.vehicle, besideOutbox: configuration.outbox.path)
         // An outbox that fails here says so at its first use.
         let newest = try? await outbox.next(BatchRequest(maximumPastLocations: 0, withBacklog: false)).newest?.update
         if let newest { parts.present?.note(lastGood: newest.timeOfFix) }
@@ -113,7 +113,7 @@ package struct VehicleAgent: Sendable {
             plausibility: Plausibility(
                 earliest: parts.expectedFix.map { _ in Release.date }, expected: parts.expectedFix,
                 newest: parts.expectedFix.flatMap { _ in newest }),  // a recorded log may be older
-            shape: ShapePoints(meters: reporting.trackMeters),
+            shape: ShapePoints(meters: reporting.trackToleranceMeters),
             policy: ReportingPolicy(reporting.policy, heartbeat: reporting.heartbeat), spacing: parts.spacing,
             privateMode: PrivateMode(zones: reporting.privateZones), upload: configuration.uploadSettings)
         return Reporter(
@@ -129,7 +129,7 @@ package struct VehicleAgent: Sendable {
             await reporter.lookAtSwitch()  // what waits may go out before the first fix
             if progress != nil {
                 if hasPrivateSwitch { group.addTask { await watchPrivateSwitch() } }
-                group.addTask { await announceOwedPresence() }
+                group.addTask { await announcePendingState() }
             }
             var failure: FixSourceError?
             do throws(FixSourceError) { try await reporter.run(source) } catch { failure = error }
@@ -190,9 +190,9 @@ package struct VehicleAgent: Sendable {
     /// Tells Fleet Engine that the vehicle has stopped, unless `isSilent`, and closes the outbox, as far as `Stopping`
     /// has time for it. With `keepsLocks`, its locks stay held.
     ///
-    /// A state that could not be sent is owed: the next start sends it, unless its first update comes before.
+    /// A state that could not be sent stays pending: the next start sends it, unless its first update comes before.
     func shutDown(isSilent: Bool = false, keepsLocks: Bool = false) async {
-        var isOwed: Bool?
+        var isPending: Bool?
         if vehicle.service == .onDemandTrips, !isSilent {
             let presence = presenceAtEnd
             let telling = AbandonableCall<Bool>()
@@ -203,12 +203,12 @@ package struct VehicleAgent: Sendable {
             if !isTold {
                 log.write(.warning, "\(vehicle) could not be set \(presence.words); the next start will")
             }
-            isOwed = !isTold
+            isPending = !isTold
         }
         if keepsLocks { LockHandover.begin() }
-        let closing: Void? = await AbandonableCall().run(within: Stopping.longestClosing, on: clock) { [isOwed] in
+        let closing: Void? = await AbandonableCall().run(within: Stopping.longestClosing, on: clock) { [isPending] in
             await close()
-            if let isOwed { await owedState.set(isOwed, log: log) }
+            if let isPending { await pendingState.set(isPending, log: log) }
         }
         LockHandover.end()
         if closing == nil { log.write(.error, "the outbox is not closed: it does not answer; check its disk (dmesg)") }
@@ -220,9 +220,9 @@ package struct VehicleAgent: Sendable {
         await reporter.networkReturned()
     }
 
-    /// Sends the state that the last stop owes, until that succeeds or any delivery has carried a newer one.
-    func announceOwedPresence() async {
-        guard vehicle.service == .onDemandTrips, await owedState.isOwed else { return }
+    /// Sends the state that the last stop left pending, until that succeeds or any delivery has carried a newer one.
+    func announcePendingState() async {
+        guard vehicle.service == .onDemandTrips, await pendingState.isPending else { return }
         var level = LogLevel.warning
         var pause = Duration.seconds(30)
         while !Task.isCancelled {
@@ -232,7 +232,7 @@ package struct VehicleAgent: Sendable {
             await clock.sleep(for: pause)
             pause = min(pause * 2, .seconds(300))
         }
-        if !Task.isCancelled { await owedState.set(false, log: log) }
+        if !Task.isCancelled { await pendingState.set(false, log: log) }
     }
 
     /// A private vehicle is offline, whatever is told of others.

@@ -97,8 +97,8 @@ struct StatusPage {
             wrapped: "\(report.fixes.counted("fix", "fixes")), \(report.requests.counted("request")), "
                 + "\(report.retries.counted("retry", "retries")), \(report.tokenFetches.counted("token request")), "
                 + "\(report.bytesSent.counted("byte")) sent, \(report.bytesReceived.grouped) received")
-        let repairs = report.repairs.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
-        lines.add("repairs", wrapped: repairs.joined(separator: ", "))
+        let bypasses = report.stageBypasses.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        lines.add("bypasses", wrapped: bypasses.joined(separator: ", "))
         if let stall = report.lastStall {
             lines.add("last run", wrapped: "ended itself at \(stall.time): \(stall.reason)")
         }
@@ -118,10 +118,10 @@ struct StatusPage {
 
     private static func words(for token: StatusReport.Token) -> String {
         let life = token.secondsLeft.map { "used for \(Duration.seconds($0).spoken) more" } ?? "none in hand"
-        let refusal = token.lastRefusal.map { reason in
-            let ago = token.lastRefusalSecondsAgo.map { " \(Duration.seconds($0).spoken) ago" } ?? ""
-            return "; last refused\(ago): \(reason)"
+        let rejection = token.lastRejection.map { reason in
+            let ago = token.lastRejectionSecondsAgo.map { " \(Duration.seconds($0).spoken) ago" } ?? ""
+            return "; last rejected\(ago): \(reason)"
         }
-        return "\(life), from \(token.provider)\(refusal ?? "")"
+        return "\(life), from \(token.provider)\(rejection ?? "")"
     }
 }

@@ -70,7 +70,7 @@ struct LiveScreen: Sendable, Hashable {
     }
 
     /// Labels of facts that are none as long as all is well.
-    private static let doubtful: Set<Substring> = ["warning", "trouble", "memory only", "repairs"]
+    private static let doubtful: Set<Substring> = ["warning", "trouble", "memory only", "bypasses"]
 
     private static func facts(_ report: StatusReport, isStale: Bool, columns: Int) -> [Line] {
         var style = Piece.Style.plain

@@ -37,7 +37,7 @@ struct FixesSummary {
         lines.add("talkers", wrapped: account.talkers.joined(separator: ", "))
         lines.add("sentences", wrapped: account.size)
         lines.add("", inColumns: account.sentences)
-        lines.add("refused", aligned(account.refusals))
+        lines.add("rejected", aligned(account.refusals))
         lines.add("left out", aligned(account.omissions))
         lines.add("fixes", wrapped: account.fixes)
         for (index, warning) in account.warnings.enumerated() {

@@ -128,7 +128,7 @@ struct MapPage {
             ("Sentences", account.size), ("", account.sentences.joined(separator: ", ")), ("Fixes", account.fixes),
         ]
         rows += account.refusals.enumerated().map { index, refusal in
-            (index == 0 ? "Refused" : "", "\(refusal.count.grouped): \(refusal.text)")
+            (index == 0 ? "Rejected" : "", "\(refusal.count.grouped): \(refusal.text)")
         }
         var section: Markup = "<section><details\(logs.count <= 3 ? " open" : "")>\n"
         section.add("<summary><h2><bdi>\(log.name)</bdi></h2></summary><dl>")

@@ -65,7 +65,7 @@ struct ReplaySummary: Encodable {
                 "No update could be stored: \(counts.notStored.counted("position")) went out from memory, or not at all; the messages "
                     + "above say why."
             case (false, 0) where counts.withheldFixes == counts.fixes:
-                "No update was accepted: the vehicle is private, and nothing is told of where it is (vehicle.privateWhen, "
+                "No update was accepted: the vehicle is private, and nothing is told of where it is (vehicle.privateModeFile, "
                     + "reporting.privateZones)."
             case (false, 0): "No update was accepted, though fixes were read; the messages above say why."
             case (true, _): "All \(accepted.grouped) accepted updates were delivered."
@@ -107,7 +107,7 @@ struct ReplayCounts: Encodable {
 
     init(_ counts: DeliveryCounts) {
         fixes = counts.fixesRead
-        rejectedFixes = counts.refusedFixes
+        rejectedFixes = counts.rejectedFixes
         withheldFixes = counts.withheld
         tokenFetches = counts.tokenFetches
         requests = counts.requests

@@ -17,7 +17,7 @@ struct SentenceExplanation {
     private var opening: String {
         let name = sentence.place.address.isEmpty ? "a sentence without an address" : sentence.place.address
         guard let refusal = sentence.refusal else { return "\(name): \(reading.words ?? "taken")" }
-        return "\(name): refused: \(reason(refusal))"
+        return "\(name): rejected: \(reason(refusal))"
     }
 
     private func reason(_ refusal: SentenceRefusal) -> String {

@@ -63,7 +63,9 @@ package enum ReceiverState: Sendable, Hashable, CustomStringConvertible {
 
     /// The kinds of state, by the words of status and metrics.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
-        case starting, receiving, noPosition, waiting, ended
+        case starting, receiving
+        case noPosition = "no_position"
+        case waiting, ended
     }
 
     package var kind: Kind {

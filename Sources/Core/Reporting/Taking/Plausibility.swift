@@ -47,27 +47,27 @@ package struct Plausibility: Sendable {
     /// - Returns: whether the fix can be true.
     package mutating func judge(_ fix: Fix, latest: UTCTime?, after measured: Fix? = nil) -> FixVerdict {
         guard (-90...90).contains(fix.latitude), (-180...180).contains(fix.longitude) else {
-            return .refused(.positionOutOfRange)
+            return .rejected(.positionOutOfRange)
         }
-        guard fix.latitude != 0 || fix.longitude != 0 else { return .refused(.nullIsland) }
-        if let earliest, fix.timeOfFix < earliest { return .refused(.before(earliest)) }
-        if let latest, fix.timeOfFix > latest { return .refused(.after(latest)) }
+        guard fix.latitude != 0 || fix.longitude != 0 else { return .rejected(.nullIsland) }
+        if let earliest, fix.timeOfFix < earliest { return .rejected(.before(earliest)) }
+        if let latest, fix.timeOfFix > latest { return .rejected(.after(latest)) }
 
-        guard fix.quality != .estimated || hasMeasured else { return .refused(.estimatedBeforeMeasured) }
+        guard fix.quality != .estimated || hasMeasured else { return .rejected(.estimatedBeforeMeasured) }
 
-        guard let refusal = objection(to: fix, after: measured) else {
+        guard let rejection = objection(to: fix, after: measured) else {
             accept(fix, after: lastAccepted)
             return .accepted(overrulesEarlier: false)
         }
         count(fix)
-        guard candidateCount >= Self.quorum else { return .refused(refusal) }
+        guard candidateCount >= Self.quorum else { return .rejected(rejection) }
         let overrules = (lastAccepted ?? newest).map { $0.timeOfFix >= fix.timeOfFix } ?? false
         accept(fix, after: earlierCandidate)
         return .accepted(overrulesEarlier: overrules)
     }
 
     /// What speaks against `fix` as long as it stands alone.
-    private func objection(to fix: Fix, after measured: Fix?) -> FixRefusal? {
+    private func objection(to fix: Fix, after measured: Fix?) -> FixRejection? {
         if let lastAccepted {
             var previous = lastAccepted
             var next = fix
@@ -114,7 +114,7 @@ package struct Plausibility: Sendable {
     }
 
     /// Why `next` cannot follow `previous`; `nil` when it can.
-    private static func contradiction(between previous: Fix, and next: Fix) -> FixRefusal? {
+    private static func contradiction(between previous: Fix, and next: Fix) -> FixRejection? {
         guard next.timeOfFix > previous.timeOfFix else { return .notAdvancing }
         guard previous.timeOfFix.duration(to: next.timeOfFix) <= longestSilence else { return .unconfirmedTime }
         if let rate = next.impossibleAcceleration(since: previous) {
@@ -128,11 +128,11 @@ package struct Plausibility: Sendable {
 package enum FixVerdict: Sendable, Hashable {
     /// `overrulesEarlier` when it contradicts what was accepted before, and that was wrong.
     case accepted(overrulesEarlier: Bool)
-    case refused(FixRefusal)
+    case rejected(FixRejection)
 }
 
 /// Why a fix is rejected.
-package enum FixRefusal: Sendable, Hashable, CustomStringConvertible {
+package enum FixRejection: Sendable, Hashable, CustomStringConvertible {
     case positionOutOfRange
     /// Exactly 0, 0: what gateways without data send.
     case nullIsland

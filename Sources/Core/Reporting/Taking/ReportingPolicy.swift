@@ -9,14 +9,14 @@ import TimeAndChance
 package struct ReportingPolicy: Sendable {
     /// What makes an update of a moving vehicle due.
     package enum Kind: Sendable, Hashable {
-        /// So long after the one before.
+        /// The given time since the previous update.
         case interval(Duration)
-        /// Who lets the last one told drive on as it was told is farther off than `liveMeters`, or by a little more
-        /// while the vehicle turns, brakes or speeds up; at the latest `longestInterval` after it.
-        case accuracy(liveMeters: Int, longestInterval: Duration)
+        /// A follower would be off by more than `liveToleranceMeters`, or a little more while the vehicle turns, brakes
+        /// or speeds up; or `maximumInterval` has passed since the previous update.
+        case accuracy(liveToleranceMeters: Int, maximumInterval: Duration)
 
         /// The most time between two updates of a moving vehicle.
-        package var longestInterval: Duration {
+        package var maximumInterval: Duration {
             switch self {
             case .interval(let interval), .accuracy(_, let interval): interval
             }
@@ -73,7 +73,11 @@ package struct ReportingPolicy: Sendable {
 
     /// Takes note that `fix` has become an update.
     package mutating func didReport(_ fix: Fix) {
-        lastTold = Fix(LocationUpdate(fix))
+        var told = Fix(LocationUpdate(fix))
+        // Exact: a rounded speed would decide otherwise at the bound.
+        told.speedMetersPerSecond = fix.speedMetersPerSecond
+        told.horizontalAccuracyMeters = fix.horizontalAccuracyMeters
+        lastTold = told
         hasDeparted = false
     }
 

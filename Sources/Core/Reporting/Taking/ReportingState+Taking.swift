@@ -13,7 +13,7 @@ extension ReportingState {
         let isAccepted = if case .accepted = verdict { true } else { false }
         let isPublic = change(at: now, &step) { $0.tells(fix, isAccepted: isAccepted, at: now) }
         guard isPublic else { return step.reports.append(.withheld) }
-        if case .refused(let refusal) = verdict { return step.reports.append(.refused(fix, refusal)) }
+        if case .rejected(let rejection) = verdict { return step.reports.append(.rejected(fix, rejection)) }
         step.reports.append(.fix(fix))
         let filtered = motion.filtered(fix)
         if motion.contradictsStated { step.reports.append(.receiverWarning(.motionContradicted)) }

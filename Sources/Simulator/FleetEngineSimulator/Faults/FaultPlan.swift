@@ -84,7 +84,7 @@ package struct FaultPlan: Sendable, Hashable {
         case .detail(let seconds): words.append("RetryInfo of \(seconds) s")
         case nil: break
         }
-        if let maximumPastLocations { words.append("more than \(maximumPastLocations) past locations refused") }
+        if let maximumPastLocations { words.append("more than \(maximumPastLocations) past locations rejected") }
         return words + tokens.words
     }
 }
@@ -157,7 +157,7 @@ extension FaultPlan {
             Option("--delay", "SECONDS[..SECONDS]", "wait before each answer"),
             Option("--retry-after", "SECONDS", "send Retry-After with ordered 429 and 503"),
             Option("--retry-info", "SECONDS", "send RetryInfo with ordered 429 and 503"),
-            Option("--past-limit", "COUNT", "refuse updates with more past locations"),
+            Option("--past-limit", "COUNT", "reject updates with more past locations"),
             Option("--outage", "FROM..TO", "nothing answers in these seconds", isRepeatable: true),
         ] + TokenFaultPlan.options
 

@@ -1,7 +1,7 @@
+import Conditions
 import ReportedText
 import Testing
 import VehicleAuthorization
-import Waypost
 
 /// The only place that words why there is no token: what happened, and what to do.
 @Suite struct TokenWordings {

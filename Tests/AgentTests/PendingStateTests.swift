@@ -7,7 +7,7 @@ import WaypostTestSupport
 @testable import Waypost
 
 /// The vehicle's last state, told by the next start.
-@Suite(.timeLimit(.minutes(1))) struct OwedStates {
+@Suite(.timeLimit(.minutes(1))) struct PendingStates {
     let folder: TemporaryFolder
     let clock = ManualClock()
     let monitor: AgentMonitor
@@ -15,14 +15,14 @@ import WaypostTestSupport
     init() throws {
         folder = try TemporaryFolder()
         monitor = AgentMonitor(clock: MonotonicClock(clock))
-        try owe("providers/p/vehicles/van-7")
+        try record("providers/p/vehicles/van-7")
     }
 
-    private func owe(_ vehicle: String) throws {
-        try folder.write("\(vehicle)\n".utf8, to: "outbox.sqlite.owed-state")
+    private func record(_ vehicle: String) throws {
+        try folder.write("\(vehicle)\n".utf8, to: "outbox.sqlite.pending-state")
     }
 
-    /// An agent that owes its state, over `transport`; nothing of it runs.
+    /// An agent with a pending state, over `transport`; nothing of it runs.
     private func agent(
         over transport: ScriptedTransport, _ edit: (inout ServiceSetup) -> Void = { _ in }
     ) async throws -> VehicleAgent {
@@ -38,8 +38,8 @@ import WaypostTestSupport
                 log: LogWriter(level: .error, format: .text), monitor: monitor))
     }
 
-    private var isOwed: Bool {
-        get throws { try FileSystem.entry(at: folder.path("outbox.sqlite.owed-state")) != nil }
+    private var isPending: Bool {
+        get throws { try FileSystem.entry(at: folder.path("outbox.sqlite.pending-state")) != nil }
     }
 
     /// Answers with these, one after another.
@@ -55,11 +55,11 @@ import WaypostTestSupport
     @Test func isToldUntilItIsTaken() async throws {
         let transport = answering([503, 200])
         let agent = try await agent(over: transport)
-        async let telling: Void = agent.announceOwedPresence()
+        async let telling: Void = agent.announcePendingState()
         for await sleep in clock.sleeps.prefix(1) { clock.advance(by: sleep) }
         await telling
         #expect(transport.requests.count == 2)
-        #expect(try !isOwed)
+        #expect(try !isPending)
         await agent.close()
     }
 
@@ -69,7 +69,7 @@ import WaypostTestSupport
     func isOverWithAnyDeliveryThatTellsAState(reporting: String, requests: Int) async throws {
         let transport = answering([503, 200])
         let agent = try await agent(over: transport) { if !reporting.isEmpty { $0.reporting = reporting } }
-        async let telling: Void = agent.announceOwedPresence()
+        async let telling: Void = agent.announcePendingState()
         for await sleep in clock.sleeps.prefix(1) {
             // A heartbeat or a position from memory: nothing of the outbox is delivered by it.
             let repeated = UploadBatch(last: ProgressWatches.stored, lastIsPending: false, past: [])
@@ -78,27 +78,27 @@ import WaypostTestSupport
         }
         await telling
         #expect(transport.requests.count == requests)
-        #expect(try !isOwed)
+        #expect(try !isPending)
         await agent.close()
     }
 
     /// A gateway that has moved: the state of the van before is not this one's, and is forgotten with its first stop.
     @Test(arguments: ["providers/p/vehicles/van-8", ""], [200, 503])
-    func isNotOwedByAnother(owner: String, status: Int) async throws {
-        try owe(owner)
+    func isNotSentForAnother(owner: String, status: Int) async throws {
+        try record(owner)
         let transport = ScriptedTransport { _ throws(HTTPTransportError) in
             HTTPResponse(status: status, body: Array(#"{"name": "providers/p/vehicles/van-7"}"#.utf8))
         }
         let agent = try await agent(over: transport)
-        await agent.announceOwedPresence()
+        await agent.announcePendingState()
         #expect(transport.requests.isEmpty)
         await agent.shutDown()
-        if status == 200 { #expect(try !isOwed) } else { #expect(try contents == "providers/p/vehicles/van-7\n") }
+        if status == 200 { #expect(try !isPending) } else { #expect(try contents == "providers/p/vehicles/van-7\n") }
     }
 
     private var contents: String {
         get throws {
-            let path = folder.path("outbox.sqlite.owed-state")
+            let path = folder.path("outbox.sqlite.pending-state")
             return String(decoding: try BoundedFile.contents(of: path, limit: 99), as: UTF8.self)
         }
     }

@@ -1,4 +1,5 @@
-import ReportedText
+package import ReportedText
+package import Reporting
 public import VehicleAuthorization
 
 /// The only place, with the files of its parts, that puts the failure to get a token into words.
@@ -36,6 +37,14 @@ extension TokenFault {
         case .cancelled: Wording("the request for a token was cancelled", "")
         }
     }
+}
+
+extension MissingPermit {
+    /// The fault, if the permit is a token.
+    var tokenFault: TokenFault? { (fault as any Sendable) as? TokenFault }
+
+    /// The fault in words.
+    package var sentence: ReportedText { tokenFault?.wording.sentence ?? "\(fault)" }
 }
 
 extension AuthorizationError: CustomStringConvertible {
