@@ -1,5 +1,6 @@
 package import ReportedText
 package import Reporting
+import Conditions
 
 /// The only place that puts the outcome of a delivery into words.
 extension DeliveryOutcome {
@@ -43,7 +44,7 @@ extension DeliveryFault {
     /// What went wrong, and what to do if that doesn't depend on what an answer means.
     package var reason: ReportedText {
         switch self {
-        case .noPermit(let missing): missing.message
+        case .noPermit(let missing): missing.sentence
         case .answered(let answer): answer.words
         case .unanswered(let lost): lost.reason
         case .aborted(.networkChanged, let lost):
