@@ -2,7 +2,7 @@ package import BackendAuthorization
 package import HTTPMessages
 import ReportedText
 import StrictJSON
-package import VehicleAuthorization
+import VehicleAuthorization
 
 /// Where tokens come from.
 package enum AuthorizationConfiguration: Sendable, Hashable {
