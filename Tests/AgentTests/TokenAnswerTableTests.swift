@@ -1,4 +1,5 @@
 import BackendAuthorization
+import Conditions
 import HTTPMessages
 import LinuxPlatform
 import ReportedText
