@@ -51,6 +51,7 @@ let package = Package(
         room(
             "Core", "Reporting",
             ["TimeAndChance", "ReportedText", "GNSS"]),
+        room("Core", "Conditions", ["TimeAndChance", "ReportedText", "GNSS", "Reporting"]),
         room("Core", "TrackDrawing", ["TimeAndChance", "ReportedText", "GNSS", "CMath"]),
 
         // Adapters: one outside thing each.
@@ -94,13 +95,13 @@ let package = Package(
             [
                 "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization",
                 "FleetEngine",
-                "Reporting", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport",
+                "Reporting", "Conditions", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport",
                 "SQLiteOutbox", "FleetEngineDelivery", "HTTPService", "RunRecording", "TrackDrawing",
             ]),
         .executableTarget(
             name: "WaypostCommand",
             dependencies: [
-                "Waypost", "FleetEngine", "GNSS", "GNSSReceiver", "HTTPMessages", "LinuxPlatform",
+                "Waypost", "Conditions", "FleetEngine", "GNSS", "GNSSReceiver", "HTTPMessages", "LinuxPlatform",
                 "Reporting", "ReportedText", "SQLiteOutbox", "StrictJSON",
                 "FleetEngineSimulator", "ReceiverSimulator", "TimeAndChance", "TrackDrawing", "VehicleAuthorization",
             ],
@@ -137,6 +138,7 @@ let package = Package(
         tests(
             "FleetEngineDelivery",
             ["FleetEngineDelivery", "FleetEngine", "HTTPMessages", "Reporting", "VehicleAuthorization"]),
+        tests("Conditions", ["Conditions", "GNSS", "Reporting", "StrictJSON"]),
         tests("TrackDrawing", ["TrackDrawing", "GNSS"]),
         tests("LinuxPlatform", ["LinuxPlatform", "CLinux"]),
         tests("GNSSReceiver", ["GNSSReceiver", "GNSS", "Reporting", "LinuxPlatform", "CLinux", "CZlib"]),
@@ -159,7 +161,8 @@ let package = Package(
         tests(
             "Agent",
             [
-                "Waypost", "WaypostCommand", "FleetEngine", "FleetEngineDelivery", "FleetEngineSimulator", "GNSS",
+                "Waypost", "WaypostCommand", "Conditions", "FleetEngine", "FleetEngineDelivery", "FleetEngineSimulator",
+                "GNSS",
                 "GNSSReceiver",
                 "HTTPMessages", "HTTPService", "LinuxPlatform", "Reporting", "ReceiverSimulator",
                 "SQLiteOutbox", "TrackDrawing", "StrictJSON", "VehicleAuthorization",

@@ -17,12 +17,7 @@ import WaypostTestSupport
         ("levitate", "there is no command \"levitate\""), ("rum", "there is no command \"rum\"; did you mean run?"),
         ("run --config", "--config needs a value: --config FILE"),
         ("run --config c extra", "run takes no \"extra\""),
-        (
-            "run --config c town.nmea",
-            "run takes no \"town.nmea\"; run reads the receiver of its configuration, replay town.nmea plays a log"
-        ),
-        ("status --format json", "status has no option --format; did you mean --json?"),
-        ("check --offline", "check has no option --offline; without --online nothing is asked"),
+        ("status --format json", "status has no option --format; that is an option of fixes"),
         ("run --confg c", "run has no option --confg; did you mean --config?"),
         ("replay --config c", "replay needs LOG"), ("replay --json=yes log --config c", "--json takes no value"),
         ("demo a b", "demo takes one LOG, not 2"),
@@ -32,87 +27,32 @@ import WaypostTestSupport
             "outbox list requeue --config c",
             "outbox takes one of list, export, requeue, discard, not \"list requeue\""
         ),
-        (
-            "outbox discard 3 --config c",
-            "outbox takes one of list, export, requeue, discard, not \"discard 3\"; did you mean --update 3?"
-        ),
-        (
-            "outbox list ob2.sqlite",
-            "outbox takes one of list, export, requeue, discard, not \"list ob2.sqlite\"; the outbox is that of the "
-                + "configuration, \"outbox.path\" in the file behind --config"
-        ),
-        (
-            "outbox /o/ob.sqlite",
-            "outbox needs one of: list, export, requeue, discard; the outbox is that of the configuration, \"outbox.path\" in "
-                + "the file behind --config"
-        ),
-        (
-            "outbox list c.json",
-            "outbox takes one of list, export, requeue, discard, not \"list c.json\"; did you mean outbox list --config c.json?"
-        ),
         ("check --config a --config=b", "--config is given twice, a and b; leave one"),
         ("check --config --online", "--config needs a value: --config FILE"),
         // What people type who know other programs.
         ("sim", "there is no command \"sim\"; did you mean simulator?"),
-        ("list", "there is no command \"list\"; did you mean outbox list?"),
         ("version", "there is no command \"version\"; did you mean --version?"),
-        ("-V", "there is no command \"-V\"; did you mean --version?"),
-        ("start", "there is no command \"start\"; did you mean run?"),
-        ("serve", "there is no command \"serve\"; did you mean run?"),
         ("logs", "there is no command \"logs\"; did you mean journalctl -u waypost?"),
         (
             "--config c run",
             "there is no command \"--config\"; the command comes first, as in waypost run --config FILE"
         ),
         ("check -c c", "check has no option -c; did you mean --config?"),
-        ("check -f c", "check has no option -f; did you mean --config?"),
-        ("fixes -f l", "fixes has no option -f; did you mean --format?"),
         ("run --conf c", "run has no option --conf; did you mean --config?"),
-        ("run --configuration c", "run has no option --configuration; did you mean --config?"),
         ("run -v --config c", "run has no option -v; how much is logged is \"log.level\" of the configuration"),
-        ("run --verbose", "run has no option --verbose; how much is logged is \"log.level\" of the configuration"),
-        ("run -V", "run has no option -V; did you mean waypost --version?"),
         (
             "token --json --config c",
-            "token has no option --json; that is an option of replay, watch, check, config, status, why, outbox"
+            "token has no option --json; that is an option of replay, watch, check, config, status, why, conditions, outbox"
         ),
-        ("fixes --json l", "fixes has no option --json; did you mean --format jsonl?"),
-        ("fixes --gpx l", "fixes has no option --gpx; did you mean --format gpx?"),
         ("run --levitate", "run has no option --levitate"),
-        ("outbox export -o f", "outbox has no option -o; it writes to standard output: add > FILE"),
-        ("simulator --port 80", "simulator has no option --port; did you mean --listen HOST:PORT?"),
-        ("map l --output x", "map has no option --output; did you mean -o?"),
-        (
-            "status --listen x",
-            "status has no option --listen; the service listens at \"status.listen\" of the configuration, "
-                + "the file behind --config"
-        ),
-        (
-            "status 127.0.0.1:9464",
-            "status takes no \"127.0.0.1:9464\"; the service listens at \"status.listen\" of the configuration, "
-                + "the file behind --config"
-        ),
-        ("outbox delete", "outbox needs one of: list, export, requeue, discard; did you mean discard?"),
-        ("outbox retry", "outbox needs one of: list, export, requeue, discard; did you mean requeue?"),
-        ("outbox show", "outbox needs one of: list, export, requeue, discard; did you mean list?"),
         ("bundle d/b.tar", "bundle takes no \"d/b.tar\"; did you mean bundle -o d/b.tar?"),
-        (
-            "config outbox.path",
-            "config takes no \"outbox.path\"; config prints them all: waypost config | grep outbox.path"
-        ),
         ("check c.json", "check takes no \"c.json\"; did you mean check --config c.json?"),
-        ("status /etc/c.json", "status takes no \"/etc/c.json\"; did you mean status --config /etc/c.json?"),
         ("status now", "status takes no \"now\""),
-        (
-            "token van-7",
-            "token takes no \"van-7\"; the vehicle is that of the configuration, \"vehicle.vehicleId\" in the file behind --config"
-        ),
-        (
-            "status providers/p/vehicles/v",
-            "status takes no \"providers/p/vehicles/v\"; the vehicle is that of the configuration, \"vehicle.vehicleId\" in the "
-                + "file behind --config"
-        ),
         ("watch trip-7 --config c", "watch takes no \"trip-7\"; did you mean watch --trip trip-7?"),
+        (
+            "run --log-level debug",
+            "run has no option --log-level; that is \"log.level\" of the configuration, the file behind --config"
+        ),
         // What a text editor makes of dashes and quotes.
         ("check \u{2014}online", "\u{2014}online begins with \u{2014} (U+2014), not with -; write --online"),
         ("bundle \u{2013}o b.tar", "\u{2013}o begins with \u{2013} (U+2013), not with -; write -o"),
@@ -132,47 +72,6 @@ import WaypostTestSupport
             "simulator 127.0.0.1:80",
             "simulator takes no \"127.0.0.1:80\"; did you mean simulator --listen 127.0.0.1:80?"
         ),
-        ("simulator 8090", "simulator takes no \"8090\"; did you mean simulator --listen 127.0.0.1:8090?"),
-        ("simulator town", "simulator takes no \"town\""),
-        ("replay l --vehicle van-9", "replay has no option --vehicle; did you mean --vehicles or --vehicle-id?"),
-        ("replay l --from 10:30", "replay has no option --from"),
-        (
-            "token --vehicle van-7",
-            "token has no option --vehicle; the vehicle is that of the configuration, \"vehicle.vehicleId\" in the file "
-                + "behind --config"
-        ),
-        // What stands in the configuration, and what others do.
-        (
-            "replay l --endpoint http://h/",
-            "replay has no option --endpoint; that is \"upload.endpoint\" of the configuration, the file behind --config"
-        ),
-        (
-            "run --log-level debug",
-            "run has no option --log-level; that is \"log.level\" of the configuration, the file behind --config"
-        ),
-        (
-            "config --set x",
-            "config has no option --set; config only prints what is in force, which is set in the file behind --config"
-        ),
-        (
-            "config show",
-            "config takes no \"show\"; config only prints what is in force, which is set in the file behind --config"
-        ),
-        (
-            "run --daemon",
-            "run has no option --daemon; run stays in the foreground, and systemd starts it as a service (systemctl start "
-                + "waypost)"
-        ),
-        (
-            "run --foreground",
-            "run has no option --foreground; run stays in the foreground, and systemd starts it as a service (systemctl "
-                + "start waypost)"
-        ),
-        (
-            "replay l --dry-run",
-            "replay has no option --dry-run; what it sends goes to \"upload.endpoint\" of the configuration, which may be "
-                + "that of waypost simulator"
-        ),
     ])
     func areRefusedWithTheWayOut(line: String, problem: String) {
         do {
@@ -181,16 +80,6 @@ import WaypostTestSupport
         } catch {
             #expect(error.problem == problem)
             #expect(error.description.contains("waypost help"))
-        }
-    }
-
-    /// A word that names the configuration's vehicle is no trip.
-    @Test func knowTheVehicleOfTheConfiguration() throws {
-        let folder = try TemporaryFolder()
-        let file = try folder.write(CheckCommand.good.replacing("FOLDER", with: folder.path("")).utf8, to: "c.json")
-        for (word, option) in [("van-7", "--vehicle"), ("trip-7", "--trip")] {
-            let error = #expect(throws: UsageError.self) { try Self.parse("watch \(word) --config \(file)") }
-            #expect(error?.problem == "watch takes no \"\(word)\"; did you mean watch \(option) \(word)?")
         }
     }
 

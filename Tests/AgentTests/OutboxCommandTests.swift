@@ -21,7 +21,8 @@ struct OutboxCommands {
         let start = UTCTime.system.advanced(by: .seconds(-600))
         let updates = (0..<4).map { index in
             LocationUpdate(
-                timeOfFix: start.advanced(by: .seconds(10 * index)), latitude: 50 + Double(index) / 1000, longitude: 10)
+                timeOfFix: start.advanced(by: .seconds(10 * index)), latitude: Double(50_000 + index) / 1000,
+                longitude: 10)
         }
         for (index, update) in updates.enumerated() {
             let stored = try await outbox.append(update)

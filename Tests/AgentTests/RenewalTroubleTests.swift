@@ -23,7 +23,7 @@ import WaypostTestSupport
             lines.withLock { $0.append(String(decoding: bytes.dropLast(), as: UTF8.self)) }
         }
         return try Configurations.read(Configurations.smallest).cached(
-            issuer, clock: clock, log: log, jitter: { 1 }, renewal: { monitor.note(renewal: $0) })
+            issuer, clock: clock, log: log, jitter: { 1 }, report: { monitor.note($0) })
     }
 
     @Test func areToldOnceAndWhenTheyAreOver() async throws {

@@ -95,10 +95,10 @@ import WaypostTestSupport
         ] as [(Int, [Int], String?, String)])
     func ofManyVehiclesSayHowRequestsFare(width: Int, others: [Int], reason: String?, text: String) {
         var figures = RequestFigures()
-        for _ in 0..<9880 { figures.answered(200, after: .milliseconds(2)) }
-        for _ in 0..<12 { figures.answered(503, after: .milliseconds(7)) }
-        for _ in 0..<100 { figures.answered(200, after: .milliseconds(7)) }
-        for status in others { figures.answered(status, after: .milliseconds(7)) }
+        for _ in 0..<9880 { figures.answered(after: .milliseconds(2)) }
+        for _ in 0..<(112 + others.count) { figures.answered(after: .milliseconds(7)) }
+        for _ in 0..<12 { figures.failed("503") }
+        for status in others { figures.failed("\(status)") }
         let line = ProgressLine(
             name: "town.nmea",
             progress: ReplayProgress(fixes: 200, of: 1000, elapsed: .seconds(30), planned: .seconds(150)),

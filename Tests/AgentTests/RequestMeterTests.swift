@@ -1,4 +1,5 @@
-import HTTPMessages
+import ReportedText
+import Reporting
 import Testing
 import Waypost
 
@@ -6,7 +7,7 @@ import Waypost
     @Test func knowTheShareThatCameInTime() throws {
         var figures = RequestFigures()
         #expect(figures.time(of: 0.5) == nil && figures.failuresInWords == nil)
-        for milliseconds in 1...1000 { figures.answered(200, after: .milliseconds(milliseconds)) }
+        for milliseconds in 1...1000 { figures.answered(after: .milliseconds(milliseconds)) }
         for (share, milliseconds) in [(0.5, 500.0), (0.99, 990), (1, 1000), (0.001, 1)] {
             let time = try #require(figures.time(of: share)) / .milliseconds(1)
             #expect((milliseconds * 0.999...milliseconds * 1.06).contains(time), "\(share): \(time)")
@@ -17,15 +18,21 @@ import Waypost
     @Test(arguments: [Duration.zero, .microseconds(1), .seconds(10_000), .seconds(-1)])
     func takeAnyTime(duration: Duration) {
         var figures = RequestFigures()
-        figures.answered(200, after: duration)
+        figures.answered(after: duration)
         #expect(figures.answers == 1 && figures.time(of: 0.99) != nil)
     }
 
     @Test func countFailuresByAnswer() {
-        var figures = RequestFigures()
-        for status in [200, 503, 429, 503] { figures.answered(status, after: .milliseconds(3)) }
-        figures.failed("timedOut")
-        #expect(figures.failures == ["503": 2, "429": 1, "timedOut": 1])
-        #expect(figures.failuresInWords == "2 x 503, 1 x 429, 1 x timedOut")
+        let meter = RequestMeter()
+        let busy = DeliveryFault.answered(ServiceAnswer(status: 503, body: .empty, account: "p"))
+        let lost = DeliveryFault.unanswered(LostExchange(.connectionFailed, "no answer"))
+        for outcome in [DeliveryOutcome.retry(busy, after: nil), .retry(busy, after: nil), .unanswered(lost)] {
+            meter.observe(.failed(outcome, traffic: Traffic(), took: .milliseconds(3)))
+        }
+        meter.observe(.delivered(Status.batch, traffic: Traffic(), took: .milliseconds(3)))
+        meter.observe(.notPrepared(.noPermit(MissingPermit(.unavailable, "no issuer"))))
+        #expect(meter.figures.failures == ["503": 2, "connectionFailed": 1, "noToken": 1])
+        #expect(meter.figures.answers == 3)
+        #expect(RequestFigures.words(for: ["503": 2, "429": 1, "timedOut": 1]) == "2 x 503, 1 x 429, 1 x timedOut")
     }
 }

@@ -5,8 +5,28 @@ import WaypostTestSupport
 
 @testable import WaypostCommand
 
-/// What real shells make of a line when somebody presses the tabulator.
+/// Completion by the program, and by real shells when the tabulator is pressed.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ShellCompletions {
+    @Test(
+        arguments: [
+            ("", ["--help", "--version", "run"], nil), ("ru", ["run"], nil), ("run --con", ["--config"], nil),
+            ("run --config ", nil, Completion.files), ("run --record ", nil, .directories),
+            ("run --record = ", nil, .directories), ("replay ", nil, .files), ("fixes --format ge", ["geojson"], nil),
+            ("outbox ", ["discard", "export", "list", "requeue"], nil), ("outbox list ex", [], nil),
+            ("status --json --j", [], nil), ("outbox requeue --update 7 --upd", ["--update"], nil),
+            ("replay -- --k", nil, .files), ("nothing ", [], nil),
+        ] as [(String, [String]?, Completion?)])
+    func offer(line: String, words: [String]?, other: Completion?) {
+        let completion = Completion(of: line.split(separator: " ", omittingEmptySubsequences: false).map(String.init))
+        guard case .words(let offered) = completion else {
+            #expect(completion == other)
+            return
+        }
+        #expect(
+            words.map { Set(offered.map(\.text)).isSuperset(of: $0) && ($0.count == 3 || offered.count == $0.count) }
+                == true)
+    }
+
     private static let installed = Shell.allCases.filter {
         FileSystem.isAllowed(.execute, at: "/usr/bin/\($0.rawValue)")
     }
@@ -32,8 +52,13 @@ import WaypostTestSupport
         let folderPath = folder.url.path
         for name in ["van 7.json", "drive.nmea"] { try folder.write([], to: name) }
         for name in ["recordings", "bin", "functions"] { try FileSystem.createFolder(at: folder.path(name)) }
-        try folder.write(
-            "#!/bin/sh\nprintf 'given'; printf ' <%s>' \"$@\"; echo\n".utf8, to: "bin/waypost", mode: 0o755)
+        let program = """
+            #!/bin/sh
+            [ "$1" != __complete ] || exec '\(BuiltProgram.waypost)' "$@"
+            printf 'given'; printf ' <%s>' "$@"; echo
+
+            """
+        try folder.write(program.utf8, to: "bin/waypost", mode: 0o755)
         let completions = try await BuiltProgram.run(["completions", shell.rawValue])
         #expect(completions.ending == .exited(0))
         try folder.write(completions.standardOutput, to: "functions/_waypost")

@@ -213,18 +213,21 @@ import WaypostTestSupport
             ).token
         }
         #expect(token()?.provider == "https://tokens.example" && token()?.expiresAt == nil)
-        monitor.note(renewal: .works(remaining: .seconds(1800)))
+        monitor.note(.renewal(.works(remaining: .seconds(1800)), AuthorizationContext(vehicleID: "van-7")))
         #expect(token()?.expiresAt == "2026-01-05T00:30:00.000Z" && token()?.secondsLeft == 1800)
         #expect(token()?.lastRejection == nil)
         monitor.observe(.failed(.prepareAgain(.sample("401 UNAUTHENTICATED")), traffic: Traffic()))
-        monitor.note(renewal: .lapsed)
+        monitor.note(.renewal(.lapsed, AuthorizationContext(vehicleID: "van-7")))
         clock.advance(by: .seconds(5))
         #expect(token()?.expiresAt == nil && token()?.secondsLeft == nil)
         #expect(token()?.lastRejection == "Fleet Engine rejected it: 401 UNAUTHENTICATED")
         #expect(token()?.lastRejectionSecondsAgo == 5)
         monitor.observe(.notPrepared(.noPermit(MissingPermit(.unavailable, "no answer"))))
         #expect(token()?.lastRejectionSecondsAgo == 5, "nobody has rejected anything")
-        monitor.note(renewal: .fails(AuthorizationError(.refused, "answered 403"), remaining: .seconds(60)))
+        monitor.note(
+            .renewal(
+                .fails(AuthorizationError(.refused, "answered 403"), remaining: .seconds(60)),
+                AuthorizationContext(vehicleID: "van-7")))
         #expect(token()?.lastRejection == "answered 403" && token()?.secondsLeft == 60)
         clock.advance(by: .seconds(61))
         #expect(token()?.expiresAt == nil && token()?.lastRejectionSecondsAgo == 61)

@@ -347,7 +347,10 @@ import WaypostTestSupport
         }
         clock.advance(by: .seconds(example.until - passed))
         if let left = example.tokenLasts {
-            monitor.note(renewal: .fails(AuthorizationError(.unavailable, "the backend answered 503"), remaining: left))
+            monitor.note(
+                .renewal(
+                    .fails(AuthorizationError(.unavailable, "the backend answered 503"), remaining: left),
+                    AuthorizationContext(vehicleID: "van-7")))
             clock.advance(by: .seconds(60))
         }
         if let problem = example.rejectedReload {

@@ -15,7 +15,7 @@ struct Module: Sendable {
 /// Everything that `Sources/Core` and `Sources/Adapters` hold, and so what wires them together may know.
 private let coreAndAdapters: Set<String> = [
     "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine",
-    "Reporting", "TrackDrawing", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport",
+    "Reporting", "Conditions", "TrackDrawing", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport",
     "SQLiteOutbox", "FleetEngineDelivery", "HTTPService", "RunRecording",
 ]
 
@@ -38,6 +38,8 @@ let modules: [Module] = [
     Module(
         "Core", "Reporting",
         ["TimeAndChance", "ReportedText", "GNSS"]),
+    // What an operator should know of: the one place that words a failure.
+    Module("Core", "Conditions", ["TimeAndChance", "ReportedText", "GNSS", "Reporting"]),
     // What every page with a track on it looks like.
     Module("Core", "TrackDrawing", ["TimeAndChance", "ReportedText", "GNSS", "CMath"]),
 

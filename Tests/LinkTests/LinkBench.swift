@@ -49,7 +49,7 @@ struct LinkBench {
             group.addTask { await reporter.deliver() }
             for await event in observer.stream {
                 if case .idle = event { break }
-                if case .failed(let outcome, _) = event { seen.reasons.append(outcome.reason.description) }
+                if case .failed(let outcome, _, _) = event { seen.reasons.append(outcome.reason.description) }
                 guard case .waiting(let delay) = event else { continue }
                 seen.waits.append(delay)
                 if seen.waits.count == limit { break }

@@ -190,7 +190,7 @@ import WaypostTestSupport
         let waits = await drain(try reporter(transport))
         #expect(try await outbox.ledger() == Ledger(accepted: 100, delivered: 97, quarantined: 3))
         #expect(waits == [1, 60, 120, 240].map { .seconds($0) })
-        let told = observer.events.compactMap { if case .failed(let outcome, _) = $0 { outcome } else { nil } }
+        let told = observer.events.compactMap { if case .failed(let outcome, _, _) = $0 { outcome } else { nil } }
         #expect(told.count == 13 && told.last?.isFailedAttempt == false)
     }
 

@@ -79,7 +79,7 @@ import WaypostTestSupport
             clock.advance(by: .seconds(2))
             // Sent again at once: nothing waits.
             for await event in observer.stream {
-                if case .failed(let outcome, _) = event {
+                if case .failed(let outcome, _, _) = event {
                     guard case .aborted(.networkChanged, _)? = outcome.fault else {
                         Issue.record("it failed otherwise: \(outcome)")
                         continue

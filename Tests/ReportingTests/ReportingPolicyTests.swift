@@ -219,6 +219,35 @@ import WaypostTestSupport
         (fix.altitudeMeters, fix.geoidSeparationMeters) = (altitude, separation)
         #expect(LocationUpdate(fix).altitudeMeters == expected)
     }
+
+    /// What is sent is what is stored, to the last bit.
+    @Test func isRoundedToTheCentimeter() {
+        var fix = Fix.sample(0)
+        fix.latitude = 48.117_333_349_9
+        fix.longitude = -11.516_666_666_666_667
+        fix.altitudeMeters = 545.404
+        fix.geoidSeparationMeters = 46.905
+        fix.speedMetersPerSecond = 12.345_1
+        fix.horizontalAccuracyMeters = 2.504_999
+        let update = LocationUpdate(fix)
+        #expect(update.latitude == 48.1173333 && update.longitude == -11.5166667)
+        #expect(update.altitudeMeters == 592.31 && update.speedMetersPerSecond == 12.35)
+        #expect(update.horizontalAccuracyMeters == 2.5)
+    }
+
+    /// Rounding once more for the wire changes nothing.
+    @Test func isRoundedForGood() {
+        var chance = SplitMix64(seed: 1)
+        for _ in 0..<10_000 {
+            var fix = Fix.sample(0)
+            fix.latitude = .random(in: -90...90, using: &chance)
+            fix.longitude = .random(in: -180...180, using: &chance)
+            fix.speedMetersPerSecond = .random(in: 0...200, using: &chance)
+            fix.horizontalAccuracyMeters = .random(in: 0...10_000, using: &chance)
+            let update = LocationUpdate(fix)
+            #expect(LocationUpdate(Fix(update)) == update)
+        }
+    }
 }
 
 /// A policy with the motion that it goes by.

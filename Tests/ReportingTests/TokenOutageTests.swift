@@ -84,7 +84,7 @@ import WaypostTestSupport
         #expect(zip(probes, probes.dropFirst()).allSatisfy { (30...61).contains($1 - $0) })
         #expect(
             !observer.events.contains {
-                if case .failed(let outcome, _) = $0 { outcome.isFailedAttempt } else { false }
+                if case .failed(let outcome, _, _) = $0 { outcome.isFailedAttempt } else { false }
             })
         let recovery = try #require(seen.fetches.first { $0 >= Self.keyIsKnown })
         #expect(recovery <= Self.keyIsKnown + 60)

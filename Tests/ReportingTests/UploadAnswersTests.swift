@@ -168,7 +168,7 @@ import WaypostTestSupport
         upload.send(.sample(past: 0, lastIsPending: false))
         let step = upload.take(.answered(DeliveryResult(.rejected(.sample("400")))))
         #expect(upload.course == .wait(.seconds(300)))
-        guard case .failed(let outcome, _)? = step.reports.first else {
+        guard case .failed(let outcome, _, _)? = step.reports.first else {
             Issue.record("no hold: \(step.reports)")
             return
         }

@@ -35,11 +35,9 @@ import TimeAndChance
     // One table after the other: a sum of them is more than Swift 6.2 infers.
 
     /// In place of the update 6.
-    private static let numbers: [Crafted] = [Double.infinity, -.infinity, 1e308, -1e308].flatMap { number in
+    private static let numbers: [Crafted] = [Double.infinity, 1e308, 180.1, -180.1].flatMap { number in
         let changes: [(String, (inout LocationUpdate) -> Void)] = [
             ("latitude", { $0 = position($0, number, 10) }), ("longitude", { $0 = position($0, 53, number) }),
-            ("altitude", { $0.altitudeMeters = number }), ("speed", { $0.speedMetersPerSecond = number }),
-            ("accuracy", { $0.horizontalAccuracyMeters = number }),
         ]
         return changes.map { Crafted("\($0) \(number)", row(6, $1), readable: [4, 10]) }
     }
@@ -49,7 +47,7 @@ import TimeAndChance
     }
 
     private static let values: [Crafted] = ["'text'", "1.5", "x''", "zeroblob(300000)", "NULL"].flatMap { value in
-        ["time", "latitude", "checksum"].map {
+        ["time_ms", "latitude_e7", "altitude_cm", "checksum"].map {
             Crafted("\($0) \(value)", "UPDATE quarantine SET \($0) = \(value) WHERE sequence = 6", readable: [4, 10])
         }
     }

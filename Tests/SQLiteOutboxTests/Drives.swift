@@ -34,13 +34,13 @@ enum Drives {
                 north += cos(course) * speed * 10
             }
             let wander = standing > 0 ? 0 : noise
-            var update = LocationUpdate(
+            var fix = Fix(
                 timeOfFix: time,
                 latitude: 48.1 + (north + .random(in: -wander...wander, using: &chance)) / 111_320,
                 longitude: 11.5 + (east + .random(in: -wander...wander, using: &chance)) / (111_320 * 0.668))
-            update.speedMetersPerSecond = standing > 0 ? 0 : speed
-            update.horizontalAccuracyMeters = 2.5
-            return update
+            fix.speedMetersPerSecond = standing > 0 ? 0 : speed
+            fix.horizontalAccuracyMeters = 2.5
+            return LocationUpdate(fix)
         }
     }
 

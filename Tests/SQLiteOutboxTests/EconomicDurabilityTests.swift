@@ -170,7 +170,7 @@ struct EconomicDurability {
         let folder = try StoreFolder()
         let outbox = try open(folder)
         for second in 1...35 { _ = try outbox.append(sample(second)) }
-        try folder.execute("UPDATE updates SET time = 0 WHERE sequence = 7; PRAGMA wal_checkpoint(TRUNCATE)")
+        try folder.execute("UPDATE updates SET time_ms = 0 WHERE sequence = 7; PRAGMA wal_checkpoint(TRUNCATE)")
         #expect(try outbox.pendingUpdates().map(\.sequence) == Array(1...6) + Array(8...35))
         #expect(try outbox.ledger() == Ledger(accepted: 35, pending: 34, evicted: 1))
         #expect(folder.recoveries.count == 1)
@@ -191,6 +191,23 @@ struct EconomicDurability {
         #expect(try outbox.pendingUpdates().map(\.sequence) == [1, 3, 4, 5])
         try outbox.close()
         #expect(try onDisk(folder) == Ledger(accepted: 5, delivered: 1, pending: 4))
+    }
+
+    /// An acknowledgement whose commit failed by a sync, and may be on the disk all the same: what was delivered before
+    /// it had a row isn't accepted again.
+    @Test(arguments: 1...3) func acceptsNothingAgainAfterAnAcknowledgementInDoubt(sync: Int) throws {
+        let folder = try StoreFolder()
+        try folder.buildBacklog(5)
+        let disk = folder.lyingDisk(seed: 1)
+        var settings = folder.configuration(on: disk)
+        settings.durability = .economy
+        let outbox = try OutboxEngine(settings)
+        for second in 6...7 { _ = try outbox.append(sample(second)) }
+        let batch = try #require(try outbox.nextBatch(maximumPastLocations: 3))
+        disk.order(DiskFault(.error(DiskErrno.inputOutput), at: sync, of: .sync))
+        try? outbox.acknowledge(batch)
+        #expect(try outbox.ledger() == Ledger(accepted: 7, delivered: 4, pending: 3))
+        #expect(try outbox.pendingUpdates().map(\.sequence) == [4, 5, 6])
     }
 
     /// A row of another update has a number that was meant for one that waits.

@@ -57,6 +57,21 @@ struct FailingCalls {
         print("two faults, \(durability): \(pairs) runs, \(failed) calls of the outbox failed, lost 0")
     }
 
+    /// Each pair of syncs, because chance misses the few that matter.
+    @Test(arguments: isLong ? OutboxDurability.allCases : [.economy])
+    func loseNothingInPairsOfSyncs(durability: OutboxDurability) throws {
+        let last = Self.isLong ? 40 : 20
+        for first in 1..<last {
+            for second in first + 1...last {
+                let faults = [first, second].map { DiskFault(.error(DiskErrno.inputOutput), at: $0, of: .sync) }
+                var trial = try CallFaultTrial(faults, durability)
+                do {
+                    if try !trial.run() { break }  // the work has no more syncs
+                } catch { Issue.record(error, "\(first), \(second)") }
+            }
+        }
+    }
+
     private static func fault(at numbers: ClosedRange<Int>, using chance: inout SplitMix64) -> DiskFault {
         let calls = [DiskCall.read, .write, .sync, .truncate, .open]
         let call = calls[Int.random(in: 0..<calls.count, using: &chance)]

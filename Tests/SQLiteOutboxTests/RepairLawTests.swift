@@ -32,7 +32,7 @@ private struct DrainingStore: Sendable {
     /// Where the row of `sequence` lies.
     func places(of sequence: Int64) -> [(name: String, range: Range<Int>)] {
         let stored = StoredUpdate(sequence: sequence, update: sample(Int(sequence)))
-        let cell = UpdateRecord(stored, newestSequence: sequence).row.cell
+        let cell = UpdateRecord(stored).row.cell
         return files.flatMap { name, bytes in bytes.ranges(of: cell).map { (name, $0) } }
     }
 

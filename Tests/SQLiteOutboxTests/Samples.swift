@@ -7,8 +7,8 @@ import TimeAndChance
 func sample(_ second: Int) -> LocationUpdate {
     var update = LocationUpdate(
         timeOfFix: UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: second * 1000),
-        latitude: 48.1173 + Double(second) * 0.0001, longitude: 11.516_666_666_666_667)
-    update.speedMetersPerSecond = 12.345
+        latitude: Double(481_173_000 + second * 1000) / 1e7, longitude: 11.5166667)
+    update.speedMetersPerSecond = 12.34
     update.headingDegrees = second % 360
     update.altitudeMeters = second % 2 == 0 ? 545.4 : nil
     update.horizontalAccuracyMeters = 2.5
@@ -18,7 +18,7 @@ func sample(_ second: Int) -> LocationUpdate {
 /// The same on a way that turns back at every update, a kilometre from side to side.
 func zigzag(_ second: Int) -> LocationUpdate {
     var update = sample(second)
-    update.longitude += second % 2 == 0 ? 0.0135 : 0
+    if second % 2 == 0 { update.longitude = 11.5301667 }
     return update
 }
 
@@ -29,13 +29,12 @@ extension StoredRow {
             switch value {
             case .null: "NULL"
             case .integer(let number): "\(number)"
-            case .real(let number): number.isInfinite ? (number > 0 ? "9e999" : "-9e999") : "\(number)"
             case .text(let bytes):
                 "CAST(x'" + bytes.map { String(String(UInt16(256) + UInt16($0), radix: 16).dropFirst()) }.joined()
                     + "' AS TEXT)"
             }
         }
-        let table = state == .quarantined ? StoreSchema.quarantine : StoreSchema.updates
+        let table = isQuarantined ? StoreSchema.quarantine : StoreSchema.updates
         return "REPLACE INTO \(table) VALUES (\(values.joined(separator: ", ")))"
     }
 
@@ -62,9 +61,6 @@ extension StoredValue {
         switch self {
         case .null: return (0, [])
         case .integer(let number): return Self.stored(number)
-        case .real(let number):
-            if let whole = Int64(exactly: number), abs(whole) < 1 << 47 { return Self.stored(whole) }
-            return (7, Self.bytes(Int64(bitPattern: number.bitPattern), 8))
         case .text(let bytes): return (13 + 2 * bytes.count, bytes)
         }
     }

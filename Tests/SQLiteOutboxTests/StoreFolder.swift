@@ -45,7 +45,7 @@ final class StoreFolder: Sendable {
 
     /// Inserts a pending update behind the outbox's back.
     func insertRow(_ stored: StoredUpdate) throws {
-        try execute(UpdateRecord(stored, newestSequence: stored.sequence).row.sql)
+        try execute(UpdateRecord(stored).row.sql)
     }
 
     func open(_ name: String = "outbox.sqlite", on disk: any StoreDisk = SystemDisk()) throws -> OutboxEngine {
@@ -79,7 +79,7 @@ final class StoreFolder: Sendable {
             var counters = OutboxCounters()
             for second in 1...count {
                 let stored = counters.accept(sample(second))
-                try builder.insert(UpdateRecord(stored, newestSequence: stored.sequence).row)
+                try builder.insert(UpdateRecord(stored).row)
             }
             return counters
         }
@@ -102,7 +102,7 @@ final class StoreFolder: Sendable {
     func breakRow(_ sequence: Int) throws {
         var database = try read("outbox.sqlite")
         let stored = StoredUpdate(sequence: Int64(sequence), update: sample(sequence))
-        let cell = UpdateRecord(stored, newestSequence: stored.sequence).row.cell
+        let cell = UpdateRecord(stored).row.cell
         guard let range = database.firstRange(of: cell) else {
             throw OutboxError(.unusable, "update \(sequence) is not in the database")
         }

@@ -101,4 +101,18 @@ import TimeAndChance
         #expect(!batch.lastIsPending)
         #expect(batch.past.map(\.update) == [sample(3)])
     }
+
+    /// Whether the last one is the newest or not, nothing is read for it but the ledger and the last row.
+    @Test func keepTheNewestOverARestartThoughNothingIsDelivered() throws {
+        let folder = try StoreFolder()
+        var outbox: OutboxEngine? = try folder.open()
+        for (second, isOverruling, newest) in [(9, false, 9), (7, true, 7), (6, false, 7), (8, false, 8), (1, true, 1)]
+        {
+            _ = try outbox?.append(sample(second), overrulingEarlier: isOverruling)
+            outbox = nil
+            outbox = try folder.open()
+            #expect(try outbox?.newest()?.update == sample(newest))
+        }
+        #expect(try outbox?.ledger() == Ledger(accepted: 5, pending: 5))
+    }
 }

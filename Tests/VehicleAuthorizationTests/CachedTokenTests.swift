@@ -9,8 +9,8 @@ import WaypostTestSupport
     private let warnings = Locked([AuthorizationWarning]())
 
     private func cached(_ provider: ScriptedAuthorization) -> CachedAuthorization {
-        CachedAuthorization(provider, clock: clock, jitter: { 0.5 }) { [warnings] warning in
-            warnings.withLock { $0.append(warning) }
+        CachedAuthorization(provider, clock: clock, jitter: { 0.5 }) { [warnings] event in
+            if case .warning(let warning) = event { warnings.withLock { $0.append(warning) } }
         }
     }
 

@@ -59,6 +59,9 @@ enum WaypostCommand {
             try StandardOutput.write(line: "waypost \(Release.version)")
             return .done
         case "--help", "-h": return try HelpCommand(topic: words.dropFirst().first).run()
+        case Shell.offers:
+            for line in Completion(of: Array(words.dropFirst())).lines { try StandardOutput.write(line: line) }
+            return .done
         default: break
         }
         guard let arguments = try arguments(of: words) else { return try HelpCommand(topic: name).run() }
@@ -74,6 +77,7 @@ enum WaypostCommand {
         case "token": return try await TokenCommand(arguments).run()
         case "status": return try await StatusCommand(arguments).run()
         case "why": return try await WhyCommand(arguments).run()
+        case "conditions": return try ConditionsCommand(arguments).run()
         case "bundle": return try await BundleCommand(arguments).run()
         case "outbox": return try await OutboxCommand(arguments).run()
         case "completions": return try write(\Shell.completions, namedBy: arguments)

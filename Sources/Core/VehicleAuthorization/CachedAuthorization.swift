@@ -29,8 +29,7 @@ public actor CachedAuthorization: VehicleAuthorization {
     private let sleep: @Sendable (Duration) async -> Void
     private let patience: Duration?
     private let jitter: @Sendable () -> Double
-    private let report: @Sendable (AuthorizationWarning) -> Void
-    private let renewal: @Sendable (TokenRenewal, AuthorizationContext) -> Void
+    private let report: @Sendable (TokenEvent) -> Void
     private var cache: TokenCache
     private var fetches: [AuthorizationContext: Fetch] = [:]
     private var nextWaiter = 0
@@ -44,21 +43,18 @@ public actor CachedAuthorization: VehicleAuthorization {
     ///   - claims: what a JSON Web Token must say; `nil` takes any.
     ///   - patience: how long a caller waits; a provider that hangs is asked again when its call has returned.
     ///   - jitter: draws from 0...1, so that a fleet does not ask in step.
-    ///   - renewal: hears after every fetch, and when a token is dropped, how the renewal for that context fares.
-    ///   - report: hears each warning once, and again each ten minutes.
+    ///   - report: receives every event, from any task. It must return at once.
     public init(
         _ provider: any VehicleAuthorization, clock: any Clock<Duration>, policy: CachePolicy = CachePolicy(),
         claims: ClaimRules? = ClaimRules(), patience: Duration? = nil,
         jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
-        renewal: @escaping @Sendable (TokenRenewal, AuthorizationContext) -> Void = { _, _ in },
-        report: @escaping @Sendable (AuthorizationWarning) -> Void
+        report: @escaping @Sendable (TokenEvent) -> Void
     ) {
         self.provider = provider
         self.claims = claims
         self.patience = patience
         self.jitter = jitter
         self.report = report
-        self.renewal = renewal
         elapsed = Self.stopwatch(clock)
         sleep = { try? await clock.sleep(for: $0) }  // fails by cancellation alone
         cache = TokenCache(policy: policy)
@@ -84,7 +80,7 @@ public actor CachedAuthorization: VehicleAuthorization {
     /// Drops `token`, unless a newer one has taken its place, so that the next caller gets another.
     public func discard(_ token: AuthorizationToken, for context: AuthorizationContext) async {
         cache.discard(token, for: context)
-        renewal(cache.renewal(of: context, now: elapsed()), context)
+        report(.renewal(cache.renewal(of: context, now: elapsed()), context))
         await provider.discard(token, for: context)
     }
 
@@ -139,10 +135,12 @@ public actor CachedAuthorization: VehicleAuthorization {
 
     /// A task of its own, because the fetch outlives the caller who caused it as long as others wait.
     private func startFetch(for context: AuthorizationContext, waiters: Waiters = [:]) {
-        let task = Task { [provider, claims, elapsed] in
+        let task = Task { [provider, claims, elapsed, report] in
             let begun = elapsed()
             let outcome: Outcome
             do throws(AuthorizationError) {
+                report(.asked(context))
+                defer { report(.answered(context)) }
                 let token = try await provider.token(for: context)
                 outcome = .success(try claims?.checked(token, for: context) ?? token)
             } catch {
@@ -166,8 +164,8 @@ public actor CachedAuthorization: VehicleAuthorization {
         let (answer, warnings) = cache.fetched(
             outcome.mapError(\.whileWaitedFor), for: context, begun: begun, now: now, jitter: jitter())
         tell(fetch.waiters, answer)
-        warnings.forEach(report)
-        renewal(cache.renewal(of: context, now: now), context)
+        for warning in warnings { report(.warning(warning)) }
+        report(.renewal(cache.renewal(of: context, now: now), context))
     }
 
     /// Callers who joined a fetch after it was abandoned, or whose fetch is outdated, get one of their own.

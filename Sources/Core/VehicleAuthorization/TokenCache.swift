@@ -145,6 +145,18 @@ public struct CachePolicy: Sendable, Hashable {
     func margin(left: Duration) -> Duration { max(.seconds(1), min(left / 10, .seconds(10))) }
 }
 
+/// An event of a token cache.
+public enum TokenEvent: Sendable, Hashable {
+    /// The provider is asked for a token.
+    case asked(AuthorizationContext)
+    /// The provider has returned a token or an error.
+    case answered(AuthorizationContext)
+    /// The state of the renewal, after every fetch and when a token is dropped.
+    case renewal(TokenRenewal, AuthorizationContext)
+    /// A doubt about a token, reported once in ten minutes.
+    case warning(AuthorizationWarning)
+}
+
 /// How the renewal of a token fares.
 public enum TokenRenewal: Sendable, Hashable {
     /// The last fetch brought the token in hand, which serves for so long.

@@ -25,6 +25,10 @@ struct OutboxCounters: Sendable, Hashable {
             quarantined: quarantined.count)
     }
 
+    /// Whether the update that was accepted last is the newest. Opening a store relies on it for rows that its ledger
+    /// doesn't know of.
+    var isLastNewest: Bool { newest?.sequence == lastSequence }
+
     /// How many accepted updates are no longer pending.
     var settled: Int64 { delivered + evictions.count + quarantined.count }
 

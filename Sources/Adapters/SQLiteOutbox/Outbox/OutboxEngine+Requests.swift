@@ -43,9 +43,7 @@ extension OutboxEngine {
         case .requeue:
             for update in chosen {
                 next.requeue(update.stored)
-                let newest = next.newest?.sequence ?? update.stored.sequence
-                try store.insert(
-                    UpdateRecord(update.stored, newestSequence: newest, isShapePoint: update.isShapePoint))
+                try store.insert(UpdateRecord(update.stored, isShapePoint: update.isShapePoint))
             }
         case .discard:
             // Those that are not kept any more go with all the others.

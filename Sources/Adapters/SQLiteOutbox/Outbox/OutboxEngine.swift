@@ -100,22 +100,19 @@ final class OutboxEngine {
 
     func acknowledge(_ batch: UploadBatch) throws(OutboxError) {
         try perform { store throws(StoreError) in
-            let before = unwritten
             for stored in batch.pending where try isPending(stored.sequence, store) {
                 unwritten[stored.sequence] = stored
             }
             // A live update waits for the next commit with its shape points; what frees a backlog is written at once.
             let onDisk = unwritten.keys.filter { $0 <= counters.lastSequence }
             let isOfOneAppend = onDisk.count <= 1 || appended.contains { onDisk.allSatisfy($0.contains) }
-            if unwritten.count == before.count || isOfOneAppend { return }
+            if isOfOneAppend { return }
             do throws(StoreError) {
                 try reserve.lending(commit(store))
                 try store.compactIfNearlyEmpty()
             } catch {
-                guard error.leavesStoreSound else {
-                    unwritten = before
-                    throw error
-                }
+                // They stay in memory: delivered they are, and the commit may have reached the disk.
+                if !error.leavesStoreSound { throw error }
             }
         }
     }
@@ -390,12 +387,11 @@ extension OutboxEngine {
                     next.deliver(accepted)
                     isLedgerChanged = true
                 } else {
-                    let newest = next.newest?.sequence ?? accepted.sequence
-                    try store.insert(
-                        UpdateRecord(accepted, newestSequence: newest, isShapePoint: one.isShapePoint))
+                    try store.insert(UpdateRecord(accepted, isShapePoint: one.isShapePoint))
                 }
             }
             if !group.isEmpty, try eviction.evictByAge(store, &next) { isLedgerChanged = true }
+            if !group.isEmpty, !next.isLastNewest { isLedgerChanged = true }
             if isLedgerChanged { try store.write(&next) }
         }
         counters = next

@@ -61,7 +61,7 @@ struct IntactTables {
 
     /// Whether the tables give the row, or say that it is gone: an old copy is worthless then.
     func accounts(for row: StoredRow) -> Bool {
-        let unreadable = row.state == .quarantined ? unreadableQuarantined : unreadable
+        let unreadable = row.isQuarantined ? unreadableQuarantined : unreadable
         return row.sequence <= lastSequence && !unreadable.contains(row.sequence)
     }
 

@@ -133,7 +133,7 @@ enum RowScan {
         of type: Int64, in bytes: [UInt8], _ position: inout Int, until end: Int
     ) -> StoredValue? {
         let sizes = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0]
-        guard (0..<10).contains(type) || (type >= 13 && type % 2 == 1) else { return nil }
+        guard (0..<10).contains(type) && type != 7 || (type >= 13 && type % 2 == 1) else { return nil }
         let size = type < 10 ? sizes[Int(type)] : Int(type - 13) / 2
         guard size <= end - position else { return nil }
         let content = bytes[position..<position + size]
@@ -145,7 +145,6 @@ enum RowScan {
         switch type {
         case 0: return .null
         case 1...6: return .integer(number())
-        case 7: return .real(Double(bitPattern: UInt64(bitPattern: number())))
         case 8, 9: return .integer(type - 8)
         default: return .text(Array(content))
         }

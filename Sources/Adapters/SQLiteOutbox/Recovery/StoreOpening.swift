@@ -239,12 +239,10 @@ final class StoreOpening {
         var next = counters
         try store.transaction { () throws(StoreError) in
             for record in records {
-                let isNewest = record.newestSequence == record.stored.sequence
-                let accepted = next.accept(record.stored.update, overrulingEarlier: isNewest)
-                let newest = next.newest?.sequence ?? accepted.sequence
-                try store.insert(
-                    UpdateRecord(accepted, newestSequence: newest, isShapePoint: record.isShapePoint))
+                let accepted = next.accept(record.stored.update)
+                try store.insert(UpdateRecord(accepted, isShapePoint: record.isShapePoint))
             }
+            if !next.isLastNewest { try store.write(&next) }
         }
         counters = next
     }

@@ -5,7 +5,7 @@ import StrictJSON
 /// delivered update in the columns of a position.
 ///
 /// Appends alone do not change it. What came later is found from the rows: those after `counters.lastSequence` are
-/// there without a gap, and the last of them names the newest.
+/// there without a gap, and the last of them is the newest: an append that isn't the newest changes the ledger, too.
 struct LedgerRecord: Sendable, Hashable {
     static let sequence: Int64 = 0
 
@@ -35,7 +35,6 @@ struct LedgerRecord: Sendable, Hashable {
     var row: StoredRow {
         var row = StoredRow(Self.sequence)
         if let update = counters.newestDelivered?.update { row.set(update) }
-        row[.newest] = .integer(newestSequence)
         row[.note] = .text(note.utf8)
         return row
     }
@@ -44,7 +43,7 @@ struct LedgerRecord: Sendable, Hashable {
         var note: [String: JSONValue] = [
             "accepted": .integer(counters.lastSequence), "pending": .integer(counters.pending),
             "delivered": .integer(counters.delivered), "revision": .integer(counters.revision),
-            "oldestPending": .integer(oldestPending),
+            "newest": .integer(newestSequence), "oldestPending": .integer(oldestPending),
         ]
         note["newestDelivered"] = counters.newestDelivered.map { .integer($0.sequence) }
         note["quarantined"] = counters.quarantined.json
@@ -58,8 +57,8 @@ struct LedgerRecord: Sendable, Hashable {
         guard row.sequence == Self.sequence, let text = row[.note].text else { return nil }
         let note: JSONValue
         do throws(JSONValue.ParseError) { note = try JSONValue(parsing: text) } catch { return nil }
-        guard let newestSequence = row[.newest].integer, StoredRow.plausibleCounts.contains(newestSequence),
-            let accepted = note["accepted"]?.count, let pending = note["pending"]?.count,
+        guard let newestSequence = note["newest"]?.count, let accepted = note["accepted"]?.count,
+            let pending = note["pending"]?.count,
             let delivered = note["delivered"]?.count, let revision = note["revision"]?.count,
             let oldestPending = note["oldestPending"]?.count, let quarantined = UpdateTally(note["quarantined"]),
             let evictions = Evictions(note["evicted"]), let thinning = ThinningProgress(note["thinned"])

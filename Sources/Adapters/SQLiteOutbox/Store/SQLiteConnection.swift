@@ -147,7 +147,6 @@ private func endStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 1 }
         switch value {
         case .null: try check(unsafe sqlite3_bind_null(handle, index))
         case .integer(let number): try bind(number, at: index)
-        case .real(let number): try check(unsafe sqlite3_bind_double(handle, index, number))
         case .text(let bytes): try check(unsafe csqlite_bind_text_copy(handle, index, bytes, Int32(bytes.count)))
         }
     }
@@ -195,12 +194,11 @@ private func endStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 1 }
         unsafe sqlite3_column_text(handle, column).map { unsafe String(cString: $0) }
     }
 
-    /// Returns `nil` for a blob, which no column of a store has.
+    /// Returns `nil` for a floating-point number or a blob, which no column of a store has.
     func value(_ column: Int32) -> StoredValue? {
         switch unsafe sqlite3_column_type(handle, column) {
         case SQLITE_NULL: return .null
         case SQLITE_INTEGER: return .integer(integer(column))
-        case SQLITE_FLOAT: return .real(unsafe sqlite3_column_double(handle, column))
         case SQLITE_TEXT:
             let bytes = unsafe sqlite3_column_blob(handle, column)
             return unsafe .text(

@@ -37,7 +37,7 @@ final class StoreBuilder {
 
     /// Copies a row as it was found into the table of its state; a second copy of it is passed over.
     func insert(_ row: StoredRow) throws(StoreError) {
-        if row.state == .quarantined {
+        if row.isQuarantined {
             try insertQuarantined.run(row.parameters)
         } else {
             try insertRow.run(row.parameters)
@@ -82,7 +82,7 @@ final class StoreBuilder {
                 let stored = StoredUpdate(sequence: next, update: record.stored.update)
                 if next == record.stored.sequence { continue }
                 try connection.execute("DELETE FROM updates WHERE sequence = \(record.stored.sequence)")
-                try insert(UpdateRecord(stored, newestSequence: next, isShapePoint: record.isShapePoint).row)
+                try insert(UpdateRecord(stored, isShapePoint: record.isShapePoint).row)
             }
         }
     }

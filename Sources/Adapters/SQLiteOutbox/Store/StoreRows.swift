@@ -151,8 +151,7 @@ final class StoreRows {
         var counters = ledger.counters
         counters.lastSequence = max(ledger.counters.lastSequence, highest)
         counters.pending = pendingCount ?? counters.pending + counters.lastSequence - ledger.counters.lastSequence
-        var newest = ledger.newestSequence
-        if highest > ledger.counters.lastSequence, let last = try pending(highest) { newest = last.newestSequence }
+        let newest = highest > ledger.counters.lastSequence ? highest : ledger.newestSequence
         counters.newest = try pending(newest)?.stored ?? counters.newestDelivered
         return counters
     }

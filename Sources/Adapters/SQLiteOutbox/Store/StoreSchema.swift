@@ -40,8 +40,10 @@ enum StoreSchema {
     }
 
     private static let position = """
-        sequence, strftime('%Y-%m-%dT%H:%M:%fZ', time / 1000.0, 'unixepoch') AS time, latitude, longitude, altitude,
-          speed, heading, accuracy, CASE kind WHEN 1 THEN 'shape point' ELSE 'update' END AS kind
+        sequence, strftime('%Y-%m-%dT%H:%M:%fZ', time_ms / 1000.0, 'unixepoch') AS time,
+          latitude_e7 / 1e7 AS latitude, longitude_e7 / 1e7 AS longitude, altitude_cm / 100.0 AS altitude,
+          speed_cm_s / 100.0 AS speed, heading, accuracy_cm / 100.0 AS accuracy,
+          CASE kind WHEN 1 THEN 'shape point' ELSE 'update' END AS kind
         """
 
     /// In the order in which they are made.

@@ -6,26 +6,27 @@ import TimeAndChance
 struct StoredRow: Sendable, Hashable {
     /// The columns between `sequence` and `checksum`, in the order of the table.
     enum Column: Int, Sendable, CaseIterable {
-        case time, latitude, longitude, altitude, speed, heading, accuracy, kind, state, newest, note
+        case time, latitude, longitude, altitude, speed, heading, accuracy, kind, note
 
-        fileprivate var isReal: Bool {
+        /// The column's name, which ends with the unit of its integers.
+        fileprivate var name: String {
             switch self {
-            case .latitude, .longitude, .altitude, .speed, .accuracy: true
-            case .time, .heading, .kind, .state, .newest, .note: false
+            case .time: "time_ms"
+            case .latitude, .longitude: "\(self)_e7"
+            case .altitude, .accuracy: "\(self)_cm"
+            case .speed: "speed_cm_s"
+            case .heading, .kind, .note: "\(self)"
             }
         }
 
-        fileprivate var definition: String { "\(self) \(isReal ? "REAL" : self == .note ? "TEXT" : "INTEGER")" }
+        fileprivate var definition: String { "\(name) \(self == .note ? "TEXT" : "INTEGER")" }
     }
-
-    /// Whether an update waits for its delivery or was rejected for good.
-    enum State: Int64, Sendable { case pending = 0, quarantined = 1 }
 
     let sequence: Int64
     private var values: [StoredValue]
 
     /// The names of all columns, for a SELECT that `init(_:)` reads.
-    static let columns = (["sequence"] + Column.allCases.map { "\($0)" } + ["checksum"]).joined(separator: ", ")
+    static let columns = (["sequence"] + Column.allCases.map(\.name) + ["checksum"]).joined(separator: ", ")
 
     /// The columns of a table of rows, as CREATE TABLE has them.
     static let definition =
@@ -35,10 +36,9 @@ struct StoredRow: Sendable, Hashable {
     /// The parameters of an INSERT that `SQLiteStatement.run(_:)` binds.
     static let parameters = (1...Column.allCases.count + 2).map { "?\($0)" }.joined(separator: ", ")
 
-    init(_ sequence: Int64, _ state: State = .pending) {
+    init(_ sequence: Int64) {
         self.sequence = sequence
         values = [StoredValue](repeating: .null, count: Column.allCases.count)
-        self[.state] = .integer(state.rawValue)
     }
 
     /// Reads the row that `statement` is at. Returns `nil` if it isn't what was written.
@@ -57,10 +57,6 @@ struct StoredRow: Sendable, Hashable {
         guard found.count == Column.allCases.count + 1 else { return nil }
         self.sequence = sequence
         values = found.dropLast()
-        for column in Column.allCases where column.isReal {
-            // SQLite keeps a whole number in fewer bytes.
-            if case .integer(let value) = self[column] { self[column] = .real(Double(value)) }
-        }
         guard found.last == checksum else { return nil }
     }
 
@@ -72,7 +68,8 @@ struct StoredRow: Sendable, Hashable {
     /// What is bound to `parameters`.
     var parameters: [StoredValue] { [.integer(sequence)] + values + [checksum] }
 
-    var state: State? { self[.state].integer.flatMap(State.init) }
+    /// Whether the row is one of a quarantined update: only these and the ledger have a note.
+    var isQuarantined: Bool { sequence != LedgerRecord.sequence && self[.note] != .null }
 
     private var checksum: StoredValue {
         var checksum = CRC32()
@@ -89,21 +86,18 @@ struct StoredRow: Sendable, Hashable {
     static let plausibleTimes: ClosedRange<Int64> = -(1 << 60)...1 << 60
 }
 
-/// A value of SQLite's, except for blobs, which no column has.
+/// A value of SQLite's, except for floating-point numbers and blobs, which no column has.
 enum StoredValue: Sendable, Hashable {
     case null
     case integer(Int64)
-    case real(Double)
     case text([UInt8])
 
-    /// A number as SQLite gives it back: without a sign at zero, and NULL if it isn't a number.
-    static func real(of value: Double?) -> Self {
-        guard let value, !value.isNaN else { return .null }
-        return .real(value + 0)
+    /// The number of units in `value`, rounded; NULL if `value` is `nil` or has too many.
+    static func count(in value: Double?, unitsPerOne: Double) -> Self {
+        value.flatMap { Int64(exactly: ($0 * unitsPerOne).rounded()) }.map { .integer($0) } ?? .null
     }
 
     var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
-    var real: Double? { if case .real(let value) = self { value } else { nil } }
     var text: [UInt8]? { if case .text(let bytes) = self { bytes } else { nil } }
 
     fileprivate func add(to checksum: inout CRC32) {
@@ -112,11 +106,8 @@ enum StoredValue: Sendable, Hashable {
         case .integer(let value):
             checksum.update(1 as UInt8)
             checksum.update(value)
-        case .real(let value):
-            checksum.update(2 as UInt8)
-            checksum.update(Int64(bitPattern: value.bitPattern))
         case .text(let bytes):
-            checksum.update(3 as UInt8)
+            checksum.update(2 as UInt8)
             checksum.update(Int64(bytes.count))
             for byte in bytes { checksum.update(byte) }
         }

@@ -4,31 +4,24 @@ import TimeAndChance
 /// A row of a pending update.
 struct UpdateRecord: Sendable, Hashable {
     let stored: StoredUpdate
-    /// The sequence of the newest update by time of fix once this one was accepted, usually its own. With it an append
-    /// needs no change of the ledger's row, and opening finds the newest without reading the backlog.
-    let newestSequence: Int64
     /// Whether it is a shape point of the update that follows it.
     let isShapePoint: Bool
 
-    init(_ stored: StoredUpdate, newestSequence: Int64, isShapePoint: Bool = false) {
+    init(_ stored: StoredUpdate, isShapePoint: Bool = false) {
         self.stored = stored
-        self.newestSequence = newestSequence
         self.isShapePoint = isShapePoint
     }
 
     /// Returns `nil` if `row` isn't one of a pending update.
     init?(_ row: StoredRow) {
-        guard row.state == .pending, let stored = StoredUpdate(row) else { return nil }
-        let newest = row[.newest]
-        guard newest == .null || newest.integer.map(StoredRow.plausibleCounts.contains) == true else { return nil }
-        self.init(stored, newestSequence: newest.integer ?? row.sequence, isShapePoint: row.isShapePoint)
+        guard !row.isQuarantined, let stored = StoredUpdate(row) else { return nil }
+        self.init(stored, isShapePoint: row.isShapePoint)
     }
 
     var row: StoredRow {
         var row = StoredRow(stored.sequence)
         row.set(stored.update)
         row.isShapePoint = isShapePoint
-        if newestSequence != stored.sequence { row[.newest] = .integer(newestSequence) }
         return row
     }
 }
@@ -50,12 +43,24 @@ extension StoredRow {
 
     mutating func set(_ update: LocationUpdate) {
         self[.time] = .integer(update.timeOfFix.millisecondsSince1970)
-        self[.latitude] = .real(of: update.latitude)
-        self[.longitude] = .real(of: update.longitude)
-        self[.altitude] = .real(of: update.altitudeMeters)
-        self[.speed] = .real(of: update.speedMetersPerSecond)
+        self[.latitude] = .count(in: update.latitude, unitsPerOne: LocationUpdate.unitsPerDegree)
+        self[.longitude] = .count(in: update.longitude, unitsPerOne: LocationUpdate.unitsPerDegree)
+        self[.altitude] = .count(in: update.altitudeMeters, unitsPerOne: LocationUpdate.unitsPerMeter)
+        self[.speed] = .count(in: update.speedMetersPerSecond, unitsPerOne: LocationUpdate.unitsPerMeter)
         self[.heading] = update.headingDegrees.map { .integer(Int64($0)) } ?? .null
-        self[.accuracy] = .real(of: update.horizontalAccuracyMeters)
+        self[.accuracy] = .count(in: update.horizontalAccuracyMeters, unitsPerOne: LocationUpdate.unitsPerMeter)
+    }
+
+    /// The value of `column` in degrees; `nil` if it isn't an angle up to `limit`.
+    fileprivate func degrees(_ column: Column, upTo limit: Int64) -> Double? {
+        let units = Int64(LocationUpdate.unitsPerDegree)
+        guard let count = self[column].integer, -limit * units...limit * units ~= count else { return nil }
+        return Double(count) / LocationUpdate.unitsPerDegree
+    }
+
+    /// The value of `column` in metres or metres per second; `nil` if it has none.
+    fileprivate func meters(_ column: Column) -> Double? {
+        self[column].integer.map { Double($0) / LocationUpdate.unitsPerMeter }
     }
 }
 
@@ -63,21 +68,15 @@ extension LocationUpdate {
     /// Returns `nil` if the values can't be those of a vehicle's position.
     init?(_ row: StoredRow) {
         guard let time = row[.time].integer, StoredRow.plausibleTimes.contains(time),
-            let latitude = row[.latitude].real, abs(latitude) <= 90,
-            let longitude = row[.longitude].real, abs(longitude) <= 180,
-            [row[.altitude], row[.speed], row[.accuracy]].allSatisfy({
-                $0 == .null || abs($0.real ?? .infinity) <= Self.maximumNumber
-            }),
+            let latitude = row.degrees(.latitude, upTo: 90), let longitude = row.degrees(.longitude, upTo: 180),
+            [row[.altitude], row[.speed], row[.accuracy]].allSatisfy({ $0 == .null || $0.integer != nil }),
             row[.heading] == .null || 0..<360 ~= row[.heading].integer ?? -1
         else { return nil }
         self.init(
             timeOfFix: UTCTime(millisecondsSince1970: time), latitude: latitude, longitude: longitude)
-        altitudeMeters = row[.altitude].real
-        speedMetersPerSecond = row[.speed].real
+        altitudeMeters = row.meters(.altitude)
+        speedMetersPerSecond = row.meters(.speed)
         headingDegrees = row[.heading].integer.map { Int($0) }
-        horizontalAccuracyMeters = row[.accuracy].real
+        horizontalAccuracyMeters = row.meters(.accuracy)
     }
-
-    /// A larger number may become infinite when it is rounded for the wire.
-    private static let maximumNumber = 1e300
 }

@@ -157,7 +157,7 @@ package struct QuarantinedUpdate: Sendable, Hashable {
     }
 
     var row: StoredRow {
-        var row = StoredRow(stored.sequence, .quarantined)
+        var row = StoredRow(stored.sequence)
         row.set(stored.update)
         row.isShapePoint = isShapePoint
         row[.note] = .text(Array(reason.description.utf8))
@@ -166,9 +166,7 @@ package struct QuarantinedUpdate: Sendable, Hashable {
 
     /// Returns `nil` if `row` isn't one of a quarantined update.
     init?(_ row: StoredRow) {
-        guard row.state == .quarantined, let stored = StoredUpdate(row), let reason = row[.note].text else {
-            return nil
-        }
+        guard let stored = StoredUpdate(row), let reason = row[.note].text else { return nil }
         self.init(
             stored: stored, reason: ReportedText(bytes: reason, limit: Self.maximumReasonBytes),
             isShapePoint: row.isShapePoint)

@@ -65,7 +65,7 @@ package final class EventLog: ReportingObserver {
                 .debug,
                 "delivered \(batch.pending.count) in \(took), \(traffic.bytesSent) bytes sent, "
                     + "\(traffic.bytesReceived) received")
-        case .failed(let outcome, _): tellTrouble(outcome.logLine, Self.level(of: outcome))
+        case .failed(let outcome, _, _): tellTrouble(outcome.logLine, Self.level(of: outcome))
         case .notPrepared(let fault):
             _ = count("", of: "token")
             tellTrouble("no token, updates are kept: \(fault.reason)", .warning)

@@ -118,14 +118,19 @@ package final class AgentMonitor: ReportingObserver {
     /// Time since the start.
     package var uptime: Duration { clock.now }
 
-    /// Counts a token that the provider was asked for beyond the cache.
-    package func countTokenFetch() { state.withLock { $0.counts.tokenFetches += 1 } }
-
     /// Counts that the outbox did not answer and was bypassed.
     func countStoreBypass() { state.withLock { $0.storeBypasses += 1 } }
 
-    /// Notes how the renewal of the token fares.
-    package func note(renewal: TokenRenewal) {
+    /// Counts the tokens that the provider was asked for, and notes how their renewal fares.
+    package func note(_ event: TokenEvent) {
+        switch event {
+        case .asked: state.withLock { $0.counts.tokenFetches += 1 }
+        case .renewal(let renewal, _): note(renewal)
+        case .answered, .warning: break
+        }
+    }
+
+    private func note(_ renewal: TokenRenewal) {
         let now = clock.now
         state.withLock { state in
             switch renewal {
@@ -201,7 +206,7 @@ package final class AgentMonitor: ReportingObserver {
                 }
                 state.lastDelivery = (batch.last.timeOfFix, now)
                 state.trouble = nil
-            case .failed(let outcome, _):
+            case .failed(let outcome, _, _):
                 state.delivery(meets: DeliveryTrouble.Kind(outcome), outcome.reason, at: now)
                 if case .prepareAgain = outcome {
                     state.lastTokenRejection = ("Fleet Engine rejected it: \(outcome.reason)", now)
@@ -312,7 +317,7 @@ package struct DeliveryCounts: Sendable, Hashable {
         case .delivered(let batch, let traffic, _):
             delivered += batch.pending.count
             self.traffic += traffic
-        case .failed(let outcome, let traffic):
+        case .failed(let outcome, let traffic, _):
             if outcome.isFailedAttempt { retries += 1 }
             self.traffic += traffic
         case .announced(_, let traffic):

@@ -1,37 +1,17 @@
 import GNSS
-package import HTTPMessages
 import LinuxPlatform
 package import Reporting
 package import TimeAndChance
 
-/// Measures the requests to Fleet Engine of all vehicles of a replay, on their way through it.
-package final class RequestMeter: HTTPTransport, ReportingObserver {
-    private let transport: any HTTPTransport
-    private let clock: MonotonicClock
+/// Measures the requests of a replay's vehicles: how long their answers took, and which failed.
+package final class RequestMeter: ReportingObserver {
     private let systemTime: (@Sendable () -> UTCTime)?
     private let state = Locked(RequestFigures())
 
-    /// `systemTime`: the host's, where fixes carry the moment at which they are due; otherwise nobody is late.
-    package init(_ transport: any HTTPTransport, clock: MonotonicClock, systemTime: (@Sendable () -> UTCTime)? = nil) {
-        (self.transport, self.clock, self.systemTime) = (transport, clock, systemTime)
-    }
+    /// `systemTime` is the host's if fixes carry the moment at which they are due; otherwise no lag is measured.
+    package init(systemTime: (@Sendable () -> UTCTime)? = nil) { self.systemTime = systemTime }
 
     package var figures: RequestFigures { state.withLock { $0 } }
-
-    package func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
-        let begun = clock.now
-        do throws(HTTPTransportError) {
-            let response = try await transport.send(request)
-            let took = clock.now - begun
-            state.withLock { $0.answered(response.status, after: took) }
-            return response
-        } catch {
-            state.withLock { $0.failed(error.code.rawValue) }
-            throw error
-        }
-    }
-
-    package func networkChanged() { transport.networkChanged() }
 
     package func observe(_ event: ReportingEvent) {
         switch event {
@@ -39,8 +19,37 @@ package final class RequestMeter: HTTPTransport, ReportingObserver {
             guard let systemTime else { return }
             let lag = fix.timeOfFix.duration(to: systemTime())
             state.withLock { $0.longestLag = max($0.longestLag ?? .zero, lag) }
+        case .delivered(_, _, let took): state.withLock { $0.answered(after: took) }
+        case .failed(let outcome, _, let took):
+            guard let fault = outcome.fault else { return }
+            state.withLock { figures in
+                figures.failed(fault.key)
+                if case .answered = fault, let took { figures.answered(after: took) }
+            }
         case .notPrepared: state.withLock { $0.failed("noToken") }
         default: break
+        }
+    }
+}
+
+extension DeliveryFault {
+    /// The key by which a replay counts the fault: the status of an answer, or the reason for none.
+    fileprivate var key: String {
+        switch self {
+        case .noPermit: "noToken"
+        case .answered(let answer): "\(answer.status)"
+        case .unanswered(let lost), .aborted(_, let lost): lost.cause.key
+        case .everythingRejected(let fault): fault.key
+        case .invalidAddress: "invalidAddress"
+        }
+    }
+}
+
+extension LostExchange.Cause {
+    fileprivate var key: String {
+        switch self {
+        case .untrustedCertificate: "untrustedCertificate"
+        default: "\(self)"
         }
     }
 }
@@ -59,13 +68,10 @@ package struct RequestFigures: Sendable, Hashable {
     package var answers: Int { seconds.count }
     package var longestAnswer: Duration { .seconds(seconds.most) }
 
-    /// An answer came after `duration`.
-    package mutating func answered(_ status: Int, after duration: Duration) {
-        seconds.add(duration / .seconds(1))
-        if status != 200 { failures["\(status)", default: 0] += 1 }
-    }
+    /// Counts an answer that came after `duration`.
+    package mutating func answered(after duration: Duration) { seconds.add(duration / .seconds(1)) }
 
-    /// None came, for this reason.
+    /// Counts a request that failed for `reason`.
     package mutating func failed(_ reason: String) { failures[reason, default: 0] += 1 }
 
     /// Within what time so many of all answers came, to a twentieth; `nil` before the first.

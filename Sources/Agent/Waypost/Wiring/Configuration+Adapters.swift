@@ -61,22 +61,23 @@ extension Configuration {
     /// Whether the receiver's dates are those of a recording.
     package var readsRecording: Bool { if case .file(_, follows: false) = receiver.source { true } else { false } }
 
-    /// `provider` with the rules of reuse around it; `fetched` is called when it is really asked, `answered` when it
-    /// has given a token or an error, `renewal` after each of these.
+    /// Returns `provider` behind a cache whose renewals and warnings are logged; `report` receives all its events.
     package func cached(
         _ provider: any VehicleAuthorization, clock: any Clock<Duration>, log: LogWriter,
         policy: CachePolicy = CachePolicy(), jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
-        fetched: @escaping @Sendable () -> Void = {}, answered: @escaping @Sendable () -> Void = {},
-        renewal: @escaping @Sendable (TokenRenewal) -> Void = { _ in }
+        report: @escaping @Sendable (TokenEvent) -> Void = { _ in }
     ) -> CachedAuthorization {
         let renewalLog = RenewalLog(log)
         return CachedAuthorization(
-            ObservedAuthorization(provider: provider, fetched: fetched, answered: answered), clock: clock,
-            policy: policy, claims: claimRules, patience: tokenPatience, jitter: jitter,
-            renewal: {
-                renewalLog.tell($0, of: $1)
-                renewal($0)
-            }, report: { log.write(.warning, "\($0)") })
+            provider, clock: clock, policy: policy, claims: claimRules, patience: tokenPatience, jitter: jitter
+        ) { event in
+            switch event {
+            case .renewal(let renewal, let context): renewalLog.tell(renewal, of: context)
+            case .warning(let warning): log.write(.warning, "\(warning)")
+            case .asked, .answered: break
+            }
+            report(event)
+        }
     }
 
     /// What a token has to say before it is sent.
@@ -155,24 +156,4 @@ extension Presence {
         case .offline: self = .offline
         }
     }
-}
-
-/// Tells each time that a provider is really asked, which is beyond the cache, and that it has answered.
-private struct ObservedAuthorization: VehicleAuthorization {
-    let provider: any VehicleAuthorization
-    let fetched: @Sendable () -> Void
-    let answered: @Sendable () -> Void
-
-    func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
-        fetched()
-        defer { answered() }
-        return try await provider.token(for: context)
-    }
-
-    func discard(_ token: AuthorizationToken, for context: AuthorizationContext) async {
-        await provider.discard(token, for: context)
-    }
-
-    func networkReturned() async { await provider.networkReturned() }
-    func forgetTokens() async { await provider.forgetTokens() }
 }

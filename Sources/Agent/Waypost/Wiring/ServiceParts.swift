@@ -52,10 +52,14 @@ struct ServiceParts: Sendable {
         if let ownProvider { provider = ownProvider } else { provider = try configuration.makeProvider(log: log) }
         return configuration.cached(
             provider, clock: ContinuousClock(), log: log, policy: policy,
-            fetched: { [monitor, progress] in
-                monitor.countTokenFetch()
-                progress.moved(.token)
-            }, answered: { [progress] in progress.rests(.token) }, renewal: { [monitor] in monitor.note(renewal: $0) })
+            report: { [monitor, progress] event in
+                monitor.note(event)
+                switch event {
+                case .asked: progress.moved(.token)
+                case .answered: progress.rests(.token)
+                case .renewal, .warning: break
+                }
+            })
     }
 
     /// Opens the outbox, and connects it with receiver and delivery.

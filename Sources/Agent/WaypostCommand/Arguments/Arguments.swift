@@ -87,7 +87,7 @@ struct Arguments: Sendable, Equatable {
     private func check(_ command: CommandSpec) throws(UsageError) {
         if case .none = command.operands, let extra = operands.first {
             throw command.refusal(
-                "\(command.name) takes no \"\(extra)\"\(Suggestion.operand(extra, of: command, self))")
+                "\(command.name) takes no \"\(extra)\"\(Suggestion.operand(extra, of: command))")
         }
         for option in command.options where option.isRequired && values[option.name] == nil {
             throw command.refusal("\(command.name) needs \(option.name) \(option.valueName ?? "")")
@@ -101,7 +101,7 @@ struct Arguments: Sendable, Equatable {
             }
         case .oneOf(let choices):
             let other = operands.first { !choices.contains($0) }
-            let guess = other.map { Suggestion.choice($0, among: choices, of: command) } ?? ""
+            let guess = other.map { Suggestion.choice($0, among: choices) } ?? ""
             guard operands.count < 2 else {
                 throw command.refusal(
                     "\(command.name) takes one of \(choices.joined(separator: ", ")), not "

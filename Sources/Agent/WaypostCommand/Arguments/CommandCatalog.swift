@@ -182,6 +182,14 @@ enum CommandCatalog {
             operands: .none, options: [config, .flag("--json", "print one JSON object instead")],
             examples: ["why", "why --json --config van.json"]),
         CommandSpec(
+            name: "conditions", summary: "List the conditions that the service reports, with their remedies.",
+            details: """
+                Prints the catalog, or one CODE of it, as the log, status and metrics name it: severity, stage, meaning and \
+                remedy.
+                """,
+            operands: .optional("CODE"), options: [.flag("--json", "print a JSON array instead")],
+            examples: ["conditions token_rejected", "conditions --json"]),
+        CommandSpec(
             name: "bundle", summary: "Write one text file with everything that a help desk needs.",
             details: """
                 Asks the running service, the checks and the system: verdict, checks, status, configuration, the last day of \

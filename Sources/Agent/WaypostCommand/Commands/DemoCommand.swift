@@ -182,7 +182,7 @@ final class DemoNarrator: ReportingObserver {
         switch event {
         case .accepted: state.withLock { $0.accepted += 1 }
         case .delivered(let batch, _, _): delivered(batch)
-        case .failed(let outcome, _): failed(outcome)
+        case .failed(let outcome, _, _): failed(outcome)
         case .receiver(.ended): tell("the drive has ended")
         default: break
         }

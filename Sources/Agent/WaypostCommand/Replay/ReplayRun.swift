@@ -52,14 +52,17 @@ struct ReplayRun: Sendable {
         let monitor = AgentMonitor(clock: clock)
         let names = try fleet.names(for: configuration.vehicle)
         if names.count > 1 { try TestFleet.requireDescriptors() }
-        let meter = try Self.meter(configuration, options, vehicles: names.count, clock)
+        let isInStep = options.speed == .times(1) && !options.keepsTime
+        let systemTime: @Sendable () -> UTCTime = { .system }
+        let meter = RequestMeter(systemTime: isInStep ? systemTime : nil)
+        let transport = try configuration.makeTransport(connections: names.count > 1 ? TestFleet.connections : nil)
         let follower = names.count == 1 ? FollowerMeter() : nil
         var policy = CachePolicy()
         policy.maximumContexts = max(policy.maximumContexts, names.count)
         // One cache for all vehicles, as in a backend.
         let authorization = configuration.cached(
             try configuration.makeProvider(log: log), clock: time, log: log, policy: policy,
-            fetched: { monitor.countTokenFetch() })
+            report: { monitor.note($0) })
         var source = Self.source(configuration, options, time) { [remarks] remark in
             remarks.withLock { $0.append(remark) }
             Terminal.say("waypost: \(remark)")
@@ -67,7 +70,7 @@ struct ReplayRun: Sendable {
         let interval = configuration.reporting.policy.maximumInterval * options.speed.stretch
         let parts = VehicleAgent.Parts(
             source: source.driven(with: fleet.offset(at: 0, interval: interval)),
-            makeDelivery: { $0.makeDelivery(authorization: authorization, transport: meter) }, expectedFix: nil,
+            makeDelivery: { $0.makeDelivery(authorization: authorization, transport: transport) }, expectedFix: nil,
             spacing: .recordedLog,
             latestFix: { UTCTime.system }, clock: clock, log: log, monitor: monitor,
             observers: observers + [meter] + (follower.map { [$0] } ?? []))
@@ -97,16 +100,6 @@ struct ReplayRun: Sendable {
         count = names.count
         hasEnd = !options.loops && !options.follows
         name = options.logs.count == 1 ? options.logs[0] : "\(options.logs.count) logs"
-    }
-
-    private static func meter(
-        _ configuration: Configuration, _ options: ReplayOptions, vehicles: Int, _ clock: MonotonicClock
-    ) throws(AgentError) -> RequestMeter {
-        let systemTime: @Sendable () -> UTCTime = { .system }
-        let isInStep = options.speed == .times(1) && !options.keepsTime
-        return RequestMeter(
-            try configuration.makeTransport(connections: vehicles > 1 ? TestFleet.connections : nil), clock: clock,
-            systemTime: isInStep ? systemTime : nil)
     }
 
     private static func source(

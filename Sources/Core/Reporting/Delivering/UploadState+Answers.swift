@@ -36,11 +36,12 @@ extension UploadState {
     mutating func answered(
         _ exchange: UploadExchange, _ result: DeliveryResult, jitter: () -> Double
     ) -> UploadStep {
+        let took = now - exchange.startedAt
         if case .unanswered(let lost)? = result.outcome.fault {
             if end.isCancelled { return finish() }
             if let reason = exchange.excuse, lost.cause == .cancelled || reason == .networkChanged {
                 return sendAgain(exchange, after: reason, lost).after(
-                    .failed(.unanswered(.aborted(reason, lost)), traffic: result.traffic))
+                    .failed(.unanswered(.aborted(reason, lost)), traffic: result.traffic, took: took))
             }
         }
         var outcome = result.outcome
@@ -48,9 +49,10 @@ extension UploadState {
         if case .rejected(let fault) = outcome, streaks.rejectsEverything {
             outcome = .held(.everythingRejected(fault))
         }
-        let took = now - exchange.startedAt
         let step = conclude(exchange, outcome, jitter: jitter())
-        guard outcome == .delivered else { return step.after(.failed(outcome, traffic: result.traffic)) }
+        guard outcome == .delivered else {
+            return step.after(.failed(outcome, traffic: result.traffic, took: took))
+        }
         let delivered = step.after(.delivered(exchange.batch, traffic: result.traffic, took: took))
         return result.serverTime.map { delivered.after(.serverTime($0)) } ?? delivered
     }

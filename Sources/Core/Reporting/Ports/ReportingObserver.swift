@@ -31,8 +31,8 @@ package enum ReportingEvent: Sendable, Hashable {
     /// A request is about to go out.
     case uploading(UploadBatch)
     case delivered(UploadBatch, traffic: Traffic, took: Duration)
-    /// An attempt failed; `traffic` is what it cost.
-    case failed(DeliveryOutcome, traffic: Traffic)
+    /// An attempt failed; `traffic` is what it cost, `took` the time to its end, `nil` for a presence by itself.
+    case failed(DeliveryOutcome, traffic: Traffic, took: Duration? = nil)
     /// There is no permit to deliver with.
     case notPrepared(DeliveryFault)
     case outboxFailed(OutboxError)

@@ -1,8 +1,14 @@
 package import GNSS
 package import TimeAndChance
 
-/// One position to be reported, as it is kept in the outbox and sent to Fleet Engine.
+/// One position to be reported, as it is kept in the outbox and sent to Fleet Engine: rounded to a centimetre, the best
+/// that a receiver gives. More digits are bytes on the disk and on the air.
 package struct LocationUpdate: Sendable, Hashable {
+    /// A unit of latitude and longitude is 1.1 cm on the ground, or less.
+    package static let unitsPerDegree = 1e7
+    /// Altitude and accuracy are rounded to centimetres, speed to centimetres per second.
+    package static let unitsPerMeter = 100.0
+
     /// UTC of the fix; never the time of sending.
     package var timeOfFix: UTCTime
     /// Degrees, WGS 84.
@@ -33,10 +39,10 @@ extension LocationUpdate {
     /// Engine `VehicleLocation`).
     package init(_ fix: Fix) {
         self.init(placeOf: fix)
-        speedMetersPerSecond = fix.speedMetersPerSecond
-        horizontalAccuracyMeters = fix.horizontalAccuracyMeters
+        speedMetersPerSecond = fix.speedMetersPerSecond.map { Self.rounded($0, Self.unitsPerMeter) }
+        horizontalAccuracyMeters = fix.horizontalAccuracyMeters.map { Self.rounded($0, Self.unitsPerMeter) }
         if let altitude = fix.altitudeMeters, let separation = fix.geoidSeparationMeters {
-            altitudeMeters = altitude + separation
+            altitudeMeters = Self.rounded(altitude + separation, Self.unitsPerMeter)
         }
         headingDegrees = fix.headingDegrees.map { Int($0.rounded()) % 360 }
     }
@@ -44,12 +50,13 @@ extension LocationUpdate {
     /// Where and when alone.
     package init(placeOf fix: Fix) {
         self.init(
-            timeOfFix: fix.timeOfFix, latitude: Self.toTheCentimeter(fix.latitude),
-            longitude: Self.toTheCentimeter(fix.longitude))
+            timeOfFix: fix.timeOfFix, latitude: Self.rounded(fix.latitude, Self.unitsPerDegree),
+            longitude: Self.rounded(fix.longitude, Self.unitsPerDegree))
     }
 
-    /// 1e-7 degrees are a centimetre, the best that a receiver gives; more digits are bytes on the disk and on the air.
-    private static func toTheCentimeter(_ degrees: Double) -> Double { (degrees * 1e7).rounded() / 1e7 }
+    private static func rounded(_ value: Double, _ unitsPerOne: Double) -> Double {
+        (value * unitsPerOne).rounded() / unitsPerOne
+    }
 }
 
 extension Fix {

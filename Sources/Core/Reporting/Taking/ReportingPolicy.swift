@@ -73,7 +73,11 @@ package struct ReportingPolicy: Sendable {
 
     /// Takes note that `fix` has become an update.
     package mutating func didReport(_ fix: Fix) {
-        lastTold = Fix(LocationUpdate(fix))
+        var told = Fix(LocationUpdate(fix))
+        // Exact: a rounded speed would decide otherwise at the bound.
+        told.speedMetersPerSecond = fix.speedMetersPerSecond
+        told.horizontalAccuracyMeters = fix.horizontalAccuracyMeters
+        lastTold = told
         hasDeparted = false
     }
 

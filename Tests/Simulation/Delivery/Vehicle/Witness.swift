@@ -35,7 +35,7 @@ struct Witness: ReportingObserver {
             world.note(
                 .delivered, batch.stored?.sequence ?? 0, Int64(batch.past.count),
                 "delivered \(batch.pending.map(\.sequence))")
-        case .failed(let outcome, _): world.note(.failed, 0, 0, "attempt failed: \(outcome)")
+        case .failed(let outcome, _, _): world.note(.failed, 0, 0, "attempt failed: \(outcome)")
         case .notPrepared(let fault): world.note(.noToken, 0, 0, "no token: \(fault)")
         case .outboxFailed(let error): world.note(.outboxFailed, 0, 0, "outbox failed: \(error)")
         case .waiting(let delay): world.note(.waiting, delay.components.seconds, 0, "waits \(delay)")

@@ -1,0 +1,91 @@
+/// What a shell offers for the last word of a command line.
+enum Completion: Sendable, Hashable {
+    case files, directories
+    case words([Word])
+
+    /// A word with a short description.
+    struct Word: Sendable, Hashable {
+        let text: String
+        let summary: String
+    }
+
+    /// The completion of the last of `words`, the command line after the program's name.
+    init(of words: [String]) {
+        // bash makes three words of --option=value.
+        var words = words
+        if words.last == "=" { words.append("") }
+        words.removeAll { $0 == "=" }
+        let word = words.popLast() ?? ""
+        guard let name = words.first else {
+            self = Self.words(CommandCatalog.commands.map { Word(text: $0.name, summary: $0.summary) })
+                .adding([.version, .help]).beginning(with: word)
+            return
+        }
+        guard let command = CommandCatalog.commands.first(where: { $0.name == name }) else {
+            self = .words([])
+            return
+        }
+        self = Self.offer(for: command, after: words.dropFirst(), isOption: word.hasPrefix("-"))
+            .beginning(with: word)
+    }
+
+    private static func offer(for command: CommandSpec, after given: ArraySlice<String>, isOption: Bool) -> Self {
+        let hasOptions = !given.contains("--")
+        if hasOptions, let option = command.options.first(where: { $0.name == given.last }), let value = option.value {
+            return value
+        }
+        let operand = command.operand
+        guard hasOptions, isOption || operand == .words([]) else {
+            if case .words(let choices) = operand, choices.contains(where: { given.contains($0.text) }) {
+                return .words([])
+            }
+            return operand
+        }
+        return Self.words([])
+            .adding(command.options.filter { $0.isRepeatable || !given.contains($0.name) } + [.help])
+    }
+
+    private func adding(_ options: [OptionSpec]) -> Self {
+        guard case .words(let words) = self else { return self }
+        return .words(words + options.map { Word(text: $0.name, summary: $0.help) })
+    }
+
+    private func beginning(with prefix: String) -> Self {
+        guard case .words(let words) = self else { return self }
+        return .words(words.filter { $0.text.hasPrefix(prefix) })
+    }
+
+    /// The lines that a shell's script reads: `:files`, `:directories`, or a word and its summary per line.
+    var lines: [String] {
+        switch self {
+        case .files: [":files"]
+        case .directories: [":directories"]
+        case .words(let words): words.map { $0.summary.isEmpty ? $0.text : "\($0.text) \($0.summary)" }
+        }
+    }
+}
+
+extension OptionSpec {
+    fileprivate static let help = flag("--help", "show how it is used")
+    fileprivate static let version = flag("--version", "print the version")
+
+    /// What is offered for its value; `nil` for a flag.
+    fileprivate var value: Completion? {
+        guard choices.isEmpty else { return .words(choices.map { Completion.Word(text: $0, summary: "") }) }
+        return valueName.map { $0 == "FILE" ? .files : $0 == "DIR" ? .directories : .words([]) }
+    }
+}
+
+extension CommandSpec {
+    /// What is offered for its operands.
+    fileprivate var operand: Completion {
+        switch operands {
+        case .none: .words([])
+        case .oneOrMore, .any: .files
+        case .optional("COMMAND"):
+            .words(CommandCatalog.commands.map { Completion.Word(text: $0.name, summary: $0.summary) })
+        case .optional: .files
+        case .oneOf(let choices): .words(choices.map { Completion.Word(text: $0, summary: "") })
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package import Reporting
+import ReportedText
+
+extension ActiveConditions {
+    /// A warning of the receiver that isn't repeated for so long is over.
+    private static let warningLife = Duration.seconds(600)
+    /// Fixes come every second or so: one that was rejected longer ago says nothing about the present.
+    private static let rejectionLife = Duration.seconds(30)
+
+    /// Begins to measure the time without a fix.
+    package mutating func start(at now: Duration) { restart(.noPosition, on: .fixes, at: now) }
+
+    /// Notes what an event shows.
+    ///
+    /// - Parameters:
+    ///   - event: the event.
+    ///   - now: the present.
+    ///   - isLive: whether the time without a fix or a delivery matters; it doesn't for a recorded log.
+    package mutating func note(_ event: ReportingEvent, at now: Duration, isLive: Bool) {
+        switch event {
+        case .receiver(let state): note(state, at: now)
+        case .receiverWarning(let warning):
+            let condition = Condition(warning)
+            raise(condition, on: .one(condition.code), at: now, until: now + Self.warningLife)
+        case .sky(let sky): change(.fixes, to: Condition(noFixUnder: sky))
+        case .fix, .withheld: noteFix(at: now, isLive: isLive)
+        case .rejected(_, let rejection):
+            raise(Condition(rejection), on: .rejections, at: now, until: now + Self.rejectionLife)
+        case .privateModeBegan:
+            raise(Condition(.privateMode, "position not stored, sent or shown"), on: .one(.privateMode), at: now)
+            supersede(.silence)
+        case .privateModeEnded: clear(.one(.privateMode), at: now)
+        case .accepted:
+            clear(.storing, at: now)
+            clear(.reading, at: now)
+        case .notStored(_, let error):
+            // While positions go out from memory, nothing waits for the outbox.
+            supersede(.reading)
+            raise(Condition(error), on: .storing, at: now)
+        case .outboxFailed(let error):
+            if active(.storing) == nil { raise(Condition(error), on: .reading, at: now) }
+        case .uploading(let batch): if !batch.pending.isEmpty { clear(.reading, at: now) }
+        case .delivered(let batch, _, _):
+            let count = batch.pending.count
+            clear(.delivery, at: now, news: count > 0 ? "; \(text: count.counted("update")) delivered at once" : "")
+            noteDelivery(at: now, isLive: isLive)
+        case .announced: clear(.delivery, at: now)
+        case .failed(let outcome, _, _):
+            if let condition = Condition(outcome) { raise(condition, on: .delivery, at: now) }
+        case .notPrepared(let fault): raise(Condition(fault), on: .delivery, at: now)
+        case .internalError(let error):
+            let cause: ReportedText = "\(text: error.event) came while \(text: error.phase)"
+            raise(Condition(.internalError, cause), on: .one(.internalError), at: now, until: now + .seconds(86_400))
+        case .progress, .tooSoon, .waiting, .quarantined, .serverTime, .idle: break
+        }
+    }
+
+    private mutating func note(_ state: ReceiverState, at now: Duration) {
+        if let condition = Condition(state) {
+            raise(condition, on: .receiver, at: now)
+        } else if state.kind == .starting {
+            supersede(.receiver)  // what is being tried isn't known to work
+        } else {
+            clear(.receiver, at: now)
+        }
+    }
+
+    private mutating func noteFix(at now: Duration, isLive: Bool) {
+        clear(.rejections, at: now)
+        guard isLive else { return }
+        let isFirst = active(.silence) == nil && active(.one(.privateMode)) == nil
+        restart(.noPosition, on: .fixes, at: now)
+        if isFirst { noteDelivery(at: now, isLive: true) }
+    }
+
+    /// Begins to measure the time without a delivery: from now on there is something to deliver.
+    private mutating func noteDelivery(at now: Duration, isLive: Bool) {
+        guard isLive, active(.one(.privateMode)) == nil else { return }
+        let cause: ReportedText = "updates are due, and no stage has reported why none arrives"
+        restart(Condition(.nothingDelivered, cause), on: .silence, at: now)
+    }
+}

@@ -1,0 +1,222 @@
+package import ReportedText
+
+/// The conditions that are active, and what the log should say about them.
+///
+/// Each topic has at most one condition at a time: a new one takes the place of the previous one, and the topic keeps
+/// the time at which it began. A condition is logged when it becomes visible, when its code or facts change, and again
+/// after ten minutes with the number of repetitions. The end of a topic is logged if its beginning was. Whatever comes
+/// and goes, the same condition is logged once in ten minutes.
+package struct ActiveConditions: Sendable {
+    /// What a condition is about.
+    package enum Topic: Sendable, Hashable {
+        /// The connection to the receiver.
+        case receiver
+        case rejections
+        /// The time since the last fix.
+        case fixes
+        /// Updates are sent from memory only.
+        case storing
+        /// Nothing can be read from the outbox.
+        case reading
+        case renewal
+        case delivery
+        /// The time since the last delivery.
+        case silence
+        /// A condition that stands alone.
+        case one(ConditionCode)
+    }
+
+    /// A line for the log.
+    package struct Line: Sendable, Hashable {
+        package let code: ConditionCode
+        package let severity: ConditionCode.Severity
+        package let text: ReportedText
+    }
+
+    private struct Key: Hashable {
+        let code: ConditionCode
+        let facts: Condition.Facts
+
+        init(_ condition: Condition) {
+            code = condition.code
+            facts = condition.facts
+        }
+    }
+
+    private struct State {
+        var condition: Condition
+        let since: Duration
+        /// When it ends by itself.
+        var expiry: Duration?
+        /// Whether the condition, as it is, has been logged since the topic began.
+        var isLogged = false
+    }
+
+    /// A line that was written.
+    private struct Written {
+        let at: Duration
+        var repetitions = 0
+    }
+
+    private struct Memory {
+        var lines: [Key: Written] = [:]
+        /// Whether a beginning was logged of which no end has been.
+        var isOpen = false
+    }
+
+    /// How often the same condition is logged.
+    package static let reminderInterval = Duration.seconds(600)
+    /// Conditions that began no farther apart began together, such as those that a start meets.
+    private static let concurrence = Duration.seconds(5)
+
+    private var states: [Topic: State] = [:]
+    private var memories: [Topic: Memory] = [:]
+    private var lines: [Line] = []
+
+    package init() {}
+
+    /// Notes that `condition` is met.
+    ///
+    /// - Parameters:
+    ///   - condition: the condition.
+    ///   - topic: what it is about.
+    ///   - now: the present.
+    ///   - expiry: when it ends unless it is met again; `nil` if only `clear` ends it.
+    package mutating func raise(
+        _ condition: Condition, on topic: Topic, at now: Duration, until expiry: Duration? = nil
+    ) {
+        expire(at: now)
+        var state = states[topic] ?? State(condition: condition, since: now)
+        if Key(state.condition) != Key(condition) { state.isLogged = false }
+        state.condition = condition
+        state.expiry = expiry
+        states[topic] = state
+        guard isVisible(state, at: now) else { return }
+        if !log(topic, at: now) { memories[topic]?.lines[Key(condition)]?.repetitions += 1 }
+    }
+
+    /// Replaces what is active on `topic`, if anything is: more is known about its cause.
+    package mutating func change(_ topic: Topic, to condition: Condition) {
+        guard let before = states[topic]?.condition else { return }
+        states[topic]?.condition = condition
+        if Key(before) != Key(condition) { states[topic]?.isLogged = false }
+    }
+
+    /// Ends what is active on `topic`. `news` is added to the line about it.
+    package mutating func clear(_ topic: Topic, at now: Duration, news: ReportedText = "") {
+        guard let state = states.removeValue(forKey: topic), var memory = memories[topic] else { return }
+        memory.lines = memory.lines.filter { now - $0.value.at < Self.reminderInterval }
+        if memory.isOpen, now - state.since >= topic.shortestEnded {
+            memory.isOpen = false
+            let code = state.condition.code
+            lines.append(Line(code: code, severity: .info, text: "\(topic.end(of: code))\(news)"))
+        }
+        memories[topic] = memory
+    }
+
+    /// Ends what is active on `topic`, because something else says more.
+    package mutating func supersede(_ topic: Topic) { states[topic] = nil }
+
+    /// Begins `condition` anew from `now`: it measures the time since something last happened.
+    package mutating func restart(_ condition: Condition, on topic: Topic, at now: Duration) {
+        clear(topic, at: now)
+        states[topic] = State(condition: condition, since: now)
+    }
+
+    /// Takes the lines that the log should write at `now`.
+    package mutating func takeLines(at now: Duration) -> [Line] {
+        expire(at: now)
+        for (topic, state) in states where !state.isLogged && isVisible(state, at: now) && !isHidden(topic, at: now) {
+            _ = log(topic, at: now)
+        }
+        defer { lines = [] }
+        return lines
+    }
+
+    /// What is active on `topic`, whether it is visible or not.
+    package func active(_ topic: Topic) -> ActiveCondition? {
+        states[topic].map { ActiveCondition(condition: $0.condition, since: $0.since) }
+    }
+
+    /// What is to be shown at `now`: what began first comes first, because nothing else can have caused it; of what
+    /// began together, what a position meets first. What needs no attention is last; a wrong clock, which may cause
+    /// anything, is first.
+    package func visible(at now: Duration) -> [ActiveCondition] {
+        let shown = states.filter { isVisible($0.value, at: now) && !isHidden($0.key, at: now) }
+        let inOrder = shown.sorted { $0.key.rank($0.value.condition.code) < $1.key.rank($1.value.condition.code) }
+        let sorted = inOrder.reduce(into: [ActiveCondition]()) { sorted, next in
+            let found = ActiveCondition(condition: next.value.condition, since: next.value.since)
+            let later = sorted.firstIndex { found.since + Self.concurrence < $0.since }
+            sorted.insert(found, at: later ?? sorted.endIndex)
+        }
+        return sorted.filter { $0.code == .hostClockWrong }
+            + sorted.filter { $0.code != .hostClockWrong && $0.code.severity != .info }
+            + sorted.filter { $0.code.severity == .info }
+    }
+
+    private func isVisible(_ state: State, at now: Duration) -> Bool {
+        now - state.since >= state.condition.code.visibleAfter && state.expiry.map { now < $0 } ?? true
+    }
+
+    /// Whether another visible condition explains this one.
+    private func isHidden(_ topic: Topic, at now: Duration) -> Bool {
+        topic.explanations.contains { other in states[other].map { isVisible($0, at: now) } ?? false }
+    }
+
+    private mutating func expire(at now: Duration) {
+        for (topic, state) in states where state.expiry.map({ now >= $0 }) ?? false { clear(topic, at: now) }
+    }
+
+    /// Logs the condition of `topic` unless it was logged lately. Returns whether it did.
+    private mutating func log(_ topic: Topic, at now: Duration) -> Bool {
+        guard let state = states[topic] else { return false }
+        let key = Key(state.condition)
+        let before = memories[topic]?.lines[key]
+        if let before, now - before.at < Self.reminderInterval { return false }
+        states[topic]?.isLogged = true
+        memories[topic, default: Memory()].isOpen = true
+        memories[topic]?.lines[key] = Written(at: now)
+        let repetitions = before?.repetitions ?? 0
+        let count = repetitions > 0 ? " (\(repetitions.counted("more time")) since last logged)" : ""
+        lines.append(
+            Line(code: key.code, severity: key.code.severity, text: "\(state.condition.line)\(text: count)"))
+        return true
+    }
+}
+
+extension ActiveConditions.Topic {
+    /// The topics that explain this one when something is visible on them.
+    fileprivate var explanations: [Self] {
+        switch self {
+        case .fixes: [.receiver, .rejections]
+        case .silence: [.delivery, .reading, .storing]
+        case .receiver, .rejections, .storing, .reading, .renewal, .delivery, .one: []
+        }
+    }
+
+    /// The end of what lasted no longer isn't worth a line: one fix may be wrong.
+    fileprivate var shortestEnded: Duration { self == .rejections ? .seconds(60) : .zero }
+
+    /// What the log says at the end of a condition.
+    fileprivate func end(of code: ConditionCode) -> ReportedText {
+        switch self {
+        case .receiver: "receiver works again"
+        case .rejections: "fixes are accepted again"
+        case .fixes: "there is a position again"
+        case .storing: "outbox accepts updates again"
+        case .reading: "outbox works again"
+        case .renewal: "token renewed again"
+        case .delivery, .silence: "delivery works again"
+        case .one(.privateMode): "private mode off"
+        case .one: "no longer: \(text: code.title)"
+        }
+    }
+
+    /// The place in the order in which a position meets the topics.
+    fileprivate func rank(_ code: ConditionCode) -> Int {
+        let stage = ConditionCode.Stage.allCases.firstIndex(of: code.stage) ?? 0
+        let place: [Self] = [.receiver, .rejections, .fixes, .storing, .renewal, .reading, .delivery, .silence]
+        let codes = ConditionCode.allCases.firstIndex(of: code) ?? 0
+        return stage * 10_000 + (place.firstIndex(of: self) ?? place.count) * 100 + codes
+    }
+}

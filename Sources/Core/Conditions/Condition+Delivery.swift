@@ -1,0 +1,115 @@
+package import Reporting
+import ReportedText
+
+extension Condition {
+    /// The condition that an upload which isn't a success shows; `nil` if it was delivered.
+    package init?(_ outcome: DeliveryOutcome) {
+        guard let fault = outcome.fault else { return nil }
+        guard case .answered(let answer) = fault else {
+            self.init(fault)
+            return
+        }
+        let code: ConditionCode =
+            switch outcome {
+            case .rejected: .updateRejected
+            case .tooLarge: .requestTooLarge
+            case .intercepted: .intercepted
+            case .throttled: .throttled
+            case .delivered, .prepareAgain, .retry, .unanswered, .held: ConditionCode(answer)
+            }
+        self.init(code, answer.cause, facts: .answer(status: answer.status))
+    }
+
+    /// The condition that a fault shows.
+    package init(_ fault: DeliveryFault) {
+        switch fault {
+        case .noPermit(let missing): self.init(missing)
+        case .answered(let answer):
+            self.init(ConditionCode(answer), answer.cause, facts: .answer(status: answer.status))
+        case .unanswered(let lost): self.init(ConditionCode(lost.cause), lost.message, facts: .lost(lost.cause))
+        case .aborted(let reason, let lost):
+            self.init(.networkUnavailable, lost.cause(of: reason), facts: .aborted(reason))
+        case .everythingRejected(let fault):
+            self.init(.everythingRejected, "\(fault.message); it rejects one update after another")
+        case .invalidAddress(let message): self.init(.endpointUnusable, message)
+        }
+    }
+
+    /// The condition that a missing token shows.
+    package init(_ missing: MissingPermit) {
+        let code: ConditionCode =
+            switch missing.cause {
+            case .unavailable, .cancelled: .tokenIssuerUnreachable
+            case .rejected: .tokenRefused
+            case .unusableAnswer: .tokenUnusable
+            case .misconfigured: .tokenMisconfigured
+            }
+        self.init(code, missing.message)
+    }
+}
+
+extension ConditionCode {
+    /// The code of an answer by its subject and status alone.
+    fileprivate init(_ answer: ServiceAnswer) {
+        if case .error(_, about: let subject?) = answer.body {
+            self =
+                switch subject {
+                case .disabledService: .apiDisabled
+                case .disabledBilling: .billingDisabled
+                case .tokenTimes: .tokenTimesRejected
+                }
+            return
+        }
+        self =
+            switch answer.status {
+            case 401: .tokenRejected
+            case 403: .tokenNotPermitted
+            case 404: .vehicleUnknown
+            case 429: .throttled
+            case 501 where answer.isOfService: .apiDisabled
+            // The front of Fleet Engine writes HTML now and then, and so does a proxy whose server is away.
+            case 408, 409, 499, 500...: answer.isOfService ? .serviceBusy : .gatewayError
+            default: .serviceRefuses
+            }
+    }
+
+    fileprivate init(_ cause: LostExchange.Cause) {
+        self =
+            switch cause {
+            case .cancelled, .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .answerTooLarge,
+                .clientFailed:
+                .networkUnavailable
+            case .tlsFailed: .tlsFailed
+            case .untrustedCertificate(.outsideItsTime?): .certificateOutsideItsTime
+            case .untrustedCertificate(.ofUnknownAuthority?): .certificateOfUnknownAuthority
+            case .untrustedCertificate(.ofAnotherName?), .untrustedCertificate(nil): .certificateUntrusted
+            case .malformedAnswer: .intercepted
+            case .undecodableAnswer: .answerUndecodable
+            }
+    }
+}
+
+extension ServiceAnswer {
+    /// What came.
+    fileprivate var cause: ReportedText {
+        switch (body, status) {
+        case (.error(let message, _), _): "\(status) \(message)"
+        case (_, 300..<400): "\(status) redirect, not followed"
+        case (_, 511): "511 network authentication required"
+        case (.empty, _): "\(status) with an empty body"
+        case (.html, _): "\(status) with HTML, not Fleet Engine"
+        case (.other, _): "\(status) with a body that is not Fleet Engine's"
+        }
+    }
+}
+
+extension LostExchange {
+    fileprivate func cause(of reason: AbortReason) -> ReportedText {
+        let route: ReportedText = route.map { " (\($0))" } ?? ""
+        return switch reason {
+        case .networkChanged: "\(origin): the network changed, and no answer came on the old connection\(route)"
+        case .newerPosition:
+            "\(origin): no answer while a newer position waited; it goes first, on a new connection\(route)"
+        }
+    }
+}

@@ -1,0 +1,49 @@
+package import Reporting
+package import ReportedText
+
+/// A condition with its cause.
+package struct Condition: Sendable, Hashable {
+    /// The facts that distinguish the causes of one code. What changes with every attempt, such as a time, isn't here:
+    /// conditions with equal facts are the same condition.
+    package enum Facts: Sendable, Hashable {
+        case none
+        case answer(status: Int)
+        case lost(LostExchange.Cause)
+        case aborted(AbortReason)
+        case outbox(OutboxError.Code)
+        /// The label of a `FixRejection`.
+        case rejection(String)
+        /// Which one of several events of its kind.
+        case number(Int64)
+    }
+
+    package let code: ConditionCode
+    package let facts: Facts
+    /// Why, in one sentence without a full stop.
+    package let cause: ReportedText
+
+    package init(_ code: ConditionCode, _ cause: ReportedText, facts: Facts = .none) {
+        self.code = code
+        self.cause = cause
+        self.facts = facts
+    }
+
+    /// Cause and remedy in one line.
+    package var explanation: ReportedText { "\(cause); \(text: code.remedy)" }
+
+    /// The line of the log.
+    package var line: ReportedText { "\(text: code.title): \(explanation)" }
+}
+
+extension ReportedText.StringInterpolation {
+    /// Appends text of the catalog, which holds nothing foreign.
+    mutating func appendInterpolation(text: String) { appendLiteral(text) }
+}
+
+/// A condition that is active, and since when.
+package struct ActiveCondition: Sendable, Hashable {
+    package let condition: Condition
+    package let since: Duration
+
+    package var code: ConditionCode { condition.code }
+}

@@ -1,0 +1,144 @@
+/// A condition of a running vehicle that an operator should know of. One code is one remedy and one alert.
+///
+/// The raw value is part of the contract: it is in the log, `/status`, the metrics and the alerts.
+package enum ConditionCode: String, Sendable, Hashable, Codable, CaseIterable {
+    // The receiver and its fixes.
+    case receiverUnavailable = "receiver_unavailable"
+    case noPosition = "no_position"
+    case noSatellites = "no_satellites"
+    case weakSignals = "weak_signals"
+    case fixesRejected = "fixes_rejected"
+    case fixTimesRejected = "fix_times_rejected"
+    case logEnded = "log_ended"
+    case antennaOpen = "antenna_open"
+    case antennaShort = "antenna_short"
+    case foreignDatum = "foreign_datum"
+    case sentencesDropped = "sentences_dropped"
+    case weekRolloverRepaired = "week_rollover_repaired"
+    case dateTooEarly = "date_too_early"
+    case datedByHost = "dated_by_host"
+    case motionContradicted = "motion_contradicted"
+    case simulatedPositions = "simulated_positions"
+    case zeroPosition = "zero_position"
+    case utf16Text = "utf16_text"
+    case localTime = "local_time"
+    case positionsUnreadable = "positions_unreadable"
+    case receiverTimeWrong = "receiver_time_wrong"
+
+    // The outbox.
+    case diskFull = "disk_full"
+    case outboxInUse = "outbox_in_use"
+    case outboxBusy = "outbox_busy"
+    case outboxUnusable = "outbox_unusable"
+    case outboxDamaged = "outbox_damaged"
+    case outboxTooNew = "outbox_too_new"
+    case outboxTooOld = "outbox_too_old"
+    case outboxLogRemoved = "outbox_log_removed"
+    case outboxLogTooLong = "outbox_log_too_long"
+    case outboxLogHeld = "outbox_log_held"
+    case outboxWithoutReserve = "outbox_without_reserve"
+    case outboxNearlyFull = "outbox_nearly_full"
+    case updatesThinned = "updates_thinned"
+    case updatesLost = "updates_lost"
+    case updatesQuarantined = "updates_quarantined"
+
+    // The token.
+    case tokenIssuerUnreachable = "token_issuer_unreachable"
+    case tokenRefused = "token_refused"
+    case tokenUnusable = "token_unusable"
+    case tokenMisconfigured = "token_misconfigured"
+    case tokenRenewalFailing = "token_renewal_failing"
+    case tokenRejected = "token_rejected"
+    case tokenTimesRejected = "token_times_rejected"
+    case tokenNotPermitted = "token_not_permitted"
+
+    // Delivery.
+    case networkUnavailable = "network_unavailable"
+    case tlsFailed = "tls_failed"
+    case certificateOutsideItsTime = "certificate_outside_its_time"
+    case certificateOfUnknownAuthority = "certificate_of_unknown_authority"
+    case certificateUntrusted = "certificate_untrusted"
+    case intercepted = "intercepted"
+    case answerUndecodable = "answer_undecodable"
+    case requestTooLarge = "request_too_large"
+    case throttled = "throttled"
+    case serviceBusy = "service_busy"
+    case gatewayError = "gateway_error"
+    case serviceRefuses = "service_refuses"
+    case vehicleUnknown = "vehicle_unknown"
+    case apiDisabled = "api_disabled"
+    case billingDisabled = "billing_disabled"
+    case updateRejected = "update_rejected"
+    case everythingRejected = "everything_rejected"
+    case endpointUnusable = "endpoint_unusable"
+    case nothingDelivered = "nothing_delivered"
+
+    // The service and its host.
+    case hostClockWrong = "host_clock_wrong"
+    case statusAddressUnavailable = "status_address_unavailable"
+    case reloadRejected = "reload_rejected"
+    case lastRunStalled = "last_run_stalled"
+    case internalError = "internal_error"
+    case privateMode = "private_mode"
+}
+
+extension ConditionCode {
+    /// How much a condition matters.
+    package enum Severity: String, Sendable, Hashable, Codable, CaseIterable {
+        /// Noteworthy; nothing has to be done.
+        case info
+        /// Degraded, or passes by itself.
+        case warning
+        /// Positions don't arrive or aren't stored until somebody acts.
+        case error
+    }
+
+    /// The part of the pipeline that a condition belongs to, in the order in which a position meets them.
+    package enum Stage: String, Sendable, Hashable, Codable, CaseIterable {
+        case receiver, outbox, token, delivery, service
+    }
+
+    /// What the catalog says about a code.
+    struct Entry: Sendable {
+        let severity: Severity
+        let title: String
+        /// What to do, as an imperative without a full stop.
+        let remedy: String
+        var visibleAfter = Duration.zero
+
+        init(_ severity: Severity, _ title: String, _ remedy: String, visibleAfter: Duration = .zero) {
+            self.severity = severity
+            self.title = title
+            self.remedy = remedy
+            self.visibleAfter = visibleAfter
+        }
+    }
+
+    package var stage: Stage { Self.catalog[self].stage }
+    package var severity: Severity { Self.catalog[self].entry.severity }
+    /// What is wrong, in a few words.
+    package var title: String { Self.catalog[self].entry.title }
+    package var remedy: String { Self.catalog[self].entry.remedy }
+    /// How long a condition lasts before it is shown and logged.
+    package var visibleAfter: Duration { Self.catalog[self].entry.visibleAfter }
+
+    private static let catalog = Catalog()
+
+    /// Every code with its stage and entry.
+    private struct Catalog: Sendable {
+        private let entries: [ConditionCode: (stage: Stage, entry: Entry)]
+
+        init() {
+            var entries: [ConditionCode: (stage: Stage, entry: Entry)] = [:]
+            for stage in Stage.allCases {
+                for (code, entry) in stage.entries { entries[code] = (stage, entry) }
+            }
+            self.entries = entries
+        }
+
+        subscript(code: ConditionCode) -> (stage: Stage, entry: Entry) {
+            guard let found = entries[code] else { preconditionFailure("\(code) isn't in the catalog") }
+            return found
+        }
+    }
+}

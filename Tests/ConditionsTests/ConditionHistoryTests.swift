@@ -1,0 +1,133 @@
+import Conditions
+import ReportedText
+import Reporting
+import Testing
+import WaypostTestSupport
+
+/// What is shown and logged of conditions that come, change and go.
+@Suite struct ConditionHistory {
+    private static let busy = Condition(.serviceBusy, "503", facts: .answer(status: 503))
+    private static let noToken = Condition(.tokenRefused, "the issuer answered 403")
+    private static let full = Condition(.diskFull, "no space is left")
+
+    enum Step: Sendable {
+        case raise(Condition, ActiveConditions.Topic = .delivery, every: Int = 1, times: Int = 1)
+        case clear(ActiveConditions.Topic = .delivery)
+        case wait(Int)
+    }
+
+    /// The codes of the lines that are written; a minus stands for an end.
+    private static func lines(of steps: [Step]) -> [String] {
+        var conditions = ActiveConditions()
+        var now = Duration.zero
+        var written: [String] = []
+        func take() {
+            written += conditions.takeLines(at: now).map {
+                ($0.severity == .info ? "-" : "") + $0.code.rawValue
+            }
+        }
+        for step in steps {
+            switch step {
+            case .raise(let condition, let topic, let seconds, let times):
+                for _ in 0..<times {
+                    conditions.raise(condition, on: topic, at: now)
+                    take()
+                    now += .seconds(seconds)
+                }
+            case .clear(let topic):
+                conditions.clear(topic, at: now)
+                take()
+            case .wait(let seconds):
+                now += .seconds(seconds)
+                take()
+            }
+        }
+        return written
+    }
+
+    @Test(
+        arguments: [
+            ([Step.raise(busy, every: 10, times: 60)], ["service_busy"]),
+            ([.raise(busy, every: 10, times: 61)], ["service_busy", "service_busy"]),
+            ([.raise(busy), .clear(), .clear()], ["service_busy", "-service_busy"]),
+            // Two that alternate are logged once each, whatever their figures are.
+            (
+                (0..<50).flatMap { _ in [Step.raise(busy), .raise(noToken)] }, ["service_busy", "token_refused"]
+            ),
+            // What comes and goes is logged once, with its first end, and again when it stays.
+            (
+                (0..<20).flatMap { _ in [Step.raise(busy), .clear()] } + [.raise(busy), .wait(600)],
+                ["service_busy", "-service_busy", "service_busy"]
+            ),
+            ([.raise(busy), .raise(full, .storing), .clear()], ["service_busy", "disk_full", "-service_busy"]),
+            // One wrong fix isn't worth the line that it is over.
+            ([.raise(busy, .rejections), .clear(.rejections)], ["service_busy"]),
+            (
+                [.raise(busy, .rejections, every: 1, times: 70), .clear(.rejections)],
+                ["service_busy", "-service_busy"]
+            ),
+            ([.clear()], []),
+        ] as [([Step], [String])])
+    func isLoggedWhenItMatters(steps: [Step], expected: [String]) {
+        #expect(Self.lines(of: steps) == expected)
+    }
+
+    @Test func countsRepetitionsInTheReminder() {
+        var conditions = ActiveConditions()
+        for second in stride(from: 0, through: 600, by: 10) {
+            conditions.raise(Self.busy, on: .delivery, at: .seconds(second))
+        }
+        #expect(
+            conditions.takeLines(at: .seconds(600)).map(\.text.description) == [
+                "Fleet Engine busy: 503; wait, it passes by itself",
+                "Fleet Engine busy: 503; wait, it passes by itself (59 more times since last logged)",
+            ])
+    }
+
+    /// The time without a fix counts from the last one, and is shown when it is long.
+    @Test func isShownWhenItHasLastedLongEnough() {
+        var conditions = ActiveConditions()
+        conditions.restart(.noPosition, on: .fixes, at: .seconds(10))
+        conditions.change(.fixes, to: Condition(.noSatellites, "none"))
+        #expect(conditions.takeLines(at: .seconds(99)).isEmpty && conditions.visible(at: .seconds(99)).isEmpty)
+        #expect(conditions.takeLines(at: .seconds(100)).map(\.code) == [.noSatellites])
+        #expect(conditions.visible(at: .seconds(100)).map(\.since) == [.seconds(10)])
+        conditions.raise(Condition(.receiverUnavailable, "unplugged"), on: .receiver, at: .seconds(101))
+        #expect(conditions.visible(at: .seconds(102)).map(\.code) == [.receiverUnavailable], "which explains it")
+        conditions.restart(.noPosition, on: .fixes, at: .seconds(103))
+        conditions.clear(.receiver, at: .seconds(103))
+        #expect(conditions.visible(at: .seconds(104)).isEmpty)
+    }
+
+    @Test func endsByItselfUnlessItIsMetAgain() {
+        var conditions = ActiveConditions()
+        for second in [0, 500] {
+            let now = Duration.seconds(second)
+            conditions.raise(Condition(.antennaOpen, "so"), on: .one(.antennaOpen), at: now, until: now + .seconds(600))
+        }
+        #expect(conditions.visible(at: .seconds(1099)).map(\.since) == [.zero])
+        #expect(conditions.visible(at: .seconds(1100)).isEmpty)
+        #expect(conditions.takeLines(at: .seconds(1100)).map(\.severity) == [.warning, .info])
+        #expect(conditions.active(.one(.antennaOpen)) == nil)
+    }
+
+    /// What began first comes first; of what began together, what a position meets first.
+    @Test(arguments: [
+        (
+            [(Self.noToken, ActiveConditions.Topic.delivery, 0), (Self.full, .storing, 5)],
+            ["disk_full", "token_refused"]
+        ),
+        ([(Self.noToken, .delivery, 0), (Self.full, .storing, 6)], ["token_refused", "disk_full"]),
+        (
+            [
+                (Condition(.privateMode, "p"), .one(.privateMode), 0), (Self.noToken, .delivery, 20),
+                (Condition(.hostClockWrong, "c"), .one(.hostClockWrong), 40),
+            ], ["host_clock_wrong", "token_refused", "private_mode"]
+        ),
+    ])
+    func comesInTheOrderOfItsCause(raised: [(Condition, ActiveConditions.Topic, Int)], codes: [String]) {
+        var conditions = ActiveConditions()
+        for (condition, topic, second) in raised { conditions.raise(condition, on: topic, at: .seconds(second)) }
+        #expect(conditions.visible(at: .seconds(60)).map(\.code.rawValue) == codes)
+    }
+}
