@@ -64,6 +64,13 @@ extension Configuration {
         return files
     }
 
+    /// Every path that the configuration names, by its key.
+    var paths: [(key: String, path: String)] {
+        var paths = filesRead + [(key: "outbox.path", path: outbox.path)]
+        if case .unix(let socket) = statusAddress { paths.append((key: "status.listen", path: socket)) }
+        return paths
+    }
+
     /// Returns the files that decide what Waypost does or that hold its keys, and that others than `user` and root can
     /// change: the section that names each, and what is wrong with it. `file` is the configuration's own path.
     ///
@@ -95,8 +102,10 @@ extension Configuration {
         return plain(one) == plain(other) || FileSystem.isSameFile(one, other)
     }
 
-    /// The user who must run this for the outbox to be his, as far as its folder shows.
-    package var expectedUser: UInt32 { EffectiveUser.expected(at: outbox.path) }
+    /// The user who must run this: in the service's sandbox this one, elsewhere the owner of the outbox's directory.
+    package var expectedUser: UInt32 {
+        SandboxedCheck.inside == nil ? EffectiveUser.expected(at: outbox.path) : EffectiveUser.current
+    }
 
     /// Makes sure that the outbox can be made where it is to be, as far as this user may look; touches nothing.
     func proveOutbox() throws(AgentError) {
@@ -128,6 +137,9 @@ extension Configuration {
             OutboxConfiguration.veil(overOwnerOfOutboxAt: outbox.path) == nil
         else { return }
         do throws(ListenError) { _ = try ListeningSocket(on: statusAddress) } catch {
+            if case .system(_, let cause) = error, cause.number == EACCES {
+                throw AgentError(.unavailable, "status.listen: \(error)")
+            }
             // The service itself is asked for a check, too, when its outbox is not open.
             guard case .inUse = error, error.holder?.processID != getpid() else { return }
             throw AgentError(.unavailable, "status.listen: \(error)")
