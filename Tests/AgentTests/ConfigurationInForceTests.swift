@@ -78,7 +78,7 @@ import WaypostTestSupport
         ] as [(Int?, String?, String?, String)])
     func isAsTheServiceSeesIt(seconds: Int?, rejection: String?, kind: String?, words: String) {
         let monitor = AgentMonitor(clock: MonotonicClock(ManualClock()))
-        monitor.observe(.receiver(.receiving(source: "/dev/gnss", detail: "")))
+        monitor.observe(.receiver(.receiving(source: "/dev/gnss")))
         var report = StatusReport(
             vehicle: "v", snapshot: monitor.snapshot, outbox: StoreSummary(Ledger()), durability: .full,
             at: .seconds(260))
@@ -103,7 +103,7 @@ import WaypostTestSupport
         (.antennaOpen, "check the antenna's view of the sky"),
     ])
     func namesWhatIsSentInPlaceOfAFix(warning: ReceiverWarning, words: String) {
-        let receiving = ReceiverState.receiving(source: "/dev/gnss", detail: "")
+        let receiving = ReceiverState.receiving(source: "/dev/gnss")
         var wait = FirstFixWait()
         wait.note(.state(receiving))
         wait.note(.warning(warning))

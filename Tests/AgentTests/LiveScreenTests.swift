@@ -75,7 +75,7 @@ import WaypostTestSupport
     func fitsItsWindow(columns: Int, rows: Int) {
         let trouble = Self.report(
             [
-                .receiver(.waiting(source: "/dev/gnss", reason: "not there; plug the receiver in")), .fix(Self.fix),
+                .receiver(.waiting(source: "/dev/gnss", .deviceMissing)), .fix(Self.fix),
                 .failed(.unanswered(.sample("no connection")), traffic: Traffic()),
             ], after: 400, pending: 12_345)
         let answers = [Result.success(Self.well), .success(trouble), Self.down, .success(trouble)]

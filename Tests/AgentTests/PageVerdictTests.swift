@@ -19,7 +19,7 @@ import WaypostTestSupport
 
     static let cases: [([ReportingEvent], Int64, PageVerdict.Kind, String)] = [
         ([], 0, .trouble, "The receiver is silent"),
-        ([.receiver(.waiting(source: "/dev/gnss", reason: "not there"))], 0, .trouble, "No receiver"),
+        ([.receiver(.waiting(source: "/dev/gnss", .deviceMissing))], 0, .trouble, "No receiver"),
         ([.receiver(.noPosition(source: "/dev/gnss", hadOne: false))], 0, .trouble, "No position"),
         ([receiving], 0, .trouble, "No position"), ([receiving, fix], 1, .well, "Starting"),
         ([.receiver(.ended(source: "log"))], 0, .trouble, "The log has ended"),

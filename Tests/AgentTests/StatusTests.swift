@@ -624,7 +624,10 @@ import WaypostTestSupport
 
     @Test func tellsAReceiverThatComesAndGoesSeldomAndAtLastHowItStands() {
         let log = log()
-        let states = [ReceiverState.waiting(source: "/dev/x", reason: "silent for 5 s"), .receiving(source: "/dev/x")]
+        let states = [
+            ReceiverState.waiting(source: "/dev/x", .silent(.standardInput, .seconds(5), alsoOpenIn: nil)),
+            .receiving(source: "/dev/x"),
+        ]
         for round in 0..<100 {
             log.observe(.receiver(states[round % 2]))
             clock.advance(by: .seconds(5))
@@ -636,15 +639,18 @@ import WaypostTestSupport
             clock.advance(by: .seconds(60))
             log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
         }
-        #expect(lines.all.last == "<4>/dev/x: silent for 5 s")
+        #expect(lines.all.last == "<4>/dev/x: silent for 5 s; check the program that writes it")
     }
 
     /// A start is no trouble, a missing position is.
     @Test(arguments: [
-        (ReceiverState.starting(source: "/dev/x", detail: "open at 9600 baud"), "<6>/dev/x: open at 9600 baud"),
         (
-            .receiving(source: "/dev/x", detail: "at 115200 baud (found)"),
-            "<6>/dev/x: receiving at 115200 baud (found)"
+            ReceiverState.starting(source: "/dev/x", .openedAt(baudRate: 9600)),
+            "<6>/dev/x: open at 9600 baud, waiting for the first sentence"
+        ),
+        (
+            .receiving(source: "/dev/x", foundBaudRate: 115_200),
+            "<6>/dev/x: receiving at 115200 baud (found; \"baudRate\": 115200 in the configuration saves the search)"
         ),
         (
             .noPosition(source: "/dev/x", hadOne: false),
@@ -654,7 +660,10 @@ import WaypostTestSupport
             .noPosition(source: "/dev/x", hadOne: true),
             "<4>/dev/x: receiving, no position any more: antenna and sky view"
         ),
-        (.waiting(source: "/dev/x", reason: "not there"), "<4>/dev/x: not there"),
+        (
+            .waiting(source: "/dev/x", .deviceMissing),
+            "<4>/dev/x: not there; plug the receiver in, or correct the path (ls -l /dev/serial/by-id)"
+        ),
     ])
     func givesEachStateItsLevel(state: ReceiverState, line: String) {
         log().observe(.receiver(state))
@@ -663,13 +672,14 @@ import WaypostTestSupport
 
     @Test func tellsAReceiversStateWhenItChanges() {
         let log = log()
-        for _ in 0..<3 { log.observe(.receiver(.waiting(source: "/dev/ttyUSB0", reason: "no such device"))) }
+        for _ in 0..<3 { log.observe(.receiver(.waiting(source: "/dev/ttyUSB0", .deviceMissing))) }
         log.observe(.receiver(.receiving(source: "/dev/ttyUSB0")))
         log.observe(.receiver(.noPosition(source: "/dev/ttyUSB0", hadOne: true)))
         log.observe(.receiver(.receiving(source: "/dev/ttyUSB0")))
         #expect(
             lines.all == [
-                "<4>/dev/ttyUSB0: no such device", "<6>/dev/ttyUSB0: receiving",
+                "<4>/dev/ttyUSB0: not there; plug the receiver in, or correct the path (ls -l /dev/serial/by-id)",
+                "<6>/dev/ttyUSB0: receiving",
                 "<4>/dev/ttyUSB0: receiving, no position any more: antenna and sky view",
                 "<6>/dev/ttyUSB0: receiving, with a position again",
             ])

@@ -132,12 +132,16 @@ import WaypostTestSupport
             ], until: 5, isWell: true,
             text: "All is well: the last delivery was 3 s ago, and nothing is pending."),
         Case(
-            events: [(0, .receiver(.starting(source: "/dev/gnss", detail: "open at 9600 baud")))], until: 3,
-            text: "There is no position yet. Receiver /dev/gnss: open at 9600 baud. No update is pending."),
+            events: [(0, .receiver(.starting(source: "/dev/gnss", .openedAt(baudRate: 9600))))], until: 3,
+            text:
+                "There is no position yet. Receiver /dev/gnss: open at 9600 baud, waiting for the first sentence. No update is pending."
+        ),
         Case(
-            events: [(0, .receiver(.waiting(source: "/dev/gnss", reason: "not there; plug the receiver in")))],
+            events: [(0, .receiver(.waiting(source: "/dev/gnss", .deviceMissing)))],
             until: 60,
-            text: "There is no position yet. Receiver /dev/gnss: not there; plug the receiver in. No update is pending."
+            text:
+                "There is no position yet. Receiver /dev/gnss: not there; plug the receiver in, or correct the path (ls -l "
+                + "/dev/serial/by-id). No update is pending."
         ),
         Case(
             events: [(0, receiving)], until: 10,
@@ -307,21 +311,21 @@ import WaypostTestSupport
             events: [
                 (0, receiving), (0, .fix(fix)), (0, delivered), (10, failed(.unanswered(.sample("no connection")))),
                 (10, .waiting(delay: .seconds(600))), (300, .fix(fix)),
-                (320, .receiver(.waiting(source: "/dev/gnss", reason: "silent for 5 s; check power and cable"))),
+                (320, .receiver(.waiting(source: "/dev/gnss", .silent(.standardInput, .seconds(5), alsoOpenIn: nil)))),
             ], until: 340, pending: 8,
             text:
                 "Nothing has been sent since 09:20 UTC, because Fleet Engine cannot be reached: no connection. It is tried "
                 + "again by itself; if it stays so, check the vehicle's network and upload.endpoint. Besides, there is no new "
-                + "position since 09:25 UTC. Receiver /dev/gnss: silent for 5 s; check power and cable. The next attempt is in "
-                + "5 min. 8 updates are safe in the outbox."),
+                + "position since 09:25 UTC. Receiver /dev/gnss: silent for 25 s; check the program that writes it. The "
+                + "next attempt is in 5 min. 8 updates are safe in the outbox."),
         Case(
             events: [
-                (0, .receiver(.waiting(source: "/dev/gnss", reason: "not there"))),
+                (0, .receiver(.waiting(source: "/dev/gnss", .deviceMissing))),
                 (200, .notPrepared(.noPermit(MissingPermit(.rejected, "answered 403")))),
             ], until: 260, pending: 1,
             text:
-                "There is no position yet. Receiver /dev/gnss: not there. Besides, nothing has been sent since the service "
-                + "started at 09:21 UTC, because there is no token: answered 403. waypost token "
+                "There is no position yet. Receiver /dev/gnss: not there; plug the receiver in, or correct the path (ls -l "
+                + "/dev/serial/by-id). Besides, nothing has been sent since the service started at 09:21 UTC, because there is no token: answered 403. waypost token "
                 + "asks for one now and shows what comes. 1 update is safe in the outbox."),
         Case(
             events: [
@@ -387,7 +391,7 @@ import WaypostTestSupport
     @Test func namesTheStageOfEachTrouble() throws {
         let clock = ManualClock()
         let monitor = AgentMonitor(clock: MonotonicClock(clock))
-        monitor.observe(.receiver(.waiting(source: "/dev/gnss", reason: "not there")))
+        monitor.observe(.receiver(.waiting(source: "/dev/gnss", .deviceMissing)))
         clock.advance(by: .seconds(200))
         monitor.observe(.notPrepared(.noPermit(MissingPermit(.rejected, "answered 403"))))
         clock.advance(by: .seconds(60))

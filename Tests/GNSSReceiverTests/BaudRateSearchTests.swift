@@ -1,9 +1,10 @@
+import Reporting
 import Testing
 
 @testable import GNSSReceiver
 
 @Suite struct BaudRateSearches {
-    private typealias Evidence = BaudRateSearch.Evidence
+    private typealias Evidence = BaudRateEvidence
     private static let all = [9600, 115_200, 38_400, 4800, 57_600, 230_400, 460_800]
 
     /// The rates that are opened when each trial brings `evidence`.
@@ -15,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: [Evidence.silence, .noise, .binaryFrames])
-    func goesRoundForEverInTheOrderOfWhatIsUsual(evidence: BaudRateSearch.Evidence) {
+    func goesRoundForEverInTheOrderOfWhatIsUsual(evidence: BaudRateEvidence) {
         var search = BaudRateSearch()
         #expect(rates(&search, trials: 21, evidence) == Self.all + Self.all + Self.all)
     }
@@ -48,46 +49,37 @@ import Testing
         _ = rates(&search, trials: 3)
         search.lineIsMissing()
         #expect(search.rate == 9600)
-        #expect(search.greeting == "looking for the baud rate, now 9600")
+        #expect(search.start == .searching(baudRate: 9600, tried: []))
         _ = rates(&search, trials: 1)
         search.sentenceArrived()
         search.lineIsMissing()
         #expect(search.rate == 115_200)
-        #expect(search.greeting == "open at 115200 baud, waiting for the first sentence")
+        #expect(search.start == .openedAt(baudRate: 115_200))
     }
 
     @Test func saysWhatIsTriedAndWhatWasInVain() {
         var search = BaudRateSearch()
-        let greetings = (0..<4).map { _ in
+        let starts = (0..<4).map { _ in
             defer { _ = search.lineClosed(after: .noise) }
             #expect(search.isOpeningNews)
-            return search.greeting
+            return search.start
         }
         #expect(
-            greetings == [
-                "looking for the baud rate, now 9600", "looking for the baud rate, now 115200 (no NMEA at 9600)",
-                "looking for the baud rate, now 38400 (no NMEA at 9600 and 115200)",
-                "looking for the baud rate, now 4800 (no NMEA at 9600, 115200 and 38400)",
+            starts == [
+                .searching(baudRate: 9600, tried: []), .searching(baudRate: 115_200, tried: [9600]),
+                .searching(baudRate: 38_400, tried: [9600, 115_200]),
+                .searching(baudRate: 4800, tried: [9600, 115_200, 38_400]),
             ])
     }
 
-    /// What comes at 4800 and everywhere else, and the beginning of what the operator is told after a round.
+    /// What comes at 4800 and everywhere else, and the best of it, at which rate.
     @Test(arguments: [
-        (Evidence.silence, Evidence.silence, "silent at every usual baud rate; check power and cable"),
-        (
-            .noise, .silence,
-            "bytes arrive but no NMEA sentence at 9600, 115200, 38400, 4800, 57600, 230400 or 460800 baud"
-        ),
-        (.noise, .noise, "bytes arrive but no NMEA sentence at 9600, 115200, 38400"),
-        (.text, .noise, "readable text arrives at 4800 baud, but no NMEA sentence; this is a modem's or a console's"),
-        (.binaryFrames, .noise, "binary frames (UBX or RTCM) but no NMEA sentence at 4800 baud; switch"),
-        (
-            .withoutChecksum, .binaryFrames,
-            "sentences arrive at 4800 baud, but without a checksum; if the receiver has none, set receiver.acceptMissing"
-        ),
+        (BaudRateEvidence.silence, BaudRateEvidence.silence, BaudRateEvidence.silence, 460_800),
+        (.noise, .silence, .noise, 4800), (.noise, .noise, .noise, 9600), (.text, .noise, .text, 4800),
+        (.binaryFrames, .noise, .binaryFrames, 4800), (.withoutChecksum, .binaryFrames, .withoutChecksum, 4800),
     ])
-    func complainsAfterARoundAndThenGoesOnQuietly(
-        at4800: BaudRateSearch.Evidence, elsewhere: BaudRateSearch.Evidence, words: String
+    func reportsAfterARoundAndThenGoesOnQuietly(
+        at4800: BaudRateEvidence, elsewhere: BaudRateEvidence, best: BaudRateEvidence, baudRate: Int
     ) {
         var search = BaudRateSearch()
         for round in 1...2 {
@@ -97,10 +89,10 @@ import Testing
                 case .open(let rate):
                     #expect(place < 6)
                     #expect(rate == search.rate)
-                case .tell(let complaint, let rate):
+                case .report(let fault, let rate):
                     #expect(place == 6)
                     #expect(rate == 9600 && search.rate == 9600)
-                    #expect(complaint.hasPrefix(words), "\(complaint)")
+                    #expect(fault == .noBaudRate(best, baudRate: baudRate, tried: Self.all))
                 }
             }
         }

@@ -1,4 +1,6 @@
 import GNSS
+import ReportedText
+import Reporting
 import Testing
 import TimeAndChance
 
@@ -79,11 +81,11 @@ func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: 
     @Test mutating func ofAnotherReceiverComeAtOnceWhenTheFirstIsRemoved() throws {
         try take(positionReport("/dev/a", second: 1, latitude: 1))
         try take(#"{"class":"DEVICE","path":"/dev/a","activated":0}"#)
-        #expect(session.complaint?.hasPrefix("has lost /dev/a; plug it in") == true)
+        #expect(session.obstacle == .deviceLost("/dev/a"))
         try take(positionReport("/dev/b", second: 2, latitude: 2), at: .seconds(1))
         idle(.seconds(2))
         #expect(fixes.map(\.latitude) == [1, 2])
-        #expect(session.complaint == nil)
+        #expect(session.obstacle == nil)
     }
 
     @Test mutating func ofOtherReceiversDoNotCountWhenOneIsWanted() throws {
@@ -105,35 +107,35 @@ func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: 
         session = GPSDSession(dates: .repaired(reference: { Self.release }, earliest: Self.release))
         try take(#"{"class":"DEVICES","devices":[{"path":"/dev/a","activated":1}]}"#)
         try take(positionReport("/dev/a", second: 1).replacing("2026-01-05", with: "2025-09-01"))
-        #expect(session.complaint == "/dev/a states dates in the past: its fixes wait for a correct date")
+        #expect(session.obstacle == .pastDates("/dev/a"))
     }
 
-    static let complaints: [(String?, [String], String?)] = [
+    static let obstacles: [(String?, [String], GPSDFault?)] = [
         (nil, [], nil),
-        (nil, [#"{"class":"DEVICES","devices":[]}"#], "has no receiver; plug it in"),
+        (nil, [#"{"class":"DEVICES","devices":[]}"#], .noDevice),
         (nil, [#"{"class":"DEVICES","devices":[{"path":"/dev/a","activated":1}]}"#], nil),
         (
             nil, [#"{"class":"DEVICES","devices":[{"path":"/dev/a"},{"path":"/dev/b"}]}"#],
-            "cannot open /dev/a and /dev/b; check that"
+            .deviceNotOpened(["/dev/a", "/dev/b"])
         ),
         (
             "/dev/a", [#"{"class":"DEVICES","devices":[{"path":"/dev/b","activated":1}]}"#],
-            "does not have /dev/a, but /dev/b; correct receiver.device, or add it to gpsd (gpsdctl add /dev/a)"
+            .unknownDevice("/dev/a", others: ["/dev/b"])
         ),
         (
             "/dev/a", [#"{"class":"DEVICES","devices":[]}"#],
-            "does not have /dev/a, nor any other receiver; plug it in, or add"
+            .unknownDevice("/dev/a", others: [])
         ),
         (
             "/dev/a", [#"{"class":"DEVICES","devices":[{"path":"/dev/a"},{"path":"/dev/b","activated":1}]}"#],
-            "cannot open /dev/a;"
+            .deviceNotOpened(["/dev/a"])
         ),
         (
             nil,
             [
                 #"{"class":"DEVICES","devices":[]}"#, #"{"class":"DEVICE","path":"/dev/a","activated":1}"#,
                 positionReport("/dev/a", second: 1, mode: 1),
-            ], "/dev/a has no position yet; check the antenna's view of the sky"
+            ], .noPosition("/dev/a")
         ),
         (
             nil,
@@ -145,19 +147,15 @@ func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: 
         ),
         (
             nil, [#"{"class":"ERROR","message":"Invalid\nWATCH"}"#],
-            "rejects the request: Invalid WATCH; check its version (gpsd -V)"
+            .requestRejected("Invalid WATCH")
         ),
     ]
 
-    @Test(arguments: complaints)
-    mutating func tellWhatKeepsFixesFromComing(device: String?, reports: [String], complaint: String?) throws {
+    @Test(arguments: obstacles)
+    mutating func tellWhatKeepsFixesFromComing(device: String?, reports: [String], obstacle: GPSDFault?) throws {
         session = GPSDSession(device: device)
         for report in reports { try take(report) }
-        if let complaint {
-            #expect(session.complaint?.hasPrefix(complaint) == true, "\(session.complaint ?? "none")")
-        } else {
-            #expect(session.complaint == nil)
-        }
+        #expect(session.obstacle == obstacle)
     }
 
     @Test mutating func ofDevicesWithoutEndAreForgotten() throws {
@@ -166,6 +164,6 @@ func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: 
         for number in 0..<GPSDReport.mostDevices {
             try take(#"{"class":"DEVICE","path":"/dev/\#(number)","activated":0}"#)
         }
-        #expect(session.complaint?.hasPrefix("has no receiver") == true)
+        #expect(session.obstacle == .noDevice)
     }
 }

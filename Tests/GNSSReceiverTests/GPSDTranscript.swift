@@ -1,5 +1,6 @@
 import GNSS
 import LinuxPlatform
+import Reporting
 import WaypostTestSupport
 
 @testable import GNSSReceiver
@@ -49,6 +50,6 @@ enum GPSDTranscript {
         mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) { decoder.lineIsIdle(at: now, emit) }
         mutating func finish(_ emit: (Fix) -> Void) { decoder.finish(emit) }
         var idleDeadline: Duration? { decoder.idleDeadline }
-        var complaint: String? { decoder.complaint }
+        var obstacle: ReceiverFault? { decoder.obstacle }
     }
 }

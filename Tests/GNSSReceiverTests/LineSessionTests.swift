@@ -1,4 +1,5 @@
 import GNSS
+import Reporting
 import Testing
 import TimeAndChance
 import WaypostTestSupport
@@ -46,12 +47,12 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
-        ("", BaudRateSearch.Evidence.silence), ("\u{7f}\u{1}~", .noise), ("\r\nERROR\r\n", .text),
+        ("", BaudRateEvidence.silence), ("\u{7f}\u{1}~", .noise), ("\r\nERROR\r\n", .text),
         ("~~~", .noise), ("gw log\u{1}\u{2}in: \u{3}", .noise),
         ("$GPTXT,01,01,02,hello\r\n", .withoutChecksum),
         (epoch(second: 1).replacing(/\*../, with: ""), .withoutChecksum), (epoch(second: 1), .sentences),
     ])
-    mutating func tellsWhatTheBytesSayOfTheRate(text: String, evidence: BaudRateSearch.Evidence) {
+    mutating func tellsWhatTheBytesSayOfTheRate(text: String, evidence: BaudRateEvidence) {
         if !text.isEmpty { _ = session.take(Array(text.utf8).span, at: .seconds(1)) }
         #expect(session.evidence == evidence)
     }

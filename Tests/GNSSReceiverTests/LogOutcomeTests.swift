@@ -50,13 +50,13 @@ import WaypostTestSupport
             ("0000000 4724 5250 434d 312c 3130 3035 2c30 2c41\n", .hexadecimal),
         ] as [(String, ForeignLogKind)])
     func nameWhatIsNoLog(text: String, kind: ForeignLogKind) throws {
-        #expect(try outcome(text).emptiness?.detail == "drive.log is \(kind.rawValue)")
+        #expect(try outcome(text).emptiness?.text == "drive.log is \(kind.rawValue)")
     }
 
     @Test func nameBinaryOutput() throws {
         // UBX NAV-CLOCK: two bytes of sync, class, id, length, payload, checksum.
         let frame: [UInt8] = [0xB5, 0x62, 0x01, 0x22, 0x04, 0x00, 1, 2, 3, 4, 0x31, 0x22]
-        let words = try outcome((0..<20).flatMap { _ in frame }).emptiness?.detail ?? ""
+        let words = try outcome((0..<20).flatMap { _ in frame }).emptiness?.text ?? ""
         #expect(
             words.hasPrefix("drive.log is binary output (UBX or RTCM) without an NMEA sentence; switch"), "\(words)")
     }
@@ -65,22 +65,22 @@ import WaypostTestSupport
     @Test(arguments: [[], [0x00, 0x29, 0x01]] as [[UInt8]])
     func nameSiRF(rest: [UInt8]) throws {
         let frame: [UInt8] = [0xA0, 0xA2, 0x00, 0x03, 0x29, 0x01, 0x02, 0x00, 0x2C, 0xB0, 0xB3]
-        let words = try outcome(rest + (0..<20).flatMap { _ in frame }).emptiness?.detail ?? ""
+        let words = try outcome(rest + (0..<20).flatMap { _ in frame }).emptiness?.text ?? ""
         #expect(words == "drive.log is \(ForeignLogKind.sirf.rawValue)", "\(words)")
     }
 
     @Test func sayThatNoChecksumAgrees() throws {
         #expect(
-            try outcome(altered(30, each: 1)).emptiness?.detail
+            try outcome(altered(30, each: 1)).emptiness?.text
                 == "drive.log holds 30 sentences, and not one checksum agrees: the log was altered after it was recorded, "
                 + "or damaged on the line; use it as it was recorded")
         // Noise may begin like something else, and a line have words that look like a frame's.
         for line in ["00000000\n", "can0 is down\n", "1,2,3,4,5,6,7,8\n", "12:00:00 R 12\n"] {
-            #expect(try outcome(line).emptiness?.detail.hasPrefix("drive.log holds no NMEA") == true, "\(line)")
+            #expect(try outcome(line).emptiness?.text.hasPrefix("drive.log holds no NMEA") == true, "\(line)")
         }
-        #expect(try outcome("<\u{1}\u{2}{").emptiness?.detail.hasPrefix("drive.log holds no NMEA") == true)
+        #expect(try outcome("<\u{1}\u{2}{").emptiness?.text.hasPrefix("drive.log holds no NMEA") == true)
         #expect(
-            try outcome("words, words\n").emptiness?.detail
+            try outcome("words, words\n").emptiness?.text
                 == "drive.log holds no NMEA 0183 sentence with a right checksum; check that it is a receiver's log")
     }
 
@@ -230,27 +230,17 @@ import WaypostTestSupport
 @Suite struct NoiseCauses {
     @Test(
         arguments: [
-            (
-                "{\"class\":\"VERSION\",\"release\":\"3.22\"}\r\n",
-                "gpsd answers, with its JSON reports; set receiver.type"
-            ),
-            ("HTTP/1.1 400 Bad Request\r\n", "a web server answers, not a receiver; check host and port"),
-            ("SSH-2.0-OpenSSH_9.2\r\n", "an SSH server answers"), ("SOURCETABLE 200 OK\r\n", "an NTRIP caster answers"),
-            (
-                String(repeating: "$GPTXT,01,01,02,hello*00\r\n", count: 3),
-                "sentences arrive, and no checksum agrees; check the cable, and what changes the sentences on their way"
-            ),
-            ("$GPTXT,01,01,02,hello\r\n", "sentences arrive, but without a checksum"), ("\u{7f}~\u{1}", nil),
-            ("$GPTXT,01,01,02,hello*00\r\n", nil),
-        ] as [(String, String?)])
-    func areTold(text: String, words: String?) {
+            ("{\"class\":\"VERSION\",\"release\":\"3.22\"}\r\n", .otherSpeaker(.gpsd)),
+            ("HTTP/1.1 400 Bad Request\r\n", .otherSpeaker(.webServer)),
+            ("SSH-2.0-OpenSSH_9.2\r\n", .otherSpeaker(.secureShell)),
+            ("SOURCETABLE 200 OK\r\n", .otherSpeaker(.caster)),
+            (String(repeating: "$GPTXT,01,01,02,hello*00\r\n", count: 3), .wrongChecksums),
+            ("$GPTXT,01,01,02,hello\r\n", .noChecksums), ("\u{7f}~\u{1}", nil), ("$GPTXT,01,01,02,hello*00\r\n", nil),
+        ] as [(String, ReceiverFault?)])
+    func areKnown(text: String, fault: ReceiverFault?) {
         var session = LineSession(decoder: SentenceDecoder(), watch: LineWatch(openedAt: .zero))
         _ = session.take(Array(text.utf8).span, at: .seconds(1))
-        guard let words else {
-            #expect(session.causeOfNoise == nil)
-            return
-        }
-        #expect(session.causeOfNoise?.hasPrefix(words) == true, "\(session.causeOfNoise ?? "")")
+        #expect(session.causeOfNoise == fault)
     }
 
     /// Frames of a binary protocol decide nothing of the rate, and are named all the same.
@@ -259,7 +249,7 @@ import WaypostTestSupport
         var session = LineSession(decoder: SentenceDecoder(), watch: LineWatch(openedAt: .zero))
         let bytes = frame + frame + frame
         _ = session.take(bytes.span, at: .seconds(1))
-        #expect(session.causeOfNoise?.hasPrefix("binary frames (UBX or RTCM) arrive, but no NMEA sentence") == true)
+        #expect(session.causeOfNoise == .binaryFrames)
         #expect(session.evidence == .binaryFrames)
     }
 }

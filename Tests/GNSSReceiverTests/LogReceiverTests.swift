@@ -84,7 +84,7 @@ import WaypostTestSupport
             while await observer.next() != nil {}
         }
         #expect(ending?.code == (words == nil ? nil : .notALog))
-        #expect(ending?.detail.contains(words ?? "") != false, "\(ending?.detail ?? "")")
+        #expect(ending?.text.contains(words ?? "") != false, "\(ending?.text ?? "")")
     }
 
     @Test func tellsAWrongNameBeforeTheFirstFix() async throws {
@@ -94,7 +94,7 @@ import WaypostTestSupport
             #expect(observer.seen == [])
         }
         #expect(ending?.code == .cannotOpen)
-        #expect(ending?.detail.contains("missing.nmea does not exist") == true)
+        #expect(ending?.text.contains("missing.nmea does not exist") == true)
     }
 
     @Test func deliversWhatCameBeforeTheCutThenFails() async throws {
@@ -106,7 +106,7 @@ import WaypostTestSupport
             #expect(seconds.count > 100 && seconds == Array(0..<seconds.count))
         }
         #expect(ending?.code == .notALog)
-        #expect(ending?.detail.contains("cut.gz ends in the middle of the archive") == true)
+        #expect(ending?.text.contains("cut.gz ends in the middle of the archive") == true)
     }
 
     @Test func endsWhenCancelled() async throws {

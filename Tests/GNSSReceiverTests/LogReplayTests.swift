@@ -212,7 +212,7 @@ import WaypostTestSupport
         let replay = try replay("# nothing\n", .init())
         let ending = await observe(replay) { observer in while await observer.next() != nil {} }
         #expect(ending?.code == .notALog)
-        #expect(ending?.detail.contains("holds no NMEA 0183 sentence") == true)
+        #expect(ending?.text.contains("holds no NMEA 0183 sentence") == true)
     }
 
     @Test func endsWhenCancelledWhileItWaits() async throws {
@@ -278,7 +278,7 @@ import WaypostTestSupport
         let path = try folder.write(epoch(second: 1).replacing(/\*../, with: "").utf8, to: "bare.nmea")
         let replay = LogReplay(paths: [path], clock: ManualClock()) { Self.start }
         let ending = await observe(replay) { observer in while await observer.next() != nil {} }
-        #expect(ending?.detail.contains("2 sentences without checksum") == true)
-        #expect(ending?.detail.contains("--accept-missing-checksum") == true)
+        #expect(ending?.text.contains("2 sentences without checksum") == true)
+        #expect(ending?.text.contains("--accept-missing-checksum") == true)
     }
 }

@@ -163,7 +163,7 @@ import WaypostTestSupport
         _ body: (SourceObserver, _ send: (String) throws -> Void) async throws -> Void
     ) async throws {
         try await observe(LiveReceiver.udp(host: "127.0.0.1", port: 0)) { observer in
-            let state = await observer.state(saying: "listening on port ")?.description ?? ""
+            let state = await observer.state(saying: "listening on port ").map { "\($0)" } ?? ""
             let port = try #require(state.firstMatch(of: /port (\d+)/).flatMap { Int($0.1) })
             try await body(observer) { try LoopbackSocket(.datagrams, connectedTo: port).send($0) }
         }

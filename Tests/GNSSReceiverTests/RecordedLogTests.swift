@@ -56,7 +56,7 @@ import WaypostTestSupport
         let read = contents(of: try folder.write(archive[..<(archive.count / 2)], to: "cut.gz"))
         #expect(read.bytes.count > 1000 && Self.text.starts(with: read.bytes))
         #expect(read.error?.code == .notALog)
-        #expect(read.error?.detail.contains("cut.gz ends in the middle of the archive") == true)
+        #expect(read.error?.text.contains("cut.gz ends in the middle of the archive") == true)
     }
 
     @Test func giveWhatCameBeforeTheDamage() throws {
@@ -64,7 +64,7 @@ import WaypostTestSupport
         for index in archive.indices.suffix(8) { archive[index] ^= 0xFF }  // checksum and length
         let read = contents(of: try folder.write(archive, to: "bad.gz"))
         #expect(Self.text.starts(with: read.bytes))
-        #expect(read.error?.detail.contains("bad.gz is a damaged archive (incorrect data check)") == true)
+        #expect(read.error?.text.contains("bad.gz is a damaged archive (incorrect data check)") == true)
     }
 
     /// However large the step is, the bytes before the damage are not lost with it.
@@ -75,7 +75,7 @@ import WaypostTestSupport
         let read = contents(of: try folder.write(archive, to: "bad.gz"), step: step)
         #expect(read.bytes.count > 1000)
         #expect(read.bytes.prefix(1000) == Self.text.prefix(1000))
-        #expect(read.error?.detail.contains("bad.gz is a damaged archive") == true)
+        #expect(read.error?.text.contains("bad.gz is a damaged archive") == true)
     }
 
     @Test(arguments: [7, 1 << 20])
@@ -84,17 +84,17 @@ import WaypostTestSupport
         let read = contents(of: try folder.write(archive + Array("garbage".utf8), to: "tail.gz"), step: step)
         #expect(read.bytes == Self.text)
         #expect(
-            read.error?.detail.hasSuffix(
+            read.error?.text.hasSuffix(
                 "tail.gz is an archive with something else behind its end, from byte \(archive.count) on; everything "
                     + "before was read") == true)
         let cut = contents(of: try folder.write(archive + [0x1F, 0x8B, 8], to: "two.gz"), step: step)
         #expect(cut.bytes == Self.text)
-        #expect(cut.error?.detail.contains("ends in the middle of the archive") == true)
+        #expect(cut.error?.text.contains("ends in the middle of the archive") == true)
     }
 
     @Test func areNoDevicesOfZeros() {
-        #expect(contents(of: "/dev/zero").error?.detail.contains("is a device that gives only zeros") == true)
-        #expect(contents(of: "/dev/null").error?.detail.contains("is empty") == true)
+        #expect(contents(of: "/dev/zero").error?.text.contains("is a device that gives only zeros") == true)
+        #expect(contents(of: "/dev/null").error?.text.contains("is empty") == true)
     }
 
     /// A disk that was not written in time leaves zeros; what is around them counts.
@@ -147,34 +147,34 @@ import WaypostTestSupport
         let error = contents(of: path).error
         #expect(error?.code == code)
         #expect(
-            error?.detail.hasPrefix(path) == true && error?.detail.contains(words) == true,
+            error?.text.hasPrefix(path) == true && error?.text.contains(words) == true,
             "\(String(describing: error))")
     }
 
     @Test func insideAnArchiveAreJudgedAlike() throws {
         let empty = contents(of: try folder.write(try gzip([]), to: "empty.gz"))
-        #expect(empty.error?.detail.contains("holds nothing") == true)
+        #expect(empty.error?.text.contains("holds nothing") == true)
         let wide = contents(of: try folder.write(try gzip([0xFF, 0xFE, 0x24, 0]), to: "wide.gz"))
-        #expect(wide.error?.detail.contains("is UTF-16 text") == true)
+        #expect(wide.error?.text.contains("is UTF-16 text") == true)
         let twice = contents(of: try folder.write(try gzip(try gzip(Self.text)), to: "twice.gz"))
-        #expect(twice.error?.detail.contains("is packed twice") == true)
+        #expect(twice.error?.text.contains("is packed twice") == true)
     }
 
     @Test func areNotFoldersAndMustExist() throws {
-        #expect(contents(of: folder.url.path).error?.detail.contains("is a folder; name the logs in it") == true)
+        #expect(contents(of: folder.url.path).error?.text.contains("is a folder; name the logs in it") == true)
         let missing = contents(of: folder.path("none.nmea")).error
         #expect(missing?.code == .cannotOpen)
-        #expect(missing?.detail.contains("none.nmea does not exist; check the path") == true)
+        #expect(missing?.text.contains("none.nmea does not exist; check the path") == true)
         let pattern = contents(of: folder.path("*.nmea")).error
-        #expect(pattern?.detail.hasSuffix("; without quotes the shell finds the files that it means") == true)
+        #expect(pattern?.text.hasSuffix("; without quotes the shell finds the files that it means") == true)
         let address = contents(of: "https://example.com/a.nmea").error
-        #expect(address?.detail == "https://example.com/a.nmea is no file; fetch it first, and name where it lies then")
+        #expect(address?.text == "https://example.com/a.nmea is no file; fetch it first, and name where it lies then")
     }
 
     @Test(.enabled(if: geteuid() != 0, "root may read everything"))
     func mustBeReadable() throws {
         let path = try folder.write(Self.text, to: "closed.nmea")
         unsafe chmod(path, 0)
-        #expect(contents(of: path).error?.detail.contains("may not be read by this user") == true)
+        #expect(contents(of: path).error?.text.contains("may not be read by this user") == true)
     }
 }

@@ -1,5 +1,7 @@
 import Glibc
 import LinuxPlatform
+import ReportedText
+import Reporting
 import Testing
 import WaypostTestSupport
 
@@ -19,12 +21,12 @@ private final class RepeatingEndpoint: ReceiverEndpoint {
             attempts += 1
             return attempts
         }
-        guard attempt <= 3 else { throw .notNow("enough") }
-        guard opens else { throw .notNow("missing") }
-        do { return try QuietLine() } catch { throw .notNow("\(error)") }
+        guard attempt <= 3 else { throw .notNow(.deviceForbidden) }
+        guard opens else { throw .notNow(.deviceMissing) }
+        do { return try QuietLine() } catch { throw .notNow(.notOpened("\(error)")) }
     }
 
-    func complaint(about trouble: LineTrouble, for limit: Duration) -> String { "\(trouble)" }
+    func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault { .lost("\(trouble)") }
 }
 
 /// An open line on which nothing ever comes.
@@ -34,22 +36,23 @@ private final class QuietLine: ReceiverLine {
     init() throws(SystemError) { event = try EventDescriptor() }
 
     var raw: CInt { event.raw }
-    var greeting: String { "open" }
+    var start: ReceiverStart { .opened }
     func read(into buffer: inout MutableSpan<UInt8>) -> LineRead { .nothingYet }
 }
 
 @Suite(.timeLimit(.minutes(1))) struct ReportedState {
     @Test(arguments: [
-        (false, ["line: missing", "line: enough"]), (true, ["line: silence", "line: enough"]),
+        (false, [ReceiverFault.deviceMissing, .deviceForbidden]), (true, [.lost("silence"), .deviceForbidden]),
     ])
-    func isToldOnceForManyAttempts(opens: Bool, states: [String]) async {
+    func isReportedOnceForManyAttempts(opens: Bool, faults: [ReceiverFault]) async {
         let source = LiveReceiver(
             endpoint: RepeatingEndpoint(opens: opens), decoder: SentenceDecoder(), patience: .milliseconds(10))
         await observe(source) { observer in
-            await observer.state(saying: "enough")
+            while let event = await observer.next(), event != .state(.waiting(source: "line", .deviceForbidden)) {}
             // That the line is open may have been overtaken by its silence.
-            #expect(observer.states.filter { $0 != "line: open" } == states)
-            #expect(observer.states.filter { $0 == "line: open" }.count <= 1)
+            let opened = FixSourceEvent.state(.starting(source: "line", .opened))
+            #expect(observer.seen.filter { $0 != opened } == faults.map { .state(.waiting(source: "line", $0)) })
+            #expect(observer.seen.filter { $0 == opened }.count <= 1)
         }
     }
 }

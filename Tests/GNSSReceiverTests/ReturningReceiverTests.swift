@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LinuxPlatform
+import Reporting
 import Testing
 import WaypostTestSupport
 
@@ -20,8 +21,8 @@ private final class CountingEndpoint: ReceiverEndpoint {
         return try endpoint.open(unless: stop)
     }
 
-    func complaint(about trouble: LineTrouble, for limit: Duration) -> String {
-        endpoint.complaint(about: trouble, for: limit)
+    func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault {
+        endpoint.fault(of: trouble, for: limit)
     }
 
     func watchForReturn() -> DirectoryWatch? { endpoint.watchForReturn() }

@@ -47,7 +47,7 @@ import WaypostTestSupport
                     await Task.yield()
                 }
             }
-            let words = "readable text arrives, so that baudRate 9600 is right, but no NMEA sentence for 0 s; this is "
+            let words = "readable text arrives, so that baudRate 9600 is right, but no NMEA sentence for 0 s; "
             #expect(await observer.state(saying: words) != nil)
             sending.cancel()
         }
@@ -57,8 +57,8 @@ import WaypostTestSupport
         let holder = try SerialLine(path: terminal.path, baudRate: 9600)
         await observe(LiveReceiver.serial(device: terminal.path, baudRate: 9600)) { observer in
             let state = await observer.state(saying: "held by")
-            #expect(state?.description.hasPrefix("\(terminal.path): held by ") == true)
-            #expect(state?.description.contains("(process \(ProcessInfo.processInfo.processIdentifier))") == true)
+            #expect(state.map { "\($0)".hasPrefix("\(terminal.path): held by ") } == true)
+            #expect(state.map { "\($0)".contains("(process \(ProcessInfo.processInfo.processIdentifier))") } == true)
         }
         withExtendedLifetime(holder) {}
     }
@@ -107,7 +107,7 @@ import WaypostTestSupport
 
     @Test(arguments: [
         ("/dev/no-such-receiver", 9600, "/dev/no-such-receiver: not there; plug the receiver in"),
-        ("/dev/null", 9600, "/dev/null: not a serial line"), ("/tmp", 9600, "/tmp: not a serial line"),
+        ("/dev/null", 9600, "/dev/null: not a serial port"), ("/tmp", 9600, "/tmp: not a serial port"),
         (
             "/dev/null", 12,
             "/dev/null: 12 is not a baud rate of a receiver; use 4800, 9600, 19200, 38400, 57600, 115200, "

@@ -52,7 +52,7 @@ import WaypostTestSupport
         let ending = await observe(StandardInputReceiver(descriptor: source.raw)) { observer in
             while await observer.next() != nil {}
         }
-        #expect(ending?.code == .notALog && ending?.detail == words, "\(ending?.detail ?? "")")
+        #expect(ending?.code == .notALog && ending?.text == words, "\(ending?.text ?? "")")
     }
 
     @Test func canBeCancelledAndIsNotClosed() async throws {

@@ -10,7 +10,7 @@ import TimeAndChance
         Fix(timeOfFix: UTCTime(millisecondsSince1970: second * 1000), latitude: 48, longitude: 11)
     }
     private static let receiving = ReceiverState.receiving(source: "x")
-    private static let waiting = ReceiverState.waiting(source: "x", reason: "silent")
+    private static let waiting = ReceiverState.waiting(source: "x", .deviceMissing)
 
     @Test func keepTheNewestFixAlone() {
         var events = LatestEvents()

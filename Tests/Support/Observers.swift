@@ -4,6 +4,11 @@ import ReportedText
 package import Reporting
 import TimeAndChance
 
+extension FixSourceError {
+    /// The error in words.
+    package var text: String { "\(self)" }
+}
+
 /// Looks at what a fix source delivers, one event at a time.
 package final class SourceObserver {
     private let events: AsyncStream<FixSourceEvent>
@@ -24,7 +29,7 @@ package final class SourceObserver {
     @discardableResult
     package func state(saying words: String) async -> ReceiverState? {
         while let event = await next() {
-            if case .state(let state) = event, state.description.contains(words) { return state }
+            if case .state(let state) = event, "\(state)".contains(words) { return state }
         }
         return nil
     }
@@ -43,7 +48,7 @@ package final class SourceObserver {
     /// The states seen so far, in the operator's words.
     package var states: [String] {
         seen.compactMap { event in
-            if case .state(let state) = event { state.description } else { nil }
+            if case .state(let state) = event { "\(state)" } else { nil }
         }
     }
 }

@@ -6,8 +6,9 @@ extension Condition {
     /// The condition that a state of the receiver is; `nil` while it is open.
     package init?(_ state: ReceiverState) {
         switch state {
-        case .waiting(let source, let reason):
-            self.init(.receiverUnavailable, "\(ReportedText(source)): \(ReportedText(reason))")
+        case .waiting(let source, let fault):
+            let wording = fault.wording()
+            self.init(.receiverUnavailable, Wording("\(source): \(wording.cause)", wording.remedy))
         case .ended(let source): self.init(.logEnded, "\(ReportedText(source)) has been read to its end")
         case .starting, .receiving, .noPosition: return nil
         }

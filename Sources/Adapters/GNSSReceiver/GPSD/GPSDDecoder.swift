@@ -1,13 +1,14 @@
 import GNSS
 import ReportedText
+import Reporting
 import TimeAndChance
 
 /// gpsd's JSON objects, a line each; sentences between them are passed over.
 struct GPSDDecoder: LineDecoder {
     private var splitter = LineSplitter()
     private var session: GPSDSession
-    /// Who it is that sends no reports, as its first bytes tell.
-    private var speaker: ForeignSpeaker?
+    /// What sends no reports, by its first bytes.
+    private var speaker: OtherSpeaker?
     private var hasBegun = false
     private var hasObjects = false
     private var hasSentences = false
@@ -18,7 +19,7 @@ struct GPSDDecoder: LineDecoder {
         var proofs = 0
         if !hasBegun, bytes.count > 0 {
             hasBegun = true
-            speaker = ForeignSpeaker(bytes)
+            speaker = OtherSpeaker(bytes)
         }
         splitter.take(bytes) { line in
             if line.first == UInt8(ascii: "{") { hasObjects = true }
@@ -33,14 +34,12 @@ struct GPSDDecoder: LineDecoder {
     mutating func takeWarning() -> ReceiverWarning? { session.takeWarning() }
     mutating func takeSky(at now: Duration) -> Sky? { session.takeSky() }
     var idleDeadline: Duration? { session.idleDeadline }
-    var complaint: String? { session.complaint }
-    var causeOfNoise: String? { stranger }
+    var obstacle: ReceiverFault? { session.obstacle.map { .gpsd($0) } }
+    var causeOfNoise: ReceiverFault? { stranger.map { .otherSpeaker($0) } }
 
-    var stranger: String? {
+    var stranger: OtherSpeaker? {
         if hasObjects { return nil }
-        return hasSentences
-            ? "NMEA sentences arrive, not gpsd's reports; set receiver.type to tcp"
-            : speaker.flatMap { $0 == .gpsd ? nil : $0.rawValue }
+        return hasSentences ? .nmeaServer : speaker == .gpsd ? nil : speaker
     }
 }
 
@@ -80,9 +79,6 @@ struct GPSDSession: Sendable {
     /// How long the receiver that was taken may be without a fix before another one takes its place.
     private static let loyalty = Duration.seconds(10)
 
-    private static let noPosition = "has no position yet; check the antenna's view of the sky"
-    private static let wrongDate = "states dates in the past: its fixes wait for a correct date"
-
     /// The only one to take, when it is configured.
     private let wantedDevice: String?
     private let dates: NMEADecoderOptions.Dates
@@ -101,8 +97,8 @@ struct GPSDSession: Sendable {
     private var refusal: ReportedText?
     /// What the dates of the last report were found guilty of.
     private var warning: ReceiverWarning?
-    /// The receiver that has reported, but nothing that can be a fix, and why.
-    private var unfixed: (device: String, reason: String)?
+    /// The receiver that has reported, but nothing that can be a fix, and whether that is for its dates.
+    private var unfixed: (device: String, hasPastDates: Bool)?
 
     /// `device` is the path by which gpsd knows the receiver; any will do when it is `nil`.
     init(device: String? = nil, dates: NMEADecoderOptions.Dates = .asStated) {
@@ -131,7 +127,7 @@ struct GPSDSession: Sendable {
                 take(fix, meantAt: time, of: device, at: now, emit)
             } else {
                 if device == chosen { assembler.takeBack(at: time, emit) }
-                unfixed = (device, fix == nil ? Self.noPosition : Self.wrongDate)
+                unfixed = (device, hasPastDates: fix != nil)
             }
         case .sky(let device, let hdop, let satellitesUsed, let satellites):
             guard isWanted(device) else { return false }
@@ -157,22 +153,22 @@ struct GPSDSession: Sendable {
     mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) { assembler.lineIsIdle(at: now, emit) }
     mutating func finish(_ emit: (Fix) -> Void) { assembler.complete(emit) }
 
-    /// What keeps fixes from coming, as far as gpsd has told; `nil` once one has come.
-    var complaint: String? {
-        if let refusal { return "rejects the request: \(refusal); check its version (gpsd -V)" }
+    /// What keeps fixes from coming, as far as gpsd has reported; `nil` once one has come.
+    var obstacle: GPSDFault? {
+        if let refusal { return .requestRejected(refusal) }
         guard chosen == nil, let devices else { return nil }
-        if let lost { return "has lost \(lost.shown); plug it in, or add it again (gpsdctl add)" }
-        if let unfixed { return "\(unfixed.device.shown) \(unfixed.reason)" }
-        let names = devices.keys.sorted().map(\.shown.description).joined(separator: " and ")
+        if let lost { return .deviceLost(lost.shown) }
+        if let unfixed {
+            let device = unfixed.device.shown
+            return unfixed.hasPastDates ? .pastDates(device) : .noPosition(device)
+        }
+        let names = devices.keys.sorted().map(\.shown)
         if let wantedDevice, devices[wantedDevice] == nil {
-            let others = names.isEmpty ? "nor any other receiver; plug it in" : "but \(names); correct receiver.device"
-            return "does not have \(wantedDevice), \(others), or add it to gpsd (gpsdctl add \(wantedDevice))"
+            return .unknownDevice(wantedDevice.shown, others: names)
         }
-        if devices.isEmpty {
-            return "has no receiver; plug it in, name it in /etc/default/gpsd, or add it (gpsdctl add)"
-        }
+        if devices.isEmpty { return .noDevice }
         guard !devices.contains(where: { isWanted($0.key) && $0.value }) else { return nil }
-        return "cannot open \(wantedDevice ?? names); check that it is plugged in and gpsd may read it"
+        return .deviceNotOpened(wantedDevice.map { [$0.shown] } ?? names)
     }
 
     private func isWanted(_ device: String) -> Bool { wantedDevice == nil || wantedDevice == device }

@@ -1,5 +1,6 @@
 package import GNSS
 import LinuxPlatform
+import Reporting
 
 extension LiveReceiver {
     /// Fixes from gpsd, the receiver daemon, by its JSON reports; whatever its receivers speak.
@@ -31,14 +32,11 @@ struct GPSDEndpoint: ReceiverEndpoint {
 
     func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
         let addresses = try HostLookup(host: host, port: port).addresses(unless: stop)
-        return try SocketLine.connect(
-            to: addresses, request: Array(watch.utf8), remedy: "check that gpsd runs (systemctl status gpsd)",
-            unless: stop)
+        return try SocketLine.connect(to: addresses, request: Array(watch.utf8), isGPSD: true, unless: stop)
     }
 
-    func complaint(about trouble: LineTrouble, for limit: Duration) -> String {
-        // Silence or not: gpsd tells of other things than its receivers' reports, too.
-        "no report for \(limit.components.seconds) s; check that gpsd's receiver is plugged in and works (gpsmon), and "
-            + "that it is gpsd who answers (gpspipe -w)"
+    func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault {
+        // Silence or not: gpsd reports other things than its receivers' fixes, too.
+        .silent(.gpsd, limit, alsoOpenIn: nil)
     }
 }

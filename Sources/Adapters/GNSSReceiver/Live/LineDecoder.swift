@@ -1,5 +1,6 @@
 import GNSS
 import ReportedText
+import Reporting
 
 /// Makes fixes of the bytes of one open line, whatever is spoken on it; all times are on one monotonic scale.
 ///
@@ -26,16 +27,16 @@ protocol LineDecoder: Sendable {
     var isReadableText: Bool { get }
     /// How that text begins; `nil` where a position may stand in it.
     var textBeginning: ReportedText? { get }
-    /// Who answers in place of what was expected, with what to do; `nil` where that cannot be told.
-    var stranger: String? { get }
-    /// Why no sentence that has come can lead to a position, with what to do; `nil` when one can, or none has come.
-    var lackOfPositions: String? { get }
-    /// What is wrong with bytes that are no sentences, and what to do, where that can be told from them.
-    var causeOfNoise: String? { get }
+    /// What answers in place of what was expected; `nil` if that isn't known.
+    var stranger: OtherSpeaker? { get }
+    /// Why no sentence that has come can lead to a position; `nil` if one can, or none has come.
+    var lackOfPositions: ReceiverFault? { get }
+    /// What is wrong with bytes that aren't sentences, as far as they show it.
+    var causeOfNoise: ReceiverFault? { get }
     /// Of all sentences that have come; `nil` where none are read.
     var statistics: DecoderStatistics? { get }
-    /// What the other side says that keeps fixes from coming, and what to do; `nil` when it says no such thing.
-    var complaint: String? { get }
+    /// What the other side says that keeps fixes from coming; `nil` if it says no such thing.
+    var obstacle: ReceiverFault? { get }
 }
 
 extension LineDecoder {
@@ -45,11 +46,11 @@ extension LineDecoder {
     var lacksChecksums: Bool { false }
     var isReadableText: Bool { false }
     var textBeginning: ReportedText? { nil }
-    var stranger: String? { nil }
-    var lackOfPositions: String? { nil }
-    var causeOfNoise: String? { nil }
+    var stranger: OtherSpeaker? { nil }
+    var lackOfPositions: ReceiverFault? { nil }
+    var causeOfNoise: ReceiverFault? { nil }
     var statistics: DecoderStatistics? { nil }
-    var complaint: String? { nil }
+    var obstacle: ReceiverFault? { nil }
 }
 
 /// NMEA 0183 as live receivers send it.
@@ -61,8 +62,8 @@ struct SentenceDecoder: LineDecoder {
     private var atLastFix = DecoderStatistics.PositionCounts()
     private var hasWarnedOfRejections = false
     private var owesWarningOfRejections = false
-    /// Who it is that sends no sentences, as its first bytes tell.
-    private var speaker: ForeignSpeaker?
+    /// What sends no sentences, by its first bytes.
+    private var speaker: OtherSpeaker?
     private var hasBegun = false
     private var text = ReadableText()
 
@@ -71,7 +72,7 @@ struct SentenceDecoder: LineDecoder {
     mutating func take(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int {
         if !hasBegun, bytes.count > 0 {
             hasBegun = true
-            speaker = ForeignSpeaker(bytes)
+            speaker = OtherSpeaker(bytes)
         }
         if sentences == 0 { text.take(bytes) }
         var hasFix = false
@@ -105,25 +106,18 @@ struct SentenceDecoder: LineDecoder {
 
     var lacksChecksums: Bool { sentences == 0 && decoder.statistics.isMostly(.missingChecksum) }
 
-    var causeOfNoise: String? {
+    var causeOfNoise: ReceiverFault? {
         guard sentences == 0 else { return nil }
-        if lacksChecksums {
-            return
-                "sentences arrive, but without a checksum; if the receiver has none, set receiver.acceptMissingChecksum "
-                + "to true"
-        }
-        if hasBinaryFrames {
-            return "binary frames (UBX or RTCM) arrive, but no NMEA sentence; switch the receiver's output to NMEA"
-        }
+        if lacksChecksums { return .noChecksums }
+        if hasBinaryFrames { return .binaryFrames }
         // A sentence or two may be noise.
         if decoder.statistics.refusals(.checksumMismatch).count > 2, decoder.statistics.isMostly(.checksumMismatch) {
-            return
-                "sentences arrive, and no checksum agrees; check the cable, and what changes the sentences on their way"
+            return .wrongChecksums
         }
-        return stranger
+        return stranger.map { .otherSpeaker($0) }
     }
 
-    var stranger: String? { sentences == 0 ? speaker?.rawValue : nil }
+    var stranger: OtherSpeaker? { sentences == 0 ? speaker : nil }
 
     /// What began like a sentence is judged as one.
     var isReadableText: Bool {
@@ -132,28 +126,17 @@ struct SentenceDecoder: LineDecoder {
 
     var textBeginning: ReportedText? { text.beginning }
 
-    var lackOfPositions: String? {
+    var lackOfPositions: ReceiverFault? {
         let statistics = decoder.statistics
         if let rejection = statistics.rejection(since: atLastFix) {
-            return "\(rejection.liveDescription); \(PositionRejection.liveAdvice)"
+            return .positionsRejected("\(rejection.most)", areAll: rejection.rejected == rejection.stated)
         }
         guard statistics.sentences > 0, !statistics.hasPositionSentences else { return nil }
-        guard !statistics.lostManyToChecksums else {
-            return
-                "sentences arrive, many with a checksum that does not agree, and none of the others states a position; "
-                + DecoderStatistics.lineAdvice
-        }
-        return statistics.isAISAlone
-            ? "AIS messages arrive, and no position of our own; name the port of a GNSS receiver"
-            : "sentences arrive, but none that states a position; switch RMC and GGA on in the receiver"
+        if statistics.lostManyToChecksums { return .noPositionSentences(.wrongChecksums) }
+        return .noPositionSentences(statistics.isAISAlone ? .otherShips : .otherSentences)
     }
 
-    var complaint: String? {
-        guard decoder.lacksDate else { return nil }
-        return
-            "positions arrive without a date, and this machine's clock is not synchronized; have the receiver send RMC "
-            + "or ZDA, or synchronize the clock (NTP)"
-    }
+    var obstacle: ReceiverFault? { decoder.lacksDate ? .noDate : nil }
 
     var hasBinaryFrames: Bool { decoder.statistics.binaryBytes > 0 }
     var idleDeadline: Duration? { decoder.idleDeadline }
@@ -200,13 +183,7 @@ private struct ReadableText: Sendable {
     }
 }
 
-/// Who answers where a receiver was expected, with what to do.
-enum ForeignSpeaker: String, Sendable, Hashable, CaseIterable {
-    case gpsd = "gpsd answers, with its JSON reports; set receiver.type to gpsd"
-    case webServer = "a web server answers, not a receiver; check host and port"
-    case secureShell = "an SSH server answers, not a receiver; check host and port"
-    case caster = "an NTRIP caster answers, with corrections and no positions; name a server that sends NMEA"
-
+extension OtherSpeaker {
     init?(_ bytes: Span<UInt8>) {
         let beginnings: [(String, Self)] = [
             ("{\"class\":\"", .gpsd), ("HTTP/", .webServer), ("<!DOCTYPE", .webServer), ("<html", .webServer),
@@ -274,11 +251,6 @@ struct PositionRejection: CustomStringConvertible {
 
     /// The line of the first such sentence.
     var firstLine: Int { most.found.firstLine }
-
-    /// The same without counts: a live state is logged whenever its text changes.
-    var liveDescription: String {
-        "\(rejected == stated ? "all" : "most") sentences with a position are rejected: \(most)"
-    }
 
     var description: String {
         "\(rejected.grouped) of \(stated.counted("sentence")) with a position rejected: \(most) in "

@@ -1,4 +1,5 @@
 import GNSS
+import Reporting
 
 /// What is made of the bytes of one open line, from its opening to its loss: fixes, and a judgement of the line.
 ///
@@ -19,10 +20,10 @@ struct LineSession: Sendable {
     }
 
     /// See `LineDecoder`.
-    var complaint: String? { decoder.complaint }
-    var causeOfNoise: String? { decoder.causeOfNoise }
-    var stranger: String? { decoder.stranger }
-    var lackOfPositions: String? { decoder.lackOfPositions }
+    var obstacle: ReceiverFault? { decoder.obstacle }
+    var causeOfNoise: ReceiverFault? { decoder.causeOfNoise }
+    var stranger: ReceiverFault? { decoder.stranger.map { .otherSpeaker($0) } }
+    var lackOfPositions: ReceiverFault? { decoder.lackOfPositions }
     var statistics: DecoderStatistics? { decoder.statistics }
 
     /// What is wrong with a line on which bytes arrive, but no sentence.
@@ -32,7 +33,7 @@ struct LineSession: Sendable {
     var silence: LineTrouble { decoder.isReadableText ? trouble : .silence }
 
     /// What the bytes so far say of the rate at which they were read.
-    var evidence: BaudRateSearch.Evidence {
+    var evidence: BaudRateEvidence {
         if watch.hasSentence { return .sentences }
         if decoder.lacksChecksums { return .withoutChecksum }
         if decoder.hasBinaryFrames { return .binaryFrames }

@@ -1,5 +1,6 @@
 import GNSS
 import LinuxPlatform
+import ReportedText
 package import Reporting
 
 /// Fixes from a live receiver: a thread that reads and decodes, and a task that delivers the newest.
@@ -60,9 +61,9 @@ private struct ReceiverLoop {
     private enum Ending {
         case stopped
         case endOfInput
-        /// The line has ended before a sentence came; what was wrong with what came, if that can be told.
-        case endedInVain(cause: String?)
-        case lost(String)
+        /// The line has ended before a sentence came; what was wrong with what came, if that is known.
+        case endedInVain(ReceiverFault?)
+        case lost(ReceiverFault)
         /// Without a sentence for so long that it is worth reopening.
         case overdue
     }
@@ -71,7 +72,7 @@ private struct ReceiverLoop {
     private struct Judgement: Equatable {
         let condition: LineWatch.Condition
         /// What the other side says that keeps fixes from coming.
-        let complaint: String?
+        let obstacle: ReceiverFault?
     }
 
     private let receiver: LiveReceiver
@@ -110,27 +111,20 @@ private struct ReceiverLoop {
                 let outcomes = statistics.map { [LogOutcome(name: endpoint.name, statistics: $0)] }
                 if let failure = outcomes.flatMap({ LogOutcome.failure(of: $0, isRecorded: false) }) { throw failure }
                 return report(.ended(source: endpoint.name))
-            case .lost(let reason) where !endpoint.canReopen:
-                throw FixSourceError(.readFailed, "\(endpoint.name): \(reason)")
+            case .lost(let fault) where !endpoint.canReopen:
+                throw FixSourceError(.readFailed, source: endpoint.name, fault)
             case .overdue:
                 isSecondChance = true
                 continue
-            case .endedInVain(let cause) where !endpoint.canReopen:
-                throw FixSourceError(
-                    .notALog,
-                    cause.map { "\(endpoint.name): \($0)" }
-                        ?? "\(endpoint.name) ended without an NMEA sentence; check the program that writes it")
-            case .endedInVain(let cause?):
-                report(complaint: cause)
+            case .endedInVain(let fault) where !endpoint.canReopen:
+                throw FixSourceError(.notALog, source: endpoint.name, fault)
+            case .endedInVain(let fault?):
+                report(fault)
                 isSecondChance = true
                 guard waitForReturn() else { return }
                 continue
-            case .endOfInput, .endedInVain:
-                report(
-                    complaint:
-                        "closed by the other side; it is opened again; if it stays so, check that host and port are the receiver's"
-                )
-            case .lost(let reason): report(complaint: reason)
+            case .endOfInput, .endedInVain: report(.closedByOtherSide)
+            case .lost(let fault): report(fault)
             }
             isSecondChance = false
             guard waitForReturn() else { return }
@@ -148,7 +142,7 @@ private struct ReceiverLoop {
     private mutating func attempt() -> Ending {
         do throws(ReceiverOpenError) { return receive(from: try endpoint.open(unless: stop)) } catch {
             switch error {
-            case .notNow(let reason): return .lost(reason)
+            case .notNow(let fault): return .lost(fault)
             case .stopped: return .stopped
             }
         }
@@ -183,7 +177,7 @@ private struct ReceiverLoop {
                 rest > .zero
                 ? wait(on: nil, for: rest) : wait(on: line, for: min(pause, ReceiverPace.longestTurn))
             switch outcome {
-            case .failure(let error): return .lost("\(error)")
+            case .failure(let error): return .lost(.lost("\(error)"))
             case .success(.stopped): return .stopped
             case .success(.timedOut) where rest > .zero: continue
             case .success(.timedOut):
@@ -203,10 +197,10 @@ private struct ReceiverLoop {
     private func seen(_ ending: Ending, after session: LineSession) -> Ending {
         switch ending {
         case .endOfInput where !session.watch.hasSentence:
-            return .endedInVain(cause: endpoint.canReopen ? session.stranger : session.causeOfNoise)
+            return .endedInVain(endpoint.canReopen ? session.stranger : session.causeOfNoise)
         // One that was asked and does not understand may reset the connection.
         case .lost where endpoint.canReopen:
-            return session.stranger.map { .endedInVain(cause: $0) } ?? ending
+            return session.stranger.map { .endedInVain($0) } ?? ending
         default: return ending
         }
     }
@@ -216,13 +210,13 @@ private struct ReceiverLoop {
         _ line: any ReceiverLine, in session: LineSession, at now: Duration, after last: inout Judgement?
     ) -> Ending? {
         if endpoint.canReopen, session.watch.isOverdue(at: now) {
-            if let complaint = line.trial?.lineClosed(after: session.evidence) { report(complaint: complaint) }
+            if let fault = line.trial?.lineClosed(after: session.evidence) { report(fault) }
             return .overdue
         }
-        let next = Judgement(condition: session.watch.condition(at: now), complaint: session.complaint)
+        let next = Judgement(condition: session.watch.condition(at: now), obstacle: session.obstacle)
         defer { last = next }
-        if let complaint = next.complaint {
-            report(complaint: complaint)
+        if let obstacle = next.obstacle {
+            report(obstacle)
         } else if next != last {
             report(next.condition, of: line, in: session)
         } else if next.condition == .receiving {
@@ -240,7 +234,7 @@ private struct ReceiverLoop {
         defer {
             let now = MonotonicTime.now
             if session.watch.hasSentence, !hadSentence { line.trial?.firstSentenceArrived() }
-            if session.complaint == nil, session.watch.condition(at: now) == .receiving {
+            if session.obstacle == nil, session.watch.condition(at: now) == .receiving {
                 position.sentencesArrived(withPosition: newest != nil, at: now)
                 report(positionsOn: line, in: session, at: now)
             }
@@ -254,11 +248,11 @@ private struct ReceiverLoop {
                 var span = buffer.mutableSpan
                 read = try line.read(into: &span)
             } catch {
-                return .lost("lost (\(error.reason)); it is opened again as soon as it is back")
+                return .lost(.lost("\(error.reason)"))
             }
             switch read {
             case .end: return .endOfInput
-            case .nothingYet where isHungUp: return .lost("lost (hung up); it is opened again as soon as it is back")
+            case .nothingYet where isHungUp: return .lost(.lost("hung up"))
             case .nothingYet: return nil
             case .bytes(let count):
                 tap?.received(buffer.span.extracting(first: count))
@@ -292,28 +286,26 @@ private struct ReceiverLoop {
         let limit = session.watch.limit
         switch condition {
         case .opened where isSecondChance && line.trial?.isOpeningNews != true: break
-        case .opened: report(.starting(source: endpoint.name, detail: line.greeting))
+        case .opened: report(.starting(source: endpoint.name, line.start))
         case .receiving: report(positionsOn: line, in: session, at: MonotonicTime.now)
-        case .silent: report(complaint: session.stranger ?? endpoint.complaint(about: session.silence, for: limit))
-        case .noise: report(complaint: session.causeOfNoise ?? endpoint.complaint(about: session.trouble, for: limit))
+        case .silent: report(session.stranger ?? endpoint.fault(of: session.silence, for: limit))
+        case .noise: report(session.causeOfNoise ?? endpoint.fault(of: session.trouble, for: limit))
         }
     }
 
     /// Sentences arrive; so do positions, or not.
     private mutating func report(positionsOn line: any ReceiverLine, in session: LineSession, at now: Duration) {
         if position.hasHeardEverySentence(at: now), let lack = session.lackOfPositions {
-            return report(complaint: lack)
+            return report(lack)
         }
         switch position.condition(at: now) {
-        case .good: report(.receiving(source: endpoint.name, detail: line.trial?.discovery ?? ""))
+        case .good: report(.receiving(source: endpoint.name, foundBaudRate: line.trial?.rate))
         case .noneYet: report(.noPosition(source: endpoint.name, hadOne: false))
         case .lost: report(.noPosition(source: endpoint.name, hadOne: true))
         }
     }
 
-    private mutating func report(complaint: String) {
-        report(.waiting(source: endpoint.name, reason: complaint))
-    }
+    private mutating func report(_ fault: ReceiverFault) { report(.waiting(source: endpoint.name, fault)) }
 
     /// Once for each change, not for each attempt.
     private mutating func report(_ state: ReceiverState) {

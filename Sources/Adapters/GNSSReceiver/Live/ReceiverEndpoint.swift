@@ -1,6 +1,7 @@
 import Glibc
 import LinuxPlatform
 import ReportedText
+import Reporting
 
 /// Where a live receiver is reached; reopened whenever the line was lost.
 protocol ReceiverEndpoint: Sendable {
@@ -12,8 +13,8 @@ protocol ReceiverEndpoint: Sendable {
     /// Opens the line; may block, but not once `stop` is signalled.
     func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine
 
-    /// What is wrong with a line that has brought no sentence for `limit`, and what to do about it.
-    func complaint(about trouble: LineTrouble, for limit: Duration) -> String
+    /// What is wrong with a line that has brought no sentence for `limit`.
+    func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault
 
     /// Tells when a line that is not there may have come back; `nil` where nothing does.
     func watchForReturn() -> DirectoryWatch?
@@ -33,8 +34,8 @@ enum LineTrouble: Sendable, Hashable {
 
 /// Why a line could not be opened.
 enum ReceiverOpenError: Error, Sendable, Hashable {
-    /// The reason and the remedy; it is tried again.
-    case notNow(String)
+    /// It is tried again.
+    case notNow(ReceiverFault)
     case stopped
 }
 
@@ -42,8 +43,8 @@ enum ReceiverOpenError: Error, Sendable, Hashable {
 protocol ReceiverLine: AnyObject {
     /// For `poll`.
     var raw: CInt { get }
-    /// How the line stands, for the operator, until the first sentence has come.
-    var greeting: String { get }
+    /// How the line stands until the first sentence has come.
+    var start: ReceiverStart { get }
     /// Takes what is there, without waiting.
     func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> LineRead
 

@@ -1,6 +1,7 @@
 package import GNSS
 import Glibc
 import LinuxPlatform
+import ReportedText
 import Reporting
 
 extension LiveReceiver {
@@ -27,20 +28,25 @@ private struct GrowingFileEndpoint: ReceiverEndpoint {
     func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
         let file: GrowingFile
         do throws(SystemError) { file = try GrowingFile(path: path, from: beginning.withLock { $0 }) } catch {
-            guard error.number == ENOENT else { throw .notNow(RecordedLog.cannotOpen("it", error).detail) }
+            guard error.number == ENOENT else {
+                throw .notNow(.fileUnusable(RecordedLog.cannotOpen("it", error).shown))
+            }
             beginning.withLock { $0 = .start }
-            throw .notNow("is not there; it is read as soon as it is")
+            throw .notNow(.fileMissing)
         }
-        if let problem = file.problem { throw .notNow(problem.detail) }
+        if let problem = file.problem { throw .notNow(.fileUnusable(problem.shown)) }
         return GrowingFileLine(file, next: beginning)
     }
 
-    func complaint(about trouble: LineTrouble, for limit: Duration) -> String {
-        switch trouble {
-        case .silence: "nothing new for \(limit.components.seconds) s; check the program that writes it"
-        case .noise, .text:
-            "bytes arrive but no NMEA sentence for \(limit.components.seconds) s; check what is written to it"
-        }
+    func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault {
+        ReceiverFault(trouble, on: .file, for: limit)
+    }
+}
+
+extension FixSourceError {
+    /// What is wrong with a file, and what to do.
+    fileprivate var shown: ReportedText {
+        if case .log(let detail) = reason { ReportedText(detail, limit: ReportedText.longestSentence) } else { "" }
     }
 }
 
@@ -57,7 +63,7 @@ private final class GrowingFileLine: ReceiverLine {
     }
 
     var raw: CInt { file.raw }
-    var greeting: String { "open, waiting for what is appended" }
+    var start: ReceiverStart { .following }
 
     func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> LineRead {
         while true {

@@ -41,19 +41,15 @@ private struct StandardInputEndpoint: ReceiverEndpoint {
 
     func open(unless stop: EventDescriptor) -> any ReceiverLine { BorrowedLine(raw: descriptor) }
 
-    func complaint(about trouble: LineTrouble, for limit: Duration) -> String {
-        switch trouble {
-        case .silence: "silent for \(limit.components.seconds) s; check the program that writes it"
-        case .noise, .text:
-            "bytes arrive but no NMEA sentence for \(limit.components.seconds) s; check what is written to it"
-        }
+    func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault {
+        ReceiverFault(trouble, on: .standardInput, for: limit)
     }
 }
 
 /// A borrowed descriptor. It may block, which does no harm: it is read only after `poll`.
 private final class BorrowedLine: ReceiverLine {
     let raw: CInt
-    var greeting: String { "open, waiting for the first sentence" }
+    var start: ReceiverStart { .opened }
 
     init(raw: CInt) { self.raw = raw }
 

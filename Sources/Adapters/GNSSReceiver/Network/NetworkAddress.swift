@@ -1,5 +1,7 @@
 import Glibc
 import LinuxPlatform
+import ReportedText
+import Reporting
 
 /// An address and port of IPv4 or IPv6, as the socket calls take it.
 struct NetworkAddress: Sendable, Hashable {
@@ -48,8 +50,8 @@ struct HostLookup: Sendable {
     /// What came of it.
     private enum Answer: Sendable {
         case addresses([NetworkAddress])
-        /// The resolver's words.
-        case failed(String)
+        /// The resolver's message.
+        case failed(ReportedText)
     }
 
     private static let longestWait = Duration.seconds(30)
@@ -76,13 +78,13 @@ struct HostLookup: Sendable {
             }
             outcome = try poll(arrival.raw, within: Self.longestWait, unless: stop)
         } catch {
-            throw .notNow("\(host) cannot be looked up: \(error)")
+            throw .notNow(.hostNotFound(host, "\(error)"))
         }
         if outcome == .stopped { throw .stopped }
         switch answer.withLock({ $0 }) {
         case .addresses(let addresses): return addresses
-        case .failed(let words): throw .notNow("\(host) cannot be found (\(words)); check the name and the network")
-        case nil: throw .notNow("\(host) cannot be found (no answer from the name service); check the network")
+        case .failed(let message): throw .notNow(.hostNotFound(host, message))
+        case nil: throw .notNow(.hostNotFound(host, nil))
         }
     }
 
@@ -93,7 +95,7 @@ struct HostLookup: Sendable {
         unsafe hints.ai_flags = (isPassive ? AI_PASSIVE : 0) | (onlyNumeric ? AI_NUMERICHOST : 0) | AI_NUMERICSERV
         var first: UnsafeMutablePointer<addrinfo>?
         let code = unsafe getaddrinfo(host, String(port), &hints, &first)
-        guard code == 0 else { return .failed(unsafe String(cString: gai_strerror(code))) }
+        guard code == 0 else { return .failed(ReportedText(unsafe String(cString: gai_strerror(code)))) }
         defer { unsafe freeaddrinfo(first) }
         var addresses: [NetworkAddress] = []
         var next = unsafe first

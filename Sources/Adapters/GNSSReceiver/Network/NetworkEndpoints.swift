@@ -1,5 +1,6 @@
 package import GNSS
 import LinuxPlatform
+import Reporting
 
 /// Fixes from NMEA 0183 sentences that come over the network.
 ///
@@ -35,21 +36,11 @@ private struct TCPEndpoint: ReceiverEndpoint {
 
     func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
         let addresses = try HostLookup(host: host, port: port).addresses(unless: stop)
-        return try SocketLine.connect(
-            to: addresses, request: [], remedy: "check host and port, and that the server runs", unless: stop)
+        return try SocketLine.connect(to: addresses, request: [], unless: stop)
     }
 
-    func complaint(about trouble: LineTrouble, for limit: Duration) -> String {
-        switch trouble {
-        case .silence:
-            "silent for \(limit.components.seconds) s; check that the server has data, and that it sends NMEA unasked "
-                + "(a web server waits to be asked)"
-        case .text(let beginning):
-            "text arrives that is no NMEA\(beginning.map { ", beginning with \"\($0)\"" } ?? ""); check that host and "
-                + "port are the receiver's"
-        case .noise:
-            "bytes arrive but no NMEA sentence for \(limit.components.seconds) s; check what the server sends"
-        }
+    func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault {
+        ReceiverFault(trouble, on: .tcp, for: limit)
     }
 }
 
@@ -64,11 +55,7 @@ private struct UDPEndpoint: ReceiverEndpoint {
         try SocketLine.listen(on: HostLookup(host: host, port: port, isPassive: true).addresses(unless: stop))
     }
 
-    func complaint(about trouble: LineTrouble, for limit: Duration) -> String {
-        switch trouble {
-        case .silence: "silent for \(limit.components.seconds) s; check that the sender sends to this address and port"
-        case .noise, .text:
-            "bytes arrive but no NMEA sentence for \(limit.components.seconds) s; check what the sender sends"
-        }
+    func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault {
+        ReceiverFault(trouble, on: .udp(host: host), for: limit)
     }
 }

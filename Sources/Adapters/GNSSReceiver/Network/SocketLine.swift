@@ -1,5 +1,7 @@
 import Glibc
 import LinuxPlatform
+import ReportedText
+import Reporting
 
 /// A socket as the receiver's thread sees it.
 final class SocketLine: ReceiverLine {
@@ -15,48 +17,47 @@ final class SocketLine: ReceiverLine {
 
     private let descriptor: OwnedDescriptor
     private let kind: Kind
-    let greeting: String
+    let start: ReceiverStart
 
-    private init(_ descriptor: consuming OwnedDescriptor, _ kind: Kind, greeting: String) {
+    private init(_ descriptor: consuming OwnedDescriptor, _ kind: Kind, _ start: ReceiverStart) {
         self.kind = kind
-        self.greeting = greeting
+        self.start = start
         self.descriptor = descriptor
     }
 
     /// Connects to the first of `addresses` that answers, and sends `request`.
     ///
-    /// - Throws: the system's words for the last refusal with `remedy`, or that it was stopped.
+    /// - Throws: the system's reason for the last failure, or that it was stopped.
     static func connect(
-        to addresses: [NetworkAddress], request: [UInt8], remedy: String, unless stop: EventDescriptor
+        to addresses: [NetworkAddress], request: [UInt8], isGPSD: Bool = false, unless stop: EventDescriptor
     ) throws(ReceiverOpenError) -> SocketLine {
-        var reason = "it has no address"
+        var reason: ReportedText = "it has no address"
         for address in addresses {
             switch Result(catching: { () throws(SystemError) in try attempt(address, request, unless: stop) }) {
             case .success(let line?): return line
             case .success(nil): throw .stopped
-            case .failure(let error): reason = error.reason
+            case .failure(let error): reason = "\(error.reason)"
             }
         }
-        throw .notNow("cannot connect: \(reason); \(remedy)")
+        throw .notNow(.notConnected(reason, isGPSD: isGPSD))
     }
 
     /// Listens for datagrams on the first of `addresses` that is free.
     ///
-    /// - Throws: the system's words for the last refusal with the remedy.
+    /// - Throws: the system's reason for the last failure.
     static func listen(on addresses: [NetworkAddress]) throws(ReceiverOpenError) -> SocketLine {
-        var reason = "it has no address"
+        var reason: ReportedText = "it has no address"
         for address in addresses {
             do throws(SystemError) {
                 let descriptor = OwnedDescriptor(owning: try makeSocket(address.family, SOCK_DGRAM))
                 try valueOrSystemError("bind") { unsafe address.withPointer { unsafe bind(descriptor.raw, $0, $1) } }
                 let port = try NetworkAddress(of: descriptor.raw).port
-                return SocketLine(
-                    descriptor, .datagrams, greeting: "listening on port \(port), waiting for the first sentence")
+                return SocketLine(descriptor, .datagrams, .listening(port: port))
             } catch {
-                reason = error.reason
+                reason = "\(error.reason)"
             }
         }
-        throw .notNow("cannot listen: \(reason); check that the address is this machine's and the port free")
+        throw .notNow(.notListening(reason))
     }
 
     var raw: CInt { descriptor.raw }
@@ -92,7 +93,7 @@ final class SocketLine: ReceiverLine {
         try valueOrSystemError("send") {
             unsafe send(descriptor.raw, request, request.count, CInt(MSG_NOSIGNAL))
         }
-        return SocketLine(descriptor, .stream, greeting: "connected, waiting for the first sentence")
+        return SocketLine(descriptor, .stream, .connected)
     }
 
     private static func makeSocket(_ family: CInt, _ type: __socket_type) throws(SystemError) -> CInt {

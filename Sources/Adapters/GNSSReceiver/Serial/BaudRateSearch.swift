@@ -1,4 +1,5 @@
 import LinuxPlatform
+import Reporting
 
 /// Looks for the rate at which a receiver sends: a decision, told what came while the line was open at `rate`.
 ///
@@ -6,26 +7,11 @@ import LinuxPlatform
 /// sentence within the same trial, and one that does not gives no fix at any rate; but the complaint says at which rate
 /// frames came. The search never ends, as a receiver may start late or be switched to NMEA.
 struct BaudRateSearch: Sendable, Hashable {
-    /// The best that came during a trial.
-    enum Evidence: Int, Sendable, Hashable, Comparable {
-        case silence, noise
-        /// Text that a person could read: the right rate, but no receiver, or one that is not set to NMEA.
-        case text
-        /// Whole frames of UBX or RTCM 3: the right rate, but the wrong protocol.
-        case binaryFrames
-        /// Sentences that lack nothing but their checksums: the right rate, but they are not taken.
-        case withoutChecksum
-        /// The rate was right, and then nothing usable came for long.
-        case sentences
-
-        static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
-    }
-
     /// What to do next.
     enum Action: Sendable, Hashable {
         case open(at: Int)
-        /// All rates have been tried in vain: the operator should know `complaint`; then the first one again.
-        case tell(complaint: String, thenOpenAt: Int)
+        /// All rates have been tried in vain: the operator should know; then the first one again.
+        case report(ReceiverFault, thenOpenAt: Int)
     }
 
     /// In the order in which they are likely.
@@ -38,11 +24,11 @@ struct BaudRateSearch: Sendable, Hashable {
     private var lastGood: Int?
     /// What this round has brought, in order.
     private var tried: [Int] = []
-    private var best = Evidence.silence
+    private var best = BaudRateEvidence.silence
     /// Where `best` came first.
     private var bestAt: Int?
     /// The operator knows what is wrong; that another rate is tried is not reported then.
-    private var isComplaintTold = false
+    private var isFaultReported = false
     private let usualTrial: Duration
 
     /// `trial` is how long a rate is tried; the one that was right before has twice the time, as its receiver may be
@@ -63,13 +49,13 @@ struct BaudRateSearch: Sendable, Hashable {
     mutating func sentenceArrived() {
         lastGood = rate
         beginRound()
-        isComplaintTold = false
+        isFaultReported = false
     }
 
     /// The line is closed, after a trial or because a good line brought nothing usable for long.
-    mutating func lineClosed(after evidence: Evidence) -> Action {
+    mutating func lineClosed(after evidence: BaudRateEvidence) -> Action {
         if evidence == .sentences {
-            isComplaintTold = true
+            isFaultReported = true
             return .open(at: rate)
         }
         tried.append(rate)
@@ -81,28 +67,26 @@ struct BaudRateSearch: Sendable, Hashable {
             rate = next
             return .open(at: next)
         }
-        let complaint = complaint
+        let fault = ReceiverFault.noBaudRate(best, baudRate: bestAt ?? rate, tried: tried)
         beginRound()
-        isComplaintTold = true
+        isFaultReported = true
         rate = order[0]
-        return .tell(complaint: complaint, thenOpenAt: rate)
+        return .report(fault, thenOpenAt: rate)
     }
 
     /// The line cannot be opened: what is there when it can may be another receiver.
     mutating func lineIsMissing() {
         beginRound()
         rate = order[0]
-        isComplaintTold = false
+        isFaultReported = false
     }
 
     /// Whether the operator should hear which rate is tried now.
-    var isOpeningNews: Bool { !isComplaintTold }
+    var isOpeningNews: Bool { !isFaultReported }
 
     /// How the line stands that has just been opened.
-    var greeting: String {
-        if rate == lastGood, tried.isEmpty { return "open at \(rate) baud, waiting for the first sentence" }
-        let vain = tried.isEmpty ? "" : " (no NMEA at \(Self.list(tried, "and")))"
-        return "looking for the baud rate, now \(rate)\(vain)"
+    var start: ReceiverStart {
+        rate == lastGood && tried.isEmpty ? .openedAt(baudRate: rate) : .searching(baudRate: rate, tried: tried)
     }
 
     private var order: [Int] {
@@ -116,36 +100,6 @@ struct BaudRateSearch: Sendable, Hashable {
         bestAt = nil
     }
 
-    /// What the port is on which text arrives, and what to do.
-    static let remedyForText =
-        "a modem's or a console's port, or a receiver that is not set to NMEA; name the receiver's port "
-        + "(receiver.device), or switch its output to NMEA"
-
-    private var complaint: String {
-        switch best {
-        case .silence:
-            "silent at every usual baud rate; check power and cable, and that this is the port on which the receiver "
-                + "sends NMEA; still looking"
-        case .noise, .sentences:
-            "bytes arrive but no NMEA sentence at \(Self.list(tried, "or")) baud; switch the receiver's output to "
-                + "NMEA, or set baudRate when it sends at another rate; still looking"
-        case .text:
-            "readable text arrives at \(bestAt ?? rate) baud, but no NMEA sentence; this is \(Self.remedyForText); "
-                + "still looking"
-        case .binaryFrames:
-            "binary frames (UBX or RTCM) but no NMEA sentence at \(bestAt ?? rate) baud; switch the receiver's output "
-                + "to NMEA; still looking"
-        case .withoutChecksum:
-            "sentences arrive at \(bestAt ?? rate) baud, but without a checksum; if the receiver has none, set "
-                + "receiver.acceptMissingChecksum to true; still looking"
-        }
-    }
-
-    private static func list(_ rates: [Int], _ word: String) -> String {
-        let texts = rates.map(String.init)
-        guard let last = texts.last, texts.count > 1 else { return texts.first ?? "" }
-        return texts.dropLast().joined(separator: ", ") + " \(word) \(last)"
-    }
 }
 
 /// One opening of a line at one of several baud rates, as the search stood then.
@@ -153,10 +107,10 @@ struct RateTrial: Sendable {
     private let search: Locked<BaudRateSearch>
     /// How long to wait for a first sentence before another rate is tried.
     let limit: Duration
-    /// Whether the greeting is reported even if the line was reopened for bringing nothing.
+    /// Whether the opening is reported even if the line was reopened for bringing nothing.
     let isOpeningNews: Bool
-    /// What the first sentence proves.
-    let discovery: String
+    /// The rate at which the line is open.
+    let rate: Int
     private let found: @Sendable (Int) -> Void
 
     /// `found` is called with the rate when a sentence has come.
@@ -166,7 +120,7 @@ struct RateTrial: Sendable {
         let now = search.withLock { $0 }
         limit = now.trial
         isOpeningNews = now.isOpeningNews
-        discovery = "at \(now.rate) baud (found; \"baudRate\": \(now.rate) in the configuration saves the search)"
+        rate = now.rate
     }
 
     /// A sentence has come for the first time since the line was opened.
@@ -179,10 +133,10 @@ struct RateTrial: Sendable {
     }
 
     /// The line is closed for bringing no sentence for too long; gives what the operator should know now.
-    func lineClosed(after evidence: BaudRateSearch.Evidence) -> String? {
+    func lineClosed(after evidence: BaudRateEvidence) -> ReceiverFault? {
         switch search.withLock({ $0.lineClosed(after: evidence) }) {
         case .open: nil
-        case .tell(let complaint, _): complaint
+        case .report(let fault, _): fault
         }
     }
 }

@@ -1,6 +1,8 @@
 import Glibc
 package import GNSS
 package import LinuxPlatform
+import ReportedText
+import Reporting
 
 extension LiveReceiver {
     /// Fixes from a receiver on a serial line (or a USB device that poses as one).
@@ -56,10 +58,10 @@ struct SerialEndpoint: ReceiverEndpoint {
             case .known(let baudRate):
                 OpenSerialLine(
                     try SerialLine(path: device, baudRate: baudRate),
-                    greeting: "open at \(baudRate) baud, waiting for the first sentence")
+                    start: .openedAt(baudRate: baudRate))
             case .searched(let search, let found): try open(search, found)
             }
-        } catch { throw .notNow(error.reason) }
+        } catch { throw .notNow(ReceiverFault(error)) }
     }
 
     private func open(
@@ -71,7 +73,7 @@ struct SerialEndpoint: ReceiverEndpoint {
             do throws(SerialLineError) {
                 let line = try SerialLine(path: device, baudRate: now.rate)
                 return OpenSerialLine(
-                    line, greeting: now.greeting,
+                    line, start: now.start,
                     trial: RateTrial(search) { [device] rate in
                         found.withLock { $0 = FoundBaudRate(device: device, rate: rate) }
                     })
@@ -87,44 +89,31 @@ struct SerialEndpoint: ReceiverEndpoint {
         }
     }
 
-    func complaint(about trouble: LineTrouble, for limit: Duration) -> String {
-        let span = "\(limit.components.seconds) s"
-        return switch (trouble, rate) {
-        case (.silence, _):
-            "silent for \(span); check power and cable, and that this is the port on which the receiver sends NMEA"
-                + otherReaders
-        case (.noise, .known(let baudRate)):
-            "bytes arrive but no NMEA sentence for \(span); check baudRate, now \(baudRate) (\"automatic\" finds the "
-                + "right one), or switch the receiver's output to NMEA" + otherReaders
-        case (.text, .known(let baudRate)):
-            "readable text arrives, so that baudRate \(baudRate) is right, but no NMEA sentence for \(span); this is "
-                + BaudRateSearch.remedyForText + otherReaders
-        // Its rate was right: before that it is closed sooner.
-        case (.noise, .searched(let search, _)), (.text, .searched(let search, _)):
-            "bytes arrive but no NMEA sentence for \(span) at \(search.withLock { $0.rate }) baud, where there were "
-                + "some; if it stays so, the rate is searched for again"
-        }
+    func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault {
+        let kind: ReceiverLineKind =
+            switch rate {
+            case .known(let baudRate): .serial(baudRate: baudRate, wasFound: false)
+            case .searched(let search, _): .serial(baudRate: search.withLock { $0.rate }, wasFound: true)
+            }
+        // Each reader of a serial port takes bytes away from the others.
+        let others = DeviceHolders(HoldingProcess.others(withDevice: device), of: device)
+        return ReceiverFault(trouble, on: kind, for: limit, alsoOpenIn: others)
     }
 
     /// `nil` where the system has no inotify descriptor left: then the line is tried from time to time only.
     func watchForReturn() -> DirectoryWatch? { try? DirectoryWatch(for: device) }
 
-    /// Each reader of a serial line takes bytes away from the others.
-    private var otherReaders: String {
-        let others = HoldingProcess.others(withDevice: device)
-        return others.isEmpty ? "" : "; also open in \(HoldingProcess.explanation(of: others, for: device))"
-    }
 }
 
 /// A serial line as the loop sees it.
 private final class OpenSerialLine: ReceiverLine {
     private let line: SerialLine
-    let greeting: String
+    let start: ReceiverStart
     let trial: RateTrial?
 
-    init(_ line: SerialLine, greeting: String, trial: RateTrial? = nil) {
+    init(_ line: SerialLine, start: ReceiverStart, trial: RateTrial? = nil) {
         self.line = line
-        self.greeting = greeting
+        self.start = start
         self.trial = trial
     }
 

@@ -32,17 +32,25 @@ extension HoldingProcess {
 
     /// The holders and what to do about each; without any, how to find them and what to do about the usual ones.
     package static func explanation(of holders: [HoldingProcess], for path: String) -> String {
-        if holders.isEmpty {
-            return "another program; find it as root (fuser -v \(path)) and stop it. "
-                + "ModemManager: \(remedyAgainstModemManager). gpsd: \(remedyAgainstGPSD). "
-                + "A login: \(remedyAgainstLogin(on: path))"
-        }
+        holders.isEmpty
+            ? "another program; \(remedy(for: path))"
+            : "\(holders.map(\.description).joined(separator: " and ")); \(remedies(of: holders, for: path))"
+    }
+
+    /// How to find an unknown holder, and what to do about the usual ones.
+    package static func remedy(for path: String) -> String {
+        "find it as root (fuser -v \(path)) and stop it. ModemManager: \(remedyAgainstModemManager). "
+            + "gpsd: \(remedyAgainstGPSD). A login: \(remedyAgainstLogin(on: path))"
+    }
+
+    /// What to do about each of the holders.
+    package static func remedies(of holders: [HoldingProcess], for path: String) -> String {
         var remedies: [String] = []
         for holder in holders {
             let remedy = holder.remedy(for: path)
             if !remedies.contains(remedy) { remedies.append(remedy) }
         }
-        return "\(holders.map(\.description).joined(separator: " and ")); \(remedies.joined(separator: "; "))"
+        return remedies.joined(separator: "; ")
     }
 
     private static let remedyAgainstGPSD =

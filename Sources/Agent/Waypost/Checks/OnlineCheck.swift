@@ -1,3 +1,4 @@
+import Conditions
 import FleetEngine
 import FleetEngineDelivery
 package import GNSS
@@ -238,7 +239,7 @@ extension OnlineCheck {
                 do throws(FixSourceError) {
                     try await source.run { sink.yield($0) }
                 } catch {
-                    if error.code != .cancelled { failure.withLock { $0 = error.detail } }
+                    if error.code != .cancelled { failure.withLock { $0 = "\(error)" } }
                 }
                 sink.finish()
             }
@@ -335,7 +336,8 @@ extension OnlineCheck {
 
     /// What the receiver's line proved to be, if that had to be found out.
     private static func discovery(_ state: ReceiverState?) -> String {
-        if case .receiving(_, let detail)? = state, !detail.isEmpty { ", \(detail)" } else { "" }
+        guard let state, case .receiving(_, .some) = state else { return "" }
+        return ", \(state.wording().cause)"
     }
 }
 
@@ -363,7 +365,7 @@ package struct FirstFixWait: Sendable {
                 + (cause == .dateTooEarly
                     ? "; a recorded log is read with \"type\": \"file\", or by waypost replay" : "")
         }
-        guard case .receiving = state else { return state.description }
+        guard case .receiving = state else { return "\(state)" }
         return "\(state), but no fix yet within \(limit.components.seconds) s; check the antenna's view of the sky"
     }
 }

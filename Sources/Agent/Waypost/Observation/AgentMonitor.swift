@@ -12,6 +12,8 @@ package final class AgentMonitor: ReportingObserver {
     package struct Snapshot: Sendable {
         package var counts = DeliveryCounts()
         package var receiver: ReceiverState?
+        /// When the receiver reported that.
+        package var receiverAt = Duration.zero
         /// The satellites that the receiver saw last.
         package var sky: (sky: Sky, at: Duration)?
         /// When each of the receiver's warnings came last.
@@ -178,7 +180,9 @@ package final class AgentMonitor: ReportingObserver {
         state.withLock { state in
             state.counts.count(event)
             switch event {
-            case .receiver(let receiver): state.receiver = receiver
+            case .receiver(let receiver):
+                state.receiver = receiver
+                state.receiverAt = now
             case .receiverWarning(let warning): state.warningsAt[warning] = now
             case .progress(let reached, let length):
                 state.progress = (reached, length, state.progress?.since ?? now)

@@ -1,3 +1,4 @@
+import Conditions
 import GNSS
 import HTTPMessages
 import ReportedText
@@ -278,7 +279,7 @@ extension StatusReport.Receiver {
         let fix = snapshot.lastFix.flatMap { now - $0.at < Self.newestView ? $0.fix : nil }
         let sky = snapshot.sky.flatMap { now - $0.at < Self.newestView ? $0.sky : nil }
         self.init(
-            state: snapshot.receiver?.description ?? "starting",
+            state: snapshot.receiver?.sentence(after: now - snapshot.receiverAt).description ?? "starting",
             kind: (snapshot.receiver?.kind ?? .starting).rawValue,
             secondsSinceFix: seconds(
                 from: [snapshot.lastFix?.at, snapshot.withheldAt].compactMap(\.self).max(), to: now),

@@ -89,7 +89,7 @@ package struct TestFleet: Sendable {
             for vehicle in vehicles { group.addTask { await vehicle.run() } }
             return await group.reduce(nil) { $0 ?? $1 }
         }
-        if let failure { throw AgentError(.inputData, failure.description) }
+        if let failure { throw AgentError(.inputData, "\(failure)") }
     }
 
     /// The account of all vehicles together, and the longest that any update of one has waited for its delivery, those

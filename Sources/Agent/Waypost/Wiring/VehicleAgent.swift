@@ -136,7 +136,7 @@ package struct VehicleAgent: Sendable {
             group.cancelAll()
             return failure
         }
-        if let failure { throw AgentError(.inputData, failure.description) }
+        if let failure { throw AgentError(.inputData, "\(failure)") }
     }
 
     /// Each fix sees for itself how the switch stands; this is for the time in which none comes.

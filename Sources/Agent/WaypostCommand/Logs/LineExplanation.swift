@@ -28,7 +28,7 @@ struct LineExplanation {
             try StandardOutput.write(line: "line \(number): \(text)")
             try write(trace.explanation, hasMissingChecksum: trace.hasMissingChecksum)
         }
-        if let failure { throw AgentError(.inputData, failure.description) }
+        if let failure { throw AgentError(.inputData, "\(failure)") }
         guard trace.lines >= number else {
             throw AgentError(
                 .inputData, "\(log) has no line \(number): it has \(trace.lines.counted("line"))")

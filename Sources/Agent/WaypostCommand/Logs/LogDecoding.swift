@@ -33,7 +33,7 @@ struct LogDecoding: Sendable {
         }
         return AgentError(
             .inputData,
-            log.emptiness?.description
+            log.emptiness.map { "\($0)" }
                 ?? "\(log.name) holds \(log.sentencesWithoutChecksum.counted("sentence")) without checksum and none with a "
                 + "right one; if it is the log of a receiver that sends none, add --accept-missing-checksum")
     }

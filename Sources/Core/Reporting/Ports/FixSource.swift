@@ -24,7 +24,7 @@ package enum FixSourceEvent: Sendable, Hashable {
 }
 
 /// Input that no retry can make usable.
-package struct FixSourceError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct FixSourceError: Error, Sendable, Hashable {
     package enum Code: String, Sendable, Hashable, CaseIterable {
         /// A log that does not exist or may not be read.
         case cannotOpen
@@ -36,59 +36,23 @@ package struct FixSourceError: Error, Sendable, Hashable, CustomStringConvertibl
         case cancelled
     }
 
+    package enum Reason: Sendable, Hashable {
+        /// Which file, what is wrong with it, what to do.
+        case log(String)
+        /// A line that can't be opened again; `nil` if it ended without a sentence.
+        case line(source: String, ReceiverFault?)
+    }
+
     package let code: Code
-    /// Which file, what is wrong with it, what to do.
-    package let detail: String
+    package let reason: Reason
 
     package init(_ code: Code, _ detail: String) {
         self.code = code
-        self.detail = detail
+        reason = .log(detail)
     }
 
-    package var description: String { detail }
-}
-
-/// What a receiver is doing, in the operator's terms.
-package enum ReceiverState: Sendable, Hashable, CustomStringConvertible {
-    /// The line is open and nothing is wrong so far, but no sentence has come: what is being tried or waited for.
-    case starting(source: String, detail: String)
-    /// Sentences are arriving; `detail` is what was found out about the line, if anything.
-    case receiving(source: String, detail: String = "")
-    /// Sentences are arriving, but have not led to a position for long; `hadOne`: since the start there has been one.
-    case noPosition(source: String, hadOne: Bool)
-    /// Nothing usable arrives: why, and what is being waited for.
-    case waiting(source: String, reason: String)
-    /// A recorded log has been read to its end.
-    case ended(source: String)
-
-    /// The kinds of state, by the words of status and metrics.
-    package enum Kind: String, Sendable, Hashable, CaseIterable {
-        case starting, receiving
-        case noPosition = "no_position"
-        case waiting, ended
-    }
-
-    package var kind: Kind {
-        switch self {
-        case .starting: .starting
-        case .receiving: .receiving
-        case .noPosition: .noPosition
-        case .waiting: .waiting
-        case .ended: .ended
-        }
-    }
-
-    /// Whether an operator may have to act.
-    package var isTrouble: Bool { kind == .noPosition || kind == .waiting }
-
-    package var description: String {
-        switch self {
-        case .starting(let source, let detail): "\(source): \(detail)"
-        case .receiving(let source, let detail): "\(source): receiving\(detail.isEmpty ? "" : " " + detail)"
-        case .noPosition(let source, false): "\(source): receiving, no position yet: antenna and sky view"
-        case .noPosition(let source, true): "\(source): receiving, no position any more: antenna and sky view"
-        case .waiting(let source, let reason): "\(source): \(reason)"
-        case .ended(let source): "\(source): end of log"
-        }
+    package init(_ code: Code, source: String, _ fault: ReceiverFault?) {
+        self.code = code
+        reason = .line(source: source, fault)
     }
 }

@@ -33,7 +33,7 @@ final class Receiver: FixSource, @unchecked Sendable {
             await deliver(.state(.receiving(source: "line")))
             await read(with: &decoder, deliver)
             if world.holds(.unplugged) {
-                await deliver(.state(.waiting(source: "line", reason: "unplugged")))
+                await deliver(.state(.waiting(source: "line", .deviceMissing)))
                 while world.holds(.unplugged), !Task.isCancelled { await world.clock.wait(for: .seconds(5)) }
             }
         }

@@ -1,0 +1,41 @@
+import LinuxPlatform
+import ReportedText
+import Reporting
+
+extension ReceiverFault {
+    /// What is wrong with an open line that brings no sentence.
+    init(_ trouble: LineTrouble, on kind: ReceiverLineKind, for limit: Duration, alsoOpenIn: DeviceHolders? = nil) {
+        switch trouble {
+        case .silence: self = .silent(kind, limit, alsoOpenIn: alsoOpenIn)
+        case .noise: self = .noSentence(kind, limit, alsoOpenIn: alsoOpenIn)
+        case .text(let beginning): self = .readableText(kind, beginning, limit, alsoOpenIn: alsoOpenIn)
+        }
+    }
+
+    /// Why a serial port could not be opened.
+    init(_ error: SerialLineError) {
+        switch error {
+        case .unsupportedBaudRate(_, let baudRate):
+            self = .unsupportedBaudRate(baudRate, supported: SerialLine.supportedBaudRates)
+        case .baudRateNotTaken(_, let baudRate): self = .baudRateRejected(baudRate)
+        case .missing: self = .deviceMissing
+        case .permissionDenied: self = .deviceForbidden
+        case .busy(let path, let holders):
+            let unknown = DeviceHolders(names: "another program", remedy: "\(HoldingProcess.remedy(for: path))")
+            self = .deviceBusy(DeviceHolders(holders, of: path) ?? unknown)
+        case .notASerialLine: self = .notASerialPort
+        case .system(_, let error): self = .notOpened("\(error)")
+        }
+    }
+}
+
+extension DeviceHolders {
+    /// `nil` if there are none.
+    init?(_ processes: [HoldingProcess], of path: String) {
+        guard !processes.isEmpty else { return nil }
+        self.init(
+            names: ReportedText(processes.map(\.description).joined(separator: " and ")),
+            remedy: ReportedText(
+                HoldingProcess.remedies(of: processes, for: path), limit: ReportedText.longestSentence))
+    }
+}

@@ -1,0 +1,290 @@
+package import ReportedText
+package import Reporting
+
+/// The only place that puts a receiver's state into words.
+extension ReceiverState: CustomStringConvertible {
+    package var description: String { sentence().description }
+
+    /// The state `elapsed` after it was reported: a receiver that stays silent has been silent for longer.
+    package func sentence(after elapsed: Duration = .zero) -> ReportedText {
+        let wording = wording(after: elapsed)
+        return "\(source): \(wording.sentence)"
+    }
+
+    /// What the receiver does, and what to do about it, without its name.
+    package func wording(after elapsed: Duration = .zero) -> Wording {
+        switch self {
+        case .starting(_, let start): Wording(start.words, "")
+        case .receiving(_, nil): Wording("receiving", "")
+        case .receiving(_, let baudRate?):
+            Wording(
+                """
+                receiving at \(baudRate) baud (found; "baudRate": \(baudRate) in the configuration saves the search)
+                """, "")
+        case .noPosition(_, hadOne: false):
+            Wording("receiving, no position yet: antenna and sky view", "")
+        case .noPosition(_, hadOne: true):
+            Wording("receiving, no position any more: antenna and sky view", "")
+        case .waiting(_, let fault): fault.wording(after: elapsed)
+        case .ended: Wording("end of log", "")
+        }
+    }
+}
+
+extension FixSourceError: CustomStringConvertible {
+    /// What can't be read, and what to do.
+    package var detail: String {
+        switch reason {
+        case .log(let detail): detail
+        case .line(let source, let fault?): "\(source): \(fault.wording().sentence)"
+        case .line(let source, nil):
+            "\(source) ended without an NMEA sentence; check the program that writes it"
+        }
+    }
+
+    package var description: String { detail }
+}
+
+extension ReceiverStart {
+    fileprivate var words: ReportedText {
+        switch self {
+        case .opened: "open, waiting for the first sentence"
+        case .openedAt(let baudRate): "open at \(baudRate) baud, waiting for the first sentence"
+        case .searching(let baudRate, []): "looking for the baud rate, now \(baudRate)"
+        case .searching(let baudRate, let tried):
+            "looking for the baud rate, now \(baudRate) (no NMEA at \(tried.listed("and")))"
+        case .connected: "connected, waiting for the first sentence"
+        case .listening(let port): "listening on port \(port), waiting for the first sentence"
+        case .following: "open, waiting for what is appended"
+        }
+    }
+}
+
+extension ReceiverFault {
+    /// What is wrong and what to do, `elapsed` after it was reported.
+    package func wording(after elapsed: Duration = .zero) -> Wording {
+        switch self {
+        case .deviceMissing:
+            Wording("not there", "plug the receiver in, or correct the path (ls -l /dev/serial/by-id)")
+        case .deviceForbidden:
+            Wording(
+                "this user can't open it",
+                "add the user to the group that owns the device (usermod -aG dialout USER) and restart")
+        case .deviceBusy(let holders): Wording("held by \(holders.names)", holders.remedy)
+        case .notASerialPort: Wording("not a serial port", "name a device such as /dev/ttyUSB0")
+        case .unsupportedBaudRate(let baudRate, let supported):
+            Wording("\(baudRate) is not a baud rate of a receiver", "use \(supported.listed("or"))")
+        case .baudRateRejected(let baudRate):
+            Wording("its driver does not support \(baudRate) baud", "choose a rate that it supports")
+        case .notOpened(let reason): Wording(reason, "check the device and the kernel's log (dmesg)")
+        case .hostNotFound(let host, let message?):
+            Wording("\(host) cannot be found (\(message))", "check the name and the network")
+        case .hostNotFound(let host, nil):
+            Wording("\(host) cannot be found (no answer from the name service)", "check the network")
+        case .notConnected(let reason, isGPSD: false):
+            Wording("cannot connect: \(reason)", "check host and port, and that the server runs")
+        case .notConnected(let reason, isGPSD: true):
+            Wording("cannot connect: \(reason)", "check that gpsd runs (systemctl status gpsd)")
+        case .notListening(let reason):
+            Wording("cannot listen: \(reason)", "check that the address is this machine's and the port free")
+        case .fileMissing:
+            Wording("is not there", "check the program that writes it; it is read as soon as it is there")
+        case .fileUnusable(let problem): Wording(problem, "")
+        case .lost(let reason):
+            Wording("lost (\(reason))", "check plug and cable; it is opened again as soon as it is back")
+        case .closedByOtherSide:
+            Wording(
+                "closed by the other side, opened again", "check that host and port are the receiver's if it stays so")
+        case .silent(let kind, let limit, let others): kind.silence(for: limit + elapsed).also(others)
+        case .noSentence(let kind, let limit, let others): kind.noise(for: limit + elapsed).also(others)
+        case .readableText(let kind, let beginning, let limit, let others):
+            kind.text(beginning, for: limit + elapsed).also(others)
+        case .noBaudRate(let evidence, let baudRate, let tried): evidence.wording(at: baudRate, tried)
+        case .noChecksums:
+            Wording("sentences arrive, but without a checksum", BaudRateEvidence.acceptMissingChecksum)
+        case .binaryFrames:
+            Wording(
+                "binary frames (UBX or RTCM) arrive, but no NMEA sentence", "switch the receiver's output to NMEA")
+        case .wrongChecksums:
+            Wording("sentences arrive, but every checksum is wrong", Self.checkLine)
+        case .otherSpeaker(let speaker): speaker.wording
+        case .positionsRejected(let field, let areAll):
+            Wording(
+                "\(areAll ? "all" : "most") sentences with a position are rejected: \(field)",
+                "record a minute of it, and see waypost fixes --explain")
+        case .noPositionSentences(.otherSentences):
+            Wording("sentences arrive, but none that states a position", "switch RMC and GGA on in the receiver")
+        case .noPositionSentences(.wrongChecksums):
+            Wording("sentences arrive, many with a wrong checksum, and none states a position", Self.checkLine)
+        case .noPositionSentences(.otherShips):
+            Wording("AIS messages arrive, and no position of our own", "name the port of a GNSS receiver")
+        case .noDate:
+            Wording(
+                "positions arrive without a date, and this machine's clock is not synchronized",
+                "have the receiver send RMC or ZDA, or synchronize the clock (NTP)")
+        case .gpsd(let fault): fault.wording
+        }
+    }
+
+    private static let checkLine: ReportedText = "check the cable, and what changes the sentences on their way"
+}
+
+extension Wording {
+    /// The same with other readers of a serial port, each of which takes bytes away from the others.
+    fileprivate func also(_ others: DeviceHolders?) -> Wording {
+        guard let others else { return self }
+        return Wording("\(cause); also open in \(others.names)", "\(others.remedy); \(remedy)")
+    }
+}
+
+extension ReceiverLineKind {
+    fileprivate func silence(for time: Duration) -> Wording {
+        let silent: ReportedText = "silent for \(time.components.seconds) s"
+        return switch self {
+        case .serial: Wording(silent, BaudRateEvidence.silentPort)
+        case .tcp:
+            Wording(
+                silent,
+                "check that the server has data, and that it sends NMEA unasked (a web server waits to be asked)")
+        case .udp(let host) where host == "127.0.0.1" || host == "::1" || host == "localhost":
+            Wording(
+                silent,
+                """
+                check that the sender is on this machine and sends to this port; for a router or another machine, set \
+                receiver.host to this machine's address, or to 0.0.0.0
+                """)
+        case .udp: Wording(silent, "check that the sender sends to this address and port")
+        case .gpsd:
+            Wording(
+                "no report for \(time.components.seconds) s",
+                """
+                check that gpsd's receiver is plugged in and works (gpsmon), and that it is gpsd that answers \
+                (gpspipe -w)
+                """)
+        case .file:
+            Wording("nothing new for \(time.components.seconds) s", "check the program that writes it")
+        case .standardInput: Wording(silent, "check the program that writes it")
+        }
+    }
+
+    fileprivate func noise(for time: Duration) -> Wording {
+        let noise: ReportedText = "bytes arrive but no NMEA sentence for \(time.components.seconds) s"
+        return switch self {
+        case .serial(let baudRate, wasFound: false):
+            Wording(
+                noise,
+                """
+                check baudRate, now \(baudRate) ("automatic" finds the right one), or switch the receiver's output to NMEA
+                """)
+        // Before the first sentence the line is closed sooner.
+        case .serial(let baudRate, wasFound: true):
+            Wording(
+                "\(noise) at \(baudRate) baud, where there were some",
+                "check the receiver's output; the rate is searched for again")
+        case .tcp: Wording(noise, "check what the server sends")
+        case .udp: Wording(noise, "check what the sender sends")
+        case .gpsd: silence(for: time)
+        case .file, .standardInput: Wording(noise, "check what is written to it")
+        }
+    }
+
+    fileprivate func text(_ beginning: ReportedText?, for time: Duration) -> Wording {
+        switch self {
+        case .serial(let baudRate, wasFound: false):
+            Wording(
+                """
+                readable text arrives, so that baudRate \(baudRate) is right, but no NMEA sentence for \
+                \(time.components.seconds) s
+                """, BaudRateEvidence.otherPort)
+        case .tcp:
+            Wording(
+                "text arrives that is no NMEA\(beginning.map { ", beginning with \"\($0)\"" } ?? "")",
+                "check that host and port are the receiver's")
+        case .serial, .udp, .gpsd, .file, .standardInput: noise(for: time)
+        }
+    }
+}
+
+extension BaudRateEvidence {
+    fileprivate static let silentPort: ReportedText = """
+        check power and cable, and that this is the port on which the receiver sends NMEA; a modem's port may need a \
+        start command (AT+CGPS=1, AT+QGPS=1, or mmcli -m any --location-enable-gps-nmea)
+        """
+    fileprivate static let otherPort: ReportedText = """
+        this is a modem's or a console's port, or a receiver that is not set to NMEA: name the receiver's port \
+        (receiver.device), or switch its output to NMEA
+        """
+    fileprivate static let acceptMissingChecksum: ReportedText =
+        "set receiver.acceptMissingChecksum to true if the receiver has none"
+
+    /// What the search for the baud rate has brought, and what to do.
+    fileprivate func wording(at baudRate: Int, _ tried: [Int]) -> Wording {
+        switch self {
+        case .silence: Wording("silent at every usual baud rate, still looking", Self.silentPort)
+        case .noise, .sentences:
+            Wording(
+                "bytes arrive but no NMEA sentence at \(tried.listed("or")) baud, still looking",
+                "switch the receiver's output to NMEA, or set baudRate if it sends at another rate")
+        case .text:
+            Wording("readable text arrives at \(baudRate) baud, but no NMEA sentence, still looking", Self.otherPort)
+        case .binaryFrames:
+            Wording(
+                "binary frames (UBX or RTCM) but no NMEA sentence at \(baudRate) baud, still looking",
+                "switch the receiver's output to NMEA")
+        case .withoutChecksum:
+            Wording(
+                "sentences arrive at \(baudRate) baud, but without a checksum, still looking",
+                Self.acceptMissingChecksum)
+        }
+    }
+}
+
+extension OtherSpeaker {
+    fileprivate var wording: Wording {
+        switch self {
+        case .gpsd: Wording("gpsd answers, with its JSON reports", "set receiver.type to gpsd")
+        case .webServer: Wording("a web server answers, not a receiver", "check host and port")
+        case .secureShell: Wording("an SSH server answers, not a receiver", "check host and port")
+        case .caster:
+            Wording(
+                "an NTRIP caster answers, with corrections and no positions", "name a server that sends NMEA")
+        case .nmeaServer: Wording("NMEA sentences arrive, not gpsd's reports", "set receiver.type to tcp")
+        }
+    }
+}
+
+extension GPSDFault {
+    fileprivate var wording: Wording {
+        switch self {
+        case .requestRejected(let message): Wording("rejects the request: \(message)", "check its version (gpsd -V)")
+        case .deviceLost(let device): Wording("has lost \(device)", "plug it in, or add it again (gpsdctl add)")
+        case .noPosition(let device):
+            Wording("\(device) has no position yet", "check the antenna's view of the sky")
+        case .pastDates(let device):
+            Wording(
+                "\(device) states dates in the past", "its fixes wait for a correct date: let it run under open sky")
+        case .unknownDevice(let device, []):
+            Wording(
+                "does not have \(device), nor any other receiver",
+                "plug it in, or add it to gpsd (gpsdctl add \(device))")
+        case .unknownDevice(let device, let others):
+            Wording(
+                "does not have \(device), but \(others.map(\.description).joined(separator: " and "))",
+                "correct receiver.device, or add it to gpsd (gpsdctl add \(device))")
+        case .noDevice:
+            Wording("has no receiver", "plug it in, name it in /etc/default/gpsd, or add it (gpsdctl add)")
+        case .deviceNotOpened(let devices):
+            Wording(
+                "cannot open \(devices.map(\.description).joined(separator: " and "))",
+                "check that it is plugged in and gpsd may read it")
+        }
+    }
+}
+
+extension [Int] {
+    fileprivate func listed(_ word: String) -> String {
+        let texts = map(String.init)
+        guard let last = texts.last, texts.count > 1 else { return texts.first ?? "" }
+        return texts.dropLast().joined(separator: ", ") + " \(word) \(last)"
+    }
+}

@@ -1,0 +1,76 @@
+import Conditions
+import ReportedText
+import Reporting
+import Testing
+
+/// The only place that words what a receiver does: what is wrong, and what to do.
+@Suite struct ReceiverWordings {
+    private static let gpsd = DeviceHolders(
+        names: "gpsd (process 7)", remedy: "read from it instead (receiver.type gpsd)")
+
+    /// One row for each form of a sentence.
+    @Test(
+        arguments: [
+            (.deviceMissing, "not there", "plug the receiver in, or correct the path (ls -l /dev/serial/by-id)"),
+            (.deviceBusy(gpsd), "held by gpsd (process 7)", "read from it instead (receiver.type gpsd)"),
+            (
+                .unsupportedBaudRate(12, supported: [4800, 9600, 19_200]), "12 is not a baud rate of a receiver",
+                "use 4800, 9600 or 19200"
+            ),
+            (
+                .notConnected("Connection refused", isGPSD: true), "cannot connect: Connection refused",
+                "check that gpsd runs (systemctl status gpsd)"
+            ),
+            (
+                .lost("hung up"), "lost (hung up)",
+                "check plug and cable; it is opened again as soon as it is back"
+            ),
+            (
+                .silent(.serial(baudRate: 9600, wasFound: false), .seconds(5), alsoOpenIn: nil), "silent for 5 s",
+                "check power and cable, and that this is the port on which the receiver sends NMEA; a modem's port may need "
+                    + "a start command (AT+CGPS=1, AT+QGPS=1, or mmcli -m any --location-enable-gps-nmea)"
+            ),
+            (
+                .silent(.udp(host: "127.0.0.1"), .seconds(5), alsoOpenIn: nil), "silent for 5 s",
+                "check that the sender is on this machine and sends to this port; for a router or another machine, set "
+                    + "receiver.host to this machine's address, or to 0.0.0.0"
+            ),
+            (
+                .silent(.udp(host: "192.0.2.1"), .seconds(5), alsoOpenIn: nil), "silent for 5 s",
+                "check that the sender sends to this address and port"
+            ),
+            (
+                .noSentence(.serial(baudRate: 4800, wasFound: false), .seconds(5), alsoOpenIn: gpsd),
+                "bytes arrive but no NMEA sentence for 5 s; also open in gpsd (process 7)",
+                "read from it instead (receiver.type gpsd); check baudRate, now 4800 (\"automatic\" finds the right one), "
+                    + "or switch the receiver's output to NMEA"
+            ),
+            (
+                .readableText(.tcp, "login:", .seconds(5), alsoOpenIn: nil),
+                "text arrives that is no NMEA, beginning with \"login:\"",
+                "check that host and port are the receiver's"
+            ),
+            (
+                .noBaudRate(.noise, baudRate: 9600, tried: [9600, 4800]),
+                "bytes arrive but no NMEA sentence at 9600 or 4800 baud, still looking",
+                "switch the receiver's output to NMEA, or set baudRate if it sends at another rate"
+            ),
+            (.otherSpeaker(.gpsd), "gpsd answers, with its JSON reports", "set receiver.type to gpsd"),
+            (
+                .gpsd(.unknownDevice("/dev/a", others: ["/dev/b"])), "does not have /dev/a, but /dev/b",
+                "correct receiver.device, or add it to gpsd (gpsdctl add /dev/a)"
+            ),
+        ] as [(ReceiverFault, String, String)])
+    func sayWhatIsWrongAndWhatToDo(fault: ReceiverFault, cause: String, remedy: String) {
+        #expect(fault.wording().cause.description == cause)
+        #expect(fault.wording().remedy.description == remedy)
+        #expect("\(ReceiverState.waiting(source: "line", fault))" == "line: \(cause); \(remedy)")
+    }
+
+    /// A receiver is reported as silent once, and has been silent for longer whenever somebody asks.
+    @Test func countOnWhileAReceiverIsSilent() {
+        let state = ReceiverState.waiting(source: "line", .silent(.file, .seconds(5), alsoOpenIn: nil))
+        let sentence = state.sentence(after: .seconds(73))
+        #expect(sentence == "line: nothing new for 78 s; check the program that writes it")
+    }
+}
