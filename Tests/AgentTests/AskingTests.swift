@@ -116,7 +116,7 @@ import WaypostTestSupport
         try #require(await service.errors.line(saying: "status at") != nil)
         let outcome = try await ChildProcess(
             arguments: BuiltProgram.waypost(for: 4711) + ["why", "--config", bench.folder.path("config.json")],
-            environment: BuiltProgram.environment, timeLimit: .seconds(30)
+            environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
         ).run()
         #expect(outcome.ending == .exited(69))
         let address = "unix:" + bench.folder.path("status")
@@ -128,7 +128,7 @@ import WaypostTestSupport
         let check = try await ChildProcess(
             arguments: BuiltProgram.waypost(for: 4711) + [
                 "check", "--online", "--config", bench.folder.path("config.json"),
-            ], environment: BuiltProgram.environment, timeLimit: .seconds(60)
+            ], environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
         ).run()
         let lines = String(decoding: check.standardOutput, as: UTF8.self).split(separator: "\n").map(String.init)
         let words = "FAIL  service        \(address) is closed to uid 4711; run this as root (sudo), or see systemctl "

@@ -425,7 +425,7 @@ struct CheckCommand {
         let outcome = try await ChildProcess(
             arguments: [
                 "/usr/bin/unshare", "--user", "--map-root-user", BuiltProgram.waypost, "check", "--config", config,
-            ], environment: BuiltProgram.environment
+            ], environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
         ).run()
         let said = String(decoding: outcome.standardOutput, as: UTF8.self)
         #expect(
@@ -494,7 +494,7 @@ struct CheckCommand {
         ] as [(String, Int32, [String])])
     func saysItAsOneObject(configuration: String, code: Int32, checks: [String]) async throws {
         let config = try folder.write(
-            configuration.replacing("FOLDER", with: folder.url.path).utf8, to: "config.json")
+            withOwnStatus(configuration).replacing("FOLDER", with: folder.url.path).utf8, to: "config.json")
         let outcome = try await BuiltProgram.run(["check", "--json", "--config", config])
         #expect(outcome.ending == .exited(code) && outcome.standardError.isEmpty)
         let object = try JSONValue(parsing: outcome.standardOutput)
@@ -879,7 +879,8 @@ struct CheckCommand {
             arguments: [
                 "/bin/sh", "-c", "cat \"$1\" | \"$0\" check --online --config \"$2\"", BuiltProgram.waypost, log,
                 config,
-            ], environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 }, outputLimit: 1 << 20
+            ], environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 },
+            timeLimit: BuiltProgram.hangs, outputLimit: 1 << 20
         ).run()
         let output = String(decoding: outcome.standardOutput, as: UTF8.self)
         let isKeptRight = UTCTime.synchronizedSystem != nil
@@ -917,12 +918,7 @@ struct CheckCommand {
     private func check(
         _ configuration: String, mode: Int = 0o644
     ) async throws -> (lines: [String], ending: ChildProcess.Ending) {
-        // The default port may be another service's.
-        let address = #""status": {"listen": "unix:FOLDER/status"}, "outbox":"#
-        let text =
-            (configuration.contains(#""status""#)
-            ? configuration : configuration.replacing(#""outbox":"#, with: address))
-            .replacing("FOLDER", with: folder.url.path)
+        let text = withOwnStatus(configuration).replacing("FOLDER", with: folder.url.path)
         let config = try folder.write(text.utf8, to: "config.json", mode: mode)
         let outcome = try await BuiltProgram.run(["check", "--config", config])
         #expect(outcome.standardError.isEmpty, "\(String(decoding: outcome.standardError, as: UTF8.self))")
@@ -930,6 +926,14 @@ struct CheckCommand {
             String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n").map(String.init)
                 .filter { !isOfTheTestsOwnFolder($0) && !$0.contains(" sandbox not checked: ") }, outcome.ending
         )
+    }
+
+    /// The configuration with an address of its own, because the default port may be another service's.
+    private func withOwnStatus(_ configuration: String) -> String {
+        if configuration.contains(#""status""#) {
+            return configuration.replacing("127.0.0.1:9464", with: "unix:FOLDER/status")
+        }
+        return configuration.replacing(#""outbox":"#, with: #""status": {"listen": "unix:FOLDER/status"}, "outbox":"#)
     }
 
     /// What is said of the folder for temporary files.

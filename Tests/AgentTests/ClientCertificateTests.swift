@@ -47,10 +47,12 @@ struct ClientCertificate {
             try await words(key)
                 == "waypost: authorization.clientKeyFile comes from the file \(key), which holds a secret and is open to "
                 + "every user; run chmod o= \(key)\n")
-        let sealed = try await ChildProcess(arguments: [
-            "/usr/bin/openssl", "pkcs8", "-topk8", "-in", server.clientCertificate.key, "-out",
-            folder.path("sealed.pem"), "-passout", "pass:hush",
-        ]).run()
+        let sealed = try await ChildProcess(
+            arguments: [
+                "/usr/bin/openssl", "pkcs8", "-topk8", "-in", server.clientCertificate.key, "-out",
+                folder.path("sealed.pem"), "-passout", "pass:hush",
+            ], timeLimit: BuiltProgram.hangs
+        ).run()
         #expect(sealed.ending == .exited(0))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.path("sealed.pem"))
         #expect(

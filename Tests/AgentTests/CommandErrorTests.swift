@@ -89,7 +89,8 @@ struct CommandErrors {
             }
             let outcome = try await ChildProcess(
                 arguments: ["/bin/sh", "-c", "cat \"$0\" | \"$@\"", log, BuiltProgram.waypost] + words,
-                environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 }, outputLimit: 1 << 20
+                environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 },
+                timeLimit: BuiltProgram.hangs, outputLimit: 1 << 20
             ).run()
             #expect(outcome.ending == .exited(65))
             let name = isPiped ? "standard input" : log
@@ -271,7 +272,7 @@ struct CommandErrors {
         let address = try #require(page.firstMatch(of: /127\.0\.0\.1:\d+/)).0
         let outcome = try await ChildProcess(
             arguments: BuiltProgram.waypost(for: 64_996) + ["simulator", "--listen", String(address)],
-            environment: BuiltProgram.environment
+            environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
         ).run()
         #expect(
             lines(outcome.standardError).first?.contains(
@@ -321,7 +322,8 @@ struct CommandErrors {
             arguments: [
                 "/bin/sh", "-c", "{ \"$0\" fixes \"$1\" \"$1\" \"$1\" \"$1\"; echo \"status $?\" >&2; } | head -n 1",
                 BuiltProgram.waypost, log,
-            ], environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 }
+            ], environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 },
+            timeLimit: BuiltProgram.hangs
         ).run()
         #expect(outcome.ending == .exited(0))
         #expect(lines(outcome.standardOutput).count == 1)
@@ -345,7 +347,9 @@ struct CommandErrors {
             try folder.write([0xFF, 0xFE] + text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }, to: name)
         case .cutArchive:
             let whole = try folder.write(Drive(.town).flatMap(\.sentences), to: "whole.log")
-            let archive = try await ChildProcess(arguments: ["gzip", "-c", whole], outputLimit: 1 << 22).run()
+            let archive = try await ChildProcess(
+                arguments: ["gzip", "-c", whole], timeLimit: BuiltProgram.hangs, outputLimit: 1 << 22
+            ).run()
             #expect(archive.ending == .exited(0))
             try folder.write(archive.standardOutput.prefix(archive.standardOutput.count / 2), to: name)
         }

@@ -23,7 +23,7 @@ import WaypostTestSupport
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         return try await ChildProcess(
             arguments: ["/usr/bin/env", "python3", "-B", "-c", program] + words, environment: ["PATH": path],
-            timeLimit: .seconds(60)
+            timeLimit: BuiltProgram.hangs
         ).run()
     }
 

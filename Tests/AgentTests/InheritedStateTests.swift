@@ -26,7 +26,7 @@ import WaypostTestSupport
                 "SSLKEYLOGFILE": keys, "https_proxy": "http://127.0.0.1:1", "ALL_PROXY": "http://127.0.0.1:1",
                 "OPENSSL_CONF": folder.path("none"), "SSL_CERT_FILE": folder.path("none"),
                 "CURL_CA_BUNDLE": folder.path("none"), "GLIBC_TUNABLES": "glibc.malloc.perturb=1",
-            ]) { $1 }
+            ]) { $1 }, timeLimit: BuiltProgram.hangs
         ).run()
         #expect(outcome.ending == .exited(0), "\(String(decoding: outcome.standardError, as: UTF8.self))")
         #expect(try FileSystem.entry(at: keys) == nil, "the secrets of TLS are in a file")
@@ -75,7 +75,7 @@ import WaypostTestSupport
         let outcome = try await ChildProcess(
             arguments: [
                 "/bin/sh", "-c", "exec \"$0\" \(words.replacing("LOG", with: "'\(log)'")) >&-", BuiltProgram.waypost,
-            ], environment: BuiltProgram.environment
+            ], environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
         ).run()
         #expect(outcome.ending == .exited(1))
         #expect(
@@ -172,7 +172,7 @@ import WaypostTestSupport
         try await ChildProcess(
             arguments: starter + ["/bin/sh", "-c", "\(limit); exec \"$0\" \"$@\""] + program + words,
             environment: BuiltProgram.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 },
-            timeLimit: .seconds(30)
+            timeLimit: BuiltProgram.hangs
         ).run()
     }
 }

@@ -66,7 +66,9 @@ import WaypostTestSupport
 
         let terminal = try await said("terminal", by: view)
         let before = view.output.lines.count
-        let resized = try await ChildProcess(arguments: ["/bin/stty", "-F", terminal, "cols", "44", "rows", "10"]).run()
+        let resized = try await ChildProcess(
+            arguments: ["/bin/stty", "-F", terminal, "cols", "44", "rows", "10"], timeLimit: BuiltProgram.hangs
+        ).run()
         #expect(resized.ending == .exited(0))
         // The clock stands at the end of the first line, which follows the end of the screen before it.
         let isNarrow = await view.output.wait { lines in

@@ -20,7 +20,8 @@ import WaypostTestSupport
         let path = try await Self.page(page, in: folder)
         let outcome = try await ChildProcess(
             arguments: ["/bin/sh", "-c", "exec man --warnings -E UTF-8 -l -Tutf8 -Z \"$0\" >/dev/null", path],
-            environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANROFFSEQ": "", "MANWIDTH": "80"]
+            environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANROFFSEQ": "", "MANWIDTH": "80"],
+            timeLimit: BuiltProgram.hangs
         ).run()
         #expect(outcome.ending == .exited(0))
         #expect(outcome.standardError.isEmpty, "\(String(decoding: outcome.standardError, as: UTF8.self))")
@@ -30,7 +31,9 @@ import WaypostTestSupport
     func giveMandocNothingToWarnOf(page: ManualPage) async throws {
         let folder = try TemporaryFolder()
         let path = try await Self.page(page, in: folder)
-        let outcome = try await ChildProcess(arguments: ["/usr/bin/mandoc", "-T", "lint", "-W", "warning", path]).run()
+        let outcome = try await ChildProcess(
+            arguments: ["/usr/bin/mandoc", "-T", "lint", "-W", "warning", path], timeLimit: BuiltProgram.hangs
+        ).run()
         #expect(outcome.ending == .exited(0), "\(String(decoding: outcome.standardOutput, as: UTF8.self))")
     }
 
@@ -41,6 +44,7 @@ import WaypostTestSupport
         let outcome = try await ChildProcess(
             arguments: ["/usr/bin/man", "-E", "UTF-8", "-l", "-Tutf8", path],
             environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANWIDTH": "100", "GROFF_NO_SGR": "1"],
+            timeLimit: BuiltProgram.hangs,
             outputLimit: 1 << 20
         ).run()
         // Bold and italics are overstruck.

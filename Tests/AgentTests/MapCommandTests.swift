@@ -80,7 +80,8 @@ struct MapCommands {
     @Test func readStandardInputAndWriteStandardOutput() async throws {
         let outcome = try await ChildProcess(
             arguments: ["/bin/sh", "-c", "gzip -c \"$1\" | \"$0\" map - -o -", BuiltProgram.waypost, tunnel],
-            environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 }, outputLimit: 1 << 22
+            environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 },
+            timeLimit: BuiltProgram.hangs, outputLimit: 1 << 22
         ).run()
         #expect(outcome.ending == .exited(0))
         #expect(text(outcome.standardOutput).contains("<title>standard input - Waypost</title>"))
@@ -89,7 +90,9 @@ struct MapCommands {
     @Test func drawWhatIsBeforeTheDamageAndTellBoth() async throws {
         let lines = try String(contentsOfFile: tunnel, encoding: .utf8)
         let log = try folder.write(lines.utf8, to: "whole.nmea")
-        let archive = try await ChildProcess(arguments: ["gzip", "-c", log], outputLimit: 1 << 22).run()
+        let archive = try await ChildProcess(
+            arguments: ["gzip", "-c", log], timeLimit: BuiltProgram.hangs, outputLimit: 1 << 22
+        ).run()
         try folder.write(archive.standardOutput.dropLast(9), to: "cut.nmea.gz")
         let page = folder.path("page.html")
         let outcome = try await BuiltProgram.run(["map", folder.path("cut.nmea.gz"), "-o", page])

@@ -161,7 +161,9 @@ struct PrivateDrives {
         func write(_ epochs: some Sequence<DriveEpoch>) async throws {
             let part = try bench.folder.write(epochs.flatMap(\.sentences), to: "part")
             defer { try? FileManager.default.removeItem(atPath: part) }
-            _ = try await ChildProcess(arguments: ["/bin/sh", "-c", "cat '\(part)' >'\(pipe)'"]).run()
+            _ = try await ChildProcess(
+                arguments: ["/bin/sh", "-c", "cat '\(part)' >'\(pipe)'"], timeLimit: BuiltProgram.hangs
+            ).run()
         }
         let config = try configure(zones: zones, receiver: #"{"type": "file", "path": "\#(pipe)"}"#)
         try await write(first.prefix(1))

@@ -21,7 +21,7 @@ import WaypostTestSupport
         let outcome = try await ChildProcess(
             arguments: [BuiltProgram.waypost, "replay", log, "--config", config] + words,
             environment: BuiltProgram.environment.merging(["TMPDIR": temporary.url.path]) { $1 },
-            timeLimit: .seconds(30), outputLimit: 1 << 20
+            timeLimit: BuiltProgram.hangs, outputLimit: 1 << 20
         ).run()
         return (
             outcome.ending, String(decoding: outcome.standardError, as: UTF8.self),
@@ -53,7 +53,7 @@ import WaypostTestSupport
                 BuiltProgram.waypost, "replay", log, "--config", try bench.configure { $0.level = "error" },
             ],
             environment: BuiltProgram.environment.merging(["TMPDIR": temporary.path("none")]) { $1 },
-            timeLimit: .seconds(30), outputLimit: 1 << 20
+            timeLimit: BuiltProgram.hangs, outputLimit: 1 << 20
         ).run()
         #expect(outcome.ending == .exited(0))
         #expect(try left().isEmpty)
@@ -111,7 +111,8 @@ import WaypostTestSupport
         let config = try bench.configure()
         let outcome = try await ChildProcess(
             arguments: [BuiltProgram.waypost, "replay", config, "--config", config],
-            environment: BuiltProgram.environment.merging(["TMPDIR": temporary.url.path]) { $1 }, outputLimit: 1 << 20
+            environment: BuiltProgram.environment.merging(["TMPDIR": temporary.url.path]) { $1 },
+            timeLimit: BuiltProgram.hangs, outputLimit: 1 << 20
         ).run()
         #expect(outcome.ending == .exited(65))
         #expect(try left().isEmpty)

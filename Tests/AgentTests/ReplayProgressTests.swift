@@ -127,7 +127,8 @@ import WaypostTestSupport
     private func shown(_ command: String) async throws -> String {
         let outcome = try await ChildProcess(
             arguments: ["script", "-qec", command, "/dev/null"],
-            environment: BuiltProgram.environment.merging(["PATH": "/usr/bin:/bin"]) { $1 }, timeLimit: .seconds(30),
+            environment: BuiltProgram.environment.merging(["PATH": "/usr/bin:/bin"]) { $1 },
+            timeLimit: BuiltProgram.hangs,
             outputLimit: 1 << 22
         ).run()
         return String(decoding: outcome.standardOutput, as: UTF8.self)

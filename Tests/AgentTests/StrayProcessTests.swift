@@ -107,16 +107,16 @@ import WaypostTestSupport
             arguments: [
                 "/bin/sh", "-c", #"prlimit --nproc=120 --pid $$; exec "$@""#, "sh",
             ] + BuiltProgram.waypost(for: user) + ["token", "--config", config],
-            environment: BuiltProgram.environment, timeLimit: .seconds(40)
+            environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
         ).run()
         let left = try await ChildProcess(
             arguments: ["find", "/proc", "-maxdepth", "1", "-user", "\(user)", "-name", "[1-9]*"],
-            environment: ["PATH": "/usr/bin:/bin"]
+            environment: ["PATH": "/usr/bin:/bin"], timeLimit: BuiltProgram.hangs
         ).run()
         // As that user: all of its processes.
         _ = try await ChildProcess(
             arguments: ["setpriv", "--reuid", "\(user)", "--clear-groups", "perl", "-e", #"kill "KILL", -1"#],
-            environment: ["PATH": "/usr/bin:/bin"]
+            environment: ["PATH": "/usr/bin:/bin"], timeLimit: BuiltProgram.hangs
         ).run()
         #expect(left.standardOutput.isEmpty, "processes were left behind")
         #expect(outcome.ending == .exited(69))
@@ -163,7 +163,7 @@ import WaypostTestSupport
             arguments: [
                 "/usr/bin/unshare", "--pid", "--fork", "--kill-child", "--mount-proc", BuiltProgram.waypost, "token",
                 "--config", config,
-            ], environment: BuiltProgram.environment, timeLimit: .seconds(40)
+            ], environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
         ).run()
         let words = String(decoding: outcome.standardError, as: UTF8.self)
         #expect(words.hasPrefix("waypost: token command /bin/sh failed with status 3: both;"), "\(words)")
@@ -178,7 +178,8 @@ import WaypostTestSupport
             """
         let outcome = try await ChildProcess(
             arguments: ["setsid", "--wait", "sh", "-c", script, BuiltProgram.waypost, config],
-            environment: BuiltProgram.environment.merging(["PATH": "/usr/bin:/bin"]) { $1 }
+            environment: BuiltProgram.environment.merging(["PATH": "/usr/bin:/bin"]) { $1 },
+            timeLimit: BuiltProgram.hangs
         ).run()
         #expect(outcome.ending == .exited(69))
         let processID = try strayID(in: folder)
@@ -193,7 +194,7 @@ import WaypostTestSupport
             arguments: [
                 "perl", "-e", "$SIG{CHLD} = 'IGNORE'; exec @ARGV", BuiltProgram.waypost, "token", "--config", config,
             ],
-            environment: BuiltProgram.environment
+            environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
         ).run()
         #expect(
             String(decoding: outcome.standardError, as: UTF8.self)

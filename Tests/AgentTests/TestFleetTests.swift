@@ -19,8 +19,7 @@ import WaypostTestSupport
     ) async throws -> (ending: ChildProcess.Ending, errors: String, summary: JSONValue?) {
         let config = try bench.configure(edit)
         let outcome = try await BuiltProgram.run(
-            ["replay", log, "--config", config, "--json"] + words.split(separator: " ").map(String.init),
-            timeLimit: .seconds(100))  // thousands of updates, unoptimized, beside all that else is built and tested
+            ["replay", log, "--config", config, "--json"] + words.split(separator: " ").map(String.init))
         return (
             outcome.ending, String(decoding: outcome.standardError, as: UTF8.self),
             try? JSONValue(parsing: outcome.standardOutput)

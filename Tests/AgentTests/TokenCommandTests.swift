@@ -182,7 +182,7 @@ struct TokenCommands {
         func onTerminal(_ option: String) async throws -> ChildProcess.Outcome {
             try await ChildProcess(
                 arguments: ["/bin/sh", "-c", command, BuiltProgram.waypost, config, option],
-                environment: BuiltProgram.environment
+                environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
             ).run()
         }
         let refused = try await onTerminal("")

@@ -30,7 +30,7 @@ struct TrustedKey {
 
     private static func run(_ arguments: [String]) async throws {
         let outcome = try await ChildProcess(
-            arguments: arguments, environment: ["PATH": "/usr/bin:/bin"], timeLimit: .seconds(30)
+            arguments: arguments, environment: ["PATH": "/usr/bin:/bin"], timeLimit: .seconds(100)
         ).run()
         let complaint = String(decoding: outcome.standardError, as: UTF8.self)
         try #require(outcome.ending == .exited(0), "\(arguments[0]): \(complaint)")

@@ -14,7 +14,7 @@ import WaypostTestSupport
         let stop = try EventDescriptor()
         var received: [UInt8] = []
         while received.last != UInt8(ascii: "$") {
-            try #require(try poll(line.raw, within: .seconds(10), unless: stop) == .ready(isHungUp: false))
+            try #require(try poll(line.raw, within: .seconds(100), unless: stop) == .ready(isHungUp: false))
             var buffer = [UInt8](repeating: 0, count: 4096)
             var span = buffer.mutableSpan
             let count = try line.read(into: &span)

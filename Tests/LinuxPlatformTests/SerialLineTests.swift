@@ -29,7 +29,7 @@ import WaypostTestSupport
         var received: [UInt8] = []
         let stop = try EventDescriptor()
         while received.count < everyByte.count {
-            #expect(try poll(line.raw, within: .seconds(10), unless: stop) == .ready(isHungUp: false))
+            #expect(try poll(line.raw, within: .seconds(100), unless: stop) == .ready(isHungUp: false))
             var buffer = [UInt8](repeating: 0, count: 64)
             var span = buffer.mutableSpan
             let count = try line.read(into: &span)

@@ -113,7 +113,8 @@ package enum TestCertificates {
             let placed = arguments.map { argument in
                 [".pem", ".key", ".csr", ".conf"].contains(where: argument.hasSuffix) ? folder.path(argument) : argument
             }
-            let outcome = try await ChildProcess(arguments: ["/usr/bin/openssl"] + placed).run()
+            let outcome = try await ChildProcess(arguments: ["/usr/bin/openssl"] + placed, timeLimit: .seconds(100))
+                .run()
             guard outcome.ending == .exited(0) else {
                 throw CertificateError(description: String(decoding: outcome.standardError, as: UTF8.self))
             }
