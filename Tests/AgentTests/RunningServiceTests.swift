@@ -92,7 +92,7 @@ import WaypostTestSupport
             try receiver.send(epoch)
             try #require(await service.errors.line(saying: "accepted update \(number)") != nil)
         }
-        try #require(await service.errors.line(saying: "retry follows") != nil)
+        try #require(await service.errors.line(saying: "next attempt in") != nil)
         let before = bench.arrivals.lines.count
         await bench.simulator.endOutage()
         try #require(await deliveries(of: service, reach: 50))
@@ -245,7 +245,7 @@ import WaypostTestSupport
         case "read-only": try disk.setReadOnly(false)
         default: try FileManager.default.removeItem(atPath: store)
         }
-        while !service.errors.text.contains("the outbox accepts updates again"), let epoch = drive.next() {
+        while !service.errors.text.contains("outbox accepts updates again"), let epoch = drive.next() {
             try receiver.send(epoch)
             try #require(await bench.arrival(of: epoch) != nil)
         }
