@@ -51,7 +51,7 @@ let package = Package(
         room(
             "Core", "Reporting",
             ["TimeAndChance", "ReportedText", "GNSS"]),
-        room("Core", "Conditions", ["TimeAndChance", "ReportedText", "GNSS", "Reporting"]),
+        room("Core", "Conditions", ["TimeAndChance", "ReportedText", "GNSS", "VehicleAuthorization", "Reporting"]),
         room("Core", "TrackDrawing", ["TimeAndChance", "ReportedText", "GNSS", "CMath"]),
 
         // Adapters: one outside thing each.
@@ -138,7 +138,7 @@ let package = Package(
         tests(
             "FleetEngineDelivery",
             ["FleetEngineDelivery", "FleetEngine", "HTTPMessages", "Reporting", "VehicleAuthorization"]),
-        tests("Conditions", ["Conditions", "GNSS", "Reporting", "StrictJSON"]),
+        tests("Conditions", ["Conditions", "GNSS", "Reporting", "StrictJSON", "VehicleAuthorization"]),
         tests("TrackDrawing", ["TrackDrawing", "GNSS"]),
         tests("LinuxPlatform", ["LinuxPlatform", "CLinux"]),
         tests("GNSSReceiver", ["GNSSReceiver", "GNSS", "Reporting", "LinuxPlatform", "CLinux", "CZlib"]),

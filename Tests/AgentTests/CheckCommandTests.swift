@@ -77,18 +77,18 @@ struct CheckCommand {
         Case(
             part: authorization, with: #"{"type": "command", "command": ["~/bin/token"]}"#,
             line:
-                "authorization: authorization.command: there is no ~/bin/token, for only a shell reads ~ as a home; write "
+                "authorization: authorization.command: there is no ~/bin/token, because only a shell reads ~ as a home; "
         ),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["/bin/echo token"]}"#,
             line:
-                "authorization: authorization.command: there is no /bin/echo token; write the program and each of its "
-                + "arguments as a text of its own, as [\"/bin/echo\", \"argument\"]"),
+                "authorization: authorization.command: there is no /bin/echo token; write the program and each "
+                + "argument as separate texts: [\"/bin/echo\", \"argument\"]"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["cat /x/t | head -n 1"]}"#,
             line:
-                "authorization: authorization.command: there is no cat /x/t | head -n 1; write the program and each of its "
-                + "arguments as a text of its own, as [\"cat\", \"argument\"]; no shell reads them, so for one write "),
+                "authorization: authorization.command: there is no cat /x/t | head -n 1; write the program and each "
+                + "argument as separate texts: [\"cat\", \"argument\"]; no shell reads them, so for one write "),
         Case(
             part: receiver, with: #"{"type": "serial", "device": "ttyUSB0"}"#,
             line: "receiver: receiver.device is \"ttyUSB0\""),
@@ -137,21 +137,24 @@ struct CheckCommand {
             line: "outbox: outbox.path: FOLDER/open/o/outbox.sqlite cannot be made, for FOLDER/open is no folder; "),
         Case(
             part: "FOLDER/token", with: "FOLDER/open",
-            line: "authorization: token file FOLDER/open holds a secret and is open to every user; run chmod o= "),
+            line:
+                "authorization: the token comes from the file FOLDER/open, which holds a secret and is open to every user; "
+        ),
         Case(
             part: "FOLDER/token", with: "FOLDER/none",
-            line: "authorization: token file FOLDER/none cannot be read: No such"),
+            line: "authorization: the token comes from the file FOLDER/none, which cannot be read: No such"),
         Case(
             part: authorization,
             with:
                 #"{"type": "http", "url": "https://b.internal/", "headers": {"Authorization": {"file": "FOLDER/open"}}}"#,
             line:
-                "authorization: the file for header Authorization, FOLDER/open, holds a secret and is open to every "
+                "authorization: header Authorization comes from the file FOLDER/open, which holds a secret and is open to "
         ),
         Case(
             part: authorization,
             with: #"{"type": "http", "url": "https://b.internal/", "method": "POST", "body": {"file": "FOLDER/open"}}"#,
-            line: "authorization: the file for authorization.body, FOLDER/open, holds a secret and is open to every "
+            line:
+                "authorization: authorization.body comes from the file FOLDER/open, which holds a secret and is open to "
         ),
         Case(
             part: authorization, with: #"{"type": "http", "url": "https://backend.example.com/{vehicleId}"}"#,
@@ -176,14 +179,16 @@ struct CheckCommand {
             line: "authorization: authorization.command: there is no program no-such-program in PATH"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["FOLDER/o"]}"#,
-            line: "authorization: authorization.command: FOLDER/o is a folder, not a program; name the program in it"),
+            line: "authorization: authorization.command: FOLDER/o is a folder, not a program; name a program"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["FOLDER/windows"]}"#,
-            line: "authorization: authorization.command: FOLDER/windows has the line ends of Windows, which the kernel"),
+            line: "authorization: authorization.command: FOLDER/windows has the line ends of Windows, which become"),
         Case(
             part: authorization,
             with: #"{"type": "command", "command": ["/bin/true"], "environment": {"KEY": {"file": "FOLDER/open"}}}"#,
-            line: "authorization: the file for variable KEY, FOLDER/open, holds a secret and is open to every user"),
+            line:
+                "authorization: variable KEY comes from the file FOLDER/open, which holds a secret and is open to every "
+        ),
         Case(
             part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"FOLDER/none\"",
             line: "upload: upload.caFile FOLDER/none cannot be read: No such file or directory; check the path, and "),
@@ -699,7 +704,7 @@ struct CheckCommand {
         )
         #expect(ending == .exited(0))
         let note =
-            "note  authorization  header X-Key takes its value from the environment variable NO_KEY, which is not set"
+            "note  authorization  header X-Key comes from the environment variable NO_KEY, which is not set"
         #expect(lines.contains { $0.hasPrefix(note) }, "\(lines)")
     }
 

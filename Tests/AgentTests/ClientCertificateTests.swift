@@ -19,13 +19,13 @@ struct ClientCertificate {
         let (_, refused) = try await run(server, authority, exit: 69)
         #expect(
             refused
-                == "waypost: token endpoint https://localhost:\(server.mutualPort)/token answered 400: it demands "
+                == "waypost: token endpoint https://localhost:\(server.mutualPort)/token answered 400: it requires "
                 + "a client certificate; set authorization.clientCertificateFile and clientKeyFile\n")
         let (_, untrusted) = try await run(server, pair, exit: 69)
         #expect(untrusted.contains("its certificate is not trusted"))
         #expect(
             untrusted.hasSuffix(
-                "; if its authority is your own, authorization.caFile must hold that one's certificate\n")
+                "; if the authority is your own, add its certificate to authorization.caFile\n")
         )
     }
 
@@ -45,8 +45,8 @@ struct ClientCertificate {
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
         #expect(
             try await words(key)
-                == "waypost: authorization.clientKeyFile \(key) holds a secret and is open to every user; "
-                + "run chmod o= \(key)\n")
+                == "waypost: authorization.clientKeyFile comes from the file \(key), which holds a secret and is open to "
+                + "every user; run chmod o= \(key)\n")
         let sealed = try await ChildProcess(arguments: [
             "/usr/bin/openssl", "pkcs8", "-topk8", "-in", server.clientCertificate.key, "-out",
             folder.path("sealed.pem"), "-passout", "pass:hush",
@@ -59,8 +59,8 @@ struct ClientCertificate {
         )
         #expect(
             try await words(folder.path("none"))
-                == "waypost: authorization.clientKeyFile \(folder.path("none")) cannot be read: "
-                + "No such file or directory; check the path, and whoever writes the file\n")
+                == "waypost: authorization.clientKeyFile comes from the file \(folder.path("none")), which cannot be read: "
+                + "No such file or directory; check the path, and the program that writes the file\n")
     }
 
     private func run(

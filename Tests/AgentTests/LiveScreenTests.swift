@@ -1,4 +1,5 @@
 import FleetEngine
+import FleetEngineDelivery
 import GNSS
 import HTTPMessages
 import ReportedText
@@ -6,6 +7,7 @@ import Reporting
 import SQLiteOutbox
 import Testing
 import TimeAndChance
+import VehicleAuthorization
 import Waypost
 import WaypostTestSupport
 
@@ -19,7 +21,8 @@ import WaypostTestSupport
         sequence: 1, update: LocationUpdate(timeOfFix: now, latitude: 50, longitude: 10))
     static let delivered = ReportingEvent.delivered(
         UploadBatch(last: stored, lastIsPending: true, past: []), traffic: Traffic(), took: .zero)
-    static let noToken = ReportingEvent.notPrepared(.noPermit(MissingPermit(.rejected, "the issuer answered 403")))
+    static let noToken = ReportingEvent.notPrepared(
+        .noPermit(MissingPermit(AuthorizationError(.refused, "the issuer answered 403"))))
     static let down = Result<StatusReport, AgentError>.failure(
         AgentError(.unavailable, "the service is not running: nothing listens on 127.0.0.1:9464"))
 

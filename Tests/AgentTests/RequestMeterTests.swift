@@ -2,6 +2,7 @@ import ReportedText
 import Reporting
 import Testing
 import Waypost
+import WaypostTestSupport
 
 @Suite struct RequestMeters {
     @Test func knowTheShareThatCameInTime() throws {

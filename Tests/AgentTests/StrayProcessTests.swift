@@ -76,15 +76,15 @@ import WaypostTestSupport
         let first = try strayID(in: folder)
         #expect(
             service.errors.text.contains(
-                "token command /bin/sh left process \(first) running, which could not be ended; it is not started again "
-                    + "before that has ended, so end process \(first), and let the command end what it starts"))
-        #expect(await service.errors.line(saying: "token command /bin/sh: process \(first) of it") != nil)
+                "token command /bin/sh left process \(first) running, which could not be ended; end process "
+                    + "\(first): the command isn't started before; let it end what it starts"))
+        #expect(await service.errors.line(saying: "token command /bin/sh: its process \(first) could") != nil)
         #expect(seen.lines.count == 1)
         #expect(kill(first, SIGKILL) == 0)
         #expect(await seen.wait { $0.count == 2 })
         let second = try strayID(in: folder)
         #expect(second != first)
-        #expect(await service.errors.line(saying: "token command /bin/sh: process \(second) of it") != nil)
+        #expect(await service.errors.line(saying: "token command /bin/sh: its process \(second) could") != nil)
         #expect(service.errors.text.split(separator: "running, which could not be ended").count == 2)
         await service.terminate()
         #expect(kill(second, SIGKILL) == 0)

@@ -87,7 +87,7 @@ struct TokenCommands {
     /// Who gives consumers' tokens, for which trip, and how the last line begins and ends.
     @Test(arguments: [
         ("consumer/{tripId}", 0 as Int32, "ok       fits", "providers/p/trips/trip 7"),
-        ("consumer/other", 1, "FAIL     the token ", "is for trip other; check the id and the endpoint"),
+        ("consumer/other", 1, "FAIL     the token ", "is for trip other; check the trip id and the endpoint"),
         (
             "driver/van-7", 1, "FAIL     the token ",
             "names no trip (it may be a driver's); let the issuer set tripid"
@@ -232,7 +232,7 @@ struct TokenCommands {
         let (page, _) = try await run(["token"], config, exit: isKeptRight ? 1 : 0)
         let words =
             isKeptRight
-            ? "judged by this host's clock, which is synchronized; " : ", if it is this host's clock that is wrong\n"
+            ? " by this host's clock, which is synchronized; " : ", if it is this host's clock that is wrong\n"
         #expect(page.contains(words), "\(page)")
     }
 
@@ -260,7 +260,7 @@ struct TokenCommands {
     @Test(arguments: [
         ("/token/consumer/{tripId}", "ok    trip token     ", "consumer of trip waypost-check, "),
         ("/nowhere/{tripId}", "note  trip token     ", "try one that does: waypost token --trip ID"),
-        ("/token/consumer/other", "FAIL  trip token     ", "is for trip other; check the id and the endpoint"),
+        ("/token/consumer/other", "FAIL  trip token     ", "is for trip other; check the trip id and the endpoint"),
     ])
     func ofATripIsOneLineOfTheOnlineCheck(path: String, begins: String, says: String) async throws {
         let bench = try ServiceBench()

@@ -1,4 +1,5 @@
 import FleetEngine
+import ReportedText
 import Testing
 import TimeAndChance
 import VehicleAuthorization
@@ -13,46 +14,6 @@ import WaypostTestSupport
         #""iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/","iat":1000000000,"exp":1000003600"#
     static let driver = #""authorization":{"vehicleid":"v"}"#
 
-    /// The claims and the moment at which they come, in seconds since their issue by the issuer's clock and by the
-    /// host's; the problem or remark, `nil` for neither.
-    @Test(
-        arguments: [
-            ("\(claims),\(driver)", 0, 0, true, nil), ("\(claims),\(driver)", nil, -1e9, true, nil),
-            ("\(claims),\(driver)", 3600, 3600, false, "judged by the endpoint's own clock (its Date header); let"),
-            ("\(claims),\(driver)", 7200, 60, true, "Set the clock right of whoever sends that Date"),
-            ("\(claims),\(driver)", -1e9, 60, true, "the Date of its answer lies"),
-            ("\(claims),\(driver)", nil, 3481, true, "have 119 s of life when they come; let the issuer give new ones"),
-            ("\(claims),\(driver)", 3400, 3400, true, "have 200 s of life when they come"),
-            (
-                "\(claims.replacing("3600", with: "9000")),\(driver)", 0, 0, true,
-                "Fleet Engine rejects an exp more than 3600 s ahead"
-            ),
-            (claims, 0, 0, true, "has no authorization claim; let the issuer put vehicleid into one"),
-            (#"\#(claims),"authorization":{"vehicleid":"*","tripid":"*"}"#, 0, 0, true, "is a server token"),
-            (
-                #""iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/",\#(driver)"#, 0, 0, true,
-                "has no iat; let the issuer set it"
-            ),
-            (#"\#(claims),"authorization":{"vehicleid":"w"}"#, 0, 0, false, "is for vehicle w; check the vehicle id"),
-        ] as [(String, Double?, Double, Bool, String?)])
-    func isWhatTheServiceWouldDo(
-        payload: String, date: Double?, host: Double, fits: Bool, words: String?
-    ) throws {
-        let answer = try TokenAnswer(
-            Array(TestTokens.token(payload: "{\(payload)}").utf8),
-            from: .init(source: "X", issuerTime: date.map { $0 + 1_000_000_000 }, localTime: host + 1_000_000_000),
-            format: TokenAnswerFormat())
-        let verdict = TokenVerdict(
-            answer, for: AuthorizationContext(vehicleID: "v"), by: ClaimRules(vehicleClaim: .vehicleid))
-        #expect(verdict.fits == fits, "\(verdict)")
-        let said = [verdict.problem].compactMap { $0 } + verdict.remarks
-        if let words {
-            #expect(said.contains { $0.contains(words) }, "\(said)")
-        } else {
-            #expect(said.isEmpty, "\(said)")
-        }
-    }
-
     /// The service judges no token by this host's clock; whoever looks at one should hear of it.
     @Test(
         arguments: [
@@ -65,7 +26,8 @@ import WaypostTestSupport
         let configuration = try Configurations.read(Configurations.smallest)
         let answer = try TokenAnswer(
             Array(TestTokens.token(payload: "{\(Self.claims),\(Self.driver)}").utf8),
-            from: .init(source: "X", issuerTime: 1_000_000_000, localTime: Double(1_000_000_000 + host)),
+            from: .init(
+                from: TokenOrigin(.file, "X"), issuerTime: 1_000_000_000, localTime: Double(1_000_000_000 + host)),
             format: TokenAnswerFormat())
         let report = TokenReport(
             answer, configuration, hostTime: UTCTime(millisecondsSince1970: (1_000_000_000 + host) * 1000))
@@ -93,7 +55,7 @@ import WaypostTestSupport
         let answer = try TokenAnswer(
             Array(TestTokens.token(payload: "{\(Self.claims),\(Self.driver)}").utf8),
             from: .init(
-                source: "X", issuerTime: 1_000_000_000,
+                from: TokenOrigin(.file, "X"), issuerTime: 1_000_000_000,
                 certificateEnd: days.map { now.advanced(by: .seconds($0 * 86_400)) }, localTime: 1_000_000_000),
             format: TokenAnswerFormat())
         let report = TokenReport(answer, configuration, hostTime: now)
@@ -145,7 +107,8 @@ import WaypostTestSupport
         let configuration = try Configurations.read(Configurations.smallest)
         let answer = try TokenAnswer(
             Array(TestTokens.token(payload: "{\(payload)}").utf8),
-            from: .init(source: "X", issuerTime: 1_000_000_000, localTime: 1_000_000_000), format: TokenAnswerFormat())
+            from: .init(from: TokenOrigin(.file, "X"), issuerTime: 1_000_000_000, localTime: 1_000_000_000),
+            format: TokenAnswerFormat())
         let report = TokenReport(
             answer, configuration, hostTime: UTCTime(millisecondsSince1970: 1_000_000_000_000))
         let last = report.lines.last.map { "\($0.name) \($0.text)" }
@@ -161,15 +124,18 @@ import WaypostTestSupport
             + #""authorization":{"vehicleId":"v"}"#
         let answer = try TokenAnswer(
             Array(TestTokens.token(payload: "{\(payload)}", header: #"{"alg":"HS256","kid":"k"}"#).utf8),
-            from: .init(source: "X", issuerTime: 1_000_000_000, localTime: 1_000_000_000), format: TokenAnswerFormat())
+            from: .init(from: TokenOrigin(.file, "X"), issuerTime: 1_000_000_000, localTime: 1_000_000_000),
+            format: TokenAnswerFormat())
         let report = TokenReport(
             answer, configuration, hostTime: UTCTime(millisecondsSince1970: 1_000_000_000_000))
-        #expect(report.verdict.problem?.contains("is signed with HS256") == true)
+        let context = AuthorizationContext(vehicleID: "v")
+        #expect(report.verdict.fault == .wrongClaims(.algorithm("HS256"), context))
+        #expect(
+            report.verdict.otherFaults == [.wrongClaims(.misspelled("vehicleId", claim: "vehicleid"), context)])
+        let slash = ClaimDoubt.noSlash(expected: "https://fleetengine.googleapis.com/")
+        #expect(report.verdict.warnings == [.doubtfulToken(.claims(slash, context))])
         let notes = report.lines.filter { $0.name == "note" }.map(\.text)
-        try #require(notes.count == 2, "\(notes)")
-        #expect(notes[0].contains("names its vehicle under vehicleId; let the issuer write"))
-        #expect(notes[1].contains("has an aud without the slash at its end; let the issuer set aud"))
-        #expect(report.lines.last?.text == report.verdict.problem)
+        #expect(notes == report.verdict.remarks && report.lines.last?.text == report.verdict.problem)
         for note in notes { #expect(report.summary.contains("; note: \(note)"), "\(report.summary)") }
     }
 

@@ -1,5 +1,6 @@
 import Conditions
 import FleetEngine
+import FleetEngineDelivery
 import GNSS
 import HTTPMessages
 import ReportedText
@@ -24,7 +25,8 @@ import WaypostTestSupport
     static let receiving = ReportingEvent.receiver(.receiving(source: "/dev/gnss"))
     static let missing = ReportingEvent.receiver(.waiting(source: "/dev/gnss", reason: "not there"))
     static let delivered = ReportingEvent.delivered(batch, traffic: Traffic(), took: .zero)
-    static let noToken = ReportingEvent.notPrepared(.noPermit(MissingPermit(.rejected, "the issuer answered 403")))
+    static let noToken = ReportingEvent.notPrepared(
+        .noPermit(MissingPermit(AuthorizationError(.refused, "the issuer answered 403"))))
     static let full = OutboxError(.full, "/o: no space is left")
     static let notStored = ReportingEvent.notStored(LocationUpdate(.sample(0)), full)
     static let unreadable = ReportingEvent.outboxFailed(OutboxError(.unusable, "/o: disk I/O error"))

@@ -39,7 +39,7 @@ let modules: [Module] = [
         "Core", "Reporting",
         ["TimeAndChance", "ReportedText", "GNSS"]),
     // What an operator should know of: the one place that words a failure.
-    Module("Core", "Conditions", ["TimeAndChance", "ReportedText", "GNSS", "Reporting"]),
+    Module("Core", "Conditions", ["TimeAndChance", "ReportedText", "GNSS", "VehicleAuthorization", "Reporting"]),
     // What every page with a track on it looks like.
     Module("Core", "TrackDrawing", ["TimeAndChance", "ReportedText", "GNSS", "CMath"]),
 

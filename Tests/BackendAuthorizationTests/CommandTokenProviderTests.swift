@@ -1,5 +1,6 @@
 import Glibc
 import LinuxPlatform
+import ReportedText
 import Testing
 import VehicleAuthorization
 import WaypostTestSupport
@@ -36,79 +37,73 @@ import WaypostTestSupport
         #expect(try await provider.token(for: van7).lifetime == .seconds(3600))
     }
 
+    /// What a program does, and what is known of it.
     @Test(
         arguments: [
+            ("exit 127", .exited(127, Output())),
+            ("echo first >&2; echo key missing >&2; exit 3", .exited(3, Output(lines: ["key missing", "first"]))),
+            ("printf '\\033[2Jkey\\tmissing\\n' >&2; exit 3", .exited(3, Output(lines: ["\u{FFFD}[2Jkey missing"]))),
+            ("echo 'one\n \ntwo' >&2; exit 3", .exited(3, Output(lines: ["two", "one"]))),
             (
-                "exit 0", AuthorizationError.Code.unusableAnswer,
-                "under \"VEHICLE_TOKEN_KEY\"; run it by hand as the service's user"
+                "echo 'begun\nERROR: no login\nsee the manual' >&2; exit 3",
+                .exited(3, Output(lines: ["ERROR: no login", "see the manual"]))
             ),
             (
-                "exit 127", .unavailable,
-                "status 127, saying nothing on standard error; run it by hand as the service's user"
+                "echo 'Traceback:\nValueError: no key' >&2; exit 3",
+                .exited(3, Output(lines: ["ValueError: no key"]))
             ),
-            ("echo first >&2; echo key missing >&2; exit 3", .unavailable, "failed with status 3: key missing"),
-            ("printf '\\033[2Jkey\\tmissing\\n' >&2; exit 3", .unavailable, "status 3: \u{FFFD}[2Jkey missing"),
-            (
-                "echo no login >&2", .unusableAnswer,
-                "gave no token; expected it on its standard output. It said: no login"
-            ),
-            ("echo 'one\n \ntwo' >&2; exit 3", .unavailable, "failed with status 3: two (its first line: one); run it"),
-            (
-                "echo 'begun\nERROR: no login\nsee the manual' >&2; exit 3", .unavailable,
-                "failed with status 3: ERROR: no login (its last line: see the manual)"
-            ),
-            (
-                "echo 'Traceback:\nValueError: no key' >&2; exit 3", .unavailable,
-                "failed with status 3: ValueError: no key"
-            ),
-            ("kill -9 $$", .unavailable, "was ended by signal 9"),
-            (
-                "exit 1", .unavailable,
-                "failed with status 1, saying nothing on standard error; run it by hand as the service's user"
-            ),
-            (
-                "echo \"$1\"; exit 3", .unavailable,
-                "status 3, saying nothing on standard error (what it said on standard output may be a token, and is not shown); "
-                    + "run it by hand"
-            ),
-            ("echo \"no $KEY: $1\" >&2; exit 1", .unavailable, "failed with status 1: no …: …"),
-            ("echo \"$1\" | fold -w 30 | sed -n 1p >&2; exit 1", .unavailable, "failed with status 1: …"),
-            ("head -c 100000 /dev/zero; sleep 100", .unusableAnswer, "wrote more than 64 KiB"),
-            ("echo '<html>'", .unusableAnswer, "gave a page"), ("sleep 100", .unavailable, "took longer than"),
-            (
-                "echo null; echo no login >&2", .unusableAnswer,
-                "gave no token; expected it on its standard output. It said"
-            ),
-            ("trap '' TERM; sleep 100 & wait", .unavailable, "took longer than"),
-            ("yes x >&2 & yes y >&2 & yes z >&2", .unavailable, "took longer than"),
-        ])
-    func failsInWords(script: String, code: AuthorizationError.Code, words: String) async throws {
-        let limit: Duration = words == "took longer than" ? .milliseconds(200) : .seconds(20)
+            ("kill -9 $$", .signalled(9, Output())), ("echo \"$1\"; exit 3", .exited(3, Output(hasOutput: true))),
+            ("echo \"no $KEY: $1\" >&2; exit 1", .exited(1, Output(lines: ["no …: …"]))),
+            ("echo \"$1\" | fold -w 30 | sed -n 1p >&2; exit 1", .exited(1, Output(lines: ["…"]))),
+            ("head -c 100000 /dev/zero; sleep 100", .tooMuchOutput),
+            ("sleep 100", .timedOut(.milliseconds(200), Output())),
+            ("trap '' TERM; sleep 100 & wait", .timedOut(.milliseconds(200), Output())),
+        ] as [(String, CommandFault)])
+    func fails(script: String, fault: CommandFault) async throws {
+        var limit = Duration.seconds(20)
+        if case .timedOut(let time, _) = fault { limit = time }
         let error = await #expect(throws: AuthorizationError.self) {
             try await provider(script, TestTokens.driver(vehicleID: "van-7"), limit: limit).token(for: van7)
         }
-        #expect(error?.code == code)
-        #expect(error?.description.hasPrefix("token command /bin/sh ") == true)
-        #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+        #expect(error?.fault == .commandFailed(origin, fault))
+    }
+
+    @Test(
+        arguments: [
+            ("exit 0", .nothing(isNull: false)), ("echo no login >&2", .nothingPrinted(said: ["no login"])),
+            ("echo null; echo no login >&2", .nothingPrinted(said: ["no login"])), ("echo '<html>'", .page),
+        ] as [(String, AnswerFault)])
+    func printsNoToken(script: String, fault: AnswerFault) async throws {
+        let error = await #expect(throws: AuthorizationError.self) { try await provider(script).token(for: van7) }
+        #expect(error?.fault == .unusableAnswer(origin, fault))
+    }
+
+    /// However much it says, it is ended, and the reader isn't held up.
+    @Test func endsAProgramThatWritesWithoutEnd() async throws {
+        let error = await #expect(throws: AuthorizationError.self) {
+            try await provider("yes x >&2 & yes y >&2 & yes z >&2", limit: .milliseconds(200)).token(for: van7)
+        }
+        guard case .commandFailed(_, .timedOut) = error?.fault else { throw try #require(error) }
+    }
+
+    private typealias Output = CommandFault.Output
+
+    private var origin: TokenOrigin {
+        TokenOrigin(.command, "/bin/sh", tokenKey: "VEHICLE_TOKEN_KEY", subject: van7.subject)
     }
 
     @Test func namesAProgramThatCannotBeStarted() async throws {
         let provider = try CommandTokenProvider(arguments: ["/nonexistent/program"], providerID: "p") { _ in }
-        let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
-        #expect(error?.code == .misconfigured)
-        #expect(
-            error?.description
-                == "token command /nonexistent/program cannot be started: authorization.command: there is no "
-                + "/nonexistent/program; check the path, and that the program is installed")
+        let fault = TokenFault.programUnusable(key: "authorization.command", .missing("/nonexistent/program"))
+        await #expect(throws: AuthorizationError(fault)) { try await provider.token(for: van7) }
     }
 
     @Test(arguments: [[], [""]])
     func needsAProgram(arguments: [String]) {
-        let error = #expect(throws: AuthorizationError.self) {
+        let fault = TokenFault.invalidSetting(key: "consumerAuthorization.command", .noProgram)
+        #expect(throws: AuthorizationError(fault)) {
             try CommandTokenProvider(arguments: arguments, section: "consumerAuthorization", providerID: "p") { _ in }
         }
-        #expect(error?.code == .misconfigured)
-        #expect(error?.description.hasPrefix("consumerAuthorization.command names no program") == true)
     }
 
     @Test func keepsItsDescriptorsToItself() async throws {

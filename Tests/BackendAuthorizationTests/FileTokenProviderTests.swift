@@ -1,4 +1,5 @@
 import Glibc
+import ReportedText
 import Testing
 import VehicleAuthorization
 import WaypostTestSupport
@@ -24,50 +25,44 @@ import WaypostTestSupport
         #expect(try await provider.token(for: van7).value == next)
     }
 
+    private func origin(_ path: String) -> TokenOrigin {
+        TokenOrigin(.file, path, tokenKey: "VEHICLE_TOKEN_KEY", subject: van7.subject)
+    }
+
     @Test(
         arguments: [
-            ("", 0o600, AuthorizationError.Code.unusableAnswer, "; let whoever writes the file write a token, and put"),
-            ("secret", 0o600, .unusableAnswer, "gave 6 bytes that are neither a JSON object nor a token"),
-            (#"{"VEHICLE_TOKEN_KEY":"eyJh"#, 0o600, .unusableAnswer, "was it cut off, or written in place?"),
+            ("", .nothing(isNull: false)), ("secret", .otherText(bytes: 6, mediaType: nil, hasLines: false)),
             (
-                String(TestTokens.driver(vehicleID: "van-7").dropLast(100)), 0o600, .unusableAnswer,
-                "expected 256 or more for RS256; was it cut off?"
+                #"{"VEHICLE_TOKEN_KEY":"eyJh"#,
+                .invalidJSON(.other, line: 1, column: 22, bytes: 26, mediaType: nil)
             ),
-            ("secret", 0o644, .misconfigured, "open to every user; run chmod o="),
-        ])
-    func isRefusedInWords(content: String, mode: Int, code: AuthorizationError.Code, words: String) async throws {
+        ] as [(String, AnswerFault)])
+    func holdsNoToken(content: String, fault: AnswerFault) async throws {
         let folder = try TemporaryFolder()
-        let path = try folder.write(content.utf8, to: "token", mode: mode)
+        let path = try folder.write(content.utf8, to: "token", mode: 0o600)
         let error = await #expect(throws: AuthorizationError.self) { try await provider(path).token(for: van7) }
-        #expect(error?.code == code)
-        #expect(error?.description.contains(words) == true)
-        #expect(error?.description.contains(path) == true)
-        #expect(error?.description.contains("secret\(path)") == false)
+        #expect(error?.fault == .unusableAnswer(origin(path), fault))
     }
 
-    @Test func missesItsFileInWords() async {
-        let error = await #expect(throws: AuthorizationError.self) {
-            try await provider("/nonexistent/token").token(for: van7)
-        }
-        #expect(
-            error?.description
-                == "token file /nonexistent/token cannot be read: No such file or directory; "
-                + "check the path, and whoever writes the file")
-    }
-
-    @Test func isALinkToItself() async throws {
+    @Test func needsItsFile() async throws {
         let folder = try TemporaryFolder()
-        try #require(unsafe symlink("token", folder.path("token")) == 0)
-        let error = await #expect(throws: AuthorizationError.self) {
-            try await provider(folder.path("token")).token(for: van7)
+        try #require(unsafe symlink("loop", folder.path("loop")) == 0)
+        let open = try folder.write("secret".utf8, to: "open", mode: 0o644)
+        for (path, problem) in [
+            ("/nonexistent/token", SourceFault.Problem.unreadable(.missing, "No such file or directory")),
+            (folder.path("loop"), .unreadable(.linkLoop, "Too many levels of symbolic links")),
+            (open, .openToEveryUser(isMounted: false)),
+        ] {
+            let fault = TokenFault.sourceUnusable(SourceFault("the token", .file(path), problem))
+            await #expect(throws: AuthorizationError(fault)) { try await provider(path).token(for: van7) }
         }
-        #expect(error?.description.hasSuffix("; the link leads back to itself: let it lead to the file") == true)
     }
 
     @Test func namesItsSectionOfTheConfiguration() async {
         let provider = FileTokenProvider(path: "/run/{tripId}", section: "consumerAuthorization", providerID: "p")
-        let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
-        #expect(error?.description.hasPrefix("consumerAuthorization.path asks for {tripId}") == true)
+        let fault = TokenFault.invalidSetting(
+            key: "consumerAuthorization.path", .noValue(placeholder: "tripId", van7))
+        await #expect(throws: AuthorizationError(fault)) { try await provider.token(for: van7) }
     }
 
     @Test(arguments: [(3599.0, false), (3600.0, true), (nil, false)] as [(Double?, Bool)])
@@ -80,9 +75,7 @@ import WaypostTestSupport
             _ = try await provider.token(for: van7)
             error = nil
         } catch let refusal { error = refusal }
-        #expect((error != nil) == isOver)
-        let words = "token file \(path) gave a token that was over already, judged by this host's clock, which is "
-        #expect(error?.description.hasPrefix(words) ?? !isOver, "\(error?.description ?? "")")
+        #expect(error?.fault == (isOver ? .expired(origin(path), .overWhenGiven(.synchronizedHost)) : nil))
     }
 
     /// Life when written, age of the file, what is left; `nil` when the clock cannot be right.

@@ -30,15 +30,18 @@ import VehicleAuthorization
 
     @Test(
         arguments: [
-            ("{vehicle}", AuthorizationError.Code.misconfigured, "{vehicle}"), ("/{}", .misconfigured, "{}"),
-            ("/{taskId}", .missingContext, "authorization.url asks for {taskId}, but the token is for vehicle vän"),
-            ("/{tripId}", .missingContext, "asks for {tripId}"), ("/{trackingId}", .missingContext, "{trackingId}"),
-        ])
-    func isRefused(template: String, code: AuthorizationError.Code, words: String) {
-        let error = #expect(throws: AuthorizationError.self) { try expand(template, .percent) }
-        #expect(error?.code == code)
-        #expect(error?.description.contains(words) == true)
+            ("{vehicle}", .unknownPlaceholder("vehicle")), ("/{}", .unknownPlaceholder("")),
+            ("/{taskId}", .noValue(placeholder: "taskId", context)),
+            ("/{tripId}", .noValue(placeholder: "tripId", context)),
+            ("/{trackingId}", .noValue(placeholder: "trackingId", context)),
+        ] as [(String, SettingFault)])
+    func isRejected(template: String, fault: SettingFault) {
+        #expect(throws: AuthorizationError(.invalidSetting(key: "authorization.url", fault))) {
+            try expand(template, .percent)
+        }
     }
+
+    private static let context = AuthorizationContext(vehicleID: "vän/7 \"x\"")
 
     @Test func ofTheTaskIsReplacedWhereThereIsOne() throws {
         #expect(try expand("/{taskId}", .percent, task: "t 1") == "/t%201")

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import ReportedText
 import Testing
 import VehicleAuthorization
 import WaypostTestSupport
@@ -14,44 +15,37 @@ import WaypostTestSupport
         if isRead {
             #expect(try template.value(environment: [:]).value == "secret")
         } else {
-            let error = #expect(throws: AuthorizationError.self) { try template.value(environment: [:]) }
-            #expect(error?.description.contains("run chmod o= /") == true)
-            #expect(error?.description.contains("secret\r") == false)
+            #expect(problem(template) == .openToEveryUser(isMounted: false))
         }
+    }
+
+    /// Why a header gets no value.
+    private func problem(_ template: HeaderTemplate, environment: [String: String] = [:]) -> SourceFault.Problem? {
+        let error = #expect(throws: AuthorizationError.self) { try template.value(environment: environment) }
+        #expect(error?.code == .misconfigured)
+        guard case .sourceUnusable(let fault) = error?.fault else { return nil }
+        #expect(fault.use == "header \(template.name)" && fault.source == template.secret.source)
+        return fault.problem
     }
 
     @Test(
         arguments: [
-            (
-                Secret.file("/nonexistent/key"),
-                "the file for header X, /nonexistent/key, cannot be read: No such file or directory; check the path"
-            ),
-            (.file("/"), "/, is not a file"), (.file("/dev/zero"), "/dev/zero, is not a file"),
-            (.environment("KEY"), "environment variable KEY, which is not set"),
-            (.environment("EMPTY"), "environment variable EMPTY, which is not set"),
-            (
-                .credential("key"),
-                "header X takes its value from the credential key, which is not there, for systemd has "
-            ),
-            (
-                .credential("/key"),
-                "header X takes its value from the credential /key, which no credential can be called"
-            ),
-        ])
-    func isMissedInWords(secret: Secret, words: String) {
-        let error = #expect(throws: AuthorizationError.self) {
-            try HeaderTemplate("X", secret).value(environment: ["EMPTY": ""])
-        }
-        #expect(error?.code == .misconfigured)
-        #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+            (Secret.file("/nonexistent/key"), .unreadable(.missing, "No such file or directory")),
+            (.file("/"), .notAFile), (.file("/dev/zero"), .notAFile), (.environment("KEY"), .notSet),
+            (.environment("EMPTY"), .notSet), (.credential("key"), .noCredentials), (.credential("/key"), .notAName),
+        ] as [(Secret, SourceFault.Problem)])
+    func isMissed(secret: Secret, problem: SourceFault.Problem) {
+        #expect(self.problem(HeaderTemplate("X", secret), environment: ["EMPTY": ""]) == problem)
     }
 
-    @Test(arguments: [("", "is empty"), (String(repeating: "x", count: 70_000), "is larger than 65536 bytes")])
-    func isRefusedWhenItsFileHoldsNone(content: String, words: String) throws {
+    @Test(
+        arguments: [
+            ("", .empty), (String(repeating: "x", count: 70_000), .tooLarge(maximumBytes: 65_536)),
+        ] as [(String, SourceFault.Problem)])
+    func isRejectedIfItsFileHoldsNone(content: String, problem: SourceFault.Problem) throws {
         let folder = try TemporaryFolder()
         let template = HeaderTemplate("X", .file(try folder.write(content.utf8, to: "key", mode: 0o600)))
-        let error = #expect(throws: AuthorizationError.self) { try template.value(environment: [:]) }
-        #expect(error?.description.contains(words) == true)
+        #expect(self.problem(template) == problem)
     }
 
     @Test(
@@ -74,35 +68,24 @@ import WaypostTestSupport
 
     @Test(
         arguments: [
-            (Array("key\nother".utf8), "has more than one line; write the value alone, in one line"),
-            (Array("key".utf16).flatMap { [UInt8($0), 0] }, "is not text in UTF-8, perhaps UTF-16; write it anew"),
-            ([0xFF, 0xFE, 0x6B, 0], "is not text in UTF-8"),
-            (
-                Array(#"{"type": "service_account", "private_key": "-----BEGIN"}"#.utf8),
-                "holds the key of a service account, with which whoever has it can sign; keep it in the backend, and"
-            ),
-        ] as [([UInt8], String)])
-    func isOneLineOfTextInAHeader(content: [UInt8], words: String) throws {
+            (Array("key\nother".utf8), .severalLines), (Array("key".utf16).flatMap { [UInt8($0), 0] }, .notUTF8),
+            ([0xFF, 0xFE, 0x6B, 0], .notUTF8),
+            (Array(#"{"type": "service_account", "private_key": "-----BEGIN"}"#.utf8), .serviceAccountKey),
+        ] as [([UInt8], SourceFault.Problem)])
+    func isOneLineOfTextInAHeader(content: [UInt8], problem: SourceFault.Problem) throws {
         let folder = try TemporaryFolder()
         let path = try folder.write(content, to: "key", mode: 0o600)
-        let error = #expect(throws: AuthorizationError.self) {
-            try HeaderTemplate("Authorization", .file(path), scheme: .bearer).value(environment: [:])
-        }
-        #expect(error?.code == .misconfigured)
-        let expected = "header Authorization cannot take its value from the file \(path), which \(words)"
-        #expect(error?.description.hasPrefix(expected) == true, "\(error?.description ?? "")")
+        #expect(self.problem(HeaderTemplate("Authorization", .file(path), scheme: .bearer)) == problem)
     }
 
     @Test(arguments: ["Basic dXNlcjpw", "\"key\"", "key of van-7"])
     func isAKeyAloneBehindBearer(secret: String) {
-        let error = #expect(throws: AuthorizationError.self) {
-            try HeaderTemplate("Authorization", .literal(secret), scheme: .bearer).value(environment: [:])
-        }
-        #expect(error?.code == .misconfigured)
-        #expect(
-            error?.description.contains(" must hold the key alone, without quotes, spaces or the word of another")
-                == true)
-        #expect(error?.description.contains(secret) == false)
+        #expect(problem(HeaderTemplate("Authorization", .literal(secret), scheme: .bearer)) == .notAKey)
+    }
+
+    @Test func ofTheSchemeBasicIsAPair() {
+        let template = HeaderTemplate("Authorization", .environment("KEY"), scheme: .basic)
+        #expect(problem(template, environment: ["KEY": "secret"]) == .notAPair)
     }
 
     @Test func isHandedOverBySystemd() throws {
@@ -113,52 +96,20 @@ import WaypostTestSupport
         try folder.write("\n".utf8, to: "unset", mode: 0o400)
         let environment = ["CREDENTIALS_DIRECTORY": folder.url.path]
         #expect(try Secret.credential("key").text(for: "header X", environment: environment) == "secret")
-        for (name, words) in [
-            (
-                "none",
-                "header X takes its value from the credential none, which systemd has not handed over; "
-                    + "name it in the unit (LoadCredential or LoadCredentialEncrypted)"
-            ),
-            (
-                "unset",
-                "header X takes its value from the credential unset, which systemd has not handed over; "
-                    + "name it in the unit (LoadCredential or LoadCredentialEncrypted)"
-            ), ("empty", "the credential for header X, \(folder.path("empty")), is empty; write the value to it"),
+        for (name, problem) in [
+            ("none", SourceFault.Problem.noSuchCredential), ("unset", .noSuchCredential), ("empty", .empty),
         ] {
-            let error = #expect(throws: AuthorizationError.self) {
-                try Secret.credential(name).text(for: "header X", environment: environment)
-            }
-            #expect(error?.description == words)
+            #expect(self.problem(HeaderTemplate("X", .credential(name)), environment: environment) == problem)
         }
     }
 
-    @Test func ofTheSchemeBasicIsAPair() throws {
+    @Test func isKeptFromEverybodyIfOthersCanReadIt() throws {
         let folder = try TemporaryFolder()
-        let path = try folder.write("secret".utf8, to: "key", mode: 0o600)
-        let environment = ["CREDENTIALS_DIRECTORY": folder.url.path, "KEY": "secret"]
-        for (secret, source) in [
-            (Secret.literal("secret"), "its text"), (.file(path), "the file \(path)"),
-            (.environment("KEY"), "the environment variable KEY"), (.credential("key"), "the credential key"),
-        ] {
-            let template = HeaderTemplate("Authorization", secret, scheme: .basic)
-            let error = #expect(throws: AuthorizationError.self) { try template.value(environment: environment) }
-            #expect(
-                error?.description
-                    == "header Authorization has the scheme basic, for which \(source) must read user:password")
-        }
-    }
-
-    @Test func isRefusedToEverybodyWhenSomebodyElseReadsIt() throws {
-        let folder = try TemporaryFolder()
-        try SecretFile.require(
-            try folder.write("key".utf8, to: "closed", mode: 0o600), as: "authorization.clientKeyFile")
+        let use = "authorization.clientKeyFile"
+        try SecretFile.require(try folder.write("key".utf8, to: "closed", mode: 0o600), for: use)
         let open = try folder.write("key".utf8, to: "open", mode: 0o644)
-        let error = #expect(throws: AuthorizationError.self) {
-            try SecretFile.require(open, as: "authorization.clientKeyFile")
-        }
-        #expect(
-            error?.description
-                == "authorization.clientKeyFile \(open) holds a secret and is open to every user; run chmod o= \(open)")
+        let fault = SourceFault(use, .file(open), .openToEveryUser(isMounted: false))
+        #expect(throws: AuthorizationError(.sourceUnusable(fault))) { try SecretFile.require(open, for: use) }
     }
 
     /// Docker and Kubernetes mount a secret with mode 0444 unless they are asked for another one.
@@ -168,10 +119,7 @@ import WaypostTestSupport
         let disk = try TinyFileSystem(at: folder.path("secrets"), megabytes: 1)
         let path = try folder.write("key".utf8, to: "secrets/key", mode: 0o444)
         try disk.setReadOnly(true)
-        let error = #expect(throws: AuthorizationError.self) { try SecretFile.require(path, as: "token file") }
-        #expect(
-            error?.description
-                == "token file \(path) holds a secret and is open to every user; mount it with mode 0440 (mode of a Docker "
-                + "secret, defaultMode of a Kubernetes volume)")
+        let fault = SourceFault("the token", .file(path), .openToEveryUser(isMounted: true))
+        #expect(throws: AuthorizationError(.sourceUnusable(fault))) { try SecretFile.require(path, for: "the token") }
     }
 }

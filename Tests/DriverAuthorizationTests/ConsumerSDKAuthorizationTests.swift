@@ -30,7 +30,7 @@ import WaypostTestSupport
         for await _ in clock.sleeps { break }
         clock.advance(by: .seconds(10))
         let error = await #expect(throws: AuthorizationError.self) { try await asking.value }
-        #expect(error?.description == "the provider did not call back within 10 s")
+        #expect(error?.fault == .providerFailed(.notCalledBack(.seconds(10))))
     }
 
     @Test(arguments: [

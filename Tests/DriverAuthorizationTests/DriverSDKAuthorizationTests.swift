@@ -1,6 +1,7 @@
 import DriverAuthorization
 import Foundation
 import LinuxPlatform
+import ReportedText
 import Testing
 import VehicleAuthorization
 import WaypostTestSupport
@@ -26,7 +27,7 @@ import WaypostTestSupport
                 completion("first", nil)
                 completion("second", nil)
                 completion(nil, CompletionProvider.Failure.missingAuthorizationContext)
-            }, report: { warning in told.withLock { $0.append(warning.description) } })
+            }, report: { warning in told.withLock { $0.append("\(warning)") } })
         #expect(try await provider.token(for: context).value == "first")
         #expect(try await provider.token(for: context).value == "first")
         let warnings = told.withLock { $0 }
@@ -60,19 +61,17 @@ import WaypostTestSupport
     /// What it calls back with, and what the caller gets.
     @Test(
         arguments: [
-            (nil as String?, false, AuthorizationError.Code.unusableAnswer, "neither a token nor an error"),
-            ("", false, .unusableAnswer, "neither a token nor an error"),
-            (nil, true, .unavailable, "the provider failed: "),
-        ])
-    func failsInWords(token: String?, fails: Bool, code: AuthorizationError.Code, words: String) async {
+            (nil, false, .emptyAnswer),
+            ("", false, .emptyAnswer),
+            (nil, true, .failed("app, code 7")),
+        ] as [(String?, Bool, ProviderFault)])
+    func fails(token: String?, fails: Bool, fault: ProviderFault) async {
         let provider = DriverSDKAuthorization(
             CompletionProvider { completion, _ in
                 completion(token, fails ? NSError(domain: "app", code: 7, userInfo: ["token": "secret"]) : nil)
             })
         let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: context) }
-        #expect(error?.code == code)
-        #expect(error?.description.contains(words) == true)
-        #expect(error?.description.contains("secret") == false)
+        #expect(error?.fault == .providerFailed(fault))
     }
 
     /// What went wrong in the app, and the words for it.
@@ -92,15 +91,14 @@ import WaypostTestSupport
     func namesWhatFailed(error: any Error & Sendable, words: String) async {
         let provider = DriverSDKAuthorization(AsyncProvider { _ in throw error })
         let failure = await #expect(throws: AuthorizationError.self) { try await provider.token(for: context) }
-        #expect(failure?.description == "the provider failed: \(words)")
+        #expect(failure?.fault == .providerFailed(.failed(ReportedText(words))))
     }
 
     @Test func withoutAFormIsTold() async {
         let error = await #expect(throws: AuthorizationError.self) {
             try await DriverSDKAuthorization(EmptyProvider()).token(for: context)
         }
-        #expect(error?.code == .unusableAnswer)
-        #expect(error?.description.contains("implement it") == true)
+        #expect(error?.fault == .providerFailed(.noCompletionForm) && error?.code == .unusableAnswer)
     }
 
     @Test func thatNeverCallsIsGivenUp() async throws {
@@ -117,7 +115,7 @@ import WaypostTestSupport
         clock.advance(by: .seconds(30))
         let error = await #expect(throws: AuthorizationError.self) { try await asking.value }
         #expect(error?.code == .unavailable)
-        #expect(error?.description == "the provider did not call back within 30 s")
+        #expect(error?.fault == .providerFailed(.notCalledBack(.seconds(30))))
     }
 
     /// A provider that loses its first completion handler and calls it when it is asked for another vehicle.
@@ -236,7 +234,7 @@ import WaypostTestSupport
         let other = AuthorizationContext(vehicleID: "van-8")
         for _ in 0..<10 {
             let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: other) }
-            #expect(error?.description.contains("has not returned from an earlier fetchToken") == true)
+            #expect(error?.fault == .providerFailed(.busy))
         }
         #expect(calls.withLock { $0 } == 1)
         opening.withLock { $0 }?.resume()
@@ -276,14 +274,14 @@ import WaypostTestSupport
         for await _ in clock.sleeps.prefix(2) {}
         clock.advance(by: .seconds(30))
         let error = await #expect(throws: AuthorizationError.self) { try await asking.value }
-        #expect(error?.description == "the provider did not call back within 30 s")
+        #expect(error?.fault == .providerFailed(.notCalledBack(.seconds(30))))
         let wait = await #expect(throws: AuthorizationError.self) { try await held.value }
-        #expect(wait?.description == "the provider was held up by another fetchToken for 30 s")
+        #expect(wait?.fault == .providerFailed(.heldUp(.seconds(30))))
         #expect(told.withLock { $0 }.map { $0.contains("it blocks the thread that calls it") } == [true])
         // As long as it is stuck it is not called again, and the caller hears of it at once.
         let other = AuthorizationContext(vehicleID: "van-8")
         let second = await #expect(throws: AuthorizationError.self) { try await provider.token(for: other) }
-        #expect(second?.description.contains("has not returned from an earlier fetchToken") == true)
+        #expect(second?.fault == .providerFailed(.busy))
         opening.signal()
         // Back from there it is as good as before; its late answer was for nobody.
         var token: AuthorizationToken?

@@ -127,7 +127,7 @@ import WaypostTestSupport
     ])
     func tellsWhyThereIsNoToken(code: AuthorizationError.Code, cause: MissingPermit.Cause) {
         let missing = MissingPermit(AuthorizationError(code, "words", retryAfter: .seconds(7)))
-        #expect(missing == MissingPermit(cause, "words", retryAfter: .seconds(7)))
+        #expect(missing == MissingPermit(cause, TokenFault.reported(code, "words"), retryAfter: .seconds(7)))
     }
 
     @Test(arguments: [

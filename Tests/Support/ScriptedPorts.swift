@@ -2,6 +2,8 @@ package import FleetEngine
 package import FleetEngineDelivery
 package import HTTPMessages
 import LinuxPlatform
+import ReportedText
+package import Reporting
 package import VehicleAuthorization
 
 /// A provider that answers from a closure, and remembers what it was asked and told.
@@ -53,6 +55,13 @@ package final class ScriptedAuthorization: VehicleAuthorization {
     }
 
     package func networkReturned() async { log.withLock { $0.networkReturns += 1 } }
+}
+
+extension MissingPermit {
+    /// What a provider's own message makes of it.
+    package init(_ cause: Cause, _ message: String, retryAfter: Duration? = nil) {
+        self.init(cause, TokenFault.reported(.unavailable, ReportedText(message)), retryAfter: retryAfter)
+    }
 }
 
 /// A transport that answers from a closure and remembers what it was asked.

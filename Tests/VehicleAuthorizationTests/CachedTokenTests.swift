@@ -1,4 +1,5 @@
 import LinuxPlatform
+import ReportedText
 import Testing
 import VehicleAuthorization
 import WaypostTestSupport
@@ -111,8 +112,7 @@ import WaypostTestSupport
                 clock.advance(by: sleep)
             }
             let error = await #expect(throws: AuthorizationError.self) { try await caller.value }
-            #expect(error?.code == .unavailable)
-            #expect(error?.detail.description == "the token provider gives neither a token nor an error for 60 s")
+            #expect(error?.fault == .providerFailed(.silent(.seconds(60))))
         }
         gate.open()
         #expect(try await cached.token(for: van7).lifetime == .seconds(3480), "it counts from the call")
@@ -217,7 +217,7 @@ import WaypostTestSupport
             })
         #expect(try await cached.token(for: AuthorizationContext(tripID: "t1")).lifetime == .seconds(3600))
         let error = await #expect(throws: AuthorizationError.self) { try await cached.token(for: van7) }
-        #expect(error?.detail.contains("names no vehicle") == true)
+        #expect(error?.fault == .wrongClaims(.noSubject(claim: "vehicleid or deliveryvehicleid"), van7))
     }
 
     /// A provider that stops by itself while somebody waits has failed; nobody waits for ever, nobody asks in a loop.

@@ -126,7 +126,7 @@ import WaypostTestSupport
             token: try claims(#"{"exp":\#(Int(Self.issued) + 3600)}"#), stated: nil, format: .automatic,
             issuerTime: nil, localTime: Self.issued + offset)
         #expect(expiry.lifetime == seconds.map { .seconds($0) })
-        #expect(expiry.clockDoubt?.contains("let the issuer set iat") == (seconds == nil ? true : nil))
+        #expect(expiry.clockDoubt == (seconds == nil ? .unjudged : nil))
     }
 
     /// `iat` that is no time of issue does not make a token immortal.
@@ -144,33 +144,35 @@ import WaypostTestSupport
     /// latest, and the doubt; nothing of it ends the token.
     @Test(
         arguments: [
-            (.number(1800), .secondsFromNow, 1800, "is renewed by the earlier. Let the issuer state the same end"),
-            (.number(20), .secondsFromNow, 60, "is renewed by the earlier"),
-            (.number(7200), .secondsFromNow, nil, "exp counts. Let the issuer state the same end in both"),
-            (.number(3600), .epochSeconds, nil, "in the format epochSeconds; the token's own exp counts. Set expirat"),
-            (.number(issued + 3600), .secondsFromNow, nil, "Set expirationFormat to automatic"),
-            (.number(issued + 3600), .epochMilliseconds, nil, "Set expirationFormat to automatic"),
-            (.number(issued - 3600), .automatic, 300, "ended 3600 s ago, its own exp leaves 3600 s; it is used"),
-            (.number(-1), .automatic, nil, "in seconds since 1970, or leave it out"),
-            (.number(.nan), .automatic, nil, "or leave it out"), (.number(.infinity), .secondsFromNow, nil, "leave it"),
-            (
-                .unreadable, .automatic, nil,
-                "\"TTL\" soon is no expiry; the token's own exp counts. Let the issuer write"
-            ),
-            (.time(issued + 3600), .secondsFromNow, nil, nil), (.time(issued + 1800), .automatic, 1800, "the earlier"),
-            (.span(3600), .epochMilliseconds, nil, nil), (.span(-5), .automatic, 300, "ended 5 s ago"),
-            (.span(1e300), .automatic, nil, "is no expiry"),
-        ] as [(StatedExpiry.Meaning, ExpirationFormat, Int?, String?)])
+            (.number(1800), .secondsFromNow, 1800, .stated(1800)), (.number(20), .secondsFromNow, 60, .stated(20)),
+            (.number(7200), .secondsFromNow, nil, .stated(7200)), (.number(3600), .epochSeconds, nil, .otherFormat),
+            (.number(issued + 3600), .secondsFromNow, nil, .otherFormat),
+            (.number(issued + 3600), .epochMilliseconds, nil, .otherFormat),
+            (.number(issued - 3600), .automatic, 300, .stated(-3600)), (.number(-1), .automatic, nil, .unreadable),
+            (.number(.infinity), .secondsFromNow, nil, .unreadable), (.unreadable, .automatic, nil, .unreadable),
+            (.time(issued + 3600), .secondsFromNow, nil, nil), (.time(issued + 1800), .automatic, 1800, .stated(1800)),
+            (.span(3600), .epochMilliseconds, nil, nil), (.span(-5), .automatic, 300, .stated(-5)),
+            (.span(1e300), .automatic, nil, .unreadable),
+        ] as [(StatedExpiry.Meaning, ExpirationFormat, Int?, Doubt?)])
     func isNotEndedByWordsBesideTheToken(
-        meaning: StatedExpiry.Meaning, format: ExpirationFormat, reuse: Int?, doubt: String?
+        meaning: StatedExpiry.Meaning, format: ExpirationFormat, reuse: Int?, doubt: Doubt?
     ) throws {
         let token = try claims(#"{"iat":\#(Int(Self.issued)),"exp":\#(Int(Self.issued) + 3600)}"#)
         let stated = StatedExpiry(key: "TTL", text: "soon", meaning: meaning)
         let expiry = TokenExpiry(token: token, stated: stated, format: format, issuerTime: nil, localTime: 0)
         #expect(expiry.lifetime == .seconds(3600))
         #expect(expiry.reuse == reuse.map { .seconds($0) })
-        #expect(expiry.statedDoubt?.contains(doubt ?? "") == (doubt == nil ? nil : true), "\(expiry.statedDoubt ?? "")")
+        let expected: ExpiryDoubt? =
+            switch doubt {
+            case .stated(let seconds): .stated(stated, seconds: seconds, own: 3600)
+            case .otherFormat: .otherFormat(stated, format, hasOwn: true)
+            case .unreadable: .unreadable(stated, hasOwn: true)
+            case nil: nil
+            }
+        #expect(expiry.statedDoubt == expected)
     }
+
+    enum Doubt: Sendable { case stated(Int), otherFormat, unreadable }
 
     /// `Date` and this machine's clock, in seconds since `iat`, of a token of an hour: its life, and whether a doubt
     /// shortens its reuse. Only where both clocks are past its end is it over.

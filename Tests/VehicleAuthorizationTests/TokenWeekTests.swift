@@ -1,4 +1,5 @@
 import LinuxPlatform
+import ReportedText
 import Testing
 import TimeAndChance
 import VehicleAuthorization
@@ -203,12 +204,13 @@ private final class WeekIssuer: VehicleAuthorization {
                     problem = "a token that is not its own"
                 }
             case .failure(let error as AuthorizationError):
+                let another = TokenFault.wrongClaims(.otherSubject(["another"]), context)
                 problem =
                     switch error.code {
                     case .unavailable: nil
-                    case .unusableAnswer: error.detail.contains("is for vehicle another") ? nil : error.detail
+                    case .unusableAnswer: error.fault == another ? nil : "\(error)"
                     case .cancelled: gaveUp ? nil : "cancelled, but not by its caller"
-                    case .missingContext, .refused, .misconfigured: error.detail
+                    case .missingContext, .refused, .misconfigured: "\(error)"
                     }
             case .failure(let error): problem = "\(error)"
             }

@@ -44,7 +44,7 @@ package final class CommandTokenProvider: TokenProvider {
         report: @escaping @Sendable (AuthorizationWarning) -> Void
     ) throws(AuthorizationError) {
         guard let program = arguments.first, !program.isEmpty else {
-            throw AuthorizationError(.misconfigured, "\(section).command names no program; write [\"/path/to/it\"]")
+            throw AuthorizationError(.invalidSetting(key: "\(section).command", .noProgram))
         }
         self.arguments = arguments
         self.section = section
@@ -57,10 +57,7 @@ package final class CommandTokenProvider: TokenProvider {
         self.present = present
         self.report = report
         if ChildTable.cannotFindChildren {
-            report(
-                .brokenContract(
-                    "/proc is another namespace's: what token command \(program) leaves behind is not found and keeps "
-                        + "running; mount the right one (mount -t proc proc /proc)"))
+            report(.processesHidden(command: program))
         }
     }
 
@@ -70,63 +67,48 @@ package final class CommandTokenProvider: TokenProvider {
         for argument in arguments {
             expanded.append(try placeholders.expanding(argument, .verbatim, name: "\(section).command"))
         }
-        let source = "token command \(arguments[0])"
+        let origin = TokenOrigin(
+            .command, arguments[0], section: section, tokenKey: format.tokenKey, subject: context.subject)
         let added = try await addedVariables()
         let secrets = Array(added.values)
         let child = ChildProcess(
             arguments: expanded, environment: childEnvironment(for: context, adding: added), timeLimit: timeLimit)
         let outcome: ChildProcess.Outcome
-        do { outcome = try await child.run() } catch {
-            throw await startFailure(error, of: expanded[0], source)
-        }
-        tell(outcome.remains, of: source)
-        if let failure = failure(outcome, source, secrets) { throw failure }
-        if AnswerKind(outcome.standardOutput) == .nothing, let words = Self.complaint(outcome, secrets) {
-            throw AuthorizationError(
-                .unusableAnswer, "\(source) gave no token; expected it on its standard output. It said: \(words)")
+        do { outcome = try await child.run() } catch { throw await startFailure(error, of: expanded[0]) }
+        tell(outcome.remains, of: origin)
+        let said = Self.lastWords(outcome, secrets)
+        if let failure = failure(outcome, origin, said) { throw AuthorizationError(failure) }
+        if !said.isEmpty, AnswerKind(outcome.standardOutput) == .nothing {
+            throw AuthorizationError(.unusableAnswer(origin, .nothingPrinted(said: said)))
         }
         return try TokenAnswer(
             outcome.standardOutput,
-            from: .init(
-                source: source, localTime: wallClock(), present: present(), secrets: secrets, means: .command,
-                section: section, subject: context.subject),
-            format: format)
+            from: .init(from: origin, localTime: wallClock(), present: present(), secrets: secrets), format: format)
     }
 
-    private func startFailure(
-        _ error: SystemError, of program: String, _ source: String
-    ) async -> AuthorizationError {
+    private func startFailure(_ error: SystemError, of program: String) async -> AuthorizationError {
+        let key = "\(section).command"
         if error.number == EAGAIN || error.number == ENOMEM {
-            return AuthorizationError(.unavailable, "\(source) cannot be started now: \(error.outOfResources)")
+            return AuthorizationError(.noResources(key, "\(error.reason)"))
         }
         // The kernel names no file: it is the program, or what its standard input is taken from.
         if error.number == ENOENT, !ChildProcess.hasNullDevice {
-            return AuthorizationError(
-                .misconfigured,
-                "\(source) cannot be started: \(error.reason); /dev/null is missing, make it (mknod -m 666 /dev/null c 1 3)"
-            )
+            return AuthorizationError(.programUnusable(key: key, .noNullDevice))
         }
         let found = await onThreadIfAny(named: "waypost-program") {
             TokenProgram.problem(of: program, refusal: error.number)
         }
-        let problem = if case .success(let problem?) = found { problem } else { "\(error.reason); check it" }
-        return AuthorizationError(.misconfigured, "\(source) cannot be started: \(section).command: \(problem)")
+        let problem: ProgramFault =
+            if case .success(let problem?) = found { problem } else { .notStarted(program, "\(error.reason)") }
+        return AuthorizationError(.programUnusable(key: key, problem))
     }
 
-    private func tell(_ remains: ChildTable.Remains, of source: String) {
-        let words: String
-        if let first = remains.refused.first {
-            words =
-                "\(source) left process \(first) running, which could not be ended; it is not started again before that "
-                + "has ended, so end process \(first), and let the command end what it starts"
-        } else if remains.unended > 0 {
-            words =
-                "\(source) left \(remains.unended) processes running, which are still being ended; it is not started "
-                + "again before they have, so let the command end what it starts"
-        } else {
-            return
+    private func tell(_ remains: ChildTable.Remains, of source: TokenOrigin) {
+        let first = remains.refused.first.map { Int($0) }
+        guard first != nil || remains.unended > 0 else { return }
+        if !hasReportedStrays.withLock({ exchange(&$0, with: true) }) {
+            report(.processesLeft(command: source.place, count: remains.unended, unendable: first))
         }
-        if !hasReportedStrays.withLock({ exchange(&$0, with: true) }) { report(.brokenContract(words)) }
     }
 
     private func addedVariables() async throws(AuthorizationError) -> [String: String] {
@@ -155,61 +137,39 @@ package final class CommandTokenProvider: TokenProvider {
     }
 
     private func failure(
-        _ outcome: ChildProcess.Outcome, _ source: String, _ secrets: [String]
-    ) -> AuthorizationError? {
-        let silence =
-            ", saying nothing on standard error"
-            + (outcome.standardOutput.isEmpty
-                ? "" : " (what it said on standard output may be a token, and is not shown)")
-        let complaint =
-            (Self.complaint(outcome, secrets).map { ": \($0)" } ?? silence) + "; run it by hand as the service's user"
+        _ outcome: ChildProcess.Outcome, _ origin: TokenOrigin, _ said: [ReportedText]
+    ) -> TokenFault? {
+        let output = CommandFault.Output(lines: said, hasOutput: !outcome.standardOutput.isEmpty)
         return switch outcome.ending {
         case .exited(0): nil
-        case .exited(let status):
-            AuthorizationError(.unavailable, "\(source) failed with status \(status)\(complaint)")
-        case .signalled(let signal):
-            AuthorizationError(.unavailable, "\(source) was ended by signal \(signal)\(complaint)")
-        case .timedOut:
-            AuthorizationError(
-                .unavailable,
-                "\(source) took longer than \(timeLimit.secondsText) and was ended\(complaint), or raise "
-                    + "\(section).timeoutSeconds if it needs longer")
-        case .tooMuchOutput:
-            AuthorizationError(
-                .unusableAnswer, "\(source) wrote more than 64 KiB; expected the token or a small JSON object")
-        case .stillRuns(let processID):
-            AuthorizationError(
-                .unavailable,
-                "\(source): process \(processID) of it could not be ended, as it runs as another user; it is not started "
-                    + "again before that has ended, so end process \(processID)")
-        case .isBeingEnded(let count):
-            AuthorizationError(
-                .unavailable,
-                "\(source): processes of it are still being ended (\(count)), as they start others without end or wait "
-                    + "for a device; it is not started again before they have")
-        case .cancelled: AuthorizationError(.cancelled, "\(source) was ended because the token is no longer needed")
+        case .exited(let status): .commandFailed(origin, .exited(Int(status), output))
+        case .signalled(let signal): .commandFailed(origin, .signalled(Int(signal), output))
+        case .timedOut: .commandFailed(origin, .timedOut(timeLimit, output))
+        case .tooMuchOutput: .commandFailed(origin, .tooMuchOutput)
+        case .stillRuns(let processID): .commandFailed(origin, .stillRuns(processID: Int(processID)))
+        case .isBeingEnded(let count): .commandFailed(origin, .isBeingEnded(count))
+        case .cancelled: .cancelled
         }
     }
 
     /// The line of its standard error that says error, or its last, and then its last or first; each shortened, without
-    /// secrets. `nil` when it said nothing.
-    private static func complaint(_ outcome: ChildProcess.Outcome, _ secrets: [String]) -> String? {
+    /// secrets. Empty if it said nothing.
+    private static func lastWords(_ outcome: ChildProcess.Outcome, _ secrets: [String]) -> [ReportedText] {
         let lines = outcome.standardError.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
             .filter { !$0.allSatisfy { $0 == 0x20 || $0 == 0x09 } }
-        guard let first = lines.first, let last = lines.last else { return nil }
-        func shown(_ line: some Sequence<UInt8>) -> String {
-            ReportedText(bytes: line, without: secrets, limit: 200).description
+        func shown(_ line: some Sequence<UInt8>) -> ReportedText {
+            ReportedText(bytes: line, without: secrets, limit: 200)
         }
-        if let error = lines.suffix(100).map(shown).last(where: saysError), error != shown(last) {
-            return "\(error) (its last line: \(shown(last)))"
+        guard let first = lines.first.map(shown), let last = lines.last.map(shown) else { return [] }
+        if let error = lines.suffix(100).map(shown).last(where: saysError) {
+            return error == last ? [last] : [error, last]
         }
-        guard lines.count > 1, !saysError(shown(last)) else { return shown(last) }
-        return "\(shown(last)) (its first line: \(shown(first)))"
+        return lines.count > 1 ? [last, first] : [last]
     }
 
     /// Whether a word of it is, or ends with, one that programs use of a failure (`ValueError`).
-    private static func saysError(_ line: String) -> Bool {
-        line.lowercased().split { !$0.isLetter }.contains { word in
+    private static func saysError(_ line: ReportedText) -> Bool {
+        line.description.lowercased().split { !$0.isLetter }.contains { word in
             ["error", "errors", "fatal", "failed", "denied"].contains(word) || word.hasSuffix("error")
                 || word.hasSuffix("exception")
         }

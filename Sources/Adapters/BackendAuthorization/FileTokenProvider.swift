@@ -34,22 +34,19 @@ package final class FileTokenProvider: TokenProvider {
     package func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {
         let path = try Placeholders(providerID: providerID, context: context)
             .expanding(pathTemplate, .percent, name: "\(section).path")
-        let content = try await readOnThread(named: "waypost-token", for: "token file \(path)") {
-            () throws(AuthorizationError) in try SecretFile.read(path, as: "token file", limit: 64 * 1024)
+        let content = try await readOnThread(named: "waypost-token", for: "\(section).path") {
+            () throws(AuthorizationError) in try SecretFile.read(path, for: "the token", limit: 64 * 1024)
         }
         let answer = try TokenAnswer(
             content.bytes,
             from: .init(
-                source: "token file \(path)", localTime: content.modifiedAt, present: present(), means: .file,
-                section: section, subject: context.subject),
+                from: TokenOrigin(
+                    .file, path, section: section, tokenKey: format.tokenKey, subject: context.subject),
+                localTime: content.modifiedAt, present: present()),
             format: format)
         let life = answer.token.lifetime
         let left = Self.lifetime(life, writtenAt: content.modifiedAt, now: wallClock())
-        return answer.living(
-            left,
-            doubt: life != nil && left == nil
-                ? "the file seems older than its token can be, or this host's clock is wrong; let whoever writes it write a "
-                    + "new token" : nil)
+        return answer.living(left, doubt: life != nil && left == nil ? .oldFile : nil)
     }
 
     /// What is left of `lifetime`, which began when the file was written.

@@ -1,18 +1,17 @@
+import ReportedText
 import StrictJSON
 import TimeAndChance
 import VehicleAuthorization
 
 /// The token in an issuer's answer: a JSON Web Token in JSON under its key, or bare.
 struct FoundToken: Sendable {
-    enum Place: Sendable { case underKey, jsonString, bareText }
-
     /// Without white space around it.
     let text: String
-    let place: Place
+    let place: AnswerFault.Place
     /// What the answer states about the token's end.
     private(set) var statedEnd: JSONValue?
 
-    init(in bytes: [UInt8], _ format: TokenAnswerFormat) throws(TokenAnswerProblem) {
+    init(in bytes: [UInt8], _ format: TokenAnswerFormat, from origin: TokenAnswer.Origin) throws(AnswerFault) {
         switch AnswerKind(bytes) {
         case .nothing: throw .nothing(isNull: bytes.contains(UInt8(ascii: "n")))
         case .page: throw .page
@@ -21,43 +20,55 @@ struct FoundToken: Sendable {
         case .text(let content):
             text = Self.stripped(content)
             place = .bareText
-            guard text.hasPrefix("ey") else { throw .otherText(text) }  // as `{"` in base64url
+            guard text.hasPrefix("ey") else {  // as `{"` in base64url
+                if let lookalike = AnswerFault.Lookalike(text) { throw .lookalike(lookalike, place) }
+                let hasLines = text.utf8.contains(UInt8(ascii: "\n"))
+                throw .otherText(bytes: bytes.count, mediaType: origin.shownMediaType, hasLines: hasLines)
+            }
         case .json(let document):
             let answer: JSONValue
             do { answer = try JSONValue(parsing: document) } catch {
-                throw .invalidJSON(error, TokenAnswerProblem.Mistake(in: document))
+                throw .invalidJSON(
+                    AnswerFault.Mistake(in: document), line: error.line, column: error.column, bytes: bytes.count,
+                    mediaType: origin.shownMediaType)
             }
             if let bare = answer.stringValue {
                 text = Self.stripped(bare)
                 place = .jsonString
             } else {
-                text = try Self.token(in: answer, under: format.tokenKey)
+                text = try Self.token(in: answer, under: format.tokenKey, from: origin)
                 place = .underKey
                 statedEnd = answer[path: format.expirationKey]
             }
         }
     }
 
-    private static func token(in answer: JSONValue, under key: String) throws(TokenAnswerProblem) -> String {
-        guard let members = answer.objectValue else { throw .notAnObject(answer) }
-        guard let value = answer[path: key] else { throw .missing(in: members) }
-        guard let token = value.stringValue else { throw .notAString(value, in: members) }
+    private static func token(
+        in answer: JSONValue, under key: String, from origin: TokenAnswer.Origin
+    ) throws(AnswerFault) -> String {
+        guard let members = answer.objectValue else { throw .notAnObject(kind: answer.kind) }
+        guard let value = answer[path: key] else { throw AnswerFault(missingIn: members, origin) }
+        guard let token = value.stringValue else {
+            throw .notAString(kind: value.kind, value.isNull ? .nothing : AnswerFault.Members(members, origin))
+        }
         let text = stripped(token)
-        guard !text.isEmpty else { throw .empty }
+        guard !text.isEmpty else { throw .emptyToken }
         return text
     }
 
     /// Reads the token; one that was cut off, or never signed, is rejected.
-    func parsed() throws(TokenAnswerProblem) -> JSONWebToken {
+    func parsed() throws(AnswerFault) -> JSONWebToken {
         let token: JSONWebToken
-        do { token = try JSONWebToken(text) } catch { throw .notAToken(self, error) }
+        do { token = try JSONWebToken(text) } catch {
+            throw AnswerFault.Lookalike(text).map { .lookalike($0, place) } ?? .notAToken(error, place)
+        }
         let signature = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).last
         let bytes = (signature?.count ?? 0) * 3 / 4
         let algorithm = token.header["alg"]?.stringValue
         // The rules for claims judge a token that says itself that it has no signature.
-        if bytes == 0, algorithm != "none" { throw .unsigned(self) }
+        if bytes == 0, algorithm != "none" { throw .unsigned(place) }
         // RS256 takes keys of 2048 bits or more (RFC 7518, section 3.3).
-        if bytes < 256, algorithm == "RS256" { throw .shortSignature(self, bytes: bytes) }
+        if bytes < 256, algorithm == "RS256" { throw .shortSignature(bytes: bytes, place) }
         return token
     }
 
@@ -70,7 +81,7 @@ struct FoundToken: Sendable {
     }
 }
 
-extension TokenAnswerProblem.Mistake {
+extension AnswerFault.Mistake {
     fileprivate init(in document: [UInt8]) {
         if document.dropFirst().first(where: { $0 > 0x20 }) == UInt8(ascii: "'") {
             self = .singleQuotes

@@ -1,5 +1,6 @@
 package import HTTPMessages
 import LinuxPlatform
+import ReportedText
 import TimeAndChance
 package import VehicleAuthorization
 
@@ -46,22 +47,22 @@ package final class HTTPTokenProvider: TokenProvider {
 
     package func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer {
         let (request, secrets) = try await request(for: context)
-        let endpoint = TokenEndpointErrors(
-            request.url, urlSource: settings.urlSource, section: section,
-            credentials: settings.credentials + (sendsCertificate ? ["clientCertificateFile"] : []),
-            subject: context.subject, secrets: secrets)
+        let keys = settings.credentials + (sendsCertificate ? ["clientCertificateFile"] : [])
+        let origin = TokenOrigin(
+            .endpoint, settings.urlSource.map { "at the URL in \($0)" } ?? request.url.withoutQueryValues,
+            section: section, tokenKey: settings.format.tokenKey, subject: context.subject,
+            credentials: keys.map { "\(section).\($0)" })
+        let endpoint = TokenEndpointFaults(origin, url: request.url, secrets: secrets)
         let response: HTTPResponse
         do { response = try await transport.send(request) } catch { throw endpoint.failure(error) }
-        if let refusal = endpoint.refusal(response) { throw refusal }
+        if let rejection = endpoint.rejection(response) { throw rejection }
         return try TokenAnswer(
             response.body,
             from: .init(
-                source: endpoint.name,
+                from: origin,
                 mediaType: response.headers["Content-Type"]?.split(separator: ";").first.map(String.init),
                 issuerTime: response.headers["Date"].flatMap(UTCTime.init(httpDate:))?.secondsSince1970,
-                certificateEnd: response.certificateEnd, localTime: wallClock(), present: present(), secrets: secrets,
-                section: section,
-                subject: context.subject),
+                certificateEnd: response.certificateEnd, localTime: wallClock(), present: present(), secrets: secrets),
             format: settings.format)
     }
 
@@ -72,7 +73,7 @@ package final class HTTPTokenProvider: TokenProvider {
         let text = try Placeholders(providerID: providerID, context: context)
             .expanding(settings.url, .percent, name: "\(section).url")
         do { return try HTTPURL(text) } catch {
-            throw AuthorizationError(.misconfigured, "\(section).url \(error)")
+            throw AuthorizationError(.invalidSetting(key: "\(section).url", .invalidURL("\(error)")))
         }
     }
 

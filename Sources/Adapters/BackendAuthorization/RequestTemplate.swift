@@ -26,7 +26,6 @@ package struct HeaderTemplate: Sendable, Hashable {
 
     /// Makes the value, and nothing else; see `value`.
     package func prove() throws(AuthorizationError) {
-        try secret.prove(for: "header \(name)")
         _ = try value(environment: ProcessEnvironment.variables)
     }
 
@@ -36,7 +35,7 @@ package struct HeaderTemplate: Sendable, Hashable {
             [text[...], text.split(separator: " ").last ?? ""].contains(where: \.isInQuotes)
         else { return nil }
         return
-            "header \(name) takes \(secret.source) with the quotes around the value, which are sent too; remove them unless "
+            "header \(name) takes \(secret.sourceName) with the quotes around the value, which are sent too; remove them unless "
             + "they belong to it"
     }
 
@@ -45,47 +44,30 @@ package struct HeaderTemplate: Sendable, Hashable {
     /// - Throws: `.misconfigured`, naming header and source and never the value.
     func value(environment: [String: String]) throws(AuthorizationError) -> (value: String, secret: String) {
         let secret = try secret.text(for: "header \(name)", environment: environment)
-        if let fault = Self.fault(of: secret) {
-            // No colon behind the name: what follows one is struck out as the header's value.
-            throw AuthorizationError(
-                .misconfigured, "header \(name) cannot take its value from \(self.secret.source), which \(fault)")
+        func fault(_ problem: SourceFault.Problem) -> AuthorizationError {
+            AuthorizationError(.sourceUnusable(SourceFault("header \(name)", self.secret.source, problem)))
         }
+        if let problem = Self.problem(of: secret) { throw fault(problem) }
         switch scheme {
         case .verbatim: return (secret, secret)
         case .bearer:
             // Some keep the word with the key.
             let key = FoundToken.stripped(secret)
-            guard !key.contains(where: { $0.isWhitespace || $0 == "\"" }) else {
-                throw AuthorizationError(
-                    .misconfigured,
-                    "header \(name) has the scheme bearer, for which \(self.secret.source) must hold the key alone, without "
-                        + "quotes, spaces or the word of another scheme (Basic)")
-            }
+            guard !key.contains(where: { $0.isWhitespace || $0 == "\"" }) else { throw fault(.notAKey) }
             return ("Bearer \(key)", key)
         case .basic:
-            guard secret.contains(":") else {
-                throw AuthorizationError(
-                    .misconfigured,
-                    "header \(name) has the scheme basic, for which \(self.secret.source) must read user:password")
-            }
+            guard secret.contains(":") else { throw fault(.notAPair) }
             return ("Basic \(Base64.encoded(secret.utf8))", secret)
         }
     }
 
-    /// Why no header can hold it, the end of a sentence.
-    private static func fault(of text: String) -> String? {
-        if text.contains("\"private_key\"") {
-            return
-                "holds the key of a service account, with which whoever has it can sign; keep it in the backend, and name "
-                + "the key that the backend gave this vehicle"
-        }
+    /// Why no header can hold it.
+    private static func problem(of text: String) -> SourceFault.Problem? {
+        if text.contains("\"private_key\"") { return .serviceAccountKey }
         let scalars = text.unicodeScalars
-        // Zeros are those of UTF-16; U+FFFD stands for what is no UTF-8.
-        if scalars.contains(where: { $0.value == 0 || $0 == "\u{FFFD}" }) {
-            return "is not text in UTF-8, perhaps UTF-16; write it anew in UTF-8"
-        }
-        return scalars.contains { $0 == "\n" || $0 == "\r" }
-            ? "has more than one line; write the value alone, in one line" : nil
+        // Zeros are those of UTF-16; U+FFFD replaces what isn't UTF-8.
+        if scalars.contains(where: { $0.value == 0 || $0 == "\u{FFFD}" }) { return .notUTF8 }
+        return scalars.contains { $0 == "\n" || $0 == "\r" } ? .severalLines : nil
     }
 }
 
@@ -128,17 +110,15 @@ struct Placeholders {
             default:
                 // A body may be JSON, whose braces are its own.
                 guard encoding != .percent else {
-                    throw AuthorizationError(
-                        .misconfigured,
-                        "\(name) has the placeholder {\(key)}; use {vehicleId} for a vehicle, {tripId} for a trip, "
-                            + "or {providerId}")
+                    throw AuthorizationError(.invalidSetting(key: name, .unknownPlaceholder(String(key))))
                 }
                 result += rest[...open]
                 rest = rest[rest.index(after: open)...]
                 continue
             }
             guard let value else {
-                throw AuthorizationError(.missingContext, "\(name) asks for {\(key)}, but the token is for \(context)")
+                throw AuthorizationError(
+                    .invalidSetting(key: name, .noValue(placeholder: String(key), context)))
             }
             result += rest[..<open] + Self.encoded(value, encoding)
             rest = rest[rest.index(after: close)...]

@@ -14,19 +14,9 @@ package enum Secret: Sendable, Hashable {
     /// A credential that systemd hands to this process; its content as that of a file.
     case credential(String)
 
-    /// Fetches the text, and nothing else; see `text`. A variable that is not set, and a credential where there are
-    /// none, is `.missingContext` here: it may be there for the service alone.
+    /// Fetches the text, and nothing else; see `text`.
     package func prove(for use: String) throws(AuthorizationError) {
-        let environment = ProcessEnvironment.variables
-        do throws(AuthorizationError) { _ = try text(for: use, environment: environment) } catch {
-            switch self {
-            case .environment:
-                throw AuthorizationError(.missingContext, "\(error.detail) here; the service must have it")
-            case .credential where !ServiceCredential.isGiven(in: environment):
-                throw AuthorizationError(.missingContext, error.detail)
-            case .literal, .file, .credential: throw error
-            }
-        }
+        _ = try text(for: use, environment: ProcessEnvironment.variables)
     }
 
     /// The text itself, from a file, `environment`, a credential or the configuration. May read a file; not for the
@@ -37,25 +27,30 @@ package enum Secret: Sendable, Hashable {
         switch self {
         case .literal(let text): return text
         case .environment(let variable):
-            guard let text = environment[variable], !text.isEmpty else {
-                throw AuthorizationError(
-                    .misconfigured,
-                    "\(use) takes its value from the environment variable \(variable), which is not set")
-            }
+            guard let text = environment[variable], !text.isEmpty else { throw fault(use, .notSet) }
             return text
-        case .file(let path): return try Self.content(of: path, as: "the file for \(use),")
+        case .file(let path): return try content(of: path, for: use)
         case .credential(let name):
             let path: String
             do { path = try ServiceCredential.path(of: name, in: environment) } catch {
-                throw AuthorizationError(
-                    .misconfigured, "\(use) takes its value from the credential \(name), which \(error)")
+                throw fault(use, SourceFault.Problem(error))
             }
-            return try Self.content(of: path, as: "the credential for \(use),")
+            return try content(of: path, for: use)
         }
     }
 
-    /// Where it stands, for messages.
-    var source: String {
+    /// Where it is kept.
+    var source: SourceFault.Source {
+        switch self {
+        case .literal: .literal
+        case .file(let path): .file(path)
+        case .environment(let name): .variable(name)
+        case .credential(let name): .credential(name)
+        }
+    }
+
+    /// The same, for a message about a setting.
+    var sourceName: String {
         switch self {
         case .literal: "its text"
         case .file(let path): "the file \(path)"
@@ -64,13 +59,26 @@ package enum Secret: Sendable, Hashable {
         }
     }
 
-    private static func content(of path: String, as role: String) throws(AuthorizationError) -> String {
-        let bytes = try SecretFile.read(path, as: role, limit: 64 * 1024).bytes
+    private func content(of path: String, for use: String) throws(AuthorizationError) -> String {
+        let bytes = try SecretFile.read(path, as: source, for: use, limit: 64 * 1024).bytes
         let text = String(decoding: bytes, as: UTF8.self).trimmingWhitespace()
-        guard !text.isEmpty else {
-            throw AuthorizationError(.misconfigured, "\(role) \(path), is empty; write the value to it")
-        }
+        guard !text.isEmpty else { throw fault(use, .empty) }
         return text
+    }
+
+    private func fault(_ use: String, _ problem: SourceFault.Problem) -> AuthorizationError {
+        AuthorizationError(.sourceUnusable(SourceFault(use, source, problem)))
+    }
+}
+
+extension SourceFault.Problem {
+    fileprivate init(_ problem: ServiceCredential.Problem) {
+        self =
+            switch problem {
+            case .notAName: .notAName
+            case .noneGiven: .noCredentials
+            case .notGiven: .noSuchCredential
+            }
     }
 }
 
@@ -82,78 +90,63 @@ package enum SecretFile {
         let modifiedAt: Double
     }
 
-    /// Whether a file that libcurl will read (a client's key) is there and closed to other users.
+    /// Makes sure that a file that another library will read is there and closed to other users.
     ///
-    /// - Throws: `.misconfigured`, beginning with `role` and the path, with the remedy.
-    package static func require(_ path: String, as role: String) throws(AuthorizationError) {
-        _ = try access(path, role) { (_, _) throws(SystemError) in }
+    /// - Throws: `.misconfigured`, naming `use` and the path.
+    package static func require(_ path: String, for use: String) throws(AuthorizationError) {
+        _ = try access(path, .file(path), use) { (_, _) throws(SystemError) in }
     }
 
-    /// Reads a file that only its owner and group may read.
+    /// Reads a file that only its owner and group may read; `source` names it in errors, if it isn't the file.
     ///
     /// Blocks; not for the shared pool.
-    /// - Throws: `.misconfigured`, beginning with `role` and the path, with the remedy.
-    static func read(_ path: String, as role: String, limit: Int) throws(AuthorizationError) -> Content {
-        let content = try access(path, role) { (descriptor, modifiedAt) throws(SystemError) in
+    /// - Throws: `.misconfigured`, naming `use` and the path.
+    static func read(
+        _ path: String, as source: SourceFault.Source? = nil, for use: String, limit: Int
+    ) throws(AuthorizationError) -> Content {
+        let source = source ?? .file(path)
+        let content = try access(path, source, use) { (descriptor, modifiedAt) throws(SystemError) in
             Content(bytes: try descriptor.contents(upTo: limit), modifiedAt: modifiedAt)
         }
         guard content.bytes.count <= limit else {
-            throw AuthorizationError(
-                .misconfigured,
-                "\(named(path, role)) is larger than \(limit) bytes; name the file that holds the secret")
+            throw AuthorizationError(.sourceUnusable(SourceFault(use, source, .tooLarge(maximumBytes: limit))))
         }
         return content
     }
 
-    /// What begins with a comma ends with one.
-    private static func named(_ path: String, _ role: String) -> String {
-        "\(role) \(path)\(role.hasSuffix(",") ? "," : "")"
-    }
-
     private static func access<Value>(
-        _ path: String, _ role: String,
+        _ path: String, _ source: SourceFault.Source, _ use: String,
         _ body: (borrowing OwnedDescriptor, _ modifiedAt: Double) throws(SystemError) -> Value
     ) throws(AuthorizationError) -> Value {
-        let name = named(path, role)
-        do {
+        var problem: SourceFault.Problem
+        do throws(SystemError) {
             let descriptor = try OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
             var status = stat()
             try valueOrSystemError("read \(path)") { unsafe fstat(descriptor.raw, &status) }
-            guard status.st_mode & S_IFMT == S_IFREG else {
-                throw AuthorizationError(
-                    .misconfigured, "\(name) is not a file; name the file that holds the secret")
+            if status.st_mode & S_IFMT != S_IFREG {
+                problem = .notAFile
+            } else if status.st_mode & (S_IROTH | S_IWOTH) != 0 {
+                // One that is mounted into a container gets its mode there.
+                let isMounted = path.hasPrefix("/run/secrets/") || FileSystem.isReadOnly(at: path)
+                problem = .openToEveryUser(isMounted: isMounted)
+            } else {
+                return try body(
+                    descriptor, Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1_000_000_000)
             }
-            guard status.st_mode & (S_IROTH | S_IWOTH) == 0 else {
-                throw AuthorizationError(
-                    .misconfigured, "\(name) holds a secret and is open to every user; \(closing(path))")
+        } catch { problem = .unreadable(SourceFault.FileFault(error.number), "\(error.reason)") }
+        throw AuthorizationError(.sourceUnusable(SourceFault(use, source, problem)))
+    }
+}
+
+extension SourceFault.FileFault {
+    fileprivate init(_ number: CInt) {
+        self =
+            switch number {
+            case ENOENT, ENOTDIR: .missing
+            case EACCES, EPERM: .forbidden
+            case ELOOP: .linkLoop
+            default: .other
             }
-            return try body(
-                descriptor, Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1_000_000_000)
-        } catch let error as AuthorizationError {
-            throw error
-        } catch let error as SystemError {
-            throw AuthorizationError(
-                .misconfigured, "\(name) cannot be read: \(error.reason); \(remedy(for: error.number))")
-        } catch {
-            throw AuthorizationError(.misconfigured, "\(name) cannot be read")
-        }
-    }
-
-    /// The way to close a file. One that is mounted into a container gets its mode there.
-    private static func closing(_ path: String) -> String {
-        let isMounted = path.hasPrefix("/run/secrets/") || FileSystem.isReadOnly(at: path)
-        return isMounted
-            ? "mount it with mode 0440 (mode of a Docker secret, defaultMode of a Kubernetes volume)"
-            : "run chmod o= \(path)"
-    }
-
-    private static func remedy(for number: CInt) -> String {
-        switch number {
-        case ENOENT, ENOTDIR: "check the path, and whoever writes the file"
-        case EACCES, EPERM: "let the service's group read it, as with chgrp waypost and chmod g+r"
-        case ELOOP: "the link leads back to itself: let it lead to the file"
-        default: "check the disk"
-        }
     }
 }
 
@@ -166,23 +159,15 @@ extension String {
 
 /// Reads what a token or a secret is made of on a thread of its own, as files may hang.
 ///
-/// - Throws: `.unavailable` when the system has no room for a thread now.
+/// - Throws: `.unavailable` if the system has no room for a thread now; `keys` says what needs it.
 func readOnThread<Value: Sendable>(
-    named name: String, for purpose: String, _ body: @escaping @Sendable () throws(AuthorizationError) -> Value
+    named name: String, for keys: String, _ body: @escaping @Sendable () throws(AuthorizationError) -> Value
 ) async throws(AuthorizationError) -> Value {
     let result = await onThreadIfAny(named: name) { () -> Result<Value, AuthorizationError> in
         do throws(AuthorizationError) { return .success(try body()) } catch { return .failure(error) }
     }
     switch result {
     case .success(let value): return try value.get()
-    case .failure(let error):
-        throw AuthorizationError(.unavailable, "\(purpose) cannot be read now: \(error.outOfResources)")
-    }
-}
-
-extension SystemError {
-    /// For a process or thread that the system has no room for: which limits to raise.
-    var outOfResources: String {
-        "\(reason); if it stays so, raise the limits of processes and memory (ulimit -u, -v and -d, TasksMax=)"
+    case .failure(let error): throw AuthorizationError(.noResources(keys, "\(error.reason)"))
     }
 }

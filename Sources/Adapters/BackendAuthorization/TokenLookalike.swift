@@ -1,28 +1,8 @@
-import ReportedText
 import StrictJSON
 import VehicleAuthorization
 
-/// What stands where a token was expected, told by its shape; no part of it is ever shown.
-enum TokenLookalike: Sendable, Hashable {
-    /// Of OAuth 2, as Google's servers give them.
-    case accessToken
-    case apiKey
-    /// A key or a certificate.
-    case pem
-    /// JSON inside of a string.
-    case writtenJSON
-    /// A token with white space or line ends in its middle.
-    case broken
-    /// A token among other words, as `token=…`.
-    case surrounded
-    /// A token of five parts (JWE, RFC 7516).
-    case encrypted
-    /// A token in the alphabet of plain base64.
-    case plainBase64
-    /// A token as a whole in base64, as Kubernetes keeps its secrets.
-    case encoded
-
-    /// - Parameter text: what is no token, without white space around it.
+extension AnswerFault.Lookalike {
+    /// - Parameter text: what isn't a token, without white space around it. Returns `nil` for anything else.
     init?(_ text: String) {
         let solid = text.filter { !$0.isWhitespace }
         if text.hasPrefix("ya29.") {
@@ -48,39 +28,17 @@ enum TokenLookalike: Sendable, Hashable {
         }
     }
 
-    /// What it is, and what to do: `place` says where it stood, as `under "jwt"`.
-    func words(at place: String, from means: TokenAnswer.Means = .endpoint) -> String {
-        let signed = "let the issuer sign a token for Fleet Engine with the key of a service account, and give that"
-        return switch self {
-        case .accessToken: "an OAuth access token \(place), which Fleet Engine does not take; \(signed)"
-        case .apiKey: "an API key \(place), which Fleet Engine does not take; \(signed)"
-        case .pem: "a key or certificate in PEM \(place); \(signed)"
-        case .writtenJSON: "JSON inside of a string \(place); let the issuer encode its answer once"
-        case .broken: "a token \(place) with white space in its middle; let the issuer write it in one line"
-        case .surrounded:
-            switch means {
-            case .endpoint: "a token \(place) with other text around it; let the issuer give the token alone"
-            case .command:
-                "a token \(place) with other text around it; let the command print the token alone, and what else it says "
-                    + "on standard error"
-            case .file: "a token \(place) with other text around it; let whoever writes the file write the token alone"
-            }
-        case .encoded: "the base64 of a token \(place); let it be decoded (base64 -d) where it comes from"
-        case .encrypted: "an encrypted token (five parts) \(place); let the issuer give a signed one, of three parts"
-        case .plainBase64:
-            "a token \(place) in plain base64 (with +, / or =); let the issuer write base64url without padding"
-        }
-    }
-
-    /// Where in `answer` tokens stand, each as a path that `tokenKey` takes.
+    /// Where in `answer` tokens are, each as a path that `tokenKey` accepts.
     static func tokenPaths(in answer: JSONValue) -> [String] {
         paths(in: answer) { isToken($0) }.filter { answer[path: $0]?.stringValue != nil }
     }
 
-    /// Where in `answer` a secret of Google's stands that is no token.
-    static func foreign(in answer: JSONValue) -> (path: String, kind: TokenLookalike)? {
-        let kinds: [TokenLookalike] = [.accessToken, .apiKey]
-        func kind(_ text: String) -> TokenLookalike? { TokenLookalike(text).flatMap { kinds.contains($0) ? $0 : nil } }
+    /// Where in `answer` a secret of Google's is that isn't a token.
+    static func foreign(in answer: JSONValue) -> (path: String, kind: AnswerFault.Lookalike)? {
+        let kinds: [AnswerFault.Lookalike] = [.accessToken, .apiKey]
+        func kind(_ text: String) -> AnswerFault.Lookalike? {
+            AnswerFault.Lookalike(text).flatMap { kinds.contains($0) ? $0 : nil }
+        }
         return paths(in: answer) { kind($0) != nil }.first.flatMap { path in
             answer[path: path]?.stringValue.flatMap(kind).map { (path, $0) }
         }

@@ -21,8 +21,8 @@ package struct TokenAnswer: Sendable {
     package private(set) var token: AuthorizationToken
     /// What the token says.
     package let parsed: JSONWebToken
-    /// Whom it came from, without secrets, as `token endpoint https://backend.example.com/token`.
-    package let source: String
+    /// Where it came from.
+    package let origin: TokenOrigin
     /// The issuer's clock when it answered, in seconds since 1970; `nil` when it did not state one.
     package let issuerTime: Double?
     /// When the certificate of the endpoint ends, where its transport tells.
@@ -36,8 +36,7 @@ package struct TokenAnswer: Sendable {
 
     /// What is known about an answer before it is read.
     package struct Origin {
-        /// Begins each error's sentence.
-        var source: String
+        var from: TokenOrigin
         /// The media type that was stated, without parameters.
         var mediaType: String?
         /// In seconds since 1970.
@@ -50,18 +49,8 @@ package struct TokenAnswer: Sendable {
         var present: Double?
         /// What was sent to the issuer and must not be shown.
         var secrets: [String] = []
-        var means = Means.endpoint
-        /// Where the configuration has it, as `authorization`.
-        var section = "authorization"
-        /// Whose token was asked for.
-        var subject: AuthorizationContext.Subject?
-    }
 
-    /// How an issuer is asked, by the key that says whom.
-    package enum Means: String, Sendable {
-        case endpoint = "url"
-        case command
-        case file = "path"
+        var shownMediaType: ReportedText? { mediaType.map { ReportedText($0, without: secrets, limit: 40) } }
     }
 
     /// - Parameters:
@@ -71,12 +60,11 @@ package struct TokenAnswer: Sendable {
     /// - Throws: `.unusableAnswer`, never with a part of the answer but the names of its keys.
     package init(_ bytes: [UInt8], from origin: Origin, format: TokenAnswerFormat) throws(AuthorizationError) {
         let found: FoundToken
-        do throws(TokenAnswerProblem) {
-            found = try FoundToken(in: bytes, format)
+        do throws(AnswerFault) {
+            found = try FoundToken(in: bytes, format, from: origin)
             parsed = try found.parsed()
         } catch {
-            let wording = TokenAnswerWording(origin: origin, format: format, byteCount: bytes.count)
-            throw AuthorizationError(.unusableAnswer, "\(origin.source) gave \(wording.words(for: error))")
+            throw AuthorizationError(.unusableAnswer(origin.from, error))
         }
         let stated = found.statedEnd.flatMap {
             StatedExpiry($0, key: format.expirationKey, without: origin.secrets + [found.text])
@@ -84,11 +72,10 @@ package struct TokenAnswer: Sendable {
         let expiry = TokenExpiry(
             token: parsed, stated: stated, format: format.expirationFormat, issuerTime: origin.issuerTime,
             localTime: origin.localTime, present: origin.present)
-        let name = origin.source
         token = AuthorizationToken(
             value: found.text, lifetime: expiry.lifetime, reuse: expiry.reuse,
-            doubts: expiry.doubts.map { "\(name): \($0)" })
-        source = name
+            doubts: expiry.doubts.map { .expiry($0, origin.from) })
+        self.origin = origin.from
         issuerTime = origin.issuerTime
         statedExpiry = stated
         certificateEnd = origin.certificateEnd
@@ -97,11 +84,11 @@ package struct TokenAnswer: Sendable {
     }
 
     /// The same with another life left, and perhaps one doubt more.
-    func living(_ lifetime: Duration?, doubt: String? = nil) -> TokenAnswer {
+    func living(_ lifetime: Duration?, doubt: ExpiryDoubt? = nil) -> TokenAnswer {
         var answer = self
         answer.token = AuthorizationToken(
             value: token.value, lifetime: lifetime, reuse: token.reuse,
-            doubts: token.doubts + [doubt.map { "\(source): \($0)" }].compactMap { $0 })
+            doubts: token.doubts + [doubt.map { .expiry($0, origin) }].compactMap { $0 })
         return answer
     }
 
@@ -111,17 +98,11 @@ package struct TokenAnswer: Sendable {
     package func unexpiredToken() throws(AuthorizationError) -> AuthorizationToken {
         guard let lifetime = token.lifetime, lifetime <= .zero else { return token }
         if let end = parsed.expiry, let issued = parsed.timeOfIssue, end <= issued {
-            throw AuthorizationError(
-                .unusableAnswer,
-                "\(source) gave a token whose exp is not after its iat; let the issuer set exp to the token's end")
+            throw AuthorizationError(.expired(origin, .endsBeforeIssue))
         }
-        throw AuthorizationError(
-            .unusableAnswer,
-            // No figure in it: a text that changes would be reported again at each try.
-            "\(source) gave a token that was over already"
-                + (issuerTime == nil ? "" : ", judged by the endpoint's own clock (its Date header)")
-                + (isOverHere ? ", judged by this host's clock, which is synchronized" : "")
-                + "; let the issuer make a new one, and check its clock and cache")
+        let judge: ExpiryFault.Judge =
+            issuerTime != nil ? .issuer : isOverHere ? .synchronizedHost : .statement
+        throw AuthorizationError(.expired(origin, .overWhenGiven(judge)))
     }
 }
 

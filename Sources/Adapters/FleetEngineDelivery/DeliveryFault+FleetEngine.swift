@@ -69,11 +69,11 @@ extension LostExchange.CertificateFault {
 extension MissingPermit {
     /// Why an issuer gave no token.
     package init(_ error: AuthorizationError) {
-        self.init(
-            Cause(error.code), ReportedText(error.detail, limit: ReportedText.longestSentence),
-            retryAfter: error.retryAfter)
+        self.init(Cause(error.code), error.fault, retryAfter: error.retryAfter)
     }
 }
+
+extension TokenFault: PermitFault {}
 
 extension MissingPermit.Cause {
     fileprivate init(_ code: AuthorizationError.Code) {

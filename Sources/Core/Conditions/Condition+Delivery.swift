@@ -1,5 +1,6 @@
 package import Reporting
 import ReportedText
+import VehicleAuthorization
 
 extension Condition {
     /// The condition that an upload which isn't a success shows; `nil` if it was delivered.
@@ -37,14 +38,20 @@ extension Condition {
 
     /// The condition that a missing token shows.
     package init(_ missing: MissingPermit) {
+        guard let fault = missing.tokenFault else {
+            self.init(.tokenMisconfigured, "\(missing.fault)")
+            return
+        }
         let code: ConditionCode =
-            switch missing.cause {
-            case .unavailable, .cancelled: .tokenIssuerUnreachable
+            switch fault.kind {
+            case .endpointUnreachable: .tokenIssuerUnreachable
+            case .endpointTLS: .tokenEndpointTLS
             case .rejected: .tokenRefused
-            case .unusableAnswer: .tokenUnusable
-            case .misconfigured: .tokenMisconfigured
+            case .unusable: .tokenUnusable
+            case .wrongClaims: .tokenClaimsWrong
+            case .sourceFailed: .tokenMisconfigured
             }
-        self.init(code, missing.message)
+        self.init(code, fault.wording)
     }
 }
 

@@ -21,15 +21,23 @@ package struct Condition: Sendable, Hashable {
     package let facts: Facts
     /// Why, in one sentence without a full stop.
     package let cause: ReportedText
+    /// What to do about this cause; the code's remedy if the cause has none.
+    package let remedy: ReportedText
 
     package init(_ code: ConditionCode, _ cause: ReportedText, facts: Facts = .none) {
+        self.init(code, Wording(cause, ""), facts: facts)
+    }
+
+    /// A condition whose cause is in words already, with its own remedy.
+    package init(_ code: ConditionCode, _ wording: Wording, facts: Facts = .none) {
         self.code = code
-        self.cause = cause
         self.facts = facts
+        cause = wording.cause
+        remedy = wording.remedy.isEmpty ? "\(text: code.remedy)" : wording.remedy
     }
 
     /// Cause and remedy in one line.
-    package var explanation: ReportedText { "\(cause); \(text: code.remedy)" }
+    package var explanation: ReportedText { "\(cause); \(remedy)" }
 
     /// The line of the log.
     package var line: ReportedText { "\(text: code.title): \(explanation)" }

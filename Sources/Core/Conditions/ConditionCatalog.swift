@@ -94,10 +94,14 @@ extension ConditionCode {
     fileprivate static let token: [Self: Entry] = [
         .tokenIssuerUnreachable: Entry(
             .error, "token issuer unreachable", "run waypost token, and check the network and the issuer"),
+        .tokenEndpointTLS: Entry(
+            .error, "no secure connection to the token issuer",
+            "check the certificates with waypost check, and the clock"),
         .tokenRefused: Entry(
             .error, "token refused", "run waypost token; correct authorization, or the backend"),
         .tokenUnusable: Entry(
             .error, "token unusable", "run waypost token, and compare with docs/token-endpoint.md"),
+        .tokenClaimsWrong: Entry(.error, "token claims wrong", "run waypost token, and correct what the issuer signs"),
         .tokenMisconfigured: Entry(.error, "token provider unusable", "run waypost check, and correct authorization"),
         .tokenRenewalFailing: Entry(
             .warning, "token not renewed", "run waypost token before the current token ends"),

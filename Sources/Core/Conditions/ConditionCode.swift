@@ -44,8 +44,10 @@ package enum ConditionCode: String, Sendable, Hashable, Codable, CaseIterable {
 
     // The token.
     case tokenIssuerUnreachable = "token_issuer_unreachable"
+    case tokenEndpointTLS = "token_endpoint_tls"
     case tokenRefused = "token_refused"
     case tokenUnusable = "token_unusable"
+    case tokenClaimsWrong = "token_claims_wrong"
     case tokenMisconfigured = "token_misconfigured"
     case tokenRenewalFailing = "token_renewal_failing"
     case tokenRejected = "token_rejected"

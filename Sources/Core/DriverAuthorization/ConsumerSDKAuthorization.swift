@@ -75,7 +75,7 @@ public struct ConsumerSDKAuthorization: VehicleAuthorization {
     /// Asks the provider for a trip's token. How long it lives is read from the token itself.
     public func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         guard context.tripID != nil else {
-            throw AuthorizationError(.missingContext, "a consumer's provider gives no token for \(context)")
+            throw AuthorizationError(.unsuitableContext(context))
         }
         return try await provider.token(for: context)
     }
@@ -114,7 +114,7 @@ public final class AgentTripTokenProvider: NSObject, GMTCAuthorization, Sendable
     /// - Throws: an `AuthorizationError`; `.missingContext` when there is no context.
     public func fetchToken(with authorizationContext: GMTCAuthorizationContext?) async throws -> String {
         guard let authorizationContext else {
-            throw AuthorizationError(.missingContext, "a token was asked for without a context")
+            throw AuthorizationError(.unsuitableContext(nil))
         }
         return try await authorization.token(for: AuthorizationContext(tripID: authorizationContext.tripID)).value
     }

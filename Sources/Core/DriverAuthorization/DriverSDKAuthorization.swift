@@ -92,7 +92,7 @@ public struct DriverSDKAuthorization: VehicleAuthorization {
     /// Asks the provider for a vehicle's token. How long it lives is read from the token itself.
     public func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         guard case .vehicle = context.subject else {
-            throw AuthorizationError(.missingContext, "a driver's provider gives no token for \(context)")
+            throw AuthorizationError(.unsuitableContext(context))
         }
         return try await provider.token(for: context)
     }
@@ -133,7 +133,7 @@ public final class AgentTokenProvider: NSObject, GMTDAuthorization, Sendable {
     /// - Throws: an `AuthorizationError`; `.missingContext` when there is no context.
     public func fetchToken(with authorizationContext: GMTDAuthorizationContext?) async throws -> String {
         guard let authorizationContext else {
-            throw AuthorizationError(.missingContext, "a token was asked for without a context")
+            throw AuthorizationError(.unsuitableContext(nil))
         }
         return try await authorization.token(
             for: AuthorizationContext(vehicleID: authorizationContext.vehicleID, taskID: authorizationContext.taskID)

@@ -133,7 +133,10 @@ final class ContractBreaches: Sendable {
     /// `report`: hears of each breach once; `nil` writes to standard error.
     init(report: (@Sendable (AuthorizationWarning) -> Void)?) {
         self.report =
-            report ?? { warning in FileHandle.standardError.write(Data("waypost: \(warning)\n".utf8)) }
+            report ?? { warning in
+                guard case .brokenContract(let words) = warning else { return }
+                FileHandle.standardError.write(Data("waypost: \(words)\n".utf8))
+            }
     }
 
     func note(_ breach: Breach) {
@@ -158,25 +161,25 @@ public enum ProviderContractError: Error, Sendable, Hashable, CustomStringConver
     }
 }
 
-/// What a provider failed with, in words for the operator: an error of the app's, of `URLSession` or of any other part
-/// of Foundation. What it carries beside its kind could hold anything, a token too, and is not shown.
-struct ProviderFailure: CustomStringConvertible {
-    let description: String
+/// What a provider failed with: an error of the app's, of `URLSession` or of any other part of Foundation. What it
+/// carries in addition to its kind could be anything, a token too, and isn't shown.
+struct ProviderFailure {
+    let message: ReportedText
 
     init(_ error: any Error) {
         let plain = error as NSError
         if plain.domain == NSURLErrorDomain {
             let known = Self.urlErrors[plain.code]
-            description = known.map { "\($0.words) (URLError.\($0.name))" } ?? "URLError, code \(plain.code)"
+            message = known.map { "\($0.words) (URLError.\($0.name))" } ?? "URLError, code \(plain.code)"
             return
         }
         let mirror = Mirror(reflecting: error)
         if mirror.displayStyle == .enum {
             // A case without values prints its name; one with values is labelled with it.
             let name = mirror.children.first.map { $0.label ?? "" } ?? "\(error)"
-            description = ReportedText("\(type(of: error)).\(name)").description
+            message = ReportedText("\(type(of: error)).\(name)")
         } else {
-            description = "\(ReportedText(plain.domain)), code \(plain.code)"
+            message = "\(ReportedText(plain.domain)), code \(plain.code)"
         }
     }
 

@@ -36,7 +36,7 @@ actor SerializedProvider {
         let (outcomes, waiter) = AsyncStream.makeStream(of: Outcome.self, bufferingPolicy: .bufferingNewest(1))
         waiters[ObjectIdentifier(call), default: []].append(waiter)
         for await outcome in outcomes { return try outcome.get() }
-        throw AuthorizationError(.cancelled, "the wait for the provider's token was cancelled")
+        throw AuthorizationError(.cancelled)
     }
 
     /// Lets nobody else wait for a call that was made by now; one that only waits for its turn asks afterwards.
@@ -44,13 +44,7 @@ actor SerializedProvider {
 
     /// Calls the provider in tasks of their own: what it does must not hold up the caller.
     private func begin(_ context: AuthorizationContext) throws(AuthorizationError) -> ProviderCall {
-        if stuck?.isPending == true {
-            throw AuthorizationError(
-                .unavailable,
-                "the provider has not returned from an earlier fetchToken, whose time is over; "
-                    + "it is called again when it has"
-            )
-        }
+        if stuck?.isPending == true { throw AuthorizationError(.providerFailed(.busy)) }
         let call = ProviderCall(breaches)
         let answering = Task { await call.answer() }
         let asking = Task { [provider, last] in
@@ -82,16 +76,16 @@ actor SerializedProvider {
     }
 
     private func expire(_ call: ProviderCall) {
-        var words = "the provider did not call back within \(timeLimit.secondsText)"
+        var fault = ProviderFault.notCalledBack(timeLimit)
         stuck = call
         if call.blocksItsThread {
             breaches.note(.neverReturned)
         } else if call.wasMade {
             breaches.note(.neverCalledBack)
         } else {
-            words = "the provider was held up by another fetchToken for \(timeLimit.secondsText)"
+            fault = .heldUp(timeLimit)
         }
-        call.end(with: AuthorizationError(.unavailable, words))
+        call.end(with: AuthorizationError(.providerFailed(fault)))
     }
 
     private static func outcome(of answer: Result<String, any Error>) -> Outcome {
@@ -103,9 +97,10 @@ actor SerializedProvider {
         } catch let error as AuthorizationError {
             return .failure(error)
         } catch let error as ProviderContractError {
-            return .failure(AuthorizationError(.unusableAnswer, error.description))
+            return .failure(
+                AuthorizationError(.providerFailed(error == .emptyAnswer ? .emptyAnswer : .noCompletionForm)))
         } catch {
-            return .failure(AuthorizationError(.unavailable, "the provider failed: \(ProviderFailure(error))"))
+            return .failure(AuthorizationError(.providerFailed(.failed(ProviderFailure(error).message))))
         }
     }
 }

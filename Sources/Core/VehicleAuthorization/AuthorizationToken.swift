@@ -8,18 +8,18 @@ public struct AuthorizationToken: Sendable, Hashable, CustomStringConvertible, C
     public let lifetime: Duration?
     /// After how long at the latest its successor should be asked for, where a doubt asks for less than half its life.
     package let reuse: Duration?
-    /// What an operator should correct, each a sentence; nothing of it keeps the token from being used.
-    package let doubts: [String]
+    /// What an operator should correct. Nothing of it keeps the token from being used.
+    package let doubts: [TokenDoubt]
 
     /// A token with `lifetime` left from now.
     public init(value: String, lifetime: Duration?) { self.init(value: value, lifetime: lifetime, reuse: nil) }
 
     /// The same with doubts about it.
-    package init(value: String, lifetime: Duration?, reuse: Duration?, doubts: [String] = []) {
+    package init(value: String, lifetime: Duration?, reuse: Duration?, doubts: [TokenDoubt] = []) {
         self.init(SecretText(value), lifetime: lifetime, reuse: reuse, doubts: doubts)
     }
 
-    private init(_ secret: SecretText, lifetime: Duration?, reuse: Duration? = nil, doubts: [String] = []) {
+    private init(_ secret: SecretText, lifetime: Duration?, reuse: Duration? = nil, doubts: [TokenDoubt] = []) {
         self.secret = secret
         self.lifetime = lifetime
         self.reuse = reuse
@@ -30,7 +30,7 @@ public struct AuthorizationToken: Sendable, Hashable, CustomStringConvertible, C
     public var value: String { secret.text }
 
     /// The same token with further doubts.
-    func doubted(_ more: [String]) -> Self {
+    func doubted(_ more: [TokenDoubt]) -> Self {
         Self(secret, lifetime: lifetime, reuse: reuse, doubts: doubts + more)
     }
 

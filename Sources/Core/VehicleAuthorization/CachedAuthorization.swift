@@ -127,10 +127,9 @@ public actor CachedAuthorization: VehicleAuthorization {
             fetches[context] = fetch
         }
         if let patience, !Task.isCancelled {
-            let words = "the token provider gives neither a token nor an error for \(patience.components.seconds) s"
-            return .failure(AuthorizationError(.unavailable, words))
+            return .failure(AuthorizationError(.providerFailed(.silent(patience))))
         }
-        return .failure(AuthorizationError(.cancelled, "the wait for a token was cancelled"))
+        return .failure(AuthorizationError(.cancelled))
     }
 
     /// A task of its own, because the fetch outlives the caller who caused it as long as others wait.
@@ -198,6 +197,6 @@ public actor CachedAuthorization: VehicleAuthorization {
 extension AuthorizationError {
     /// A provider that reports a cancellation while a caller waits has failed like any other.
     fileprivate var whileWaitedFor: Self {
-        code == .cancelled ? Self(.unavailable, "the provider gave up: \(detail)", retryAfter: retryAfter) : self
+        code == .cancelled ? Self(.providerFailed(.gaveUp), retryAfter: retryAfter) : self
     }
 }

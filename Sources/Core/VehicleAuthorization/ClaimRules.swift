@@ -1,4 +1,4 @@
-import ReportedText
+package import ReportedText
 import StrictJSON
 
 /// What a JSON Web Token must say before it is sent to Fleet Engine.
@@ -36,82 +36,49 @@ public struct ClaimRules: Sendable, Hashable {
     ) throws(AuthorizationError) -> AuthorizationToken {
         guard let parsed = try? JSONWebToken(token.value) else { return token }
         if let problem = problem(of: parsed, for: context) {
-            throw AuthorizationError(.unusableAnswer, Self.sentence(problem, of: context))
+            throw AuthorizationError(.wrongClaims(problem, context))
         }
-        return token.doubted(doubts(about: parsed, for: context).map { Self.sentence($0.words, of: context) })
+        return token.doubted(doubts(about: parsed, for: context).map { .claims($0, context) })
     }
 
-    /// All that the issuer should correct, each a sentence; what keeps the token from being sent comes first.
-    package func faults(of token: JSONWebToken, for context: AuthorizationContext) -> [String] {
-        (problems(of: token, for: context) + doubts(about: token, for: context).map(\.words))
-            .map { Self.sentence($0, of: context) }
-    }
-
-    private static func sentence(_ end: String, of context: AuthorizationContext) -> String {
-        "the token for \(context) \(end)"
-    }
-
-    /// Something about a token that whoever runs the backend should correct.
-    package struct Doubt: Sendable, Hashable {
-        /// The claim, or the field of the header, for which Fleet Engine may reject the token; `nil` where it takes it.
-        package let claim: String?
-        /// The end of a sentence that begins with "the token".
-        package let words: String
-
-        fileprivate init(_ claim: String?, _ words: String) {
-            self.claim = claim
-            self.words = words
-        }
-    }
-
-    /// What the service sends all the same.
-    package func doubts(about token: JSONWebToken, for context: AuthorizationContext) -> [Doubt] {
-        var doubts: [Doubt] = []
-        func doubt(_ claim: String?, _ words: String) { doubts.append(Doubt(claim, words)) }
-        if token.header["kid"]?.stringValue?.isEmpty ?? true {
-            doubt("kid", "names no key; let the issuer set kid to the service account's private key id")
-        }
+    /// What the issuer should correct in a token that is sent.
+    package func doubts(about token: JSONWebToken, for context: AuthorizationContext) -> [ClaimDoubt] {
+        var doubts: [ClaimDoubt] = []
+        if token.header["kid"]?.stringValue?.isEmpty ?? true { doubts.append(.noKeyID) }
         let issuer = token.claims["iss"]?.stringValue
         let subject = token.claims["sub"]?.stringValue
         if let absent = issuer == nil ? "iss" : subject == nil ? "sub" : nil {
-            doubt(absent, "has no \(absent); let the issuer set iss and sub to the service account's e-mail address")
+            doubts.append(.noAccount(claim: absent))
         } else if issuer != subject {
-            doubt("sub", "has another sub than iss; let the issuer set both to the service account's e-mail address")
+            doubts.append(.twoAccounts)
         }
         if token.audience.contains(where: { "\($0)/" == audience }), !token.audience.contains(audience) {
-            doubt("aud", "has an aud without the slash at its end; let the issuer set aud to \(audience)")
+            doubts.append(.noSlash(expected: audience))
         }
         if token.authorization == nil {
             let claim = claimName(for: context)
-            let words =
-                if let other = token.claims["authorization"] {
-                    "has an authorization claim that is \(other.kind); let the issuer write an object with \(claim)"
-                } else if token.claims[claim] != nil {
-                    "has \(claim) outside of an authorization claim; let the issuer put it into one"
-                } else {
-                    "has no authorization claim; let the issuer put \(claim) into one"
-                }
-            doubt("authorization", words)
+            doubts.append(
+                token.claims["authorization"].map { .authorizationIsNoObject(kind: $0.kind, claim: claim) }
+                    ?? (token.claims[claim] != nil
+                        ? .outsideAuthorization(claim: claim) : .noAuthorization(claim: claim)))
         } else if token.authorization?.isForAll == true {
-            doubt(nil, "is a server token, valid for every vehicle; let the backend issue driver tokens")
+            doubts.append(.serverToken)
         }
-        for (name, time) in [("iat", token.issuedAt), ("exp", token.expiry)] {
-            let isInMilliseconds = time.map(JSONWebToken.isInMilliseconds) ?? false
-            guard let time, isInMilliseconds || JSONWebToken.isPlausible(time) else {
-                let isThere = token.claims[name].map { !$0.isNull } ?? false
-                let fault =
-                    time.map { "has the \(name) \($0), which is no time" }
-                    ?? (isThere ? "has an \(name) that is no number" : "has no \(name)")
-                doubt(name, "\(fault); let the issuer set it, in seconds since 1970")
-                continue
-            }
-            if isInMilliseconds {
-                doubt(name, "has the \(name) \(Int(clamping: time)) in milliseconds; let the issuer divide it by 1000")
-            }
-            if token.claims[name]?.stringValue != nil {
-                doubt(name, "has its \(name) in quotes; let the issuer write a number")
-            }
+        return doubts + Self.doubts(aboutTime: "iat", token.issuedAt, token)
+            + Self.doubts(aboutTime: "exp", token.expiry, token)
+    }
+
+    private static func doubts(aboutTime claim: String, _ time: Double?, _ token: JSONWebToken) -> [ClaimDoubt] {
+        let isInMilliseconds = time.map(JSONWebToken.isInMilliseconds) ?? false
+        guard let time, isInMilliseconds || JSONWebToken.isPlausible(time) else {
+            let isThere = token.claims[claim].map { !$0.isNull } ?? false
+            return [
+                time.map { .noTime(claim: claim, $0) } ?? (isThere ? .noNumber(claim: claim) : .missing(claim: claim))
+            ]
         }
+        var doubts: [ClaimDoubt] = []
+        if isInMilliseconds { doubts.append(.milliseconds(claim: claim, Int(clamping: time))) }
+        if token.claims[claim]?.stringValue != nil { doubts.append(.quoted(claim: claim)) }
         return doubts
     }
 
@@ -123,137 +90,109 @@ public struct ClaimRules: Sendable, Hashable {
         }
     }
 
-    /// The end of a sentence that begins with "the token": the first of several problems.
-    package func problem(of token: JSONWebToken, for context: AuthorizationContext) -> String? {
+    /// What keeps the token from being sent; the first of several problems.
+    package func problem(of token: JSONWebToken, for context: AuthorizationContext) -> ClaimFault? {
         problems(of: token, for: context).first
     }
 
-    private func problems(of token: JSONWebToken, for context: AuthorizationContext) -> [String] {
+    /// Everything that keeps the token from being sent.
+    package func problems(of token: JSONWebToken, for context: AuthorizationContext) -> [ClaimFault] {
         [
             Self.problemOfSignature(token), problemOfAudience(token), Self.problemOfBeginning(token),
             problemOfSubject(token, context),
         ].compactMap { $0 }
     }
 
-    private static func problemOfSignature(_ token: JSONWebToken) -> String? {
-        let algorithm = token.header["alg"]?.stringValue ?? "nothing"
-        guard algorithm != "RS256" else { return nil }
-        return "is signed with \(ReportedText(algorithm, limit: 20)); let the issuer sign with RS256"
+    private static func problemOfSignature(_ token: JSONWebToken) -> ClaimFault? {
+        let algorithm = token.header["alg"]?.stringValue
+        return algorithm == "RS256" ? nil : .algorithm(algorithm.map { ReportedText($0, limit: 20) })
     }
 
-    private func problemOfAudience(_ token: JSONWebToken) -> String? {
-        if token.audience.isEmpty { return "names no audience; let the issuer set aud to \(audience)" }
+    private func problemOfAudience(_ token: JSONWebToken) -> ClaimFault? {
+        if token.audience.isEmpty { return .noAudience(expected: audience) }
         guard !token.audience.contains(where: { Self.trimmed($0) == Self.trimmed(audience) }) else { return nil }
         if token.authorization == nil, let issuer = Self.identityIssuer(of: token) {
-            return "is an identity token of \(issuer), not one for Fleet Engine; let the backend sign one with "
-                + "the key of a service account, with aud \(audience)"
+            return .identityToken(issuer: issuer, expected: audience)
         }
-        return "is for \(Self.shown(token.audience)); let the issuer set aud to \(audience)"
-    }
-
-    private func problemOfSubject(_ token: JSONWebToken, _ context: AuthorizationContext) -> String? {
-        guard let claims = token.authorization else { return nil }
-        return switch context.subject {
-        case .vehicle(let id, let taskID): problem(of: claims, in: token, forVehicle: id, taskID: taskID)
-        case .trip(let id): Self.problem(of: claims.tripID, in: token, for: id, kind: "trip", claim: "tripid")
-        case .shipment(let id):
-            Self.problem(of: claims.trackingID, in: token, for: id, kind: "shipment", claim: "trackingid")
-        }
-    }
-
-    /// What is said of a claim that holds no string, as a list of vehicles.
-    private static func problemOfKind(_ claim: String, in token: JSONWebToken) -> String? {
-        // Many serializers write null for what is not there.
-        guard let value = token.claims["authorization"]?.objectValue?[claim], value.stringValue == nil, !value.isNull
-        else { return nil }
-        let kind = value.arrayValue == nil ? value.kind : "a list"
-        return "has a \(claim) that is \(kind); let the issuer write the id alone, as a string"
+        return .audience(Self.shown(token.audience), expected: audience)
     }
 
     /// `nbf` is judged by the token's own `iat`: this machine's clock may be wrong, the issuer's agrees with itself.
-    private static func problemOfBeginning(_ token: JSONWebToken) -> String? {
+    private static func problemOfBeginning(_ token: JSONWebToken) -> ClaimFault? {
         guard let notBefore = token.notBefore, let issuedAt = token.timeOfIssue else { return nil }
         let wait = notBefore - issuedAt
         guard wait.isFinite, wait > skew else { return nil }
-        return
-            "is not valid before \(Int(clamping: wait)) s after its issue (nbf); let the issuer set nbf to iat, or drop it"
+        return .notYetValid(seconds: Int(clamping: wait))
+    }
+
+    private func problemOfSubject(_ token: JSONWebToken, _ context: AuthorizationContext) -> ClaimFault? {
+        guard let claims = token.authorization else { return nil }
+        return switch context.subject {
+        case .vehicle(let id, let taskID): problem(of: claims, in: token, forVehicle: id, taskID: taskID)
+        case .trip(let id): Self.problem(of: claims.tripID, in: token, for: id, claim: "tripid")
+        case .shipment(let id): Self.problem(of: claims.trackingID, in: token, for: id, claim: "trackingid")
+        }
+    }
+
+    /// A claim that isn't a string, such as a list of vehicles.
+    private static func problemOfKind(_ claim: String, in token: JSONWebToken) -> ClaimFault? {
+        // Many serializers write null for what is missing.
+        guard let value = token.claims["authorization"]?.objectValue?[claim], value.stringValue == nil, !value.isNull
+        else { return nil }
+        return .notAString(claim: claim, kind: value.arrayValue == nil ? value.kind : "a list")
     }
 
     private func problem(
         of claims: JSONWebToken.Authorization, in token: JSONWebToken, forVehicle vehicleID: String, taskID: String?
-    ) -> String? {
-        let vehicles =
-            switch vehicleClaim {
-            case .vehicleid: [claims.vehicleID].compactMap { $0 }
-            case .deliveryvehicleid: [claims.deliveryVehicleID].compactMap { $0 }
-            case nil: [claims.vehicleID, claims.deliveryVehicleID].compactMap { $0 }
-            }
+    ) -> ClaimFault? {
+        let named: [(claim: VehicleClaim, id: String?)] = [
+            (.vehicleid, claims.vehicleID), (.deliveryvehicleid, claims.deliveryVehicleID),
+        ]
+        let accepted = named.filter { vehicleClaim == nil || vehicleClaim == $0.claim }
+        let vehicles = accepted.compactMap(\.id)
         guard !vehicles.isEmpty else {
-            let accepted = vehicleClaim.map { [$0] } ?? ClaimRules.VehicleClaim.allCases
-            for claim in accepted {
-                if let problem = Self.problemOfKind(claim.rawValue, in: token) { return problem }
+            if let problem = accepted.lazy.compactMap({ Self.problemOfKind($0.claim.rawValue, in: token) }).first {
+                return problem
             }
-            switch vehicleClaim {
-            case .vehicleid where claims.deliveryVehicleID != nil:
-                return "is for delivery vehicles, but vehicle.service is onDemandTrips; "
-                    + "let the issuer set vehicleid, or correct vehicle.service"
-            case .deliveryvehicleid where claims.vehicleID != nil:
-                return
-                    "is for on-demand vehicles, but vehicle.service is scheduledTasks; "
-                    + "let the issuer set deliveryvehicleid, or correct vehicle.service"
-            case .vehicleid, .deliveryvehicleid, nil: break
-            }
+            if let other = named.first(where: { $0.id != nil }) { return .otherService(has: other.claim) }
             let claim = claimName(for: AuthorizationContext(vehicleID: vehicleID))
             if let misspelled = claims.misspelledVehicleClaim {
-                return "names its vehicle under \(ReportedText(misspelled, limit: 40)); let the issuer write \(claim)"
+                return .misspelled(ReportedText(misspelled, limit: 40), claim: claim)
             }
-            return "names no vehicle (it may be a consumer's); let the issuer set \(claim)"
+            return .noSubject(claim: claim)
         }
         guard vehicles.contains(where: { $0 == "*" || $0 == vehicleID }) else {
-            if vehicles.contains(where: { $0.hasSuffix("/\(vehicleID)") }) {
-                return "names the vehicle with its whole path; let the issuer write the id alone, \(vehicleID)"
-            }
+            if vehicles.contains(where: { $0.hasSuffix("/\(vehicleID)") }) { return .wholePath }
             if let other = vehicles.first(where: { $0.lowercased() == vehicleID.lowercased() }) {
-                return "is for vehicle \(Self.shown([other])), in other letters than \(vehicleID): "
-                    + "upper and lower case differ; let the issuer write the vehicle's own id"
+                return .otherCase(ReportedText(other, limit: 100))
             }
-            return "is for vehicle \(Self.shown(vehicles)); check the vehicle id and the endpoint"
+            return .otherSubject(Self.shown(vehicles))
         }
         if let taskID, let claimed = claims.taskIDs, !claimed.contains("*"), !claimed.contains(taskID) {
-            return "is for task \(Self.shown(claimed)), not for \(taskID)"
+            return .otherTask(Self.shown(claimed))
         }
         return nil
     }
 
     private static func problem(
-        of claimed: String?, in token: JSONWebToken, for id: String, kind: String, claim: String
-    ) -> String? {
-        guard let claimed else {
-            return problemOfKind(claim, in: token)
-                ?? "names no \(kind) (it may be a driver's); let the issuer set \(claim)"
-        }
-        guard claimed != "*", claimed != id else { return nil }
-        return "is for \(kind) \(shown([claimed])); check the id and the endpoint"
+        of claimed: String?, in token: JSONWebToken, for id: String, claim: String
+    ) -> ClaimFault? {
+        guard let claimed else { return problemOfKind(claim, in: token) ?? .noSubject(claim: claim) }
+        return claimed == "*" || claimed == id ? nil : .otherSubject(shown([claimed]))
     }
 
-    /// Who says who a person or a program is, and signs no token for Fleet Engine: an https URL (OpenID Connect Core
-    /// 1.0, section 2), or Google's name without one. `nil` for any other, as a service account by its e-mail address.
-    private static func identityIssuer(of token: JSONWebToken) -> String? {
+    /// The issuer of an identity token, which signs none for Fleet Engine: an https URL (OpenID Connect Core 1.0,
+    /// section 2), or Google's name without one. `nil` for any other, such as a service account's e-mail address.
+    private static func identityIssuer(of token: JSONWebToken) -> ReportedText? {
         let issuer = token.claims["iss"]?.stringValue ?? ""
-        if issuer == "accounts.google.com" { return issuer }
+        if issuer == "accounts.google.com" { return "accounts.google.com" }
         guard issuer.hasPrefix("https://") else { return nil }
-        return shown([String(issuer.dropFirst("https://".count).prefix { $0 != "/" })])
+        return ReportedText(String(issuer.dropFirst("https://".count).prefix { $0 != "/" }), limit: 100)
     }
 
-    /// Claims are the issuer's words: whatever they hold, the sentence stays short and tells no secret. Fleet Engine's
-    /// ids have 64 characters at most.
-    private static func shown(_ claims: [String]) -> String {
-        claims.prefix(3).map { claim in
-            // White space around it would not be seen.
-            let mark = claim.first?.isWhitespace ?? true || claim.last?.isWhitespace ?? true ? "\"" : ""
-            return "\(mark)\(ReportedText(claim, limit: 100))\(mark)"
-        }.joined(separator: ", ")
-            + (claims.count > 3 ? ", …" : "")
+    /// The first four of some claims; Fleet Engine's ids have 64 characters at most.
+    private static func shown(_ claims: [String]) -> [ReportedText] {
+        claims.prefix(4).map { ReportedText($0, limit: 100) }
     }
 
     private static func trimmed(_ audience: String) -> Substring {
@@ -266,54 +205,65 @@ extension Int {
     fileprivate init(clamping value: Double) { self = Int(exactly: value.rounded()) ?? .max }
 }
 
-/// Something about tokens that works for now and that an operator should correct; each is reported once, and again each
-/// ten minutes.
-public enum AuthorizationWarning: Sendable, Hashable, CustomStringConvertible {
-    /// The issuer's tokens live no longer than the life that must be left in a token handed out.
-    case shortLivedTokens(AuthorizationContext, lifetime: Duration, minimumLife: Duration)
-    /// The issuer's tokens live longer than Fleet Engine takes.
-    case longLivedTokens(AuthorizationContext, lifetime: Duration, longestLife: Duration)
-    /// Neither the token nor its issuer says how long it lives.
-    case unknownLifetime(AuthorizationContext, assumed: Duration)
-    /// The issuer gave the token again that Fleet Engine had rejected.
-    case refusedTokenAgain(AuthorizationContext)
-    /// Something that the token or its issuer says does not fit, and the token is used all the same; says what is to be
-    /// corrected.
-    case doubtfulToken(String)
-    /// A provider, or the issuer behind it, does not keep to the contract of `GMTDAuthorization` and
-    /// `GMTCAuthorization`; says which rule.
-    case brokenContract(String)
+/// What is wrong with a token's header or claims, so that it isn't sent.
+package enum ClaimFault: Sendable, Hashable {
+    /// It isn't signed with RS256; `nil` if its header names no algorithm.
+    case algorithm(ReportedText?)
+    case noAudience(expected: String)
+    case audience([ReportedText], expected: String)
+    /// It says who somebody is, and isn't a token for Fleet Engine.
+    case identityToken(issuer: ReportedText, expected: String)
+    /// Its `nbf` is so long after its `iat`.
+    case notYetValid(seconds: Int)
+    case notAString(claim: String, kind: String)
+    /// It names its vehicle under the claim of the other service.
+    case otherService(has: ClaimRules.VehicleClaim)
+    /// The claim's name is written in another way.
+    case misspelled(ReportedText, claim: String)
+    /// It names no vehicle, trip or shipment.
+    case noSubject(claim: String)
+    /// It names the vehicle with its whole path.
+    case wholePath
+    /// It names the vehicle in other upper and lower case.
+    case otherCase(ReportedText)
+    case otherSubject([ReportedText])
+    case otherTask([ReportedText])
+}
 
-    /// What was seen and what to change; never a token.
-    public var description: String {
-        switch self {
-        case .shortLivedTokens(let context, let lifetime, let minimumLife):
-            "tokens for \(context) have \(lifetime.secondsText) of life when they come; "
-                + "let the issuer give new ones, with clearly more than \(minimumLife.secondsText) (an hour is usual)"
-        case .longLivedTokens(let context, let lifetime, let longestLife):
-            "tokens for \(context) live \(lifetime.secondsText); Fleet Engine rejects an exp more than "
-                + "\(longestLife.secondsText) ahead, let the issuer give them that or less"
-        case .unknownLifetime(let context, let assumed):
-            "the token for \(context) states no expiry that can be trusted; it is renewed after "
-                + "\(assumed.secondsText). Let the issuer set exp and iat"
-        case .refusedTokenAgain(let context):
-            "Fleet Engine rejected the token for \(context), and its issuer gave the same one again; "
-                + "let the issuer make a new one when it is asked again"
-        case .doubtfulToken(let words), .brokenContract(let words):
-            ReportedText(words, limit: ReportedText.longestSentence).description
-        }
-    }
+/// What the issuer should correct in a token's header or claims. The token is sent.
+package enum ClaimDoubt: Sendable, Hashable {
+    case noKeyID
+    /// There is no `iss` or no `sub`.
+    case noAccount(claim: String)
+    /// `sub` differs from `iss`.
+    case twoAccounts
+    /// `aud` lacks the slash at its end.
+    case noSlash(expected: String)
+    case authorizationIsNoObject(kind: String, claim: String)
+    /// The claim is outside of `authorization`.
+    case outsideAuthorization(claim: String)
+    case noAuthorization(claim: String)
+    /// It is valid for every vehicle.
+    case serverToken
+    case missing(claim: String)
+    case noNumber(claim: String)
+    /// No time in seconds since 1970.
+    case noTime(claim: String, Double)
+    case milliseconds(claim: String, Int)
+    /// A number in quotes.
+    case quoted(claim: String)
 
-    /// The same warning without the figures that change from token to token: a warning is reported once by this.
-    var topic: Self {
+    /// The claim or field of the header for which Fleet Engine may reject the token; `nil` if it accepts it.
+    package var claim: String? {
         switch self {
-        case .shortLivedTokens(let context, _, let minimumLife):
-            .shortLivedTokens(context, lifetime: .zero, minimumLife: minimumLife)
-        case .longLivedTokens(let context, _, let longestLife):
-            .longLivedTokens(context, lifetime: .zero, longestLife: longestLife)
-        case .doubtfulToken(let words): .doubtfulToken(words.filter { !$0.isNumber })
-        case .brokenContract(let words): .brokenContract(words.filter { !$0.isNumber })
-        case .unknownLifetime, .refusedTokenAgain: self
+        case .noKeyID: "kid"
+        case .twoAccounts: "sub"
+        case .noSlash: "aud"
+        case .authorizationIsNoObject, .outsideAuthorization, .noAuthorization: "authorization"
+        case .serverToken: nil
+        case .noAccount(let claim), .missing(let claim), .noNumber(let claim), .noTime(let claim, _),
+            .milliseconds(let claim, _), .quoted(let claim):
+            claim
         }
     }
 }

@@ -210,8 +210,7 @@ struct TokenSlot: Sendable {
         }
         if isFetching { return .wait }
         if let failure, now < failure.until {
-            return .refuse(
-                AuthorizationError(failure.error.code, failure.error.detail, retryAfter: failure.until - now))
+            return .refuse(AuthorizationError(failure.error.fault, retryAfter: failure.until - now))
         }
         isFetching = true
         return .fetch
@@ -229,10 +228,7 @@ struct TokenSlot: Sendable {
         // before is not younger for being given again.
         let end = [token.lifetime.map { begun + $0 }, isRepeated ? held?.end : nil].compactMap { $0 }.min()
         if let end, end - Self.resolution <= now {
-            throw AuthorizationError(
-                // No figure in it: a text that changes would be reported again at each probe.
-                .unusableAnswer,
-                "the token for \(context) had expired when it came; let the issuer make a new one, and check its clock")
+            throw AuthorizationError(.expired(nil, .overWhenReceived(context)))
         }
         let wasRefused = token.fingerprint == refused?.fingerprint
         let usableUntil =
@@ -298,9 +294,7 @@ struct TokenSlot: Sendable {
         if lifetime <= policy.minimumLife {
             return [
                 isRepeated
-                    ? .brokenContract(
-                        "the issuer gives the token for \(context) again with less than "
-                            + "\(policy.minimumLife.secondsText) of life left; let it make a new one by then")
+                    ? .oldTokenAgain(context, minimumLife: policy.minimumLife)
                     : .shortLivedTokens(context, lifetime: told, minimumLife: policy.minimumLife)
             ]
         }

@@ -1,4 +1,3 @@
-import ReportedText
 package import StrictJSON
 
 /// How long a token lives, from all that is known about it.
@@ -14,13 +13,13 @@ package struct TokenExpiry: Sendable, Hashable {
     package let lifetime: Duration?
     /// After how long at the latest it should be renewed; `nil` leaves that to its life.
     package let reuse: Duration?
-    /// What the issuer's statement beside the token has to do with `exp`, where the two do not fit; for the operator.
-    package let statedDoubt: String?
-    /// What does not fit about the clocks.
-    package let clockDoubt: String?
+    /// How the issuer's statement beside the token differs from `exp`.
+    package let statedDoubt: ExpiryDoubt?
+    /// What is inconsistent about the clocks.
+    package let clockDoubt: ExpiryDoubt?
 
-    /// Both, each a sentence with what to correct.
-    package var doubts: [String] { [statedDoubt, clockDoubt].compactMap { $0 } }
+    /// Both.
+    package var doubts: [ExpiryDoubt] { [statedDoubt, clockDoubt].compactMap { $0 } }
 
     /// How soon a token is renewed, in seconds, of which somebody says that it is over.
     private static let doubtfulReuse = 300.0
@@ -43,7 +42,7 @@ package struct TokenExpiry: Sendable, Hashable {
         let claimed = end.map(clocks.left)
         let reading = stated.flatMap { Self.seconds($0, format, clocks, end: end, claimed: claimed?.seconds) }
         var reuse = claimed?.isOverForSome == true ? Self.doubtfulReuse : nil
-        var doubt: String?
+        var doubt: ExpiryDoubt?
         if let stated {
             if let reading, let own = claimed?.seconds {
                 doubt = stated.disagreement(reading, own)
@@ -60,7 +59,7 @@ package struct TokenExpiry: Sendable, Hashable {
         statedDoubt = doubt
         // An end that cannot be judged matters where nothing else tells the life.
         let isUnjudged = lifetime == nil && doubt == nil && (end != nil || stated != nil)
-        clockDoubt = claimed?.doubt ?? (isUnjudged ? Clocks.complaint : nil)
+        clockDoubt = claimed?.doubt ?? (isUnjudged ? .unjudged : nil)
     }
 
     /// The life of a token that came without a word beside it.
@@ -74,7 +73,7 @@ package struct TokenExpiry: Sendable, Hashable {
     private struct Left {
         /// `nil` when no clock can tell.
         var seconds: Double?
-        var doubt: String?
+        var doubt: ExpiryDoubt?
         /// Whether one of the clocks says that it is over, and others that it is not.
         var isOverForSome = false
     }
@@ -108,11 +107,7 @@ package struct TokenExpiry: Sendable, Hashable {
             let byLocal = isLocalInside ? end - local : end - issued
             guard let issuers else { return Left(seconds: byLocal) }
             if issuers < issued - skew {
-                return Left(
-                    seconds: byLocal,
-                    doubt:
-                        "the Date of its answer lies \(Duration.seconds(issued - issuers).spoken) before the token's own iat and is "
-                        + "ignored; set the backend's clock right")
+                return Left(seconds: byLocal, doubt: .dateBeforeIssue(.seconds(issued - issuers)))
             }
             // Both say that it is over, or neither does.
             if issuers < end || local >= end { return Left(seconds: end - max(issuers, issued)) }
@@ -127,17 +122,7 @@ package struct TokenExpiry: Sendable, Hashable {
             return Left(seconds: byLocal, doubt: lateDate(end), isOverForSome: true)
         }
 
-        private func lateDate(_ end: Double) -> String {
-            let late = (issuers ?? end) - end
-            return
-                "the Date of its answer lies \(Int(late)) s after the token's own exp, but this machine's clock does "
-                + "not; the token is used. Set the clock right of whoever sends that Date"
-        }
-
-        /// The end of a sentence about a time that this machine's clock cannot judge.
-        static let complaint =
-            "the token's end cannot be judged: it has no iat that can be, its issuer sent no Date, and this machine's "
-            + "clock seems wrong or the token expired; let the issuer set iat"
+        private func lateDate(_ end: Double) -> ExpiryDoubt { .dateAfterExpiry(seconds: Int((issuers ?? end) - end)) }
     }
 
     /// Seconds left by the issuer's statement; `nil` when no token could live, or have been dead, for so long.
@@ -192,35 +177,51 @@ package struct StatedExpiry: Sendable, Hashable {
     }
 
     fileprivate var isUnreadable: Bool { meaning == .unreadable }
+    /// The same without its value.
+    fileprivate var topic: Self { Self(key: key, text: "", meaning: .unreadable) }
 
-    /// `nil` when it agrees with the token's own `exp`, to a minute. It begins with no quoted word: behind the colon of
-    /// `token file /run/van-7.jwt:` that would be struck out as a secret.
-    fileprivate func disagreement(_ reading: Double, _ own: Double) -> String? {
-        guard abs(reading - own) > 60 else { return nil }
-        let stated = Int(reading)
-        let left = Int(own)
-        if own <= 0 { return nil }
-        if stated <= 0 {
-            return
-                "its \"\(key)\" \(text) says that the token ended \(-stated) s ago, its own exp leaves \(left) s; it is used, "
-                + "and renewed early. Let the issuer state the same end in both"
-        }
-        return
-            "its \"\(key)\" \(text) leaves \(stated) s, the token's own exp \(left) s; "
-            + (stated < left ? "it is renewed by the earlier" : "exp counts")
-            + ". Let the issuer state the same end in both"
+    /// `nil` if it agrees with the token's own `exp`, to a minute.
+    fileprivate func disagreement(_ reading: Double, _ own: Double) -> ExpiryDoubt? {
+        guard abs(reading - own) > 60, own > 0 else { return nil }
+        return .stated(self, seconds: Int(reading), own: Int(own))
     }
 
     /// Why it is no expiry; `own`: what is left by the token's own `exp`.
-    fileprivate func complaint(_ format: ExpirationFormat, fitsAutomatic: Bool, own: Double?) -> String {
-        let fate = own == nil ? "it is ignored" : "the token's own exp counts"
+    fileprivate func complaint(_ format: ExpirationFormat, fitsAutomatic: Bool, own: Double?) -> ExpiryDoubt {
         if case .number = meaning, fitsAutomatic, format != .automatic {
-            return
-                "its \"\(key)\" \(text) is no expiry in the format \(format.rawValue); \(fate). "
-                + "Set expirationFormat to automatic"
+            return .otherFormat(self, format, hasOwn: own != nil)
         }
-        return
-            "its \"\(key)\" \(text) is no expiry; \(fate). Let the issuer write it in seconds since 1970, or leave it out"
+        return .unreadable(self, hasOwn: own != nil)
+    }
+}
+
+/// What is inconsistent about a token's end. The token is used.
+package enum ExpiryDoubt: Sendable, Hashable {
+    /// The issuer's `Date` is so long before the token's own `iat`, and is ignored.
+    case dateBeforeIssue(Duration)
+    /// The issuer's `Date` is after the token's own `exp`, and this machine's clock isn't.
+    case dateAfterExpiry(seconds: Int)
+    /// No clock can say when it ends.
+    case unjudged
+    /// So many seconds are left by the statement beside the token (none or fewer: over) and by the token's own `exp`.
+    case stated(StatedExpiry, seconds: Int, own: Int)
+    /// The statement is no expiry in the configured format, but in another.
+    case otherFormat(StatedExpiry, ExpirationFormat, hasOwn: Bool)
+    case unreadable(StatedExpiry, hasOwn: Bool)
+    /// The token's file seems older than its token can be, or this host's clock is wrong.
+    case oldFile
+
+    /// The same without numbers.
+    var topic: Self {
+        switch self {
+        case .dateBeforeIssue: .dateBeforeIssue(.zero)
+        case .dateAfterExpiry: .dateAfterExpiry(seconds: 0)
+        case .stated(let stated, let seconds, let own):
+            .stated(stated.topic, seconds: (seconds - own).signum(), own: seconds.signum())
+        case .otherFormat(let stated, let format, let hasOwn): .otherFormat(stated.topic, format, hasOwn: hasOwn)
+        case .unreadable(let stated, let hasOwn): .unreadable(stated.topic, hasOwn: hasOwn)
+        case .unjudged, .oldFile: self
+        }
     }
 }
 

@@ -79,22 +79,21 @@ public struct AuthorizationContext: Sendable, Hashable, CustomStringConvertible 
         }
     }
 
-    /// What is missing in the context; `nil` when it is complete.
+    /// Why no token can be asked for; `nil` if the context is complete.
     package var problem: AuthorizationError? {
-        switch subject {
-        case .vehicle(let id, _) where id.isEmpty:
-            AuthorizationError(.missingContext, "a token was asked for without a vehicle id; set vehicle.vehicleId")
-        case .trip(let id) where id.isEmpty:
-            AuthorizationError(.missingContext, "a token was asked for without a trip id")
-        case .shipment(let trackingID) where trackingID.isEmpty:
-            AuthorizationError(.missingContext, "a token was asked for without a tracking id")
-        case .vehicle, .trip, .shipment: nil
-        }
+        let id =
+            switch subject {
+            case .vehicle(let id, _), .trip(let id), .shipment(let id): id
+            }
+        return id.isEmpty ? AuthorizationError(.incompleteContext(self)) : nil
     }
 }
 
 /// Why there is no token.
-public struct AuthorizationError: Error, Sendable, Hashable, CustomStringConvertible {
+///
+/// A provider of your own throws one with a code and a message. `description`, which the library `Waypost` adds, says
+/// what failed and what to do.
+public struct AuthorizationError: Error, Sendable, Hashable {
     /// What kind of failure it was.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// The context names no vehicle.
@@ -111,20 +110,21 @@ public struct AuthorizationError: Error, Sendable, Hashable, CustomStringConvert
         case cancelled
     }
 
-    /// The kind of failure.
-    public let code: Code
-    /// What was asked, what came, what to change; never a token or a credential.
-    public let detail: String
+    /// What happened; never a token or a credential.
+    package let fault: TokenFault
     /// How long the issuer asked to wait.
     public let retryAfter: Duration?
 
-    /// An error with its words for the operator; what looks like a secret in them is struck out.
-    public init(_ code: Code, _ detail: String, retryAfter: Duration? = nil) {
-        self.code = code
-        self.retryAfter = retryAfter
-        self.detail = ReportedText(detail, limit: ReportedText.longestSentence).description
+    /// The kind of failure.
+    public var code: Code { fault.code }
+
+    /// An error of a provider, with a message for the operator. What looks like a secret in it is removed.
+    public init(_ code: Code, _ message: String, retryAfter: Duration? = nil) {
+        self.init(.reported(code, ReportedText(message, limit: ReportedText.longestSentence)), retryAfter: retryAfter)
     }
 
-    /// The words for the operator.
-    public var description: String { detail }
+    package init(_ fault: TokenFault, retryAfter: Duration? = nil) {
+        self.fault = fault
+        self.retryAfter = retryAfter
+    }
 }

@@ -1,4 +1,5 @@
 import BackendAuthorization
+import Conditions
 import FleetEngine
 import Glibc
 import LinuxPlatform
@@ -301,8 +302,10 @@ package enum OfflineCheck {
         var lines: [CheckLine] = []
         func prove(_ body: () throws(AuthorizationError) -> Void) {
             do { try body() } catch {
-                // A variable may be the service's alone, as may a file in a folder that is closed to this user.
-                lines.append(CheckLine(error.code == .missingContext ? .note : .fail, section, error.detail))
+                // A variable or a credential may be the service's alone.
+                var isNote = false
+                if case .sourceUnusable(let fault) = error.fault { isNote = fault.mayConcernThisProcessAlone }
+                lines.append(CheckLine(isNote ? .note : .fail, section, "\(error)"))
             }
         }
         switch provider {
@@ -318,7 +321,7 @@ package enum OfflineCheck {
             if let program = arguments.first, isHidden(program) {
                 lines.append(hidden(program, "\(section).command", section, configuration))
             } else if let program = arguments.first, let problem = TokenProgram.problem(of: program) {
-                lines.append(CheckLine(.fail, section, "\(section).command: \(problem)"))
+                lines.append(CheckLine(.fail, section, "\(section).command: \(problem.wording.sentence)"))
             }
             for (name, secret) in environment.sorted(by: { $0.key < $1.key }) {
                 prove { () throws(AuthorizationError) in try secret.prove(for: "variable \(name)") }
@@ -327,7 +330,7 @@ package enum OfflineCheck {
             let path = configuration.expanded(template)
             // That of a trip is known when there is one.
             if !path.contains("{") {
-                prove { () throws(AuthorizationError) in try SecretFile.require(path, as: "token file") }
+                prove { () throws(AuthorizationError) in try SecretFile.require(path, for: "the token") }
             }
         case nil: break
         }

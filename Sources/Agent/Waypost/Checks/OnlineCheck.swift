@@ -425,7 +425,7 @@ extension OnlineCheck {
                 return line(
                     .note,
                     "\(error); the trip asked for does not exist, try one that does: waypost token --trip ID")
-            case .failure(let error): return line(.fail, error.detail)
+            case .failure(let error): return line(.fail, "\(error)")
             }
         } catch { return line(.fail, error.detail) }
     }

@@ -31,7 +31,7 @@ package struct TokenReport: Sendable {
         case .failure(let error):
             let pause = error.retryAfter.map { "; the pause is \($0.spoken)" } ?? ""
             throw AgentError(
-                error.code == .misconfigured ? .configuration : .unavailable, "\(error.detail)\(pause)")
+                error.code == .misconfigured ? .configuration : .unavailable, "\(error)\(pause)")
         }
     }
 
@@ -141,7 +141,7 @@ package struct TokenReport: Sendable {
     package var lines: [(name: String, text: String)] {
         let parsed = answer.parsed
         let token = answer.token
-        var lines: [(name: String, text: String)] = [("from", answer.source), ("role", role.description)]
+        var lines: [(name: String, text: String)] = [("from", "\(answer.origin)"), ("role", role.description)]
         if let time = parsed.issuedAt { lines.append(("issued", moment(time, ago: "ago", ahead: "in the future"))) }
         if let time = parsed.expiry { lines.append(("expires", moment(time, ago: "ago", ahead: "from now"))) }
         lines.append(("life", token.lifetime.map { $0 > .zero ? "\($0.spoken) left" : "over" } ?? "not stated"))

@@ -1,42 +1,53 @@
 package import BackendAuthorization
+import Conditions
+import ReportedText
 package import VehicleAuthorization
 
 /// What the service would do with a token, found out by letting its own rules judge it.
 package struct TokenVerdict: Sendable, Hashable {
-    /// Why it would not be used, as a sentence; `nil` when it would.
-    package let problem: String?
-    /// What the issuer should correct besides, each a sentence: the service reports that of a token that it uses.
-    package let remarks: [String]
+    /// Why it would not be used; `nil` if it would.
+    package let fault: TokenFault?
+    /// What else would keep it from being used.
+    package let otherFaults: [TokenFault]
+    /// What the issuer should correct in addition.
+    package let warnings: [AuthorizationWarning]
     /// For which of its claims Fleet Engine may reject a token that the service sends.
     package let doubtfulClaims: [String]
     /// What Fleet Engine is sure to reject about a token that the service sends, and the remedy: the end of a sentence
     /// that begins with "Fleet Engine rejects".
     package let rejection: String?
 
-    package var fits: Bool { problem == nil }
+    package var fits: Bool { fault == nil }
+    /// The fault, in words.
+    package var problem: String? { fault?.wording.sentence.description }
+    /// Everything else, in words.
+    package var remarks: [String] { otherFaults.map { "\($0.wording.sentence)" } + warnings.map { "\($0)" } }
 
     /// - Parameters:
     ///   - answer: what the provider gave.
     ///   - context: whom it has to fit.
     ///   - rules: the service's.
     package init(_ answer: TokenAnswer, for context: AuthorizationContext, by rules: ClaimRules) {
+        let doubts = rules.doubts(about: answer.parsed, for: context)
         do throws(AuthorizationError) {
             let token = try rules.checked(try answer.unexpiredToken(), for: context)
             var cache = TokenCache()
             _ = cache.request(context, now: .zero)
-            let (outcome, warnings) = cache.fetched(.success(token), for: context, begun: .zero, now: .zero, jitter: 1)
-            _ = try outcome.get()
-            problem = nil
-            remarks = warnings.map { "\($0)" }
-            doubtfulClaims = rules.doubts(about: answer.parsed, for: context).compactMap(\.claim)
+            let fetched = cache.fetched(.success(token), for: context, begun: .zero, now: .zero, jitter: 1)
+            _ = try fetched.answer.get()
+            fault = nil
+            otherFaults = []
+            warnings = fetched.warnings
+            doubtfulClaims = doubts.compactMap(\.claim)
             let isTooLong = warnings.contains { if case .longLivedTokens = $0 { true } else { false } }
             rejection = Self.rejection(ofExpiry: answer.parsed.expiry, isTooLong: isTooLong)
         } catch {
-            problem = error.detail
+            fault = error.fault
+            otherFaults = rules.problems(of: answer.parsed, for: context).map { .wrongClaims($0, context) }
+                .filter { $0 != error.fault }
+            warnings = doubts.map { .doubtfulToken(.claims($0, context)) }
             doubtfulClaims = []
             rejection = nil
-            remarks = rules.faults(of: answer.parsed, for: context)
-                .map { AuthorizationError(.unusableAnswer, $0).detail }.filter { $0 != error.detail }
         }
     }
 

@@ -160,11 +160,12 @@ package final class AgentMonitor: ReportingObserver {
                 state.conditions.supersede(.renewal)
             case .fails(let error, let remaining):
                 state.token.usedUntil = now + remaining
-                let cause: ReportedText = "\(error); the current one is used for \(remaining.spoken) more"
+                let failure = Condition(MissingPermit(error))
+                let cause: ReportedText =
+                    "\(failure.explanation); the current one is used for \(remaining.spoken) more"
                 state.conditions.raise(
                     Condition(.tokenRenewalFailing, cause), on: .renewal, at: now, until: now + remaining)
-                let missing = MissingPermit(error)
-                if missing.cause.isRejection { state.token.lastRejection = (Condition(missing).code, now) }
+                if MissingPermit(error).cause.isRejection { state.token.lastRejection = (failure.code, now) }
             }
         }
     }

@@ -104,7 +104,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
             stage = code.stage
             title = code.title
             cause = active.condition.cause.description
-            remedy = code.remedy
+            remedy = active.condition.remedy.description
             seconds = Int((now - active.since) / .seconds(1))
         }
     }

@@ -72,7 +72,7 @@ struct CertificateFiles {
         if let labels = try? Self.labels(of: path), !labels.isEmpty, let problem = Self.problem(labels, .key) {
             return "\(name) \(path) \(problem)"
         }
-        do { try SecretFile.require(path, as: name) } catch { return error.detail }
+        do { try SecretFile.require(path, for: name) } catch { return "\(error)" }
         return problem(of: path, name, .key)
     }
 

@@ -18,7 +18,7 @@ package indirect enum DeliveryFault: Error, Sendable, Hashable {
     /// What the service or the network said, as it is kept with a rejected update.
     package var message: ReportedText {
         switch self {
-        case .noPermit(let missing): missing.message
+        case .noPermit: ""
         case .answered(let answer): answer.message
         case .unanswered(let lost), .aborted(_, let lost): lost.message
         case .everythingRejected(let fault): fault.message
@@ -45,16 +45,33 @@ package struct MissingPermit: Sendable, Hashable {
     }
 
     package let cause: Cause
-    /// The issuer's message.
-    package let message: ReportedText
+    /// The facts, as the delivery's adapter knows them.
+    package let fault: any PermitFault
     /// How long the issuer asked to wait.
     package let retryAfter: Duration?
 
-    package init(_ cause: Cause, _ message: ReportedText, retryAfter: Duration? = nil) {
+    package init(_ cause: Cause, _ fault: some PermitFault, retryAfter: Duration? = nil) {
         self.cause = cause
-        self.message = message
+        self.fault = fault
         self.retryAfter = retryAfter
     }
+
+    package static func == (one: Self, other: Self) -> Bool {
+        one.cause == other.cause && one.retryAfter == other.retryAfter && one.fault.isSame(as: other.fault)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(cause)
+        hasher.combine(retryAfter)
+        hasher.combine(fault)
+    }
+}
+
+/// What a delivery's adapter knows about a missing permit.
+package protocol PermitFault: Sendable, Hashable {}
+
+extension PermitFault {
+    fileprivate func isSame(as other: any PermitFault) -> Bool { other as? Self == self }
 }
 
 /// An answer that isn't a success.

@@ -1,0 +1,50 @@
+import ReportedText
+import StrictJSON
+import VehicleAuthorization
+
+extension AnswerFault {
+    /// There is no token under the key that `origin` names in the object `members`.
+    init(missingIn members: [String: JSONValue], _ origin: TokenAnswer.Origin) {
+        let keys = members.keys.sorted().map { ReportedText($0, without: origin.secrets, limit: 40) }
+        let shape = TokenAnswerFormat.Shape.allCases.first { shape in
+            [shape.format.tokenKey, shape.format.expirationKey].allSatisfy { members[$0] != nil }
+        }
+        self = .missingKey(
+            keys: Array(keys.prefix(8)), others: max(0, keys.count - 8),
+            shape.map { .shape($0.rawValue) } ?? Members(members, origin))
+    }
+}
+
+extension AnswerFault.Members {
+    /// What `members`, an object without a token under the expected key, has instead.
+    init(_ members: [String: JSONValue], _ origin: TokenAnswer.Origin) {
+        let answer = JSONValue.object(members)
+        func shown(_ path: String) -> ReportedText { ReportedText(path, without: origin.secrets, limit: 100) }
+        let failures: Set = ["error", "errors", "exception", "fault", "message", "detail", "details"]
+        self =
+            if let path = AnswerFault.Lookalike.tokenPaths(in: answer).first {
+                Self.misdirection(answer[path: path]?.stringValue, origin.from.subject) ?? .tokenUnder(shown(path))
+            } else if members["private_key"] != nil {
+                .serviceAccountKey
+            } else if members["refresh_token"] != nil {
+                .login
+            } else if let (path, kind) = AnswerFault.Lookalike.foreign(in: answer) {
+                .lookalike(kind, under: shown(path))
+            } else if members.isEmpty {
+                .nothing
+            } else {
+                members.keys.contains { failures.contains($0.lowercased()) } ? .reportedError : .other
+            }
+    }
+
+    /// A driver's token where a trip's was asked for, or the reverse; `nil` for any other.
+    private static func misdirection(_ token: String?, _ subject: AuthorizationContext.Subject?) -> Self? {
+        guard let claims = token.flatMap({ try? JSONWebToken($0) })?.authorization else { return nil }
+        let isDrivers = claims.vehicleID != nil || claims.deliveryVehicleID != nil
+        switch subject {
+        case .vehicle where !isDrivers && (claims.tripID ?? claims.trackingID) != nil: return .consumersToken
+        case .trip where isDrivers && claims.tripID == nil: return .driversToken
+        case .vehicle, .trip, .shipment, nil: return nil
+        }
+    }
+}

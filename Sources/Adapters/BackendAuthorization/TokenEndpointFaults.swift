@@ -1,0 +1,199 @@
+import HTTPMessages
+import ReportedText
+import StrictJSON
+import VehicleAuthorization
+
+/// What it means that a token endpoint rejects a request or doesn't answer.
+struct TokenEndpointFaults {
+    let origin: TokenOrigin
+    private let url: HTTPURL
+    private let secrets: [String]
+    private var isEncrypted: Bool { !url.origin.hasPrefix("http:") }
+
+    /// - Parameters:
+    ///   - origin: the endpoint, as it is shown.
+    ///   - url: its address.
+    ///   - secrets: what the request holds. No fact about the answer repeats it.
+    init(_ origin: TokenOrigin, url: HTTPURL, secrets: [String]) {
+        self.origin = origin
+        self.url = url
+        self.secrets = secrets
+    }
+
+    /// `nil` if the status is one of success.
+    func rejection(_ response: HTTPResponse) -> AuthorizationError? {
+        guard !(200..<300).contains(response.status) else { return nil }
+        return AuthorizationError(
+            .rejected(
+                origin,
+                EndpointRejection(
+                    status: response.status, detail: detail(of: response), isPage: isPage(response),
+                    message: message(in: response))),
+            retryAfter: response.headers.retryAfter)
+    }
+
+    private func detail(of response: HTTPResponse) -> EndpointRejection.Detail? {
+        switch response.status {
+        case 300..<400:
+            let location = response.headers["Location"]
+            if let location, [url.target, url.origin + url.target].contains(location) { return .redirectToItself }
+            return .redirect(to: location.flatMap(place).map { ReportedText($0, without: secrets) })
+        case 400:
+            if !isEncrypted, Self.requiresHTTPS(response.body) { return .httpsExpected }
+            if Self.isAboutCertificate(response.body) {
+                return origin.sendsCertificate ? .certificateRejected : .certificateRequired
+            }
+            return Self.isOfSpentGrant(response.body) ? .spentGrant : nil
+        case 405: return .allowedMethods(Self.methods(in: response.headers["Allow"]))
+        default: return nil
+        }
+    }
+
+    /// Where a redirect leads. The query may be a secret; the path of another host may be one too, and another one at
+    /// each try.
+    private func place(_ location: String) -> String? {
+        let shown = location.prefix { !"?#".contains($0) }
+        guard let scheme = ["https://", "http://"].first(where: shown.lowercased().hasPrefix) else {
+            return shown.isEmpty || shown.hasPrefix("//") ? nil : String(shown)
+        }
+        let authority = shown.dropFirst(scheme.count).prefix { $0 != "/" }
+        guard let place = authority.split(separator: "@").last else { return nil }
+        let path = shown.dropFirst(scheme.count + authority.count)
+        let isOurs = place.split(separator: ":").first.map(String.init) == url.host
+        return "\(scheme)\(place)\(isOurs && path != "/" ? path : "")"
+    }
+
+    /// Whether an OAuth server (RFC 6749, section 5.2) rejects the grant that was sent, such as a refresh token.
+    private static func isOfSpentGrant(_ body: [UInt8]) -> Bool {
+        (try? JSONValue(parsing: body))?["error"]?.stringValue == "invalid_grant"
+    }
+
+    /// The methods in an `Allow` header; none if it has anything else.
+    private static func methods(in header: String?) -> [String] {
+        let names = (header ?? "").split { $0 == "," || $0.isWhitespace }.map(String.init)
+        let areMethods = names.allSatisfy { $0.count < 10 && $0.allSatisfy { $0.isASCII && $0.isUppercase } }
+        return areMethods && names.count < 10 ? names : []
+    }
+
+    /// By the messages of nginx, Apache, Go and Tomcat to a request without TLS.
+    private static func requiresHTTPS(_ body: [UInt8]) -> Bool {
+        let text = ReportedText(bytes: body.prefix(1000), limit: 1000).description.lowercased()
+        return ["plain http", "to an https server", "requires tls"].contains(where: text.contains)
+    }
+
+    /// By nginx's message to a client whose certificate is missing or isn't trusted.
+    private static func isAboutCertificate(_ body: [UInt8]) -> Bool {
+        ReportedText(bytes: body.prefix(1000), limit: 1000).description.lowercased().contains("ssl certificate")
+    }
+
+    /// Whether another server may have answered: a backend rejects with JSON. A page with 400 may come from the
+    /// backend's own front, which requires a client certificate, one with 500 from the backend; 502 and 504 say enough.
+    private func isPage(_ response: HTTPResponse) -> Bool {
+        response.status > 400 && ![500, 502, 504].contains(response.status) && AnswerKind(response.body) == .page
+    }
+
+    /// A backend's own message in JSON, as RFC 6749 (section 5.2), RFC 9457 or Google's servers have it. One with a
+    /// number in it, other than the id that is asked for, may be another each time, and would be logged at each try.
+    private func message(in response: HTTPResponse) -> ReportedText? {
+        guard case .json(let text) = AnswerKind(response.body), let answer = try? JSONValue(parsing: text) else {
+            return nil
+        }
+        let problem = answer["error"]?.objectValue == nil ? answer : answer["error"]
+        let keys = ["error_description", "detail", "message", "reason", "error", "title"]
+        guard let said = keys.lazy.compactMap({ problem?[$0]?.stringValue }).first else { return nil }
+        let shown = ReportedText(said, without: secrets)
+        let rest = shown.description.replacing(id, with: "")
+        return rest.contains(where: \.isLetter) && !rest.contains(where: \.isNumber) ? shown : nil
+    }
+
+    private var id: String {
+        switch origin.subject {
+        case .vehicle(let id, _), .trip(let id): id
+        case .shipment(let trackingID): trackingID
+        case nil: ""
+        }
+    }
+
+    /// The exchange brought no answer.
+    func failure(_ failure: HTTPTransportError) -> AuthorizationError {
+        guard failure.code != .cancelled else { return AuthorizationError(.cancelled) }
+        // The name has the address already.
+        let text = failure.detail.description
+        let cause = text.hasPrefix("\(url.origin): ") ? text.dropFirst(url.origin.count + 2) : text[...]
+        let message = ReportedText(cause, without: secrets, limit: ReportedText.longestSentence)
+        let fault = ExchangeFault(failure, isEncrypted: isEncrypted, sendsCertificate: origin.sendsCertificate)
+        return AuthorizationError(.unanswered(origin, fault, message))
+    }
+}
+
+extension ExchangeFault {
+    fileprivate init(_ error: HTTPTransportError, isEncrypted: Bool, sendsCertificate: Bool) {
+        if error.proxyFault != nil {
+            self = .proxyFailed
+            return
+        }
+        self =
+            switch error.code {
+            case .nameNotResolved: .nameNotResolved
+            case .connectionFailed: .connectionFailed
+            case .timedOut: .timedOut
+            case .certificateNotTrusted: .untrustedCertificate(error.certificateFault.map(CertificateFault.init))
+            case .connectionLost, .tlsFailed: Self.broken(error, isEncrypted, sendsCertificate)
+            case .transportFailed, .cancelled: .clientFailed
+            case .responseTooLarge: .answerTooLarge
+            case .malformedResponse: .malformedAnswer
+            case .unknownContentEncoding: .undecodableAnswer
+            }
+    }
+
+    /// A connection that was lost, or for which TLS could not be set up: TLS 1.3 sends its alerts after the handshake.
+    private static func broken(_ error: HTTPTransportError, _ isEncrypted: Bool, _ sendsCertificate: Bool) -> Self {
+        if error.demandsCertificate { return .certificateRequired }
+        if error.rejectsCertificate, sendsCertificate { return .certificateRejected }
+        if error.isOfOldTLS { return .oldTLS }
+        if error.code == .tlsFailed { return .tlsFailed }
+        return error.brokeOff ? .answerBrokenOff : .connectionLost(isEncrypted: isEncrypted)
+    }
+}
+
+extension ExchangeFault.CertificateFault {
+    fileprivate init(_ fault: HTTPTransportError.CertificateFault) {
+        self =
+            switch fault {
+            case .outsideItsTime: .outsideItsTime
+            case .ofAnotherName: .ofAnotherName
+            case .ofUnknownAuthority: .ofUnknownAuthority
+            }
+    }
+}
+
+extension HTTPTransportError {
+    /// By the TLS alert of that name, which TLS 1.3 sends after the handshake.
+    fileprivate var demandsCertificate: Bool { detail.description.lowercased().contains("certificate required") }
+
+    /// By the TLS alerts of RFC 8446, section 6.2, as OpenSSL names them.
+    fileprivate var rejectsCertificate: Bool {
+        let words = detail.description.lowercased()
+        return ["certificate expired", "bad certificate", "certificate revoked", "certificate unknown", "unknown ca"]
+            .contains { words.contains("alert \($0)") }
+    }
+
+    /// In OpenSSL's words: by the TLS alert of that name, or before it.
+    fileprivate var isOfOldTLS: Bool {
+        ["protocol version", "unsupported protocol"].contains(where: detail.description.lowercased().contains)
+    }
+
+    /// Within an answer, in libcurl's words.
+    fileprivate var brokeOff: Bool { detail.description.contains("remaining") }
+}
+
+extension HTTPURL {
+    /// For messages: the values of a query may be secrets.
+    var withoutQueryValues: String {
+        guard let mark = target.firstIndex(of: "?") else { return origin + target }
+        let names = target[target.index(after: mark)...].split(separator: "&").map { part in
+            part.contains("=") ? "\(part.prefix { $0 != "=" })=…" : "…"
+        }
+        return origin + target[..<mark] + "?" + names.joined(separator: "&")
+    }
+}

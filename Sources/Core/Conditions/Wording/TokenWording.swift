@@ -1,0 +1,240 @@
+package import ReportedText
+package import Reporting
+public import VehicleAuthorization
+
+/// The only place, with the files of its parts, that puts the failure to get a token into words.
+extension TokenFault {
+    package var wording: Wording {
+        switch self {
+        case .incompleteContext(let context):
+            switch context.subject {
+            case .vehicle: Wording("no vehicle id is set", "set vehicle.vehicleId")
+            case .trip: Wording("no trip id is given", "name a trip")
+            case .shipment: Wording("no tracking id is given", "name a shipment")
+            }
+        case .unsuitableContext(let context):
+            Wording(
+                "the provider has no tokens for \(context.map { "\($0)" } ?? "a request without a context")",
+                "use a provider of the other kind: drivers' tokens are for vehicles, consumers' for trips")
+        case .unanswered(let origin, let fault, let message):
+            // The message of a proxy's fault has its remedy.
+            Wording("\(origin): \(message)", fault == .proxyFailed ? "" : fault.remedy(for: origin))
+        case .rejected(let origin, let rejection): rejection.wording(for: origin)
+        case .unusableAnswer(let origin, let fault): fault.wording(for: origin)
+        case .expired(let origin, let fault): fault.wording(for: origin)
+        case .wrongClaims(let fault, let context): fault.wording(for: context)
+        case .commandFailed(let origin, let fault): fault.wording(for: origin)
+        case .programUnusable(let key, let fault):
+            Wording("\(key): \(fault.wording.cause)", fault.wording.remedy)
+        case .sourceUnusable(let fault): fault.wording
+        case .invalidSetting(let key, let fault): fault.wording(for: key)
+        case .providerFailed(let fault): fault.wording
+        case .reported(_, let message): Wording(message, "")
+        case .noResources(let key, let reason):
+            Wording(
+                "\(key): the system has no room for another process or thread now: \(reason)",
+                "raise the limits of processes and memory (ulimit -u, -v and -d, TasksMax=) if it stays so")
+        case .cancelled: Wording("the request for a token was cancelled", "")
+        }
+    }
+}
+
+extension MissingPermit {
+    /// The fault, if the permit is a token.
+    var tokenFault: TokenFault? { (fault as any Sendable) as? TokenFault }
+
+    /// The fault in words.
+    package var sentence: ReportedText { tokenFault?.wording.sentence ?? "\(fault)" }
+}
+
+extension AuthorizationError: CustomStringConvertible {
+    /// What failed, on which value, and what to do. There is no token or credential in it.
+    public var description: String { fault.wording.sentence.description }
+}
+
+extension ExchangeFault {
+    fileprivate func remedy(for origin: TokenOrigin) -> ReportedText {
+        let section = origin.section
+        let certificate: ReportedText = "\(section).clientCertificateFile and clientKeyFile"
+        switch self {
+        case .nameNotResolved: return "check the host in \(section).url and the network's name server"
+        case .connectionFailed: return "check \(section).url, and that the backend runs"
+        case .timedOut:
+            return "check the network and the backend's load, or raise \(section).timeoutSeconds"
+        case .connectionLost(let isEncrypted):
+            if !isEncrypted { return "see the backend's log, and use https if its port expects that" }
+            // The alert that says so may be lost with the connection.
+            return origin.sendsCertificate
+                ? "see the backend's log, and check \(certificate)"
+                : "see the backend's log; if it requires a client certificate, set \(certificate)"
+        case .answerBrokenOff: return "see the backend's log"
+        case .proxyFailed: return ""
+        case .tlsFailed:
+            return origin.sendsCertificate
+                ? "check that \(section).url names a port for https, and check \(certificate)"
+                : """
+                check that \(section).url names a port for https; if it requires a client certificate, set \
+                \(certificate)
+                """
+        case .oldTLS: return "its TLS is older than 1.2: let the backend support a newer version"
+        case .certificateRequired:
+            return """
+                it requires a client certificate: \(origin.sendsCertificate ? "check" : "set") \(certificate)
+                """
+        case .certificateRejected: return origin.rejectedCertificateRemedy
+        case .untrustedCertificate(.outsideItsTime?):
+            return "renew the backend's certificate, or set this machine's clock if it is wrong"
+        case .untrustedCertificate(.ofAnotherName?):
+            return "correct the host in \(section).url, or give the backend a certificate for that name"
+        case .untrustedCertificate(.ofUnknownAuthority?):
+            return "if the authority is your own, add its certificate to \(section).caFile"
+        case .untrustedCertificate(nil): return "check \(section).url and caFile, and the backend's certificate"
+        case .clientFailed:
+            return origin.sendsCertificate ? "check \(certificate) with waypost check" : "check \(section)"
+        case .answerTooLarge: return "expected a small JSON object with the token: check \(section).url"
+        case .malformedAnswer: return "expected HTTP: check \(section).url"
+        case .undecodableAnswer: return "switch off compression in the backend or its proxy"
+        }
+    }
+}
+
+extension TokenOrigin {
+    fileprivate var rejectedCertificateRemedy: ReportedText {
+        """
+        check that our client certificate has not expired (waypost check) and that the backend trusts its authority; \
+        it is set by \(section).clientCertificateFile and clientKeyFile
+        """
+    }
+
+    /// What says who asks, as a thing to do.
+    fileprivate var authenticate: ReportedText {
+        credentials.isEmpty
+            ? "add \(section).headers or a client certificate" : "check \(credentials.joined(separator: " and "))"
+    }
+}
+
+extension EndpointRejection {
+    fileprivate func wording(for origin: TokenOrigin) -> Wording {
+        let meaning = meaning(for: origin)
+        let said: ReportedText = message.map { "; it says \"\($0)\"" } ?? ""
+        let page: ReportedText = isPage ? ", with a page (HTML or XML)" : ""
+        let other: ReportedText = isPage ? "; another server, a proxy or a login page may be answering" : ""
+        return Wording(
+            "\(origin) answered \(status)\(page): \(meaning.cause)\(said)", "\(meaning.remedy)\(other)")
+    }
+
+    private func meaning(for origin: TokenOrigin) -> Wording {
+        let section = origin.section
+        switch detail {
+        case .redirectToItself: return Wording("a redirect to the same address", "see the backend's log")
+        case .redirect(let target):
+            let to: ReportedText = target.map { " to \($0)" } ?? ""
+            return Wording(
+                "a redirect\(to), which is not followed",
+                "set \(section).url to the final address, or, if that is a login page, \(origin.authenticate)")
+        case .allowedMethods(let methods):
+            let allowed = methods.isEmpty ? "" : "; it allows \(methods.joined(separator: ", "))"
+            return Wording("it expects another method\(allowed)", "check \(section).method")
+        case .httpsExpected: return Wording("its port expects https", "write https in \(section).url")
+        case .certificateRequired:
+            return Wording(
+                "it requires a client certificate", "set \(section).clientCertificateFile and clientKeyFile")
+        case .certificateRejected:
+            return Wording("it rejects our client certificate", origin.rejectedCertificateRemedy)
+        case .spentGrant:
+            return Wording(
+                "its grant was used before or has expired",
+                """
+                give the vehicle a grant that lasts: the service, waypost check and waypost token each spend a refresh \
+                token for single use
+                """)
+        case nil: break
+        }
+        switch status {
+        case 400:
+            return Wording(
+                "it doesn't understand the request", "check \(section).url, headers, body and client certificate")
+        case 401:
+            return Wording(
+                origin.credentials.isEmpty ? "no headers are configured" : "it rejects our credentials",
+                origin.authenticate)
+        case 403: return forbidden(origin)
+        case 404, 410: return Wording("it doesn't know the address or the vehicle", "check \(section).url")
+        case 406, 415:
+            return Wording("it expects another kind of request", "check \(section).headers and body")
+        case 407:
+            return Wording(
+                "a proxy on the way requires credentials", "allow the backend's address in the proxy, or set its user")
+        case 422:
+            return Wording(
+                "it doesn't accept the request's content", "check \(section).headers and body, and the backend's log")
+        case 511:
+            return Wording(
+                "the network requires a login (a captive portal)", "log in there, or use another network")
+        case 502, 504: return Wording("a proxy got no answer from the backend", "check that the backend runs")
+        case 408, 425, 429, 500...: return Wording("it can't answer now", "see the backend's log")
+        default: return Wording("it rejects the request", "check \(section).url and the backend's log")
+        }
+    }
+
+    /// The credentials are known, and don't give a right to this token.
+    private func forbidden(_ origin: TokenOrigin) -> Wording {
+        let keys = origin.credentials.isEmpty ? ["\(origin.section).headers"] : origin.credentials
+        let named = keys.joined(separator: " and ")
+        return switch origin.subject {
+        case .vehicle, nil:
+            Wording(
+                "it denies this vehicle's token",
+                "check vehicle.vehicleId, that the vehicle is enrolled there, and \(named)")
+        case .trip: Wording("it denies this trip's token", "check whose trip it is, and \(named)")
+        case .shipment: Wording("it denies this shipment's token", "check whose shipment it is, and \(named)")
+        }
+    }
+}
+
+extension ExpiryFault {
+    fileprivate func wording(for origin: TokenOrigin?) -> Wording {
+        let giver = origin.map { "\($0)" } ?? "the issuer"
+        switch self {
+        case .endsBeforeIssue:
+            return Wording(
+                "\(giver) gave a token whose exp is not after its iat", "let the issuer set exp to the token's end")
+        case .overWhenGiven(let judge):
+            let by: ReportedText =
+                switch judge {
+                case .issuer: " by the endpoint's own clock (its Date header)"
+                case .synchronizedHost: " by this host's clock, which is synchronized"
+                case .statement: ""
+                }
+            return Wording(
+                "\(giver) gave a token that had already expired\(by)",
+                "let the issuer make a new one, and check its clock and cache")
+        case .overWhenReceived(let context):
+            return Wording(
+                "the token for \(context) had expired when it came",
+                "let the issuer make a new one, and check its clock")
+        }
+    }
+}
+
+extension ProviderFault {
+    fileprivate var wording: Wording {
+        let callBack: ReportedText = "make it call its completion handler on every path"
+        return switch self {
+        case .silent(let time):
+            Wording("the token provider gave neither a token nor an error in \(time.spoken)", callBack)
+        case .notCalledBack(let time): Wording("the token provider did not call back within \(time.spoken)", callBack)
+        case .heldUp(let time):
+            Wording("the token provider was held up by another fetchToken for \(time.spoken)", callBack)
+        case .busy:
+            Wording("the token provider has not returned from an earlier fetchToken, whose time is over", callBack)
+        case .emptyAnswer:
+            Wording("the token provider called back with neither a token nor an error", "make it give one of them")
+        case .noCompletionForm:
+            Wording(
+                "the token provider has no fetchToken(with:completion:)", "implement it, or the async form")
+        case .gaveUp: Wording("the token provider gave up: it reported a cancellation", "see its own log")
+        case .failed(let message): Wording("the token provider failed: \(message)", "see its own log")
+        }
+    }
+}

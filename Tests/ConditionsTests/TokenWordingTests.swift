@@ -1,0 +1,205 @@
+import Conditions
+import ReportedText
+import Testing
+import VehicleAuthorization
+
+/// The only place that words why there is no token: what happened, and what to do.
+@Suite struct TokenWordings {
+    private static let endpoint = TokenOrigin(
+        .endpoint, "https://b.example/t", tokenKey: "jwt", subject: .vehicle(id: "van-7", taskID: nil),
+        credentials: ["authorization.headers"])
+    private static let plain = TokenOrigin(.endpoint, "https://b.example/t", tokenKey: "jwt")
+    private static let mutual = TokenOrigin(
+        .endpoint, "https://b.example/t", credentials: ["authorization.clientCertificateFile"])
+    private static let command = TokenOrigin(.command, "/bin/token", tokenKey: "jwt")
+    private static let file = TokenOrigin(.file, "/run/token", tokenKey: "jwt")
+    private static let van7 = AuthorizationContext(vehicleID: "van-7")
+
+    private static func status(
+        _ status: Int, _ detail: EndpointRejection.Detail? = nil, isPage: Bool = false, origin: TokenOrigin = endpoint
+    ) -> TokenFault {
+        .rejected(origin, EndpointRejection(status: status, detail: detail, isPage: isPage))
+    }
+
+    /// One row for each form of a sentence.
+    @Test(
+        arguments: [
+            (.incompleteContext(AuthorizationContext(vehicleID: "")), "no vehicle id is set", "set vehicle.vehicleId"),
+            (
+                .unanswered(endpoint, .connectionFailed, "no connection: refused"),
+                "token endpoint https://b.example/t: no connection: refused",
+                "check authorization.url, and that the backend runs"
+            ),
+            (
+                .unanswered(endpoint, .connectionLost(isEncrypted: true), "reset"),
+                "token endpoint https://b.example/t: reset",
+                "see the backend's log; if it requires a client certificate, set "
+                    + "authorization.clientCertificateFile and clientKeyFile"
+            ),
+            (
+                .unanswered(mutual, .certificateRejected, "alert"), "token endpoint https://b.example/t: alert",
+                "check that our client certificate has not expired (waypost check) and that the backend trusts its "
+                    + "authority; it is set by authorization.clientCertificateFile and clientKeyFile"
+            ),
+            (
+                .unanswered(endpoint, .untrustedCertificate(.ofUnknownAuthority), "unknown authority"),
+                "token endpoint https://b.example/t: unknown authority",
+                "if the authority is your own, add its certificate to authorization.caFile"
+            ),
+            (
+                status(302, .redirect(to: "https://x.example")),
+                "token endpoint https://b.example/t answered 302: a redirect to https://x.example, which is not followed",
+                "set authorization.url to the final address, or, if that is a login page, check authorization.headers"
+            ),
+            (
+                status(401, origin: plain),
+                "token endpoint https://b.example/t answered 401: no headers are configured",
+                "add authorization.headers or a client certificate"
+            ),
+            (
+                status(401, isPage: true),
+                "token endpoint https://b.example/t answered 401, with a page (HTML or XML): it rejects our credentials",
+                "check authorization.headers; another server, a proxy or a login page may be answering"
+            ),
+            (
+                status(403), "token endpoint https://b.example/t answered 403: it denies this vehicle's token",
+                "check vehicle.vehicleId, that the vehicle is enrolled there, and authorization.headers"
+            ),
+            (
+                status(405, .allowedMethods(["POST"])),
+                "token endpoint https://b.example/t answered 405: it expects another method; it allows POST",
+                "check authorization.method"
+            ),
+            (
+                .rejected(endpoint, EndpointRejection(status: 503, message: "closed")),
+                "token endpoint https://b.example/t answered 503: it can't answer now; it says \"closed\"",
+                "see the backend's log"
+            ),
+            (
+                .unusableAnswer(endpoint, .page),
+                "token endpoint https://b.example/t gave a page (HTML or XML), not a token",
+                "check that the address is the token endpoint itself, with no login page or captive portal in between"
+            ),
+            (
+                .unusableAnswer(endpoint, .missingKey(keys: ["a", "b"], others: 2, .tokenUnder("a.jwt"))),
+                "token endpoint https://b.example/t gave JSON without \"jwt\"; it has \"a\", \"b\" and 2 more",
+                "set tokenKey to \"a.jwt\""
+            ),
+            (
+                .unusableAnswer(endpoint, .invalidJSON(.other, line: 1, column: 9, bytes: 8, mediaType: "text/html")),
+                "token endpoint https://b.example/t gave 8 bytes of text/html that are not valid JSON (line 1, column 9); "
+                    + "expected the token, bare or in JSON under \"jwt\"",
+                "check whether it was cut off, or is written in place"
+            ),
+            (
+                .unusableAnswer(command, .lookalike(.surrounded, .bareText)),
+                "token command /bin/token gave a token with other text around it as bare text",
+                "print the token alone: other words belong on standard error"
+            ),
+            (
+                .unusableAnswer(endpoint, .missingKey(keys: ["k"], others: 0, .lookalike(.apiKey, under: "k"))),
+                "token endpoint https://b.example/t gave JSON without \"jwt\"; it has \"k\"",
+                "it has an API key, which Fleet Engine doesn't accept, under \"k\": let the issuer sign a token for Fleet "
+                    + "Engine with the key of a service account"
+            ),
+            (
+                .unusableAnswer(file, .nothing(isNull: false)),
+                "token file /run/token gave nothing; expected the token, bare or in JSON under \"jwt\"",
+                "write a token to the file, and put it in place by renaming"
+            ),
+            (
+                .expired(file, .overWhenGiven(.synchronizedHost)),
+                "token file /run/token gave a token that had already expired by this host's clock, which is synchronized",
+                "let the issuer make a new one, and check its clock and cache"
+            ),
+            (
+                .wrongClaims(.otherSubject(["w "]), van7), "the token for vehicle van-7 is for vehicle \"w \"",
+                "check the vehicle id and the endpoint"
+            ),
+            (
+                .wrongClaims(.audience(["a", "b", "c", "d"], expected: "e"), van7),
+                "the token for vehicle van-7 is for a, b, c, …", "let the issuer set aud to e"
+            ),
+            (
+                .wrongClaims(.otherService(has: .deliveryvehicleid), van7),
+                "the token for vehicle van-7 is for delivery vehicles, but vehicle.service is onDemandTrips",
+                "let the issuer set vehicleid, or correct vehicle.service"
+            ),
+            (
+                .commandFailed(command, .exited(3, CommandFault.Output(lines: ["no login", "see the manual"]))),
+                "token command /bin/token failed with status 3: no login (also: see the manual)",
+                "run it by hand as the service's user"
+            ),
+            (
+                .commandFailed(command, .timedOut(.seconds(15), CommandFault.Output(hasOutput: true))),
+                "token command /bin/token took longer than 15 s and was ended, with nothing on standard error (its standard "
+                    + "output may be a token, and is not shown)",
+                "run it by hand as the service's user, or raise authorization.timeoutSeconds"
+            ),
+            (
+                .programUnusable(key: "authorization.command", .carriageReturn("/bin/token")),
+                "authorization.command: /bin/token has the line ends of Windows, which become part of the interpreter's "
+                    + "name",
+                #"run sed -i 's/\r$//' /bin/token"#
+            ),
+            (
+                .sourceUnusable(SourceFault("header Key", .variable("KEY"), .notSet)),
+                "header Key comes from the environment variable KEY, which is not set",
+                "set it for the service (Environment= or EnvironmentFile= in the unit)"
+            ),
+            (
+                .sourceUnusable(SourceFault("the token", .file("/run/token"), .openToEveryUser(isMounted: false))),
+                "the token comes from the file /run/token, which holds a secret and is open to every user",
+                "run chmod o= /run/token"
+            ),
+            (
+                .invalidSetting(key: "authorization.url", .noValue(placeholder: "tripId", van7)),
+                "authorization.url asks for {tripId}, but the token is for vehicle van-7",
+                "use a placeholder that it has"
+            ),
+            (
+                .providerFailed(.notCalledBack(.seconds(30))), "the token provider did not call back within 30 s",
+                "make it call its completion handler on every path"
+            ),
+            (.reported(.unavailable, "the app says no"), "the app says no", ""),
+        ] as [(TokenFault, String, String)])
+    func sayWhatHappenedAndWhatToDo(fault: TokenFault, cause: String, remedy: String) {
+        #expect(fault.wording.cause.description == cause)
+        #expect(fault.wording.remedy.description == remedy)
+        #expect("\(AuthorizationError(fault))" == (remedy.isEmpty ? cause : "\(cause); \(remedy)"))
+    }
+
+    /// Each detail and each status says what to do.
+    @Test func nameARemedyForEachStatus() {
+        for code in 300..<600 where !(200..<300).contains(code) {
+            #expect(!Self.status(code).wording.remedy.isEmpty, "\(code)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            (
+                .doubtfulToken(.claims(.noKeyID, van7)),
+                "the token for vehicle van-7 names no key; let the issuer set kid to the service account's private key id"
+            ),
+            (
+                .doubtfulToken(
+                    .expiry(
+                        .stated(StatedExpiry(key: "ttl", text: "60", meaning: .span(60)), seconds: 60, own: 3600), file)
+                ),
+                "token file /run/token: its \"ttl\" 60 leaves 60 s, the token's own exp 3600 s; it is renewed by the "
+                    + "earlier; let the issuer state the same end in both"
+            ),
+            (
+                .shortLivedTokens(van7, lifetime: .seconds(200), minimumLife: .seconds(300)),
+                "tokens for vehicle van-7 have 200 s of life when they come; let the issuer give new ones, with clearly more "
+                    + "than 300 s (an hour is usual)"
+            ),
+            (
+                .processesLeft(command: "/bin/token", count: 0, unendable: 7),
+                "token command /bin/token left process 7 running, which could not be ended; end process 7: the command isn't "
+                    + "started before; let it end what it starts"
+            ),
+        ] as [(AuthorizationWarning, String)])
+    func sayWhatToCorrect(warning: AuthorizationWarning, sentence: String) { #expect("\(warning)" == sentence) }
+}
