@@ -159,7 +159,7 @@ extension ConditionCode {
         .everythingRejected: Entry(
             .error, "every update rejected",
             "check vehicle.service and upload.endpoint, and install the newest release of Waypost"),
-        .endpointUnusable: Entry(.error, "upload.endpoint unusable", "correct upload.endpoint"),
+        .endpointUnusable: Entry(.error, "endpoint unusable", "correct upload.endpoint"),
         .nothingDelivered: Entry(
             .error, "nothing delivered", "see the log (journalctl -u waypost)", visibleAfter: longestWithoutDelivery),
     ]
