@@ -1,3 +1,4 @@
+import Conditions
 import FleetEngine
 import FleetEngineSimulator
 import FoundationEssentials
@@ -6,6 +7,7 @@ import Glibc
 import LinuxPlatform
 import ReceiverSimulator
 import StrictJSON
+import ReportedText
 import Testing
 import TimeAndChance
 import WaypostTestSupport
@@ -28,8 +30,8 @@ import WaypostTestSupport
         #expect(outcome.ending == .exited(65), "\(words)")
         #expect(
             words.contains(
-                "standard input has ended, and no fix of it was taken: the receiver states dates in the past: its fixes wait for "
-                    + "a correct date; for a recorded log use waypost replay LOG, or receiver.type file"), "\(words)")
+                "standard input has ended, and no fix of it was taken: \(Condition(.dateTooEarly).line); for a recorded log "
+                    + "use waypost replay LOG, or receiver.type file"), "\(words)")
         withExtendedLifetime(bench) {}
     }
 

@@ -9,9 +9,14 @@ import TimeAndChance
 package final class EventLog: ReportingObserver {
     private struct State {
         var first: FirstDelivery
-        /// The states that were logged last.
-        var starting, receiving: ReceiverState?
+        var receiver: ReceiverState?
+        /// When states of the receiver were logged lately.
+        var changes: [Duration] = []
     }
+
+    /// How many states of a receiver that comes and goes are logged within `span`.
+    private static let maximumChanges = 6
+    private static let span = Duration.seconds(600)
 
     private let log: LogWriter
     private let clock: MonotonicClock
@@ -56,16 +61,18 @@ package final class EventLog: ReportingObserver {
         if let line = state.withLock({ $0.first.line(after: event, at: now) }) { log.write(.info, line) }
     }
 
-    /// A receiver that comes and goes is logged as a condition; its other states are logged when they are new.
+    /// What is wrong with the receiver is a condition; its other states are logged when they are new.
     private func note(_ receiver: ReceiverState) {
-        let isNew = state.withLock { state in
-            switch receiver {
-            case .starting: exchange(&state.starting, with: receiver) != receiver
-            case .receiving: exchange(&state.receiving, with: receiver) != receiver
-            case .noPosition, .waiting, .ended: false
-            }
+        let now = clock.now
+        let isLogged = state.withLock { state in
+            let isNew = exchange(&state.receiver, with: receiver) != receiver
+            guard isNew, receiver.kind == .starting || receiver.kind == .receiving else { return false }
+            state.changes.removeAll { now - $0 >= Self.span }
+            guard state.changes.count < Self.maximumChanges else { return false }
+            state.changes.append(now)
+            return true
         }
-        if isNew { log.write(.info, "\(receiver)") }
+        if isLogged { log.write(.info, "\(receiver)") }
     }
 }
 
