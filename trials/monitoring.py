@@ -13,7 +13,7 @@ import urllib.error
 import urllib.parse
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .dashboard import page
 from .drive import sentence
@@ -31,6 +31,7 @@ VEHICLE = "van-1"
 INTERVAL = 5  # between two scrapes, in seconds; a minute on the road
 WAIT_SECONDS = 60
 MINUTES_A_MONTH = 30 * 24 * 60
+OF_PROMETHEUS = 5  # series of each scrape: up, scrape_duration_seconds and their like
 # Stated only once something has happened.
 CONDITIONAL = {"waypost_seconds_since_token_rejection"}
 
@@ -59,11 +60,9 @@ class Monitoring(Trial):
         dashboard = json.loads((FILES / "grafana.json").read_text())
         find_strangers([rules, *queries(dashboard)], stated)
         fleet, port = self.fleet()
-        agent, agent_port = self.agent(service, port)
+        agent, agent_port = self.agent(service, port, "full")
         self.wait("the van's figures at the fleet's", lambda: ask(port, f'waypost_build_info{{vehicle="{VEHICLE}"}}'))
-        for _ in range(0, self.arguments.seconds, INTERVAL):
-            service.write(sky())
-            time.sleep(INTERVAL)
+        self.drive(service)
         if self.arguments.draw:
             end = time.time()
             start = end - self.arguments.seconds
@@ -77,8 +76,20 @@ class Monitoring(Trial):
             ("the dashboard has no figures", all("waypost_condition" in query for query in empty)),
             ("an alert fires", not ask(port, 'ALERTS{alertstate="firing"}')),
             ("the rules are not evaluated", bool(ask(port, "fleet:waypost_vans:count"))))
+        full = costs(agent, agent_port)
+        end_now(agent)
+        agent, agent_port = self.agent(service, port, "fleet")
+        self.drive(service)
+        fleet_profile = costs(agent, agent_port)
         end_now(fleet)
-        return costs(agent, agent_port)
+        return require(
+            f"rules, tests and dashboard are right; {full}; with profile=fleet {fleet_profile}",
+            ("more than 12 series of Waypost", fleet_profile.series - OF_PROMETHEUS < 12.5))
+
+    def drive(self, service: Service) -> None:
+        for _ in range(0, self.arguments.seconds, INTERVAL):
+            service.write(sky())
+            time.sleep(INTERVAL)
 
     def service(self) -> Service:
         simulator = Simulator(self.waypost, self.folder)
@@ -103,18 +114,19 @@ class Monitoring(Trial):
             "fleet", port, f"--config.file={config}", f"--storage.tsdb.path={self.folder / 'fleet'}",
             "--web.enable-remote-write-receiver"), port
 
-    def agent(self, service: Service, port: int) -> tuple[subprocess.Popen[bytes], int]:
+    def agent(self, service: Service, port: int, profile: str) -> tuple[subprocess.Popen[bytes], int]:
         """The van's, and its port."""
-        config, own = self.folder / "van.yml", free_port()
+        config, own = self.folder / f"van-{profile}.yml", free_port()
         text = (FILES / "van.yml").read_text()
         text = replaced(text, "127.0.0.1:9464", f"127.0.0.1:{service.port}")
         text = replaced(text, "https://metrics.example.com/api/v1/write", f"http://127.0.0.1:{port}/api/v1/write")
         text = replaced(text, "scrape_interval: 60s", f"scrape_interval: {INTERVAL}s")
         text = replaced(text, "scrape_timeout: 10s", f"scrape_timeout: {INTERVAL}s")
+        text = replaced(text, "    # params: {profile: [fleet]}", f"    params: {{profile: [{profile}]}}")
         config.write_text(re.sub(r"\n    tls_config:\n(      .*\n)+", "\n", text))
         return self.prometheus(
-            "van", own, "--enable-feature=agent,expand-external-labels", f"--config.file={config}",
-            f"--storage.agent.path={self.folder / 'agent'}"), own
+            f"van-{profile}", own, "--enable-feature=agent,expand-external-labels", f"--config.file={config}",
+            f"--storage.agent.path={self.folder / f'agent-{profile}'}"), own
 
     def prometheus(self, name: str, port: int, *options: str) -> subprocess.Popen[bytes]:
         log = self.folder / f"{name}.log"
@@ -195,8 +207,20 @@ def ask(port: int, query: str, since: str = "") -> list[dict[str, Any]]:
     return found
 
 
-def costs(agent: subprocess.Popen[bytes], port: int) -> str:
-    """What the agent takes of the van."""
+class Costs(NamedTuple):
+    """What an agent takes of the van."""
+
+    series: float
+    bytes_each: float
+    resident_mebibytes: float
+
+    def __str__(self) -> str:
+        month = self.bytes_each * MINUTES_A_MONTH / 1e6
+        return (f"{self.series:.0f} series, {self.bytes_each:.0f} bytes a scrape, {month:.0f} MB a month at one a minute; "
+                f"the agent has {self.resident_mebibytes:.0f} MiB of memory")
+
+
+def costs(agent: subprocess.Popen[bytes], port: int) -> Costs:
     text = fetch(f"http://127.0.0.1:{port}/metrics")
 
     def figure(name: str) -> float:
@@ -207,6 +231,5 @@ def costs(agent: subprocess.Popen[bytes], port: int) -> str:
     samples, sent = figure("prometheus_remote_storage_samples_total"), figure("prometheus_remote_storage_bytes_total")
     status = Path(f"/proc/{agent.pid}/status").read_text()
     resident = int(status.split("\nVmRSS:", 1)[1].split(None, 1)[0]) / 1024
-    each = sent / scrapes
-    return require(f"rules, tests and dashboard are right; {samples / scrapes:.0f} series, {each:.0f} bytes a scrape, "
-            f"{each * MINUTES_A_MONTH / 1e6:.0f} MB a month at one a minute; the agent has {resident:.0f} MiB of memory", ("nothing was sent", samples > 0))
+    require("the agent", ("nothing was sent", samples > 0))
+    return Costs(samples / scrapes, sent / scrapes, resident)

@@ -182,10 +182,30 @@ class Packages(Installed):
         # As an editor writes: the same file, with the rights it has.
         self.system.file(CONFIGURATION).write_text(written.read_text())
         self.edited = written.read_text()
-        # As the README has it, and as the service's user.
-        for user in ("root", "waypost"):
-            if (said := self.system.call("waypost", "check", user=user)).count("\n") != 1 or not said.startswith("ok "):
+        # As the README has it, in the sandbox; and as the service's user, outside of it.
+        for user, lines in (("root", 1), ("waypost", 2)):
+            said = self.system.call("waypost", "check", user=user)
+            if said.count("\n") != lines or "ok " not in said or ("sandbox not checked" in said) != (user == "waypost"):
                 raise Failed(f"the check by {user} says more than that all is well: {said}")
+        self.check_in_sandbox()
+
+    def check_in_sandbox(self) -> None:
+        """What the unit keeps from the service: a directory, a device, /tmp."""
+        for section, key, path, words in (
+                ("outbox", "path", "/data/outbox.sqlite", "ReadWritePaths=/data"),
+                ("receiver", "device", "/dev/ttySC0", "DeviceAllow=/dev/ttySC0 rw"),
+                ("authorization", "path", "/tmp/token", "hides /tmp from it")):
+            written = json.loads(self.edited)
+            written[section] = {"path": path} if section == "outbox" else {
+                "type": "serial" if section == "receiver" else "file", key: path}
+            self.system.call("mkdir", "--parents", "/data")
+            self.system.attempt("mknod", "--mode=660", "/dev/ttySC0", "c", "204", "209")
+            self.system.call("chgrp", "dialout", "/dev/ttySC0")
+            self.system.file(CONFIGURATION).write_text(json.dumps(written))
+            checked = self.system.attempt("waypost", "check")
+            if checked.returncode != 78 or words not in checked.stdout:
+                raise Failed(f"{path}: the check in the sandbox ended with {checked.returncode}: {checked.stdout}{checked.stderr}")
+        self.system.file(CONFIGURATION).write_text(self.edited)
 
     def start(self) -> None:
         self.simulator.start()

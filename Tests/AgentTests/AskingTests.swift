@@ -61,6 +61,17 @@ import WaypostTestSupport
         #expect(words.contains("the service is not running") && words.contains("systemctl status waypost"))
     }
 
+    @Test func warnsAtTheStartOfAConfigurationThatOthersCanChange() async throws {
+        let bench = try ServiceBench()
+        let config = try bench.configure(Self.edit(bench))
+        try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: config)
+        let service = try RunningProgram(
+            [BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
+        let words = "configuration: \(config) can be changed by every user; run chmod go-w on it"
+        #expect(await service.errors.line(saying: words) != nil)
+        #expect(await service.terminate().ending == .exited(0))
+    }
+
     @Test func namesTheServicesThatGoByAnotherConfiguration() {
         let one = HoldingProcess(processID: 7, command: "waypost")
         #expect(Waypost.RunningService.hint(atOthers: []).isEmpty)

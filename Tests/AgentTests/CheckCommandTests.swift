@@ -502,6 +502,7 @@ struct CheckCommand {
         #expect(object["configuration"]?.stringValue == config)
         let found = (object["checks"]?.arrayValue ?? []).filter {
             !isOfTheTestsOwnFolder($0["text"]?.stringValue ?? "")
+                && $0["text"]?.stringValue?.hasPrefix("sandbox not checked: ") != true
         }.map { check in
             [check["verdict"], check["name"]].map { $0?.stringValue ?? "" }.joined(separator: " ")
         }
@@ -584,6 +585,22 @@ struct CheckCommand {
         let notes = lines.filter { $0.hasPrefix("note  authorization  authorization.command has ") }
         #expect(notes.count == (sign == nil ? 0 : 1), "\(lines)")
         #expect(sign.map { notes.first?.contains(" has \($0) in an argument, and no shell reads it") == true } ?? true)
+    }
+
+    /// Whoever can change these files decides what Waypost does.
+    @Test func failsForFilesThatOthersCanChange() async throws {
+        let script = try folder.write("#!/bin/sh\n".utf8, to: "script", mode: 0o777)
+        let key = try folder.write("key".utf8, to: "key", mode: 0o622)
+        let command =
+            #"{"type": "command", "command": ["/bin/sh", "\#(script)"], "environment": {"K": {"file": "\#(key)"}}}"#
+        let (lines, ending) = try await check(Self.good.replacing(Self.authorization, with: command), mode: 0o666)
+        #expect(ending == .exited(78))
+        for words in [
+            "configuration  configuration: \(folder.path("config.json"))",
+            "authorization  authorization.command: \(script)",
+            "authorization  authorization.environment.K: \(key)",
+        ] { #expect(lines.contains("FAIL  \(words) can be changed by every user; run chmod go-w on it"), "\(lines)") }
+        #expect(lines.count { $0.contains("can be changed") } == 3, "\(lines)")
     }
 
     /// A header's value that stands for another.
@@ -738,7 +755,9 @@ struct CheckCommand {
         }
         let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
         let lines = String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n")
-            .filter { !isOfTheTestsOwnFolder(String($0)) }.map { $0.prefix(19) }
+            .filter { !isOfTheTestsOwnFolder(String($0)) && !$0.contains(" sandbox not checked: ") }.map {
+                $0.prefix(19)
+            }
         #expect(outcome.ending == .exited(0), "\(lines)")
         #expect(
             lines == [
@@ -798,7 +817,9 @@ struct CheckCommand {
         let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
         let told = String(decoding: outcome.standardOutput, as: UTF8.self)
         let words =
-            isThere ? "ok    outbox         \(path) opens, 0 " : "skip  outbox         \(path) is not there yet: "
+            isThere
+            ? "FAIL  outbox         \(path): damaged (it is empty); the service "
+            : "skip  outbox         \(path) is not there yet: "
         #expect(told.contains(words), "\(told)")
         #expect(told.contains("FAIL  token ") && !told.contains("denied"), "\(told)")
         for name in try FileSystem.names(inFolder: folder) {
@@ -892,16 +913,22 @@ struct CheckCommand {
         #expect(!String(decoding: piped.standardError + piped.standardOutput, as: UTF8.self).contains("up to"))
     }
 
+    /// Tests run outside of the service's sandbox, which is noted.
     private func check(
         _ configuration: String, mode: Int = 0o644
     ) async throws -> (lines: [String], ending: ChildProcess.Ending) {
-        let text = configuration.replacing("FOLDER", with: folder.url.path)
+        // The default port may be another service's.
+        let address = #""status": {"listen": "unix:FOLDER/status"}, "outbox":"#
+        let text =
+            (configuration.contains(#""status""#)
+            ? configuration : configuration.replacing(#""outbox":"#, with: address))
+            .replacing("FOLDER", with: folder.url.path)
         let config = try folder.write(text.utf8, to: "config.json", mode: mode)
         let outcome = try await BuiltProgram.run(["check", "--config", config])
         #expect(outcome.standardError.isEmpty, "\(String(decoding: outcome.standardError, as: UTF8.self))")
         return (
             String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n").map(String.init)
-                .filter { !isOfTheTestsOwnFolder($0) }, outcome.ending
+                .filter { !isOfTheTestsOwnFolder($0) && !$0.contains(" sandbox not checked: ") }, outcome.ending
         )
     }
 

@@ -75,7 +75,7 @@ import WaypostTestSupport
     private static let unseen = [
         ", which ", "has the placeholder", "without its other one", ", shorter than ", "is no name of a header",
         "is for Waypost to set", "a multicast group",
-        "has a line break", "is not sent with the method", "does nothing with the policy",
+        "has a line break", "is not sent with the method", "does nothing with the policy", "without a scheme",
     ]
 
     @Test func rejectsWhatTheReaderRejects() async throws {

@@ -412,10 +412,44 @@ import WaypostTestSupport
             "\"receiver.port\" is \"10110/tcp\"; use a whole number from 1 to 65535; a number has neither quotes nor a unit"
         ),
         (
+            "\"file\", \"path\": \"/run/token\"",
+            "\"http\", \"url\": \"https://b.internal/\", \"headers\": {\"Authorization\": \"Bearer ${hush}\"}",
+            "\"authorization.headers.Authorization\" has a variable in ${}, which nothing fills in; write "
+                + "{\"environment\": NAME, \"scheme\": \"bearer\"}"
+        ),
+        (
+            "\"file\", \"path\": \"/run/token\"",
+            "\"http\", \"url\": \"https://b.internal/\", \"headers\": {\"authorization\": \"van:hush\"}",
+            "\"authorization.headers.authorization\" has a user and a password without a scheme; write "
+                + "{\"file\": PATH, \"scheme\": \"basic\"}"
+        ),
+        (
             "}}", "}, \"log\": {\"level\": true}}",
             "\"log.level\" is true; use \"error\", \"warning\", \"info\" or \"debug\""
         ),
     ]
+
+    /// Equal for a fleet with one configuration file; no secret changes it, so that none can be guessed by it.
+    @Test func hasAHashOfWhatIsNoSecret() throws {
+        func hash(_ authorization: String, reporting: String = "{}", vehicle: String = #"{"environment": "ID"}"#) throws
+            -> String
+        {
+            try Configuration(
+                json: Array(
+                    #"""
+                    {"vehicle": {"providerId": "p", "vehicleId": \#(vehicle)}, "receiver": {"type": "stdin"},
+                     "authorization": \#(authorization), "reporting": \#(reporting)}
+                    """#.utf8), file: "config.json", environment: ["ID": "van-\(authorization.utf8.count % 7)"]
+            ).hash
+        }
+        let http = #"{"type": "http", "url": "https://b.internal/?k=KEY", "headers": {"X-Key": "KEY"}}"#
+        let one = try hash(http)
+        #expect(one.wholeMatch(of: /[0-9a-f]{16}/) != nil)
+        #expect(try hash(http.replacing("KEY", with: "another")) == one)
+        #expect(try hash(http, reporting: #"{"privateZones": []}"#) == one)
+        #expect(try hash(http, reporting: #"{"intervalSeconds": 7}"#) != one)
+        #expect(try hash(http, vehicle: #""van-8""#) != one)
+    }
 
     @Test(arguments: brokenValues)
     func namesKeyValueAndRemedy(find: String, replacement: String, problem: String) {

@@ -34,6 +34,7 @@ struct MapCommands {
             told.hasPrefix("waypost: \(tunnel) begins at ") && told.contains(", before the log in front of it ends, "))
         #expect(told.hasSuffix("; logs are given in the order of their times, each as it was recorded\n"), "\(told)")
         #expect(try files() == ["page.html"])
+        #expect(try FileStatus(behind: page).permissions == 0o600, "a track is its owner's alone")
         let html = try String(contentsOf: folder.url.appending(path: "page.html"), encoding: .utf8)
         #expect(html.hasPrefix("<!doctype html>") && html.hasSuffix("</html>\n"))
         #expect(html.contains("town.nmea and 1 more") && html.contains("808"))

@@ -105,6 +105,6 @@ import WaypostTestSupport
 }
 
 /// Has nothing to tell.
-private struct NoSource: FixSource {
+struct NoSource: FixSource {
     func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {}
 }

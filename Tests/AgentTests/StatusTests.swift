@@ -121,7 +121,7 @@ import WaypostTestSupport
         let told = report(monitor).headline
         #expect(told == "last fix 0 s ago; nothing delivered yet; 0 pending; receiver unavailable: /dev/x: not there")
         let sample = #"waypost_condition{code="receiver_unavailable",severity="error",stage="receiver"} 1"#
-        #expect(report(monitor).metrics.split(separator: "\n").contains(Substring(sample)))
+        #expect(report(monitor).metrics().split(separator: "\n").contains(Substring(sample)))
     }
 
     /// What is true for a moment is told for a moment.
@@ -250,7 +250,7 @@ import WaypostTestSupport
         for age in [0, 1, 2, 60, 61, 86_400, 86_401, -5] { deliver(age) }
         deliver(7, isPending: false)
         #expect(monitor.snapshot.delivery.delays.counts == [3, 1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 1])
-        let lines = report(monitor).metrics.split(separator: "\n")
+        let lines = report(monitor).metrics().split(separator: "\n")
         for line in [
             "waypost_delivery_delay_seconds_bucket{le=\"1\"} 3", "waypost_delivery_delay_seconds_bucket{le=\"60\"} 5",
             "waypost_delivery_delay_seconds_bucket{le=\"+Inf\"} 8", "waypost_delivery_delay_seconds_count 8",
@@ -295,7 +295,7 @@ import WaypostTestSupport
         let ledger = Ledger(accepted: 10, delivered: 5, pending: 2, evicted: 2, quarantined: 1)
         var evictions = Evictions()
         evictions[.thinned].count = 2
-        let lines = report(monitor(), StoreSummary(ledger, evictions: evictions)).metrics.split(separator: "\n")
+        let lines = report(monitor(), StoreSummary(ledger, evictions: evictions)).metrics().split(separator: "\n")
         // Every reason has its label from the first day on.
         for reason in ["thinned", "oldest", "age", "damage", "discarded"] {
             #expect(
@@ -310,8 +310,27 @@ import WaypostTestSupport
     }
 
     @Test func metricsNameReleaseAndVehicle() {
-        let lines = report(monitor()).metrics.split(separator: "\n")
-        #expect(lines.contains("waypost_build_info{version=\"\(Release.version)\",vehicle=\"v\"} 1"))
+        let lines = report(monitor()).metrics().split(separator: "\n")
+        #expect(lines.contains("waypost_build_info{version=\"\(Release.version)\",vehicle=\"v\",configuration=\"\"} 1"))
+    }
+
+    /// Whatever is wrong; the full set has everything that the short one has.
+    @Test func theFleetProfileHasAtMostTwelveSeries() throws {
+        let monitor = monitor { UTCTime(year: 2026, month: 1, day: 5) }
+        monitor.note(loadedAt: .system)
+        monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
+        monitor.observe(.delivered(Self.batch, traffic: Traffic(), took: .zero))
+        monitor.observe(.failed(.prepareAgain(.sample("401")), traffic: Traffic()))
+        let extent = StoreExtent(bytes: 1, maximumBytes: 2, freeDiskBytes: 3, oldestPending: nil)
+        let report = report(
+            monitor,
+            surroundings: StatusReport.Surroundings(
+                configurationHash: "0123456789abcdef", extent: extent, residentBytes: 4, systemTime: .system))
+        func series(_ text: String) -> [Substring] { text.split(separator: "\n").filter { !$0.hasPrefix("#") } }
+        let fleet = series(report.metrics(.fleet))
+        #expect(fleet.count == 10 && Set(fleet).isSubset(of: series(report.metrics())))
+        #expect(fleet.contains { $0.hasSuffix(#"configuration="0123456789abcdef"} 1"#) })
+        #expect(fleet.contains(#"waypost_delivery_trouble{kind="token_rejected"} 1"#))
     }
 
     /// What `promtool check metrics` asks for, and that no name is a gauge's and, with `_total` behind it, a counter's.
@@ -326,7 +345,7 @@ import WaypostTestSupport
         monitor.observe(.failed(.prepareAgain(.sample("401")), traffic: Traffic()))
         let extent = StoreExtent(bytes: 1, usedBytes: 1, maximumBytes: 2, freeDiskBytes: 3, oldestPending: nil)
         let surroundings = StatusReport.Surroundings(extent: extent, residentBytes: 4, systemTime: .system)
-        for line in report(monitor, surroundings: surroundings).metrics.split(separator: "\n") {
+        for line in report(monitor, surroundings: surroundings).metrics().split(separator: "\n") {
             let words = line.split(separator: " ", maxSplits: 3)
             switch (line.first, words.dropFirst().first) {
             case ("#", "HELP"?):
@@ -469,6 +488,20 @@ import WaypostTestSupport
         for state in states + states + states { log.observe(.receiver(state)) }
         let round = ["<6>/dev/x: open at 9600 baud", "<6>/dev/x: receiving", "<6>/dev/x: receiving"]
         #expect(lines.all == round + round, "and no more within ten minutes")
+    }
+
+    /// The other one is 200 km away.
+    @Test func warnsOnceOfAPrivateZoneWithSwappedCoordinates() {
+        let zones = [(48.1, 11.5), (11.5, 48.1)].map {
+            PrivateZone(latitude: $0.0, longitude: $0.1, radiusMeters: 100)
+        }
+        let distant = DistantZones(zones, log: LogWriter(level: .debug, format: .text) { lines.append($0) })
+        let fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50, longitude: 11.5)
+        for _ in 0..<2 { distant.observe(.fix(fix)) }
+        let words =
+            "warning: reporting.privateZones[1] is more than 1,000 km from the vehicle; check that latitude and longitude are "
+            + "not swapped"
+        #expect(lines.all.count == 1 && lines.all[0].hasSuffix(words), "\(lines.all)")
     }
 
     @Test func keepsCoordinatesOutOfEveryLevel() {

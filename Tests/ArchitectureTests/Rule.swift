@@ -100,7 +100,6 @@ extension Rule {
         // Paths and names of errors, from the C library.
         "Sources/Adapters/LinuxPlatform/Files/FolderTrust.swift",
         "Sources/Adapters/LinuxPlatform/Service/ProcessStart.swift",
-        "Sources/Adapters/LinuxPlatform/Service/SystemUser.swift",
         "Sources/Adapters/LinuxPlatform/Files/SystemError.swift",
         "Sources/Adapters/LinuxPlatform/Threads/ThreadExecutor.swift",
         "Sources/Adapters/GNSSReceiver/Network/NetworkAddress.swift",
@@ -108,7 +107,7 @@ extension Rule {
         "Sources/Core/TimeAndChance/UTCTime.swift", "Sources/Core/VehicleAuthorization/Base64.swift",
         "Sources/Agent/Waypost/Observation/RunningService.swift",
         // The unit, which is root's.
-        "Sources/Agent/Waypost/Checks/ServiceUnit.swift",
+        "Sources/Agent/Waypost/Checks/SandboxedCheck.swift",
         "Sources/Agent/WaypostCommand/Commands/StatusCommand.swift",
     ]
 

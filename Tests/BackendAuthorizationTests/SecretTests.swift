@@ -50,7 +50,7 @@ import WaypostTestSupport
 
     @Test(
         arguments: [
-            (HeaderTemplate.Scheme.verbatim, "user:pass", "user:pass"), (.bearer, "key", "Bearer key"),
+            (HeaderTemplate.Scheme.bearer, "key", "Bearer key"),
             (.verbatim, "Bearer key", "Bearer key"),
             (.basic, "user:pass", "Basic dXNlcjpwYXNz"),
         ])
@@ -101,6 +101,21 @@ import WaypostTestSupport
         ] {
             #expect(self.problem(HeaderTemplate("X", .credential(name)), environment: environment) == problem)
         }
+    }
+
+    /// A backend would reject it at each request.
+    @Test(
+        arguments: [
+            ("Authorization", "van:hush", .noScheme), ("Authorization", "Bearer ${hush}", .unfilledVariable),
+            ("Authorization", "Basic dmFu", nil), ("X-Key", "van:hush", nil),
+        ] as [(String, String, SourceFault.Problem?)])
+    func hasASchemeIfItIsCredentials(name: String, value: String, problem: SourceFault.Problem?) {
+        let template = HeaderTemplate(name, .environment("KEY"))
+        guard let problem else {
+            #expect(throws: Never.self) { try template.value(environment: ["KEY": value]) }
+            return
+        }
+        #expect(self.problem(template, environment: ["KEY": value]) == problem)
     }
 
     @Test func isKeptFromEverybodyIfOthersCanReadIt() throws {

@@ -174,4 +174,23 @@ import WaypostTestSupport
                 == "\(folder.path("link")) is a link of uid 12345 and is not followed; remove it, "
                 + "or choose another path")
     }
+
+    @Test(
+        arguments: [
+            ("closed/file", 0o600, nil), ("closed/file", 0o644, nil),
+            ("closed/file", 0o666, "can be changed by every user; run chmod go-w on it"),
+            ("open/file", 0o600, "can be replaced: the folder OPEN may be written by everybody"),
+            ("closed/none", 0o600, nil),
+        ] as [(String, Int, String?)])
+    func exposesAFile(path: String, mode: Int, words: String?) throws {
+        let folder = try TemporaryFolder()
+        for (name, mode) in [("closed", 0o700), ("open", 0o777)] {
+            try FileSystem.createFolder(at: folder.path(name))
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.path(name))
+        }
+        if !path.hasSuffix("none") { try folder.write("x".utf8, to: path, mode: mode) }
+        let exposure = FolderTrust.exposure(of: folder.path(path), for: geteuid())
+        let expected = words?.replacing("OPEN", with: folder.path("open"))
+        #expect(expected.map { exposure?.hasPrefix($0) == true } ?? (exposure == nil), "\(exposure ?? "")")
+    }
 }

@@ -62,6 +62,21 @@ import WaypostTestSupport
         #expect(state.handle(.storeAgain, at: .seconds(2), jitter: 1).append?.updates == first.updates)
     }
 
+    /// The outbox doesn't answer: the newest updates wait, and each older one that is dropped is reported.
+    @Test func reportsWhatMemoryDoesNotHold() {
+        var state = Self.state()
+        var dropped = 0
+        for index in 0..<UpdateQueue.limit + 6 {
+            let second = Double(index) * 10
+            let fix = Fix.sample(second, north: second * 10, speed: 10)
+            let step = state.handle(.fix(fix, latest: nil), at: .seconds(second), jitter: 1)
+            for case .dropped(let count) in step.reports { dropped += count }
+        }
+        #expect(dropped == 5, "one is in the append")
+        let failed = state.handle(.appendFailed(Self.full), at: .seconds(20_000), jitter: 1)
+        #expect(failed.reports.contains(.dropped(count: 1)))
+    }
+
     @Test func storesNothingOfAPrivateVehicle() {
         var state = Self.state()
         let isPrivate = ReportingState.Event.switchSeen(isOn: true, isThere: true, isWatched: true)

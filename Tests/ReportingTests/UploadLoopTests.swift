@@ -640,7 +640,7 @@ import WaypostTestSupport
             (.prepared, [.uploading(batch)]),
             (
                 .answered(DeliveryResult(.retry(.sample("503"), after: nil), traffic: traffic)),
-                [.failed(.retry(.sample("503"), after: nil), traffic: traffic), waiting(1)]
+                [.failed(.retry(.sample("503"), after: nil), traffic: traffic, took: .zero), waiting(1)]
             ),
             (.timeReached, []),
             (Self.found(batch), []),
@@ -653,7 +653,7 @@ import WaypostTestSupport
                     .failed(
                         .unanswered(
                             .aborted(.networkChanged, LostExchange(.cancelled, "", origin: "https://f.example"))),
-                        traffic: traffic)
+                        traffic: traffic, took: .zero)
                 ]
             ),
             (Self.found(batch), []),

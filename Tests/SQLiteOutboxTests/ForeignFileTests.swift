@@ -38,7 +38,7 @@ import Testing
         let folder = try StoreFolder()
         try folder.write(file.bytes, to: "outbox.sqlite")
         let detail =
-            "\(folder.store): the outbox cannot be read or written: it is no outbox of Waypost but "
+            "\(folder.store): the outbox is not used: \(folder.store) is no outbox of Waypost but "
             + "\(file.testDescription), and is left as it is; give another outbox path"
         for _ in 1...2 {
             for error in [

@@ -19,8 +19,8 @@ import WaypostTestSupport
         #expect(error?.code == .busy)
         #expect(
             error?.detail
-                == "\(folder.store): another program has locked the outbox (database is locked (SQLite 5)); what cannot be "
-                + "stored is kept in memory and stored once the lock is gone. If that takes long, end the program (fuser -v "
+                == "\(folder.store): another program has locked the outbox (database is locked (SQLite 5)); updates are "
+                + "kept in memory and stored once the lock is gone. If that takes long, end the program (fuser -v "
                 + "\(folder.store) names it)")
         try outbox.deliverBatch(maximumPastLocations: 4)
         #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 5, pending: 5))

@@ -30,6 +30,20 @@ import WaypostTestSupport
             try folder.names == ["outbox.sqlite", "outbox.sqlite.count", "outbox.sqlite.lock", "outbox.sqlite.reserve"])
     }
 
+    @Test func emptiesItsLogUnlessAnotherProgramReadsIt() throws {
+        let folder = try StoreFolder()
+        let outbox = try folder.open()
+        for second in 1...3 { _ = try outbox.append(sample(second)) }
+        func bytes() throws -> Int64 { try FileSystem.fileSize(at: folder.store + "-wal") }
+        let reader = try SQLiteConnection(path: folder.store, access: .readOnly)
+        try reader.execute("BEGIN; SELECT count(*) FROM updates")
+        #expect(try !outbox.emptyLog())
+        try reader.execute("COMMIT")
+        #expect(try outbox.emptyLog() && bytes() == 0)
+        #expect(try outbox.ledger().pending == 3)
+        try outbox.close()
+    }
+
     @Test func tellsWhoHoldsTheStore() throws {
         let folder = try StoreFolder()
         let outbox = try folder.open()
@@ -48,7 +62,7 @@ import WaypostTestSupport
         try FileManager.default.createDirectory(atPath: folder.store, withIntermediateDirectories: false)
         let error = #expect(throws: OutboxError.self) { try folder.open() }
         #expect(error?.code == .unusable)
-        #expect(error?.detail.contains("\(folder.store): the outbox cannot be read or written: it is a folder") == true)
+        #expect(error?.detail.contains("\(folder.store): the outbox is not used: \(folder.store) is a folder") == true)
         #expect(folder.exists("outbox.sqlite"))
     }
 

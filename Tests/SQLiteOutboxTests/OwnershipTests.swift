@@ -70,7 +70,7 @@ import Testing
         ]
         for error in errors {
             #expect(error?.code == .unusable)
-            #expect(error?.detail.contains("it has 2 names (hard links); remove all but one") == true)
+            #expect(error?.detail.contains(" has 2 names (hard links); remove all but one") == true)
         }
         try FileManager.default.removeItem(atPath: folder.path(other))
         try folder.open().close()

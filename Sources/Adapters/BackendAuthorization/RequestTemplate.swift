@@ -47,7 +47,11 @@ package struct HeaderTemplate: Sendable, Hashable {
         func fault(_ problem: SourceFault.Problem) -> AuthorizationError {
             AuthorizationError(.sourceUnusable(SourceFault("header \(name)", self.secret.source, problem)))
         }
-        if let problem = Self.problem(of: secret) { throw fault(problem) }
+        if let problem = Self.problem(of: secret)
+            ?? (scheme == .verbatim ? Self.problem(ofCredentials: secret, in: name) : nil)
+        {
+            throw fault(problem)
+        }
         switch scheme {
         case .verbatim: return (secret, secret)
         case .bearer:
@@ -59,6 +63,13 @@ package struct HeaderTemplate: Sendable, Hashable {
             guard secret.contains(":") else { throw fault(.notAPair) }
             return ("Basic \(Base64.encoded(secret.utf8))", secret)
         }
+    }
+
+    /// Returns why `text` can't be the credentials in the header `name`; `nil` if it can, and for any other header.
+    package static func problem(ofCredentials text: String, in name: String) -> SourceFault.Problem? {
+        guard ["authorization", "proxy-authorization"].contains(name.lowercased()) else { return nil }
+        if text.contains("${") { return .unfilledVariable }
+        return text.contains(":") && !text.contains(" ") ? .noScheme : nil
     }
 
     /// Why no header can hold it.

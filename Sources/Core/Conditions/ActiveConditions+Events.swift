@@ -41,6 +41,9 @@ extension ActiveConditions {
             // While positions go out from memory, nothing waits for the outbox.
             supersede(.reading)
             raise(Condition(error, isStoring: true), on: .storing, at: now)
+        case .dropped(let count):
+            let cause: ReportedText = "\(text: count.counted("update")); the outbox accepts none, and memory is full"
+            raise(Condition(.updatesDropped, cause), on: .one(.updatesDropped), at: now, until: now + .seconds(3600))
         case .outboxFailed(let error):
             if active(.storing) == nil { raise(Condition(error), on: .reading, at: now) }
         case .uploading(let batch): if !batch.pending.isEmpty { clear(.reading, at: now) }

@@ -87,6 +87,7 @@ extension ConditionCode {
             .warning, "pending updates thinned", "find out why nothing is delivered, or raise outbox.maximumMegabytes"),
         .updatesLost: Entry(
             .error, "pending updates lost", "find out why nothing is delivered, or raise outbox.maximumMegabytes"),
+        .updatesDropped: Entry(.error, "oldest updates dropped", "resolve what is wrong with the outbox"),
         .updatesQuarantined: Entry(
             .warning, "updates quarantined", "see waypost outbox list, then requeue or discard them"),
     ]

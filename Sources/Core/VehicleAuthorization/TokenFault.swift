@@ -288,6 +288,10 @@ package struct SourceFault: Sendable, Hashable {
         case notAKey
         /// A value for the scheme `basic` isn't `user:password`.
         case notAPair
+        /// Credentials have a variable such as `${TOKEN}`.
+        case unfilledVariable
+        /// Credentials are `user:password` without a scheme.
+        case noScheme
     }
 
     package enum FileFault: Sendable, Hashable { case missing, forbidden, linkLoop, other }

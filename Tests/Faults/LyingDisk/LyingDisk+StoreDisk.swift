@@ -63,7 +63,7 @@ extension LyingDisk {
         try perform(.write, path) { isShort throws(SystemError) in
             if isShort { throw failure(.write, path, DiskErrno.inputOutput) }
             guard try room() >= bytes.count else { throw failure(.write, path, DiskErrno.noSpace) }
-            try FileReplacement(at: path, mode: 0o600).commit(bytes)
+            try FileReplacement(at: path).commit(bytes)
         }
     }
 

@@ -15,7 +15,7 @@ package struct FileLock: ~Copyable, Sendable {
     /// The locked file's: no other file has it as long as this one is open.
     private let identity: FileStatus.Identity?
 
-    deinit { LockHandover.keep(descriptor) }
+    deinit { LockHandover.end(descriptor) }
 
     /// Takes the lock at `path` without waiting, and writes this process's id into it.
     package init(path: String) throws(Failure) {
@@ -35,6 +35,7 @@ package struct FileLock: ~Copyable, Sendable {
             try descriptor.writeAll(text.span)
             identity = try FileStatus(of: descriptor).identity
         } catch { throw .system(error) }
+        LockHandover.begin(descriptor)
         self.descriptor = descriptor
     }
 
@@ -50,6 +51,7 @@ package struct FileLock: ~Copyable, Sendable {
             throw .held(Self.holder(ofFile: path))
         }
         do { identity = try FileStatus(of: descriptor).identity } catch { throw .system(error) }
+        LockHandover.begin(descriptor)
         self.descriptor = descriptor
     }
 

@@ -10,10 +10,10 @@ package final class FileReplacement: Sendable {
 
     /// Begins the replacement: what is there stays as it is until `commit`.
     ///
-    /// `mode`: who may read and write it, less what the umask takes.
+    /// Only its owner may read it.
     ///
     /// - Throws: when the folder is missing or may not be written, or `path` is a folder.
-    package init(at path: String, mode: UInt32 = 0o666) throws(SystemError) {
+    package init(at path: String) throws(SystemError) {
         // What is made in the folder is made under a new name and renamed: others may write there too.
         target = try FolderTrust.destination(of: path, .any)
         switch try FileSystem.entry(at: path)?.kind {
@@ -30,7 +30,7 @@ package final class FileReplacement: Sendable {
             Self.removeAbandoned(inFolder: FileSystem.parent(of: target))
             let aside = "\(target).waypost-\(getpid()).part"
             try FileSystem.removeFile(at: aside, in: .any)
-            descriptor = try OwnedDescriptor(writing: aside, O_WRONLY | O_CREAT | O_EXCL, mode: mode, in: .any)
+            descriptor = try OwnedDescriptor(writing: aside, O_WRONLY | O_CREAT | O_EXCL, in: .any)
             // Shows others that a process is still writing; the kernel releases it with the process.
             flock(descriptor.raw, LOCK_EX | LOCK_NB)
             temporary = Locked(aside)

@@ -15,14 +15,18 @@ package enum FileSystem {
     package enum Use: Sendable { case read, write, execute }
 
     /// Whether the system lets this user do it, links followed; of a folder, make files in it.
-    package static func isAllowed(_ use: Use, at path: String) -> Bool {
+    package static func isAllowed(_ use: Use, at path: String) -> Bool { obstacle(to: use, at: path) == nil }
+
+    /// Returns why the system doesn't let this user do it; `nil` if it does.
+    package static func obstacle(to use: Use, at path: String) -> SystemError? {
         let mode =
             switch use {
             case .read: R_OK
             case .write: (try? FileStatus(behind: path))?.kind == .folder ? W_OK | X_OK : R_OK | W_OK
             case .execute: X_OK
             }
-        return unsafe faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0
+        guard unsafe faccessat(AT_FDCWD, path, mode, AT_EACCESS) != 0 else { return nil }
+        return SystemError(call: "access \(path)", number: errno)
     }
 
     /// The first folder on the way to `path` through which this user may not go.

@@ -132,6 +132,23 @@ package enum FolderTrust {
         return "may be written by \(others), who \(remedy); \(advice), or choose another folder"
     }
 
+    /// Returns who besides `user` and root can change the file at `path`, with the remedy, as a predicate for it; `nil`
+    /// if nobody can, or if there is no such file.
+    package static func exposure(of path: String, for user: UInt32) -> String? {
+        do throws(SystemError) {
+            let target = try destination(of: path, missing: .allowed, for: user)
+            guard let status = try FileStatus(at: target), status.kind == .file else { return nil }
+            guard status.owner == 0 || status.owner == user else {
+                return "belongs to \(FileStatus.words(status.owner)), who can change it; run chown root on it"
+            }
+            let shared = status.permissions & 0o022
+            // A group with the owner's own number is the owner (useradd makes one for each user).
+            if shared == 0 || shared == 0o020 && status.group == status.owner { return nil }
+            let others = shared & 0o002 != 0 ? "every user" : "the members of gid \(status.group)"
+            return "can be changed by \(others); run chmod go-w on it"
+        } catch { return error.refusal.map { "can be replaced: \($0)" } }
+    }
+
     private static func require(
         at path: String, _ status: FileStatus, _ sharing: Sharing?, _ user: UInt32
     ) throws(SystemError) {

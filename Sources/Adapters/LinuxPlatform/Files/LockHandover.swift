@@ -7,43 +7,49 @@ import Glibc
 /// process. A descriptor of anything else is not used.
 package enum LockHandover {
     private struct State {
-        var isUnderWay = false
-        var descriptors: [CInt] = []
+        /// The descriptors of locks in use.
+        var used: Set<CInt> = []
+        /// Descriptors of the same open files, which keep the locks held whatever becomes of those in use.
+        var kept: [CInt] = []
     }
 
     private static let state = Locked(State())
 
-    /// Keeps the locks of file locks that are released until `end` is called.
-    package static func begin() { state.withLock { $0.isUnderWay = true } }
-
-    /// Lets file locks release their locks again.
-    package static func end() { state.withLock { $0.isUnderWay = false } }
-
-    /// Keeps the lock of `descriptor`, which its owner is about to close.
-    static func keep(_ descriptor: borrowing OwnedDescriptor) {
+    /// Keeps the locks in use held until the next run takes them, also if this one can't close what they belong to.
+    package static func keepLocks() {
         state.withLock { state in
-            guard state.isUnderWay else { return }
-            let copy = fcntl(descriptor.raw, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
-            if copy >= 0 { state.descriptors.append(copy) }
+            state.kept += state.used.map { fcntl($0, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) }.filter { $0 >= 0 }
         }
     }
 
+    /// Notes that a lock is in use.
+    static func begin(_ descriptor: borrowing OwnedDescriptor) {
+        let raw = descriptor.raw
+        state.withLock { _ = $0.used.insert(raw) }
+    }
+
+    /// Notes that the owner of a lock is about to close it.
+    static func end(_ descriptor: borrowing OwnedDescriptor) {
+        let raw = descriptor.raw
+        state.withLock { _ = $0.used.remove(raw) }
+    }
+
     /// Those that are kept.
-    static var descriptors: [CInt] { state.withLock { $0.descriptors } }
+    static var descriptors: [CInt] { state.withLock { $0.kept } }
 
     /// Accepts the descriptors that an earlier image of this process kept open; ignores any other number.
     static func inherit(_ numbers: [CInt]) {
         let own = numbers.filter { isOwnFile($0) && fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }
-        state.withLock { $0.descriptors += own }
+        state.withLock { $0.kept += own }
     }
 
     /// Returns and forgets the descriptor of the very file that is at `path`; `nil` if there is none.
     static func take(_ path: String) -> CInt? {
         guard let identity = (try? FileStatus(at: path))?.identity else { return nil }
         return state.withLock { state in
-            guard let index = state.descriptors.firstIndex(where: { FileStatus(ofRaw: $0)?.identity == identity })
+            guard let index = state.kept.firstIndex(where: { FileStatus(ofRaw: $0)?.identity == identity })
             else { return nil }
-            return state.descriptors.remove(at: index)
+            return state.kept.remove(at: index)
         }
     }
 

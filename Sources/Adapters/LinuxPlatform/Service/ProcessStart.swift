@@ -49,7 +49,7 @@ package enum ProcessStart {
 
     /// The path of this program, read at the start: an upgrade puts another file there later. Not `/proc/self/exe`
     /// itself, by which the process would be called `exe`.
-    static let executable = FileSystem.linkTarget(at: "/proc/self/exe")
+    package static let executable = FileSystem.linkTarget(at: "/proc/self/exe")
 }
 
 /// The environment of this process.

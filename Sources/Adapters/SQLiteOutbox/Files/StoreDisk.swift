@@ -77,7 +77,7 @@ package struct SystemDisk: StoreDisk {
     package func removeFile(at path: String) throws(SystemError) { try FileSystem.removeFile(at: path) }
 
     package func replaceFile(at path: String, with bytes: [UInt8]) throws(SystemError) {
-        try FileReplacement(at: path, mode: 0o600).commit(bytes)
+        try FileReplacement(at: path).commit(bytes)
     }
 
     package func synchronizeFile(at path: String) throws(SystemError) { try FileSystem.synchronizeFile(at: path) }

@@ -153,6 +153,20 @@ final class OutboxEngine {
         }
     }
 
+    /// Writes what is only in memory, and empties the write-ahead log, in which updates outlive their delivery. Returns
+    /// whether that was possible: not while another program reads from the log.
+    func emptyLog() throws(OutboxError) -> Bool {
+        try perform { store throws(StoreError) in
+            try writeAll()
+            try ownership?.verify()
+            do throws(StoreError) { try store.emptyLog() } catch {
+                guard error.kind == .busy else { throw error }
+                return false
+            }
+            return true
+        }
+    }
+
     func carryOut(_ request: QuarantineRequest) throws(OutboxError) -> QuarantineAnswer {
         try perform { store throws(StoreError) in try carryOut(request, store) }
     }

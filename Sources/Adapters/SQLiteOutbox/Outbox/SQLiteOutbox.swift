@@ -100,6 +100,10 @@ package actor SQLiteOutbox: Outbox {
     /// Writes what has waited long enough, carries out what tools have asked for; whether anything is pending again.
     package func maintain() async throws(OutboxError) -> Bool { try opened().maintain() }
 
+    /// Empties the write-ahead log, in which updates outlive their delivery. Returns whether that was possible: not
+    /// while another program reads from the log.
+    package func emptyLog() async throws(OutboxError) -> Bool { try opened().emptyLog() }
+
     /// Does with quarantined updates what an operator wants.
     package func carryOut(_ request: QuarantineRequest) async throws(OutboxError) -> QuarantineAnswer {
         try opened().carryOut(request)

@@ -32,7 +32,7 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
 
     let kind: Kind
     let path: String
-    /// SQLite's words, the system's, or ours.
+    /// What was found or tried, for use in a sentence.
     let reason: String
     /// Whether a sync failed. The kernel may call the pages clean then: no later sync writes them, and reading them
     /// shows what is not on the disk.
@@ -52,9 +52,7 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
 
     init(_ error: SystemError, path: String) {
         if let refusal = error.refusal {
-            let subject = "\(path) "
-            let reason = refusal.hasPrefix(subject) ? "it " + refusal.dropFirst(subject.count) : refusal
-            self.init(.refused, path: path, reason: reason)
+            self.init(.refused, path: path, reason: refusal)
         } else {
             self.init(Self.kind(ofSystemNumber: error.number), path: path, reason: error.description)
         }
@@ -63,11 +61,9 @@ struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     init(_ failure: FileLock.Failure, path: String) {
         switch failure {
         case .system(let error): self.init(error, path: path)
-        case .held(let holder): self.init(.locked(holder), path: path, reason: "in use by \(Self.words(for: holder))")
+        case .held(let holder): self.init(.locked(holder), path: path, reason: "in use by \(holder.name)")
         }
     }
-
-    fileprivate static func words(for holder: HoldingProcess?) -> String { holder?.description ?? "another process" }
 
     /// Whether the connection is as good as before, and what it has committed is on the disk.
     var leavesStoreSound: Bool { (kind == .full || kind == .busy) && !isFailedSync }
@@ -123,70 +119,4 @@ func retryingDamage<Result>(_ work: @autoclosure () throws(StoreError) -> Result
 /// Evaluates `work` for a tool, which leaves repairs to the service.
 func forTools<Result>(_ work: @autoclosure () throws(StoreError) -> Result) throws(OutboxError) -> Result {
     do throws(StoreError) { return try work() } catch { throw OutboxError(error, repairsDamage: false) }
-}
-
-extension OutboxError {
-    /// In the words of the port: which file, what happened, what to do. `repairsDamage`: not where a tool leaves that
-    /// to the service.
-    init(_ error: StoreError, repairsDamage: Bool = true) {
-        let path = error.path
-        let reason = error.reason
-        switch error.kind {
-        case .full where FileSystem.freeFiles(at: FileSystem.parent(of: path)) == 0:
-            self.init(
-                .full,
-                "\(path): no inodes are left (\(reason)); remove files from this file system (df -i). What is stored "
-                    + "already is safe; nothing else is stored until then")
-        case .full:
-            self.init(
-                .full,
-                "\(path): no space is left (\(reason)); free some on this file system. What is stored already is "
-                    + "safe; nothing else is stored until then")
-        case .newerSchema:
-            self.init(
-                .newerSchema,
-                "\(path): written by a newer release (\(reason)); install that release again, or give another outbox "
-                    + "path. The file was not changed")
-        case .locked(let holder):
-            let ending = holder.map { " (\($0.ending))" } ?? ""
-            self.init(
-                .locked, "\(path): \(reason); stop it first\(ending), or give another outbox path",
-                holder: StoreError.words(for: holder))
-        case .busy where repairsDamage:
-            self.init(
-                .busy,
-                "\(path): another program has locked the outbox (\(reason)); what cannot be stored is kept in memory and "
-                    + "stored once the lock is gone. If that takes long, end the program (fuser -v \(path) names it)")
-        case .busy:
-            self.init(
-                .busy,
-                "\(path): another program has locked the outbox (\(reason)); try again, or end that program (fuser -v "
-                    + "\(path) names it)")
-        case .damaged where repairsDamage:
-            self.init(
-                .unusable,
-                "\(path): damaged, and cannot be repaired (\(reason)); check the disk, or give an outbox path on "
-                    + "another one")
-        case .damaged:
-            self.init(.unusable, "\(path): damaged (\(reason)); the service repairs it at its next start")
-        case .damagedAgain:
-            self.init(
-                .damaged,
-                "\(path): damaged again after a repair (\(reason)), which is tried again in ten minutes, or at a "
-                    + "restart; check the disk, or give an outbox path on another one")
-        case .readOnly:
-            self.init(
-                .unusable,
-                "\(path): the file system is read-only (\(reason)); if it was not mounted so, the kernel found errors "
-                    + "on the disk (journalctl -k): check it and mount it writable again")
-        case .refused: self.init(.unusable, "\(path): the outbox cannot be read or written: \(reason)")
-        case .forbidden where !repairsDamage:
-            self.init(.unusable, "\(path): this user may not read or write the outbox (\(reason)); use sudo")
-        case .unusable, .forbidden:
-            self.init(
-                .unusable,
-                "\(path): the outbox cannot be read or written: \(reason). The path must be a file, in a folder that "
-                    + "this user may write, on a sound disk")
-        }
-    }
 }

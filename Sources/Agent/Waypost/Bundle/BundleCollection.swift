@@ -67,7 +67,7 @@ package struct BundleCollection: Sendable {
             Self.part("devices", "serial and USB devices, networks", await devices),
             Self.part("modems", "modems of ModemManager", await modems),
             Self.part(
-                "metrics", "the service's metrics", report.map { $0.metrics.bytes }.mapError { _ in silence },
+                "metrics", "the service's metrics", report.map { $0.metrics().bytes }.mapError { _ in silence },
                 isText: false),
         ]
         let vehicle = configuration?.vehicle.description ?? vehicleID ?? (try? report.get().vehicle)

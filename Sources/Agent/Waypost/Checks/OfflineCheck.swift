@@ -35,23 +35,28 @@ package struct CheckLine: Sendable, Hashable {
 ///
 /// Makes a directory next to the outbox and removes it, and takes the status port for a moment.
 package enum OfflineCheck {
-    /// Everything that is wrong or worth knowing at the time `now`; where it was read from `file`, for the service as
-    /// well.
+    /// Returns everything that is wrong or worth knowing at the time `now`, for this user; `file` is where the
+    /// configuration was read from.
     ///
     /// Blocks; not for the shared pool.
     package static func lines(
         _ configuration: Configuration, from file: String? = nil, at now: UTCTime = .system
     ) -> [CheckLine] {
-        let service = file.flatMap(ServiceCheck.installed)
         var lines = configuration.doubts.map {
             CheckLine($0.isLikelyRight ? .note : .fail, $0.section, $0.description)
         }
         lines += proofs(configuration, now) + receiver(configuration) + privateSwitch(configuration)
-        lines += outbox(configuration, service)
+        lines += outbox(configuration)
         lines += tokens(configuration.authorization, "authorization", configuration)
         lines += tokens(configuration.consumerAuthorization, "consumerAuthorization", configuration)
-        lines += notes(configuration, service)
-        if let file { lines += openSecrets(configuration, file) + (service?.lines(configuration, from: file) ?? []) }
+        lines += notes(configuration)
+        if let hidden = SandboxedCheck.inside?.hidden {
+            lines += SandboxedCheck.hiddenPaths(configuration.paths, hidden)
+        }
+        lines += configuration.exposedFiles(from: file, to: configuration.expectedUser).map {
+            CheckLine(.fail, $0.section, $0.text)
+        }
+        if let file { lines += openSecrets(configuration, file) }
         return lines
     }
 
@@ -113,7 +118,10 @@ package enum OfflineCheck {
                     "\(device) is not there now; plug the receiver in, or correct receiver.device "
                         + "(ls -l /dev/serial/by-id)")
             case .device?:
-                guard let subsystem = SerialLine.foreignSubsystem(ofDevice: device) else { return [] }
+                guard let subsystem = SerialLine.foreignSubsystem(ofDevice: device) else {
+                    return deviceObstacle(device, configuration).map { line(.fail, "receiver.device: \(device) \($0)") }
+                        ?? []
+                }
                 return line(
                     .fail,
                     "receiver.device: \(device) is a device of the kernel's subsystem \(subsystem), not a serial line; name one "
@@ -136,6 +144,22 @@ package enum OfflineCheck {
             }
         case .standardInput, .tcp, .udp, .gpsd: return []
         }
+    }
+
+    /// Returns why the service's user can't open `device`, with the remedy; `nil` if it can, or if this is another
+    /// user. The line itself isn't opened, because that would disturb its reader.
+    private static func deviceObstacle(_ device: String, _ configuration: Configuration) -> String? {
+        guard configuration.expectedUser == EffectiveUser.current,
+            let obstacle = FileSystem.obstacle(to: .write, at: device)
+        else { return nil }
+        if obstacle.number == EPERM {
+            return
+                "isn't allowed by \(SandboxedCheck.unit); type systemctl edit waypost, and write [Service] and below it "
+                + "DeviceAllow=\(device) rw"
+        }
+        return
+            "cannot be opened by \(FileStatus.words(EffectiveUser.current)); type chgrp dialout \(device) and chmod g+rw "
+            + "\(device), by a udev rule so that it stays (as 99-waypost-gnss.rules among the examples)"
     }
 
     /// Whether the folder of the private switch is there, and open to the service: one that it may not look into counts
@@ -225,9 +249,8 @@ package enum OfflineCheck {
             "\(key): \(path) cannot be seen by \(FileStatus.words(EffectiveUser.current)); \(remedy)")
     }
 
-    /// Whether the outbox can be made, or written, by whoever will do so; `proveOutbox` has judged what lies there, and
-    /// `service` judges what its user may write.
-    private static func outbox(_ configuration: Configuration, _ service: ServiceCheck?) -> [CheckLine] {
+    /// Whether the outbox can be made, or written, by whoever will do so; `proveOutbox` has judged what lies there.
+    private static func outbox(_ configuration: Configuration) -> [CheckLine] {
         let path = configuration.outbox.path
         let folder = existingFolder(above: path)
         func unmakeable(_ reason: String) -> [CheckLine] {
@@ -238,6 +261,12 @@ package enum OfflineCheck {
             return unmakeable("\(folder) is the kernel's own and takes no files; choose a path on a disk")
         }
         if FileSystem.isReadOnly(at: folder) {
+            if SandboxedCheck.inside != nil {
+                return unmakeable(
+                    "\(SandboxedCheck.unit) doesn't let the service write in \(folder); use /var/lib/waypost/"
+                        + "\(FileSystem.name(of: path)), or type systemctl edit waypost, and write [Service] and below it "
+                        + "ReadWritePaths=\(folder)")
+            }
             return unmakeable(
                 "\(folder) is on a file system that is mounted read-only; choose a path that can be written")
         }
@@ -246,10 +275,11 @@ package enum OfflineCheck {
         let user = configuration.expectedUser
         if user == EffectiveUser.current, !FileSystem.isAllowed(.write, at: folder) {
             return unmakeable(
-                "\(FileStatus.words(user)) may not write in \(folder); run this as the service's user, or choose another "
-                    + "path")
+                "\(FileStatus.words(user)) may not write in \(folder); "
+                    + (SandboxedCheck.inside.map { "type chown \($0.user) \(folder)" }
+                        ?? "run this as the service's user")
+                    + ", or choose another path")
         }
-        guard service == nil || user == EffectiveUser.current else { return [] }
         return unwritable(path, as: user).map { [$0] } ?? []
     }
 
@@ -338,12 +368,12 @@ package enum OfflineCheck {
     }
 
     /// What is worth knowing though nothing is wrong.
-    private static func notes(_ configuration: Configuration, _ service: ServiceCheck?) -> [CheckLine] {
+    private static func notes(_ configuration: Configuration) -> [CheckLine] {
         var notes: [CheckLine] = []
         func note(_ text: String, on section: String = "outbox") { notes.append(CheckLine(.note, section, text)) }
         let user = configuration.expectedUser
         let path = configuration.outbox.path
-        if user != EffectiveUser.current, service?.runs(as: user) != true {
+        if user != EffectiveUser.current {
             note("\(path) lies in a folder of \(FileStatus.words(user)), who must run the service")
         }
         if configuration.vehicle.service == .scheduledTasks {

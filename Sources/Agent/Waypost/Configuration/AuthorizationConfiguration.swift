@@ -2,6 +2,7 @@ package import BackendAuthorization
 package import HTTPMessages
 import ReportedText
 import StrictJSON
+import VehicleAuthorization
 
 /// Where tokens come from.
 package enum AuthorizationConfiguration: Sendable, Hashable {
@@ -155,6 +156,17 @@ extension ConfigurationSection {
         guard case .literal(let text) = secret else { return }
         if text.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
             report("headers.\(name)", "has a line break or another control character; leave it out")
+        }
+        switch HeaderTemplate.problem(ofCredentials: text, in: name) {
+        case .unfilledVariable?:
+            report(
+                "headers.\(name)",
+                "has a variable in ${}, which nothing fills in; write {\"environment\": NAME, \"scheme\": \"bearer\"}")
+        case .noScheme?:
+            report(
+                "headers.\(name)",
+                "has a user and a password without a scheme; write {\"file\": PATH, \"scheme\": \"basic\"}")
+        default: break
         }
         if text.lowercased().hasPrefix("basic "), text.contains(":") {
             report(

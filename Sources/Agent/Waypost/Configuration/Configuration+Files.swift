@@ -64,6 +64,35 @@ extension Configuration {
         return files
     }
 
+    /// Every path that the configuration names, by its key.
+    var paths: [(key: String, path: String)] {
+        var paths = filesRead + [(key: "outbox.path", path: outbox.path)]
+        if case .unix(let socket) = statusAddress { paths.append((key: "status.listen", path: socket)) }
+        return paths
+    }
+
+    /// Returns the files that decide what Waypost does or that hold its keys, and that others than `user` and root can
+    /// change: the section that names each, and what is wrong with it. `file` is the configuration's own path.
+    ///
+    /// It looks at files, so it isn't for the shared pool.
+    func exposedFiles(from file: String?, to user: UInt32) -> [(section: String, text: String)] {
+        var files = filesRead.filter { key, path in
+            !key.hasPrefix("receiver.") && !key.hasSuffix(".path") && key != "vehicle.privateModeFile"
+                && path.hasPrefix("/")
+        }
+        for (key, provider) in [("authorization", authorization), ("consumerAuthorization", consumerAuthorization)] {
+            guard case .command(let arguments, _, _, _)? = provider else { continue }
+            // A shell or an interpreter runs the file that an argument names.
+            for path in arguments.dropFirst() where path.hasPrefix("/") { files.append(("\(key).command", path)) }
+        }
+        if let file { files.insert(("configuration", file), at: 0) }
+        return files.compactMap { key, path in
+            FolderTrust.exposure(of: path, for: user).map {
+                (String(key.prefix { $0 != "." }), "\(key): \(path) \($0)")
+            }
+        }
+    }
+
     /// By its words, or when both are there by what they lead to.
     private static func isSame(_ one: String, _ other: String) -> Bool {
         func plain(_ path: String) -> [Substring] {
@@ -73,8 +102,10 @@ extension Configuration {
         return plain(one) == plain(other) || FileSystem.isSameFile(one, other)
     }
 
-    /// The user who must run this for the outbox to be his, as far as its folder shows.
-    package var expectedUser: UInt32 { EffectiveUser.expected(at: outbox.path) }
+    /// The user who must run this: in the service's sandbox this one, elsewhere the owner of the outbox's directory.
+    package var expectedUser: UInt32 {
+        SandboxedCheck.inside == nil ? EffectiveUser.expected(at: outbox.path) : EffectiveUser.current
+    }
 
     /// Makes sure that the outbox can be made where it is to be, as far as this user may look; touches nothing.
     func proveOutbox() throws(AgentError) {
@@ -106,6 +137,9 @@ extension Configuration {
             OutboxConfiguration.veil(overOwnerOfOutboxAt: outbox.path) == nil
         else { return }
         do throws(ListenError) { _ = try ListeningSocket(on: statusAddress) } catch {
+            if case .system(_, let cause) = error, cause.number == EACCES {
+                throw AgentError(.unavailable, "status.listen: \(error)")
+            }
             // The service itself is asked for a check, too, when its outbox is not open.
             guard case .inUse = error, error.holder?.processID != getpid() else { return }
             throw AgentError(.unavailable, "status.listen: \(error)")

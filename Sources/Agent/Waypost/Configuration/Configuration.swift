@@ -67,6 +67,8 @@ extension Configuration {
                     path == "-" || path.contains("://")
                         ? "a configuration is read from a file; save it as one, and name that"
                         : "there is no such file; \(remedy)"
+                case .system(let cause) where cause.number == EACCES && SandboxedCheck.inside != nil:
+                    "cannot be read by the service; type chgrp \(SandboxedCheck.inside?.user ?? "") \(path) and chmod g+r \(path)"
                 case .system(let cause) where cause.number == EACCES:
                     "may not be read by this user; check owner and mode; use sudo, or join the group waypost"
                 case .system: "\(error)"

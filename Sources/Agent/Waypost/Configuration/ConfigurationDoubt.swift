@@ -116,9 +116,7 @@ extension Configuration {
     private static let underscore = UInt8(ascii: "_")
 
     private var pathDoubts: [ConfigurationDoubt] {
-        var paths = filesRead + [(key: "outbox.path", path: outbox.path)]
-        if case .unix(let socket) = statusAddress { paths.append((key: "status.listen", path: socket)) }
-        return paths.compactMap { key, path in
+        paths.compactMap { key, path in
             // A whole line for a shell is told where its program is looked for.
             if key.hasSuffix(".command"), let blank = path.firstIndex(of: " "), !path[..<blank].contains("/") {
                 return nil

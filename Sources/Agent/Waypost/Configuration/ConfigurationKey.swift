@@ -114,3 +114,18 @@ package struct ConfigurationSetting: Sendable, Hashable {
     /// What stands in the place of a secret.
     static let struck = JSONValue.string("…")
 }
+
+extension Configuration {
+    /// A hash of the settings in force (64-bit FNV-1a). Secrets are left out, and a value from elsewhere counts by the
+    /// place that it comes from, so that vehicles with the same configuration file have the same hash.
+    package var hash: String {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for setting in settings {
+            var value = setting.value?.text ?? ""
+            if case .reference(let reference) = setting.source { value = reference.description }
+            for byte in "\(setting.path) \(value)\n".utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

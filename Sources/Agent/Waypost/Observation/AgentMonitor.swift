@@ -252,7 +252,7 @@ package final class AgentMonitor: ReportingObserver {
             case .waiting(let delay): state.delivery.waitsUntil = now + delay
             case .rejected(_, let rejection): state.receiver.lastRejection = rejection
             case .announced: state.delivery.waitsUntil = nil
-            case .accepted, .notStored, .outboxFailed, .tooSoon, .quarantined, .idle, .internalError: break
+            case .accepted, .notStored, .dropped, .outboxFailed, .tooSoon, .quarantined, .idle, .internalError: break
             }
         }
     }
@@ -340,6 +340,8 @@ package struct DeliveryCounts: Sendable, Hashable {
     package var rejectedFixes: [String: Int] = [:]
     package var receiverWarnings: [String: Int] = [:]
     package var notStored = 0
+    /// Updates that were never stored, because memory held no more of them.
+    package var dropped = 0
 
     package init() {}
 
@@ -354,6 +356,7 @@ package struct DeliveryCounts: Sendable, Hashable {
         case .receiverWarning(let warning): receiverWarnings[warning.label, default: 0] += 1
         case .accepted: accepted += 1
         case .notStored: notStored += 1
+        case .dropped(let count): dropped += count
         case .uploading: requests += 1
         case .delivered(let batch, let traffic, _):
             delivered += batch.pending.count

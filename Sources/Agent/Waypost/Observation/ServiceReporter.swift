@@ -15,6 +15,7 @@ struct ServiceReporter: Sendable {
     private let agent: VehicleAgent
     /// The name of the token provider.
     private let provider: String
+    private let configurationHash: String
     private let outboxPath: String
     /// What was last known of the outbox.
     private let last = Locked(Outbox())
@@ -27,6 +28,7 @@ struct ServiceReporter: Sendable {
         self.agent = agent
         self.configuration = configuration
         self.provider = provider ?? configuration.authorization.provider
+        configurationHash = configuration.hash
         outboxPath = FileSystem.destination(of: configuration.outbox.path)
     }
 
@@ -36,8 +38,9 @@ struct ServiceReporter: Sendable {
             vehicle: configuration.vehicle.description, snapshot: agent.monitor.snapshot, outbox: outbox.summary,
             durability: configuration.outbox.durability,
             surroundings: StatusReport.Surroundings(
-                tokenProvider: provider, reporting: configuration.reporting.words, outboxPath: outboxPath,
-                extent: outbox.extent, residentBytes: ResidentMemory.bytes, systemTime: .system),
+                tokenProvider: provider, reporting: configuration.reporting.words,
+                configurationHash: configurationHash, outboxPath: outboxPath, extent: outbox.extent,
+                residentBytes: ResidentMemory.bytes, systemTime: .system),
             at: agent.clock.now)
     }
 

@@ -1,14 +1,38 @@
 import Conditions
+import HTTPService
 import Reporting
 
+/// The set of metrics that a scrape returns.
+package enum MetricsProfile: String, Sendable {
+    case full
+    /// At most 12 series, for a metered connection: `GET /metrics?profile=fleet`.
+    case fleet
+
+    /// The profile that `request` asks for; `nil` if there is none of that name.
+    init?(_ request: ServedRequest) {
+        let name = request.queryItems?.last { $0.name == "profile" }?.value
+        self.init(rawValue: name ?? "full")
+    }
+
+    /// What the alerts need of a vehicle.
+    private static let fleetFamilies: Set = [
+        "build_info", "uptime_seconds", "seconds_since_fix", "seconds_since_delivery", "private_mode", "updates",
+        "oldest_pending_seconds", "token_seconds_left", "condition",
+    ]
+
+    fileprivate func includes(_ family: String) -> Bool { self == .full || Self.fleetFamilies.contains(family) }
+}
+
 extension StatusReport {
-    /// The report in Prometheus's text format, version 0.0.4.
-    package var metrics: String {
+    /// Returns the metrics of `profile` in Prometheus's text format, version 0.0.4.
+    package func metrics(_ profile: MetricsProfile = .full) -> String {
         var text = ""
         func family(
             _ name: String, _ kind: String, _ help: String, _ samples: [(labels: String, value: any Numeric)]
         ) {
-            text += "# HELP waypost_\(name) \(help)\n# TYPE waypost_\(name) \(kind)\n"
+            guard profile.includes(name) else { return }
+            if profile == .full { text += "# HELP waypost_\(name) \(help)\n" }
+            text += "# TYPE waypost_\(name) \(kind)\n"
             for sample in samples {
                 text += "waypost_\(name)\(sample.labels.isEmpty ? "" : "{\(sample.labels)}") \(sample.value)\n"
             }
@@ -21,8 +45,13 @@ extension StatusReport {
             if let value { family(name, "gauge", help, [("", value)]) }
         }
         family(
-            "build_info", "gauge", "Always 1; which release reports which vehicle.",
-            [("version=\"\(version.labelValue)\",vehicle=\"\(vehicleID.labelValue)\"", 1)])
+            "build_info", "gauge", "Always 1; which release reports which vehicle, by which configuration.",
+            [
+                (
+                    "version=\"\(version.labelValue)\",vehicle=\"\(vehicleID.labelValue)\","
+                        + "configuration=\"\(configuration?.hash ?? "")\"", 1
+                )
+            ])
         counter("updates_accepted_total", "Updates accepted since the outbox was created.", ledger.accepted)
         counter("updates_delivered_total", "Updates delivered since the outbox was created.", ledger.delivered)
         family(
@@ -39,6 +68,7 @@ extension StatusReport {
             "receiver_warnings_total", "counter", "Warnings of the receiver, by kind.",
             receiverWarnings.sorted { $0.key < $1.key }.map { ("kind=\"\($0.key)\"", $0.value) })
         counter("updates_not_stored_total", "Updates that the outbox could not store.", notStored)
+        counter("updates_dropped_total", "Updates that were never stored, because memory was full.", dropped)
         counter("requests_total", "Requests sent to Fleet Engine.", requests)
         counter("retries_total", "Failed requests, except those that put delivery on hold.", retries)
         counter("token_fetches_total", "Tokens asked of the issuer.", tokenFetches)
@@ -60,7 +90,7 @@ extension StatusReport {
         gauge("hdop", "Horizontal dilution of precision of the last fix; 1 is good.", receiver.hdop)
         gauge("accuracy_meters", "Radius that holds the true position 68 times of 100.", receiver.accuracyMeters)
         gauge("seconds_since_delivery", "Seconds since the last delivery.", delivery.secondsSinceDelivery)
-        if let deliveryDelays { text += deliveryDelays.metrics }
+        if profile == .full, let deliveryDelays { text += deliveryDelays.metrics }
         if let outbox {
             gauge("outbox_bytes", "Bytes of the outbox's database that are in use.", outbox.usedBytes)
             gauge("outbox_maximum_bytes", "Bytes in use near which pending updates are thinned.", outbox.maximumBytes)

@@ -125,6 +125,8 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var loadedAt: String
         /// The file that it is read from; absent in the answer of an older release.
         package var file: String?
+        /// A hash of the settings in force without secrets, to find vehicles that run with another configuration.
+        package var hash: String?
     }
 
     package var version: String
@@ -152,6 +154,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package var rejectedFixes: [String: Int]
     package var receiverWarnings: [String: Int]
     package var notStored: Int
+    package var dropped: Int
     /// How often a stalled stage was bypassed, by stage.
     package var stageBypasses: [String: Int]
     /// What follows is absent in the answer of an older release.
@@ -168,6 +171,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package struct Surroundings: Sendable {
         package var tokenProvider = ""
         package var reporting: String?
+        package var configurationHash: String?
         package var outboxPath: String?
         /// As the outbox said last.
         package var extent: StoreExtent?
@@ -176,9 +180,11 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var systemTime: UTCTime?
 
         package init(
-            tokenProvider: String = "", reporting: String? = nil, outboxPath: String? = nil, extent: StoreExtent? = nil,
-            residentBytes: Int64? = nil, systemTime: UTCTime? = nil
+            tokenProvider: String = "", reporting: String? = nil, configurationHash: String? = nil,
+            outboxPath: String? = nil, extent: StoreExtent? = nil, residentBytes: Int64? = nil,
+            systemTime: UTCTime? = nil
         ) {
+            self.configurationHash = configurationHash
             (self.tokenProvider, self.reporting) = (tokenProvider, reporting)
             (self.outboxPath, self.extent) = (outboxPath, extent)
             (self.residentBytes, self.systemTime) = (residentBytes, systemTime)
@@ -192,7 +198,8 @@ package struct StatusReport: Sendable, Hashable, Codable {
         version = Release.version
         self.vehicle = vehicle
         configuration = snapshot.configuration.loadedAt.map { time in
-            Loaded(loadedAt: time.description, file: snapshot.configuration.file)
+            Loaded(
+                loadedAt: time.description, file: snapshot.configuration.file, hash: surroundings.configurationHash)
         }
         uptimeSeconds = Int(now / .seconds(1))
         privateSeconds = seconds(from: snapshot.privateSince, to: now)
@@ -217,6 +224,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
         rejectedFixes = snapshot.counts.rejectedFixes
         receiverWarnings = snapshot.counts.receiverWarnings
         notStored = snapshot.counts.notStored
+        dropped = snapshot.counts.dropped
         stageBypasses = snapshot.storeBypasses > 0 ? [Stage.store.rawValue: snapshot.storeBypasses] : [:]
         let offset = snapshot.clocks.offset?.offset
         clockOffsetSeconds = offset.map { Int($0.components.seconds) }

@@ -21,13 +21,14 @@ package struct StatusRoutes: Sendable {
             guard request.method == .get || request.method == .head else {
                 return .refusal(status: 405, "only GET is answered here")
             }
-            return await read(request.path)
+            return await read(request)
         default:
             return .refusal(status: 404, "there is only the page at /, and /healthz, /metrics and /status")
         }
     }
 
-    private func read(_ path: String) async -> ServedResponse {
+    private func read(_ request: ServedRequest) async -> ServedResponse {
+        let path = request.path
         if path == "/" {
             let nonce = nonce()
             return Self.guarded(
@@ -45,8 +46,11 @@ package struct StatusRoutes: Sendable {
                 status: report.isHealthy ? 200 : 503, contentType: "text/plain; charset=utf-8",
                 (report.isHealthy ? "ok: " : "look: ") + report.headline + "\n")
         case "/metrics":
+            guard let profile = MetricsProfile(request) else {
+                return .refusal(status: 400, "there is no such profile; use profile=fleet, or leave it out")
+            }
             return ServedResponse(
-                status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8", report.metrics)
+                status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8", report.metrics(profile))
         case "/page.json":
             let (history, uptime) = history.current
             let page = PageReport(status: report, history: history, uptime: uptime, now: now())

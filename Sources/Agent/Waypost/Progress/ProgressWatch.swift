@@ -69,7 +69,8 @@ extension ProgressWatch {
         // maintenance; the loop itself waits or acts after each of them, and says so.
         case .failed: rests(.transport)
         case .outboxFailed, .announced, .internalError: break
-        case .receiver, .receiverWarning, .sky, .progress, .privateModeBegan, .privateModeEnded, .tooSoon, .serverTime:
+        case .receiver, .receiverWarning, .sky, .progress, .privateModeBegan, .privateModeEnded, .tooSoon, .dropped,
+            .serverTime:
             break
         }
     }

@@ -30,7 +30,7 @@ package struct StallRecord: Sendable, Hashable, Codable {
 
     /// Puts it in its place at once, for this user alone.
     package func write(to path: String) throws {
-        let place = try FileReplacement(at: path, mode: 0o600)
+        let place = try FileReplacement(at: path)
         try place.commit(Array((JSONValue(encoding: self).text + "\n").utf8))
     }
 

@@ -160,6 +160,11 @@ extension TimeLimitedOutbox<SQLiteOutbox> {
         try await call { outbox throws(OutboxError) in try await outbox.extent() }
     }
 
+    /// See `SQLiteOutbox.emptyLog`.
+    func emptyLog() async throws(OutboxError) -> Bool {
+        try await call { outbox throws(OutboxError) in try await outbox.emptyLog() }
+    }
+
     /// See `SQLiteOutbox.maintain`.
     func maintain() async throws(OutboxError) -> Bool {
         try await call { outbox throws(OutboxError) in try await outbox.maintain() }

@@ -37,7 +37,7 @@ struct OutboxVehicle: Sendable {
         try require(vehicle, ledger)
         guard earlier?.description != vehicle.description else { return }
         do throws(SystemError) {
-            try FileReplacement(at: path, mode: 0o600).commit(Array("\(vehicle)\n".utf8))
+            try FileReplacement(at: path).commit(Array("\(vehicle)\n".utf8))
         } catch { warn("whose updates wait in the outbox cannot be recorded: \(error)") }
     }
 

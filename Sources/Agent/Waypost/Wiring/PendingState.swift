@@ -22,7 +22,7 @@ struct PendingState: Sendable {
     func set(_ isPending: Bool, log: LogWriter) async {
         let failure = await onDisk { () -> SystemError? in
             do throws(SystemError) {
-                if isPending, !isRecorded { try FileReplacement(at: path, mode: 0o600).commit(record) }
+                if isPending, !isRecorded { try FileReplacement(at: path).commit(record) }
                 // Another vehicle's record has no meaning for this one.
                 if !isPending, try FileStatus(at: path)?.isOwnFile == true { try FileSystem.removeFile(at: path) }
                 return nil

@@ -75,10 +75,15 @@ struct ServiceParts: Sendable {
             makeDelivery: { $0.makeDelivery(authorization: authorization, transport: transport) },
             expectedFix: isRecording ? nil : UTCTime.system, spacing: isRecording ? .recordedLog : .live,
             latestFix: { isRecording ? nil : Release.latestFix(at: .synchronizedSystem) }, clock: clock, log: log,
-            monitor: monitor, observers: [progress, history] + [recorder].compactMap { $0 },
+            monitor: monitor, observers: observers(configuration),
             present: isRecording ? nil : present,
             progress: progress)
         parts.storeGaveUp = { [monitor] in monitor.countStoreBypass() }
         return try await VehicleAgent(configuration, parts)
+    }
+
+    private func observers(_ configuration: Configuration) -> [any ReportingObserver] {
+        let zones = DistantZones(configuration.reporting.privateZones, log: log)
+        return [progress, history, zones] + [recorder].compactMap { $0 }
     }
 }

@@ -88,12 +88,21 @@ struct ServiceRun: Sendable {
         for doubt in configuration.doubts { log.write(.warning, "\(doubt)") }
     }
 
+    /// Warns of files of the configuration that other users can change.
+    private func reportExposedFiles() async {
+        let found = await onThreadIfAny(named: "configuration") { [configuration, file = options.reloads?.file] in
+            configuration.exposedFiles(from: file, to: EffectiveUser.current)
+        }
+        for exposed in (try? found.get()) ?? [] { log.write(.warning, exposed.text) }
+    }
+
     /// Runs the pipeline and everything that accompanies it; ends when the pipeline does. `reload` is called when the
     /// next run should begin.
     private func runTasks(reload: @escaping @Sendable (Reload) -> Void) async -> AgentError? {
         await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
             group.addTask { await status.run(clock: clock, parts.monitor) }
             group.addTask { await reportLastStall() }
+            group.addTask { await reportExposedFiles() }
             group.addTask { await watchNetwork() }
             group.addTask { await watchProgress() }
             group.addTask { await reportStatus() }

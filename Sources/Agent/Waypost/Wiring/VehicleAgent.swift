@@ -151,6 +151,7 @@ package struct VehicleAgent: Sendable {
     private func maintainOutbox() async {
         var watch: EvictionWatch?
         var waitsForOpening = opensLate
+        var hasEmptiedLog = false
         while !Task.isCancelled {
             do {
                 let summary = try await outbox.summary()
@@ -163,12 +164,20 @@ package struct VehicleAgent: Sendable {
                 watch = watch ?? EvictionWatch(since: summary.evictions)
                 monitor.note(quarantined: summary.quarantined.count)
                 if try await outbox.maintain() { await reporter.requeued() }
+                hasEmptiedLog = try await emptyLogIfPrivate(after: hasEmptiedLog)
                 await reporter.storeAgain()
             } catch {
                 observer.observe(.outboxFailed(error))
             }
             await clock.sleep(for: SQLiteOutbox.maintenanceInterval)
         }
+    }
+
+    /// Empties the outbox's log once in each private time, because delivered positions would stay in it. Returns
+    /// whether that has been done in the present one.
+    func emptyLogIfPrivate(after isDone: Bool) async throws(OutboxError) -> Bool {
+        guard monitor.snapshot.privateSince != nil else { return false }
+        return isDone ? true : try await outbox.emptyLog()
     }
 
     /// The account of every update ever accepted, with reasons and times.
@@ -206,12 +215,11 @@ package struct VehicleAgent: Sendable {
             }
             isPending = !isTold
         }
-        if keepsLocks { LockHandover.begin() }
+        if keepsLocks { LockHandover.keepLocks() }
         let closing: Void? = await AbandonableCall().run(within: Stopping.longestClosing, on: clock) { [isPending] in
             await close()
             if let isPending { await pendingState.set(isPending, log: log) }
         }
-        LockHandover.end()
         if closing == nil { log.write(.error, "the outbox is not closed: it does not answer; check its disk (dmesg)") }
     }
 

@@ -122,7 +122,8 @@ enum CommandCatalog {
                 Reports every wrong key, type and range of the file at once, then what else is wrong with it and the files \
                 that it names. With --online it also opens the \
                 receiver and the outbox, or asks the service that runs for them, fetches a token, asks Fleet Engine for the \
-                vehicle, and with consumerAuthorization fetches a trip's token, a line per check with its remedy. Exit \
+                vehicle, and with consumerAuthorization fetches a trip's token, a line per check with its remedy. As root, \
+                it runs in the service's sandbox if the service reads this file. Exit \
                 code 78 when the configuration is wrong, 69 when another check failed.
                 """,
             operands: .none,

@@ -52,7 +52,7 @@ struct BundleCommand {
     /// The file to write; `nil` for standard output.
     private func place(at path: String) throws -> FileReplacement? {
         if path == "-" { return nil }
-        do throws(SystemError) { return try FileReplacement(at: path, mode: 0o600) } catch {
+        do throws(SystemError) { return try FileReplacement(at: path) } catch {
             throw UnwritableFile(path: path, cause: error)
         }
     }

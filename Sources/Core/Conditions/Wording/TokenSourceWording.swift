@@ -150,6 +150,13 @@ extension SourceFault {
                 "doesn't hold a key alone, as the scheme bearer requires",
                 "remove quotes, spaces and the word of another scheme (Basic)")
         case .notAPair: return fault("isn't a pair, as the scheme basic requires", "write user:password")
+        case .unfilledVariable:
+            return fault(
+                "has a variable in ${}, which nothing fills in",
+                "write {\"environment\": NAME, \"scheme\": \"bearer\"}")
+        case .noScheme:
+            return fault(
+                "has a user and a password without a scheme", "write {\"file\": PATH, \"scheme\": \"basic\"}")
         }
     }
 }

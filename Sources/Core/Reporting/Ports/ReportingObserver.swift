@@ -28,6 +28,8 @@ package enum ReportingEvent: Sendable, Hashable {
     /// The outbox did not accept the update; it is sent from memory while it is the newest, and stored later if the
     /// process lives until then.
     case notStored(LocationUpdate, OutboxError)
+    /// The oldest of the updates that the outbox did not accept were dropped, because memory holds no more.
+    case dropped(count: Int)
     /// A request is about to go out.
     case uploading(UploadBatch)
     case delivered(UploadBatch, traffic: Traffic, took: Duration)

@@ -12,6 +12,9 @@ package struct PrivateZone: Sendable, Hashable {
         self.radiusMeters = radiusMeters
     }
 
+    /// Whether the zone is so far from `fix` (1,000 km) that its coordinates are probably swapped.
+    package func isImplausible(from fix: Fix) -> Bool { !holds(fix, margin: 1_000_000) }
+
     /// Whether `fix` lies in the circle, or within `margin` metres around it.
     fileprivate func holds(_ fix: Fix, margin: Double = 0) -> Bool {
         var centre = fix

@@ -22,18 +22,19 @@ extension ReportingState {
         let isDue = policy.isDue(filtered) || shape.isFull && policy.mayReport(filtered)
         guard isDue else { return }
         if isTooSoon(filtered, at: now) { return step.reports.append(.tooSoon(fix)) }
-        report(filtered, at: now)
+        report(filtered, at: now, &step)
         storeNext(at: now, &step)
     }
 
     /// Makes an update of `fix`.
-    private mutating func report(_ fix: Fix, at now: Duration) {
+    private mutating func report(_ fix: Fix, at now: Duration, _ step: inout Step) {
         let update = LocationUpdate(fix)
         let points = shape.take()
         policy.didReport(fix)
         spacing.didReport(fix, at: now)
         lastReported = update
-        queue.keep(points + [update])
+        let dropped = queue.keep(points + [update])
+        noteDropped(dropped, &step)
         live = update
     }
 
@@ -109,11 +110,18 @@ extension ReportingState {
     mutating func appendFailed(_ error: OutboxError, at now: Duration, _ step: inout Step) {
         guard let append = appending else { return misfit("appendFailed", &step) }
         appending = nil
-        if queue.generation == append.generation { queue.keep(failed: append.updates) }
+        if queue.generation == append.generation {
+            let dropped = queue.keep(failed: append.updates)
+            noteDropped(dropped, &step)
+        }
         guard let live else { return }
         self.live = nil
         step.reports.append(.notStored(live, error))
         deliver(.offered(live, overrulingStored: queue.overrulesStored), at: now, &step)
+    }
+
+    private func noteDropped(_ count: Int, _ step: inout Step) {
+        if count > 0 { step.reports.append(.dropped(count: count)) }
     }
 
     private func misfit(_ event: String, _ step: inout Step) {

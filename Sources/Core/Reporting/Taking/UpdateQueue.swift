@@ -25,14 +25,17 @@ struct UpdateQueue: Sendable {
     /// Whether there is none.
     var isEmpty: Bool { failed == nil && updates.isEmpty }
 
-    mutating func keep(_ more: [LocationUpdate]) {
-        updates = (updates + more).suffix(Self.limit - (failed?.all.count ?? 0))
+    /// Keeps `more`. Returns the number of updates that were dropped for lack of room.
+    mutating func keep(_ more: [LocationUpdate]) -> Int {
+        let all = updates + more
+        updates = all.suffix(Self.limit - (failed?.all.count ?? 0))
+        return all.count - updates.count
     }
 
-    /// Keeps an append that failed.
-    mutating func keep(failed append: Append) {
+    /// Keeps an append that failed. Returns the number of updates that were dropped for lack of room.
+    mutating func keep(failed append: Append) -> Int {
         failed = append
-        keep([])
+        return keep([])
     }
 
     /// Removes and returns what the next append should store: what failed last, or else as many of the newest or the

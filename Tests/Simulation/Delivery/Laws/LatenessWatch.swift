@@ -18,6 +18,8 @@ struct LatenessWatch {
 
     /// Accepted, and newer than anything that Fleet Engine has heard, in order of time.
     private var awaited: [Awaited] = []
+    /// The newest position that Fleet Engine has; `nil` before the first, and while an earlier one may overrule it.
+    private var newestReceived: UTCTime?
     /// From when on the path works; in the future while a consequence lasts.
     private var settledAt = Duration.zero
     private var isRunning = false
@@ -65,7 +67,12 @@ struct LatenessWatch {
 
     mutating func accept(_ time: UTCTime, isStored: Bool, overrules: Bool, at now: Duration) {
         if !hasPosition { (hasPosition, lastHeard) = (true, now) }
-        if overrules { awaited = [] }
+        if overrules {
+            awaited = []
+            newestReceived = nil
+        }
+        // An older one that is stored late follows as a past location.
+        if let newestReceived, time <= newestReceived { return }
         if awaited.last.map({ $0.time < time }) ?? true {
             awaited.append(Awaited(time: time, acceptedAt: now, isStored: isStored))
         }
@@ -74,6 +81,7 @@ struct LatenessWatch {
     /// Fleet Engine has the position of `time` for the vehicle's last.
     mutating func receive(_ time: UTCTime, at now: Duration) {
         lastHeard = now
+        newestReceived = max(newestReceived ?? time, time)
         let rest = awaited.firstIndex { $0.time > time } ?? awaited.count
         awaited.removeFirst(rest)
     }

@@ -12,7 +12,7 @@ struct Witness: ReportingObserver {
         switch event {
         case .receiver(let state): world.note(.receiver, 0, 0, "receiver: \(state)")
         case .receiverWarning(let warning): world.note(.receiver, 1, Int64(warning.rawValue), "receiver: \(warning)")
-        case .sky, .progress, .privateModeBegan, .privateModeEnded, .withheld, .tooSoon: break
+        case .sky, .progress, .privateModeBegan, .privateModeEnded, .withheld, .tooSoon, .dropped: break
         case .fix(let fix):
             world.note(.fix, fix.timeOfFix.millisecondsSince1970, 0, "fix of \(fix.timeOfFix)")
         case .rejected(let fix, let why):

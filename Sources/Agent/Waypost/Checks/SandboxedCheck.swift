@@ -1,0 +1,137 @@
+import LinuxPlatform
+
+/// `waypost check` in the sandbox of the service: systemd-run with what systemd says about the unit.
+package enum SandboxedCheck {
+    static let unit = "waypost.service"
+
+    /// Where the checks run.
+    package enum Place: Sendable, Hashable {
+        /// In this process, which is in the sandbox.
+        case here
+        /// In this process, outside of the sandbox, for the reason given.
+        case outside(String)
+        /// In another process, started by this command.
+        case sandbox(command: [String])
+    }
+
+    /// Returns where to check the configuration `file`, given the arguments of `check`. Starts `systemctl`; not for the
+    /// shared pool.
+    package static func place(for file: String, _ arguments: [String]) async -> Place {
+        guard inside == nil else { return .here }
+        guard EffectiveUser.current == 0 else { return .outside("run this as root (sudo)") }
+        guard (try? FileStatus(at: "/run/systemd/system"))?.kind == .folder, let program = ProcessStart.executable
+        else { return .outside("systemd isn't running here") }
+        let shown = await output(["systemctl", "show", "--all", unit])
+        let properties = Properties(shown: shown, sources: await output(["systemctl", "cat", unit]))
+        guard properties["LoadState"] == "loaded" else { return .outside("there is no \(unit)") }
+        let path = FileSystem.resolved(file) ?? file
+        guard FileSystem.isSameFile(path, properties.configurationFile) else {
+            return .outside("\(unit) reads \(properties.configurationFile)")
+        }
+        return .sandbox(command: properties.command(program, arguments + ["--config", path]))
+    }
+
+    private static func output(_ arguments: [String]) async -> String {
+        let child = ChildProcess(
+            arguments: arguments, environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C"], outputLimit: 1 << 20)
+        return String(decoding: (try? await child.run())?.standardOutput ?? [], as: UTF8.self)
+    }
+
+    /// Names the service's user and the directories that the unit hides from it, to the process in the sandbox.
+    static let variable = "WAYPOST_SANDBOX"
+
+    /// The user and the hidden directories of the sandbox that this process is in; `nil` outside of it.
+    static let inside: (user: String, hidden: [String])? = {
+        let words = (ProcessEnvironment.variables[variable] ?? "").split(separator: " ").map(String.init)
+        return words.first.map { ($0, Array(words.dropFirst())) }
+    }()
+
+    /// Returns a line for each path of the configuration that the unit hides from the service.
+    static func hiddenPaths(_ paths: [(key: String, path: String)], _ hidden: [String]) -> [CheckLine] {
+        paths.compactMap { key, path in
+            guard let folder = hidden.first(where: { path == $0 || path.hasPrefix($0 + "/") }),
+                (try? FileStatus(behind: path)) == nil
+            else { return nil }
+            return CheckLine(
+                .fail, String(key.prefix { $0 != "." }),
+                "\(key): \(path) isn't seen by the service, because \(unit) hides \(folder) from it; use a path outside of it"
+            )
+        }
+    }
+
+    /// What systemd says about the unit, drop-ins included. Pure.
+    struct Properties {
+        /// Settings that decide what the service can reach. No `RuntimeDirectory`, because its end would remove the
+        /// service's; nothing that hides the service's process from the check.
+        private static let taken: Set = [
+            "User", "Group", "SupplementaryGroups", "UMask", "Environment", "WorkingDirectory", "RootDirectory",
+            "StateDirectory", "StateDirectoryMode", "CacheDirectory", "LogsDirectory", "ProtectSystem", "ProtectHome",
+            "PrivateTmp", "PrivateDevices", "PrivateNetwork", "PrivateUsers", "PrivateMounts", "ProtectKernelTunables",
+            "ProtectKernelModules", "ProtectKernelLogs", "ProtectControlGroups", "ProtectClock", "ProtectHostname",
+            "ReadWritePaths", "ReadOnlyPaths", "InaccessiblePaths", "ExecPaths",
+            "NoExecPaths", "TemporaryFileSystem", "BindPaths", "BindReadOnlyPaths", "DevicePolicy", "DeviceAllow",
+            "RestrictAddressFamilies", "RestrictNamespaces", "RestrictSUIDSGID", "NoNewPrivileges", "IPAddressAllow",
+            "IPAddressDeny", "MemoryDenyWriteExecute", "CapabilityBoundingSet", "AmbientCapabilities", "KeyringMode",
+        ]
+        /// Settings that `systemctl show` doesn't print; their lines in the unit and its drop-ins count in order.
+        private static let fromSources: Set = [
+            "LoadCredential", "LoadCredentialEncrypted", "SetCredential", "SetCredentialEncrypted", "SystemCallFilter",
+            "SystemCallErrorNumber",
+        ]
+
+        private let shown: [(key: String, value: String)]
+        private let sources: [(key: String, value: String)]
+
+        /// - Parameters:
+        ///   - shown: the output of `systemctl show`.
+        ///   - sources: the output of `systemctl cat`.
+        init(shown: String, sources: String) {
+            func settings(_ text: String) -> [(key: String, value: String)] {
+                text.split(separator: "\n").map { line in
+                    let key = String(line.prefix { $0 != "=" })
+                    return (key, String(line.dropFirst(key.count + 1)))
+                }
+            }
+            self.shown = settings(shown)
+            self.sources = settings(sources)
+        }
+
+        /// The last value of a property; empty if it has none.
+        subscript(key: String) -> String { shown.last { $0.key == key }?.value ?? "" }
+
+        /// The file that the service reads.
+        var configurationFile: String {
+            let words = self["ExecStart"].split(separator: " ")
+            guard let option = words.firstIndex(of: "--config"), option + 1 < words.count else {
+                return Configuration.usualFile
+            }
+            return String(words[option + 1])
+        }
+
+        /// The directories that the unit hides from the service.
+        var hidden: [String] {
+            (self["PrivateTmp"] == "yes" ? ["/tmp", "/var/tmp"] : [])
+                + (["yes", "tmpfs"].contains(self["ProtectHome"]) ? ["/home", "/root", "/run/user"] : [])
+                + self["InaccessiblePaths"].split(separator: " ").map { String($0.drop { "-+".contains($0) }) }
+        }
+
+        /// The command that runs `program` in the sandbox.
+        func command(_ program: String, _ arguments: [String]) -> [String] {
+            var settings = shown.filter {
+                Self.taken.contains($0.key) && (!$0.value.isEmpty || $0.key == "CapabilityBoundingSet")
+            }
+            settings += shown.filter { $0.key == "EnvironmentFiles" }.map { key, value in
+                let isOptional = value.hasSuffix("(ignore_errors=yes)")
+                return ("EnvironmentFile", (isOptional ? "-" : "") + value.prefix { $0 != " " })
+            }
+            settings += sources.filter { Self.fromSources.contains($0.key) }
+            let user = self["User"].isEmpty ? "root" : self["User"]
+            settings.append(
+                ("Environment", "\"\(SandboxedCheck.variable)=\(([user] + hidden).joined(separator: " "))\""))
+            // Ends by itself before the caller gives up.
+            settings.append(("RuntimeMaxSec", "150"))
+            return ["systemd-run", "--quiet", "--pipe", "--wait", "--collect"]
+                + settings.map { "--property=\($0.key)=\($0.value)" } + ["--", program, "check"] + arguments
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import FoundationEssentials
+import LinuxPlatform
+import Testing
+import WaypostTestSupport
+
+@testable import Waypost
+
+/// The sandbox of `waypost check`, from what systemd says about the unit.
+@Suite struct SandboxedChecks {
+    typealias Properties = SandboxedCheck.Properties
+
+    private static func properties(_ lines: String...) -> Properties {
+        Properties(shown: lines.joined(separator: "\n"), sources: "")
+    }
+
+    @Test(
+        arguments: [
+            ("ProtectSystem=strict", ["--property=ProtectSystem=strict"]),
+            ("ReadWritePaths=/data /more", ["--property=ReadWritePaths=/data /more"]),
+            (
+                "DeviceAllow=char-ttyS rw\nDeviceAllow=char-gnss rw",
+                [
+                    "--property=DeviceAllow=char-ttyS rw", "--property=DeviceAllow=char-gnss rw",
+                ]
+            ),
+            ("CapabilityBoundingSet=", ["--property=CapabilityBoundingSet="]), ("InaccessiblePaths=", []),
+            ("StateDirectory=waypost", ["--property=StateDirectory=waypost"]),
+            // The end of the check would remove that of the service.
+            ("RuntimeDirectory=waypost", []), ("Restart=always", []), ("SystemCallFilter=read write", []),
+            (#"Environment="A=b c" D=e"#, [#"--property=Environment="A=b c" D=e"#]),
+            ("EnvironmentFiles=/etc/van.env (ignore_errors=yes)", ["--property=EnvironmentFile=-/etc/van.env"]),
+            ("EnvironmentFiles=/etc/van.env (ignore_errors=no)", ["--property=EnvironmentFile=/etc/van.env"]),
+        ] as [(String, [String])])
+    func takeFromTheUnit(line: String, arguments: [String]) {
+        let command = Self.properties(line).command("/usr/bin/waypost", ["--config", "/c.json"])
+        #expect(command.starts(with: ["systemd-run", "--quiet", "--pipe", "--wait", "--collect"] + arguments))
+        #expect(command.suffix(5) == ["--", "/usr/bin/waypost", "check", "--config", "/c.json"])
+        #expect(command.count { $0.hasPrefix("--property=") } == arguments.count + 2)
+    }
+
+    /// `systemctl show` prints no credentials.
+    @Test func takeCredentialsFromTheUnitsText() {
+        let text = """
+            # /usr/lib/systemd/system/waypost.service
+            [Service]
+            User=ignored
+            LoadCredentialEncrypted=waypost.key
+            # /etc/systemd/system/waypost.service.d/plain.conf
+            [Service]
+            LoadCredentialEncrypted=
+            LoadCredential=waypost.key:/etc/key
+            """
+        let command = Properties(shown: "User=waypost", sources: text).command("/w", [])
+        #expect(
+            command.dropFirst(5).prefix(4) == [
+                "--property=User=waypost", "--property=LoadCredentialEncrypted=waypost.key",
+                "--property=LoadCredentialEncrypted=", "--property=LoadCredential=waypost.key:/etc/key",
+            ])
+    }
+
+    @Test(
+        arguments: [
+            ("PrivateTmp=yes", ["/tmp", "/var/tmp"]), ("ProtectHome=yes", ["/home", "/root", "/run/user"]),
+            ("ProtectHome=read-only", []), ("InaccessiblePaths=-/mnt /srv", ["/mnt", "/srv"]), ("PrivateTmp=no", []),
+        ] as [(String, [String])])
+    func knowWhatIsHidden(line: String, folders: [String]) {
+        let properties = Self.properties("User=waypost", line)
+        #expect(properties.hidden == folders)
+        let words = (["waypost"] + folders).joined(separator: " ")
+        #expect(properties.command("/w", []).contains("--property=Environment=\"WAYPOST_SANDBOX=\(words)\""))
+    }
+
+    @Test(arguments: [
+        ("{ path=/w ; argv[]=/w run --config /data/van.json ; ignore_errors=no }", "/data/van.json"),
+        ("{ path=/w ; argv[]=/w run ; ignore_errors=no }", "/etc/waypost/config.json"),
+        ("", "/etc/waypost/config.json"),
+    ])
+    func knowTheConfigurationThatTheServiceReads(start: String, file: String) {
+        #expect(Self.properties("ExecStart=" + start).configurationFile == file)
+    }
+
+    @Test func nameAPathThatTheUnitHides() throws {
+        let folder = try TemporaryFolder()
+        let there = try folder.write([], to: "there")
+        let lines = SandboxedCheck.hiddenPaths(
+            [("authorization.path", folder.path("token")), ("outbox.path", there), ("upload.caFile", "/none/ca.pem")],
+            [folder.url.path])
+        #expect(
+            lines == [
+                CheckLine(
+                    .fail, "authorization",
+                    "authorization.path: \(folder.path("token")) isn't seen by the service, because waypost.service hides "
+                        + "\(folder.url.path) from it; use a path outside of it")
+            ])
+    }
+
+    /// Tests run without systemd, or as another user than root.
+    @Test(.enabled(if: (try? FileStatus(at: "/run/systemd/system")) == .some(nil), "systemd runs here"))
+    func runOutsideWithoutSystemd() async {
+        let place = await SandboxedCheck.place(for: "/etc/waypost/config.json", [])
+        #expect(
+            place == .outside(EffectiveUser.current == 0 ? "systemd isn't running here" : "run this as root (sudo)"))
+    }
+}
