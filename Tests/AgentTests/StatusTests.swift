@@ -320,8 +320,8 @@ import WaypostTestSupport
         monitor.note(loadedAt: .system)
         monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
         monitor.observe(.delivered(Self.batch, traffic: Traffic(), took: .zero))
-        monitor.observe(.failed(.prepareAgain(.sample("401")), traffic: Traffic()))
-        let extent = StoreExtent(bytes: 1, maximumBytes: 2, freeDiskBytes: 3, oldestPending: nil)
+        monitor.observe(.failed(.prepareAgain(.answered(.sample(401))), traffic: Traffic()))
+        let extent = StoreExtent(bytes: 1, usedBytes: 1, maximumBytes: 2, freeDiskBytes: 3, oldestPending: nil)
         let report = report(
             monitor,
             surroundings: StatusReport.Surroundings(
@@ -330,7 +330,7 @@ import WaypostTestSupport
         let fleet = series(report.metrics(.fleet))
         #expect(fleet.count == 10 && Set(fleet).isSubset(of: series(report.metrics())))
         #expect(fleet.contains { $0.hasSuffix(#"configuration="0123456789abcdef"} 1"#) })
-        #expect(fleet.contains(#"waypost_delivery_trouble{kind="token_rejected"} 1"#))
+        #expect(fleet.contains(#"waypost_condition{code="token_rejected",severity="error",stage="token"} 1"#))
     }
 
     /// What `promtool check metrics` asks for, and that no name is a gauge's and, with `_total` behind it, a counter's.
