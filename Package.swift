@@ -174,7 +174,7 @@ let package = Package(
         tests(
             "Link",
             [
-                "FaultProxy", "CurlTransport", "FleetEngineDelivery", "Reporting", "FleetEngine", "GNSS",
+                "FaultProxy", "Conditions", "CurlTransport", "FleetEngineDelivery", "Reporting", "FleetEngine", "GNSS",
                 "HTTPMessages",
                 "HTTPService", "LinuxPlatform", "VehicleAuthorization", "Waypost",
             ]),

@@ -130,7 +130,7 @@ class FullDisk(Trial):
     def says(self, is_memory_only: bool) -> bool:
         """Whether the service says that the outbox takes nothing, or that it does; not while nothing answers."""
         status = self.service.status()
-        return status is not None and ("memoryOnly" in status["delivery"]) == is_memory_only
+        return status is not None and any(found["code"] == "disk_full" for found in status["conditions"]) == is_memory_only
 
     def newest(self) -> str:
         return max(self.simulator.vehicle()["fixTimes"], default="")

@@ -73,7 +73,7 @@ class Monitoring(Trial):
         # Nothing is wrong with the vehicle.
         require(
             f"without a figure: {empty}",
-            ("the dashboard has no figures", all("delivery_trouble" in query for query in empty)),
+            ("the dashboard has no figures", all("waypost_condition" in query for query in empty)),
             ("an alert fires", not ask(port, 'ALERTS{alertstate="firing"}')),
             ("the rules are not evaluated", bool(ask(port, "fleet:waypost_vans:count"))))
         full = costs(agent, agent_port)

@@ -24,7 +24,7 @@ VEHICLE = "van-1"
 SPEED = 20  # of the drive: with an update each 5 s of it, four a second
 ANSWER_SECONDS = 20  # for one reload on a loaded machine; it takes milliseconds
 SETTLE_SECONDS = 120
-DONE, REJECTED = "configuration reloaded", "configuration not reloaded"
+DONE, REJECTED = "configuration reloaded", "reload rejected"
 # Answers that take their time, so that reloads come in the middle of exchanges, and a few that fail.
 FAULTS = ["--delay", "0..0.1", "--errors", "503:0.05"]
 # What one trial may leave behind: connections and threads that come and go.

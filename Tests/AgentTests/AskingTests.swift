@@ -27,11 +27,11 @@ import WaypostTestSupport
         await service.errors.line(saying: "delivered 1 in", times: 2)
         let config = bench.folder.path("config.json")
         let why = try await BuiltProgram.run(["why", "--config", config])
-        #expect(String(decoding: why.standardOutput, as: UTF8.self).hasPrefix("All is well: the last delivery was "))
+        #expect(String(decoding: why.standardOutput, as: UTF8.self).hasPrefix("All is well\nThe last delivery was "))
         #expect(why.ending == .exited(0))
         let whyJSON = try await BuiltProgram.run(["why", "--json", "--config", config])
         let verdict = try JSONValue(parsing: whyJSON.standardOutput)
-        #expect(verdict["well"]?.boolValue == true && verdict["troubles"]?.arrayValue?.isEmpty == true)
+        #expect(verdict["well"]?.boolValue == true && verdict["conditions"]?.arrayValue?.isEmpty == true)
         #expect(verdict["vehicle"]?.stringValue == "providers/p/vehicles/van-7" && whyJSON.ending == .exited(0))
         // However long each of these takes, the receiver has not fallen silent.
         try receiver.send(drive[1])
@@ -152,14 +152,16 @@ import WaypostTestSupport
         #expect(String(decoding: down.standardError, as: UTF8.self).contains(reason))
 
         let service = try bench.start(Self.edit(bench))
-        #expect(await service.errors.line(saying: "the last run " + reason) != nil)
+        let cause = "last run ended itself: 2026-11-21T00:00:00.000Z: token: the token provider gives neither"
+        #expect(await service.errors.line(saying: cause) != nil)
         try #require(await service.errors.line(saying: "status at") != nil)
         #expect(try FileSystem.entry(at: path) == nil)
         let json = try await BuiltProgram.run(["status", "--json", "--config", config])
-        #expect(try JSONValue(parsing: json.standardOutput)["lastStall"]?["stage"]?.stringValue == "token")
+        let conditions = try JSONValue(parsing: json.standardOutput)["conditions"]?.arrayValue
+        #expect(conditions?.contains { $0["code"]?.stringValue == "last_run_stalled" } == true)
         let address = try LocalAddress("unix:" + bench.folder.path("status"))
         let metrics = await RawExchange.get("/metrics", from: address).text
-        #expect(metrics.contains("waypost_last_run_stalled_stage{stage=\"token\"} 1"))
+        #expect(metrics.contains(#"waypost_condition{code="last_run_stalled",severity="warning",stage="service"} 1"#))
         #expect(metrics.contains("waypost_stage_bypasses_total{stage=\"receiver\"} 0"))
         #expect(await service.terminate().ending == .exited(0))
     }

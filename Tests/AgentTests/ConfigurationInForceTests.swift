@@ -1,3 +1,4 @@
+import Conditions
 import GNSS
 import Reporting
 import SQLiteOutbox
@@ -34,24 +35,21 @@ import WaypostTestSupport
                 + "/etc/other.json), or name this one in its unit (systemctl edit waypost)"),
         Case(
             problem: "it is wrong", changed: 5,
-            words: "it goes by what it read at 2026-01-05T10:00:00.000Z, for the last reload was rejected: it is wrong"),
+            words:
+                "it goes by what it read at 2026-01-05T10:00:00.000Z; reload rejected: the configuration in force stays: it "
+                + "is wrong; correct the configuration and reload again"),
     ])
     func isTold(row: Case) {
         let monitor = AgentMonitor(clock: MonotonicClock(ManualClock()))
         monitor.note(loadedAt: Self.read)
         if let file = row.file { monitor.note(loadedFrom: file) }
-        if let problem = row.problem { monitor.note(rejectedReload: problem) }
-        let loaded = StatusReport(
-            vehicle: "v", snapshot: monitor.snapshot, outbox: StoreSummary(Ledger()), durability: .full, at: .zero
-        ).configuration
+        if let problem = row.problem { monitor.note(rejectedReload: [problem]) }
+        let report = StatusReport(
+            vehicle: "v", snapshot: monitor.snapshot, outbox: StoreSummary(Ledger()), durability: .full, at: .zero)
         let doubt = ConfigurationInForce.doubt(
-            loaded, file: "/etc/waypost/config.json", isSame: { $0 == "/etc/waypost/config.json" },
+            report, file: "/etc/waypost/config.json", isSame: { $0 == "/etc/waypost/config.json" },
             changedAt: row.changed.map { Self.read.secondsSince1970 + $0 })
         #expect(doubt == row.words)
-    }
-
-    @Test func isNotAskedOfAnOlderRelease() {
-        #expect(ConfigurationInForce.doubt(nil, file: "f", isSame: { _ in false }, changedAt: 9e9) == nil)
     }
 }
 
@@ -59,64 +57,33 @@ import WaypostTestSupport
 @Suite struct HeldReceiver {
     @Test(
         arguments: [
-            (2, nil, nil, "ok"), (2, "notAdvancing", "not_advancing", "ok"),
-            (
-                90, nil, nil,
-                "; the service had its last fix 90 s ago; check the antenna's view of the sky, or switch the receiver off and on "
-                    + "where it repeats its last position"
-            ),
-            (
-                90, "its time is not after that of the last fix", "not_advancing",
-                "; the service had its last fix 90 s ago, and rejects those that come: its time is not after that of the last "
-                    + "fix: the receiver repeats itself; switch it off and on"
-            ),
-            (
-                nil, "its position is exactly 0, 0", "zero_position",
-                "; the service has rejected every fix: of the last one its position is exactly 0, 0"
-            ),
-            (nil, nil, nil, "; the service has had no fix yet; check the antenna's view of the sky"),
-        ] as [(Int?, String?, String?, String)])
-    func isAsTheServiceSeesIt(seconds: Int?, rejection: String?, kind: String?, words: String) {
-        let monitor = AgentMonitor(clock: MonotonicClock(ManualClock()))
-        monitor.observe(.receiver(.receiving(source: "/dev/gnss")))
-        var report = StatusReport(
-            vehicle: "v", snapshot: monitor.snapshot, outbox: StoreSummary(Ledger()), durability: .full,
-            at: .seconds(260))
-        report.receiver.secondsSinceFix = seconds
-        report.receiver.rejection = rejection
-        report.receiver.rejectionKind = kind
+            ([.fix(.sample(0))], 2, nil),
+            ([.fix(.sample(0)), .rejected(.sample(0), .notAdvancing)], 2, "fix_times_rejected"),
+            ([.fix(.sample(0))], 95, "no_position"), ([], 2, ""),
+            ([.rejected(.sample(0), .nullIsland)], 2, "fixes_rejected"),
+            ([.receiverWarning(.nullIsland)], 2, "zero_position"),
+        ] as [([ReportingEvent], Int, String?)])
+    func isAsTheServiceSeesIt(events: [ReportingEvent], seconds: Int, code: String?) {
+        let receiving = ReportingEvent.receiver(.receiving(source: "/dev/gnss"))
+        let all = ([receiving] + events).map { (at: 0, event: $0) }
+        let report = Why.report(all, until: seconds)
         let line = OnlineCheck.receiver(of: report)
-        #expect(line.verdict == (words == "ok" ? .ok : .fail))
-        if words != "ok" { #expect(line.text == report.receiver.state + words) }
+        #expect(line.verdict == (code == nil ? .ok : .fail), "\(line)")
+        let title = code.flatMap(ConditionCode.init(rawValue:))?.title ?? ""
+        #expect(line.text.contains(title), "\(line.text)")
     }
 
     /// The log knows better than to suspect the antenna.
     @Test(arguments: [
-        (
-            ReceiverWarning.nullIsland,
-            "the receiver states the position 0, 0: not used; check what it has its position from"
-        ),
-        (
-            .dateTooEarly,
-            "the receiver states dates in the past: its fixes wait for a correct date"
-        ),
-        (.antennaOpen, "check the antenna's view of the sky"),
+        (ReceiverWarning.nullIsland, ""),
+        (.dateTooEarly, "; a recorded log is read with \"type\": \"file\", or by waypost replay"),
     ])
-    func namesWhatIsSentInPlaceOfAFix(warning: ReceiverWarning, words: String) {
-        let receiving = ReceiverState.receiving(source: "/dev/gnss")
+    func namesWhatIsSentInPlaceOfAFix(warning: ReceiverWarning, end: String) {
         var wait = FirstFixWait()
-        wait.note(.state(receiving))
+        wait.note(.state(.receiving(source: "/dev/gnss")))
         wait.note(.warning(warning))
-        let remedy = "; a recorded log is read with \"type\": \"file\", or by waypost replay"
         let absence = wait.absence(within: .seconds(30))
-        #expect(absence.hasSuffix(words + (warning == .dateTooEarly ? remedy : "")), "\(absence)")
-        let monitor = AgentMonitor(clock: MonotonicClock(ManualClock()))
-        monitor.observe(.receiver(receiving))
-        monitor.observe(.receiverWarning(warning))
-        let report = StatusReport(
-            vehicle: "v", snapshot: monitor.snapshot, outbox: StoreSummary(Ledger()), durability: .full,
-            at: .seconds(260))
-        #expect(OnlineCheck.receiver(of: report).text.hasSuffix("; the service has had no fix yet; " + words))
+        #expect(absence.hasSuffix("\(Condition(warning).line)\(end)"), "\(absence)")
     }
 
     /// A clock that nothing keeps right judges nothing.

@@ -96,7 +96,7 @@ import WaypostTestSupport
         await bench.simulator.beginOutage()
         let log = Fixtures.url("nmea/town.nmea").path
         let program = try start(["replay", log, "--config", try bench.configure { $0.level = "info" }])
-        try #require(await program.errors.line(saying: "end of log") != nil)
+        try #require(await program.errors.line(saying: "log ended: ") != nil)
         let said = await words(of: program, after: SIGTERM)
         #expect(said.hasSuffix("\nwaypost: interrupted: 100 % of town.nmea played"), "\(said)")
     }

@@ -1,4 +1,5 @@
 import FleetEngine
+import FleetEngineDelivery
 import GNSS
 import HTTPMessages
 import ReportedText
@@ -6,6 +7,7 @@ import Reporting
 import SQLiteOutbox
 import Testing
 import TimeAndChance
+import VehicleAuthorization
 import Waypost
 import WaypostTestSupport
 
@@ -19,6 +21,8 @@ import WaypostTestSupport
         sequence: 1, update: LocationUpdate(timeOfFix: now, latitude: 50, longitude: 10))
     static let delivered = ReportingEvent.delivered(
         UploadBatch(last: stored, lastIsPending: true, past: []), traffic: Traffic(), took: .zero)
+    static let noToken = ReportingEvent.notPrepared(
+        .noPermit(MissingPermit(AuthorizationError(.refused, "the issuer answered 403"))))
     static let down = Result<StatusReport, AgentError>.failure(
         AgentError(.unavailable, "the service is not running: nothing listens on 127.0.0.1:9464"))
 
@@ -28,7 +32,7 @@ import WaypostTestSupport
     ) -> StatusReport {
         let clock = ManualClock()
         let uptime = MonotonicClock(clock)
-        let monitor = AgentMonitor(clock: uptime)
+        let monitor = AgentMonitor(clock: uptime, systemTime: { now })
         for event in events { monitor.observe(event) }
         clock.advance(by: .seconds(seconds))
         let ledger = Ledger(accepted: delivered + pending, delivered: delivered, pending: pending)
@@ -54,7 +58,7 @@ import WaypostTestSupport
         let lines = Self.screen([.success(Self.well)], 80, 24)
         #expect(lines.count == 24)
         #expect(lines[0].hasPrefix("Waypost ") && lines[0].hasSuffix(" 09:26:09 UTC") && lines[0].count == 80)
-        #expect(lines[1] == "All is well: the last delivery was 2 s ago, and nothing is pending.")
+        #expect(lines[1] == "All is well" && lines[2] == "The last delivery was 2 s ago, and nothing is pending.")
         #expect(lines.contains { $0.hasPrefix("  vehicle      providers/p/vehicles/van-7") })
         #expect(lines.contains { $0.hasPrefix("  receiver     /dev/gnss: receiving") })
         #expect(lines.contains("  09:25:58  last delivery"))
@@ -64,8 +68,8 @@ import WaypostTestSupport
     @Test func saysThatTheVehicleIsPrivate() {
         let hidden = Self.report([.receiver(.receiving(source: "/dev/gnss")), .fix(Self.fix), .privateModeBegan])
         let lines = Self.screen([.success(Self.well), .success(hidden), .success(Self.well)], 80, 24)
-        #expect(lines.contains { $0.hasSuffix("  private from now on") })
-        #expect(lines.contains { $0.hasSuffix("  private no more") })
+        #expect(lines.contains { $0.contains("  private mode on: ") })
+        #expect(lines.contains { $0.hasSuffix("  no longer: private mode on") })
         #expect(!lines.contains { $0.hasPrefix("  private ") })
         #expect(Self.screen([.success(hidden)], 80, 24).contains("  private      for 2 s"))
     }
@@ -76,15 +80,14 @@ import WaypostTestSupport
         let trouble = Self.report(
             [
                 .receiver(.waiting(source: "/dev/gnss", .deviceMissing)), .fix(Self.fix),
-                .failed(.unanswered(.sample("no connection")), traffic: Traffic()),
+                Self.noToken,
             ], after: 400, pending: 12_345)
         let answers = [Result.success(Self.well), .success(trouble), Self.down, .success(trouble)]
         let lines = Self.screen(answers, columns, rows)
         #expect(lines.count == rows)
         #expect(lines.allSatisfy { $0.count <= columns }, "\(lines)")
         if rows > 1, columns >= 40 {
-            #expect(
-                lines[1].hasPrefix("There is no new position since ") || lines[1].hasPrefix("Nothing has been sent"))
+            #expect(lines[1].hasPrefix("Receiver unavailable, since "))
         }
     }
 
@@ -142,8 +145,8 @@ import WaypostTestSupport
     static let changes = [
         Change(["delivered 3 updates"]) { $0.ledger.delivered += 3 },
         Change(["asked for a token"]) { $0.tokenFetches += 1 },
-        Change(["Fleet Engine cannot be reached: no connection"]) {
-            $0.delivery.trouble = "Fleet Engine cannot be reached: no connection"
+        Change(["token refused: the issuer answered 403"]) {
+            $0.conditions = report([noToken]).conditions
         },
         Change(["1 retry"]) { $0.retries += 1 },
         Change(["the service has started again"]) {

@@ -61,7 +61,7 @@ import WaypostTestSupport
             try receiver.send(epoch)
             try #require(await bench.arrival(of: epoch) != nil)
         }
-        #expect(await view.output.line(saying: "All is well: ") != nil)
+        #expect(await view.output.line(saying: "All is well") != nil)
         #expect(await view.output.line(saying: "providers/p/vehicles/van-7") != nil)
 
         let terminal = try await said("terminal", by: view)

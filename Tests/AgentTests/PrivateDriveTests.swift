@@ -37,7 +37,7 @@ struct PrivateDrives {
     }
 
     private static let (begins, ends, withheld) = (
-        "the vehicle is private: ", "the vehicle is private no more", "a fix is withheld"
+        "private mode on: ", "private mode off", "fix withheld"
     )
 
     private static func count(_ words: String, in lines: some Sequence<LineFlow.Line>) -> Int {
@@ -76,7 +76,7 @@ struct PrivateDrives {
         try await evidence.look()
         let why = try await BuiltProgram.run(["why", "--config", config])
         #expect(why.ending == .exited(0))
-        #expect(String(decoding: why.standardOutput, as: UTF8.self).contains("The vehicle is private since"))
+        #expect(String(decoding: why.standardOutput, as: UTF8.self).contains("Private mode on, since"))
         #expect(await bench.vehicle?.vehicleState == "OFFLINE")
         #expect(await bench.vehicle?.lastLocations == 0)
 

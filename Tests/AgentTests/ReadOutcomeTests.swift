@@ -34,8 +34,7 @@ import Waypost
     /// What uploads wait for by themselves a person at a terminal is told a remedy for.
     @Test(
         arguments: [
-            (.connectionFailed, "; check the network, and upload.endpoint"),
-            (.nameNotResolved, "; check the network, and upload.endpoint"), (.cancelled, "no answer"),
+            (.connectionFailed, "check the vehicle's network and upload.endpoint"), (.cancelled, "no answer"),
             (.tlsFailed, "check that upload.endpoint names a port for https"),
         ] as [(HTTPTransportError.Code, String)])
     func saysWhatToDoWithoutAnAnswer(code: HTTPTransportError.Code, end: String) {

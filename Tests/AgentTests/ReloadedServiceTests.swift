@@ -117,7 +117,7 @@ import WaypostTestSupport
         let other = try String(contentsOf: URL(filePath: file), encoding: .utf8).replacing("van-7", with: "van-8")
         _ = try bench.folder.write(other.utf8, to: "config.json")
         service.signal(SIGHUP)
-        let line = await service.errors.line(saying: "configuration not reloaded: ")
+        let line = await service.errors.line(saying: "reload rejected: ")
         #expect(line?.text.contains("1 update of providers/p/vehicles/van-7 waits in it") == true)
         await bench.simulator.endOutage()
         try #require(await bench.arrival(of: epochs[0]) != nil)
@@ -154,7 +154,7 @@ import WaypostTestSupport
         try receiver.send(epochs[1])
         #expect(await bench.arrival(of: epochs[1]) != nil)
         service.signal(SIGHUP)
-        #expect(await service.errors.line(saying: "configuration not reloaded") != nil)
+        #expect(await service.errors.line(saying: "reload rejected") != nil)
         #expect(await service.terminate().ending == .exited(0))
         _ = try bench.configure()
         let ledger = try await ledger()
@@ -204,7 +204,7 @@ import WaypostTestSupport
         try reload(service) { $0.vehicle = #""privateModeFile": "\#(path)""# }
         try #require(await service.errors.line(saying: "configuration reloaded") != nil)
         _ = try bench.folder.write([], to: "private")
-        #expect(await service.errors.line(saying: "the vehicle is private: ") != nil)
+        #expect(await service.errors.line(saying: "private mode on: ") != nil)
         try reload(service) { _ in }
         try #require(await isReloaded(service, times: 2))
         try receiver.send(epochs[1])
@@ -238,7 +238,7 @@ import WaypostTestSupport
             service.signal(SIGHUP)
             try #require(await manager.messages.line(saying: "READY=1", times: number + 2) != nil)
             let isTold = await service.errors.wait { lines in
-                lines.contains { $0.text.contains("configuration not reloaded: ") && $0.text.contains(words) }
+                lines.contains { $0.text.contains("reload rejected: ") && $0.text.contains(words) }
             }
             #expect(isTold, "\(service.errors.lines.last?.text ?? "nothing") instead of \(words)")
             try receiver.send(epochs[number])
@@ -246,12 +246,13 @@ import WaypostTestSupport
         }
         _ = try bench.folder.write(good.utf8, to: "config.json")
         var why = try await BuiltProgram.run(["why", "--config", file])
-        #expect(String(decoding: why.standardOutput, as: UTF8.self).contains(" was rejected and changed nothing: "))
+        #expect(String(decoding: why.standardOutput, as: UTF8.self).contains("Reload rejected, since "))
         let report = try await BuiltProgram.run(["status", "--json", "--config", file])
-        let told = try JSONValue(parsing: report.standardOutput)["configuration"]
-        #expect(told?["problem"]?.stringValue?.contains("upload.caFile") == true)
-        #expect(told?["loadedAt"]?.stringValue?.hasSuffix("Z") == true)
-        #expect(manager.messages.lines.contains { $0.text.contains("; the last reload was rejected: ") })
+        let told = try JSONValue(parsing: report.standardOutput)
+        let rejection = told["conditions"]?.arrayValue?.first { $0["code"]?.stringValue == "reload_rejected" }
+        #expect(rejection?["cause"]?.stringValue?.contains("upload.caFile") == true)
+        #expect(told["configuration"]?["loadedAt"]?.stringValue?.hasSuffix("Z") == true)
+        #expect(manager.messages.lines.contains { $0.text.contains("; reload rejected: ") })
 
         service.signal(SIGHUP)
         try #require(await isReloaded(service))

@@ -1,3 +1,4 @@
+import Conditions
 import FleetEngine
 import FleetEngineSimulator
 import FoundationEssentials
@@ -6,6 +7,7 @@ import Glibc
 import LinuxPlatform
 import ReceiverSimulator
 import StrictJSON
+import ReportedText
 import Testing
 import TimeAndChance
 import WaypostTestSupport
@@ -29,8 +31,8 @@ import WaypostTestSupport
         #expect(outcome.ending == .exited(65), "\(words)")
         #expect(
             words.contains(
-                "standard input has ended, and no fix of it was taken: the receiver states dates in the past: its fixes wait for "
-                    + "a correct date; for a recorded log use waypost replay LOG, or receiver.type file"), "\(words)")
+                "standard input has ended, and no fix of it was taken: \(Condition(.dateTooEarly).line); for a recorded log "
+                    + "use waypost replay LOG, or receiver.type file"), "\(words)")
         withExtendedLifetime(bench) {}
     }
 
@@ -93,7 +95,7 @@ import WaypostTestSupport
             try receiver.send(epoch)
             try #require(await service.errors.line(saying: "accepted update \(number)") != nil)
         }
-        try #require(await service.errors.line(saying: "retry follows") != nil)
+        try #require(await service.errors.line(saying: "next attempt in") != nil)
         let before = bench.arrivals.lines.count
         await bench.simulator.endOutage()
         try #require(await deliveries(of: service, reach: 50))
@@ -246,7 +248,7 @@ import WaypostTestSupport
         case "read-only": try disk.setReadOnly(false)
         default: try FileManager.default.removeItem(atPath: store)
         }
-        while !service.errors.text.contains("the outbox accepts updates again"), let epoch = drive.next() {
+        while !service.errors.text.contains("outbox accepts updates again"), let epoch = drive.next() {
             try receiver.send(epoch)
             try #require(await bench.arrival(of: epoch) != nil)
         }

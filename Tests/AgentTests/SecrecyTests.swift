@@ -35,7 +35,7 @@ struct Secrecy {
         for (number, epoch) in RecentDrive(epochs: 25).enumerated() {
             try receiver.send(epoch)
             if number == 0 {
-                try #require(await service.errors.line(saying: "no token, updates are kept") != nil)
+                try #require(await service.errors.line(saying: "; run waypost ") != nil)
                 try source.mend()
             }
             try #require(await bench.arrival(of: epoch) != nil)
@@ -54,7 +54,7 @@ struct Secrecy {
 
         // There was something to tell, and it was told.
         for words in [
-            "SQLite format 3", "GNRMC", "token rejected", "retry follows", "ok       fits",
+            "SQLite format 3", "GNRMC", "token rejected", "Fleet Engine busy", "ok       fits",
         ] {
             let isThere = found.contains(words)
             #expect(isThere, "nothing says: \(words)")

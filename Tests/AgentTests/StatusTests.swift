@@ -1,3 +1,4 @@
+import Conditions
 import FleetEngine
 import FoundationEssentials
 import GNSS
@@ -25,6 +26,8 @@ import WaypostTestSupport
         AgentMonitor(clock: uptime, systemTime: systemTime)
     }
 
+    private let van = AuthorizationContext(vehicleID: "v")
+
     static let stored = StoredUpdate(
         sequence: 1,
         update: LocationUpdate(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50, longitude: 10))
@@ -43,12 +46,12 @@ import WaypostTestSupport
     /// right, and never in a recording.
     @Test(
         arguments: [
-            (isLive: true, isSynchronized: true, server: false, lag: 259_200, told: 259_200),
-            (true, false, true, 259_200, 259_200), (true, false, false, 259_200, nil), (true, true, false, 3600, nil),
-            (true, true, false, -7200, nil), (false, true, true, 259_200, nil),
-        ] as [(isLive: Bool, isSynchronized: Bool, server: Bool, lag: Int, told: Int?)])
+            (isLive: true, isSynchronized: true, server: false, lag: 259_200, isTold: true),
+            (true, false, true, 259_200, true), (true, false, false, 259_200, false), (true, true, false, 3600, false),
+            (true, true, false, -7200, true), (false, true, true, 259_200, false),
+        ] as [(isLive: Bool, isSynchronized: Bool, server: Bool, lag: Int, isTold: Bool)])
     func tellsHowFarTheReceiverIsBehind(
-        row: (isLive: Bool, isSynchronized: Bool, server: Bool, lag: Int, told: Int?)
+        row: (isLive: Bool, isSynchronized: Bool, server: Bool, lag: Int, isTold: Bool)
     ) {
         let present = UTCTime(year: 2026, month: 11, day: 23)
         let host: (@Sendable () -> UTCTime)? = row.isLive ? { @Sendable in present } : nil
@@ -58,12 +61,12 @@ import WaypostTestSupport
         monitor.observe(
             .fix(Fix(timeOfFix: present.advanced(by: .seconds(-row.lag)), latitude: 1, longitude: 1)))
         let report = report(monitor)
-        #expect(report.receiver.secondsBehind == row.told)
-        let why = report.why(at: present)
-        #expect(why.isWell == (row.told == nil) || row.lag < 0, "\(why.text)")
-        let words = "time is 3 days behind the present"
-        #expect(why.text.contains("The receiver's \(words), and") == (row.told != nil), "\(why.text)")
-        #expect(OnlineCheck.receiver(of: report).text.contains(words) == (row.told != nil))
+        let codes = report.conditions.map(\.code)
+        #expect(codes.contains(ConditionCode.receiverTimeWrong.rawValue) == row.isTold)
+        // A clock that nothing keeps right is the one to be set.
+        #expect(
+            codes.contains(ConditionCode.hostClockWrong.rawValue) == (row.isLive && !row.isSynchronized && !row.server))
+        #expect((OnlineCheck.receiver(of: report).verdict == .fail) == row.isTold || !row.isTold)
     }
 
     /// Standard input that has ended is worth a word when something came that could not be taken.
@@ -73,7 +76,7 @@ import WaypostTestSupport
         monitor.observe(.receiverWarning(.antennaOpen))
         #expect(monitor.snapshot.reasonForNoFix == nil)
         monitor.observe(.receiverWarning(.dateTooEarly))
-        #expect(monitor.snapshot.reasonForNoFix == ReceiverWarning.dateTooEarly.description)
+        #expect(monitor.snapshot.reasonForNoFix == Condition(.dateTooEarly).line.description)
         let fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)
         monitor.observe(.rejected(fix, .notAdvancing))
         #expect(
@@ -105,57 +108,6 @@ import WaypostTestSupport
         monitor.observe(.notPrepared(.noPermit(MissingPermit(.unavailable, "issuer down"))))
         let counts = monitor.snapshot.counts
         #expect(counts.requests == 1 && counts.retries == 0 && counts.traffic.bytesSent == 10)
-        #expect(report(monitor).delivery.trouble == "there is no token: issuer down")
-        #expect(report(monitor).delivery.troubleKind == "token")
-    }
-
-    @Test func tellsTroubleUntilADelivery() {
-        let monitor = monitor()
-        monitor.observe(.failed(.held(.sample("404 NOT_FOUND")), traffic: Traffic()))
-        clock.advance(by: .seconds(100))
-        #expect(report(monitor).delivery.trouble == "Fleet Engine takes no updates of this vehicle: 404 NOT_FOUND")
-        #expect(report(monitor).delivery.troubleSeconds == 100)
-        #expect(report(monitor).headline.contains("404 NOT_FOUND"))
-        monitor.observe(.delivered(Self.batch, traffic: Traffic(), took: .zero))
-        #expect(report(monitor).delivery.trouble == nil)
-    }
-
-    @Test func tellsThatPositionsAreSentFromMemoryOnlyUntilOneIsAccepted() {
-        let monitor = monitor()
-        monitor.observe(
-            .notStored(LocationUpdate(.sample(0)), OutboxError(.unusable, "/o: the file system is read-only")))
-        monitor.observe(.delivered(Self.batch, traffic: Traffic(), took: .zero))
-        monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
-        #expect(report(monitor).delivery.memoryOnly == "/o: the file system is read-only")
-        let words = "positions are sent from memory only: /o: the file system is read-only"
-        #expect(report(monitor).headline.hasSuffix(words))
-        #expect(report(monitor).isHealthy)
-        clock.advance(by: .seconds(300))
-        monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
-        #expect(!report(monitor).isHealthy)
-        monitor.observe(.accepted(Self.stored))
-        #expect(report(monitor).delivery.memoryOnly == nil)
-        #expect(report(monitor).isHealthy)
-    }
-
-    /// Where positions go out from memory nothing waits for the outbox, whatever else fails of it.
-    @Test func tellsOneTroubleOfTheOutboxOnce() {
-        let monitor = monitor()
-        let error = OutboxError(.unusable, "/o: disk I/O error")
-        monitor.observe(.outboxFailed(error))
-        #expect(report(monitor).delivery.troubleKind == "outbox")
-        monitor.observe(.notStored(LocationUpdate(.sample(0)), error))
-        #expect(report(monitor).delivery.trouble == nil)
-        monitor.observe(.outboxFailed(error))
-        #expect(report(monitor).delivery.trouble == nil && report(monitor).delivery.memoryOnly != nil)
-    }
-
-    @Test func isUnhealthyWithoutAFixForMinutes() {
-        let monitor = monitor()
-        monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
-        #expect(report(monitor).isHealthy)
-        clock.advance(by: .seconds(301))
-        #expect(!report(monitor).isHealthy)
     }
 
     @Test func tellsTheReceiversState() {
@@ -164,12 +116,12 @@ import WaypostTestSupport
         monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
         monitor.observe(.receiver(.receiving(source: "/dev/x")))
         #expect(report(monitor).headline.hasPrefix("last fix 0 s ago; "))
-        monitor.observe(.receiver(.noPosition(source: "/dev/x", hadOne: true)))
-        #expect(report(monitor).receiver.kind == "no_position")
-        #expect(report(monitor).headline.hasPrefix("last fix 0 s ago (/dev/x: receiving, no position any more"))
-        let lines = report(monitor).metrics().split(separator: "\n")
-        #expect(lines.contains("waypost_receiver_state{state=\"no_position\"} 1"))
-        #expect(lines.contains("waypost_receiver_state{state=\"receiving\"} 0"))
+        monitor.observe(.receiver(.waiting(source: "/dev/x", .deviceMissing)))
+        #expect(report(monitor).receiver.kind == "waiting")
+        let told = report(monitor).headline
+        #expect(told == "last fix 0 s ago; nothing delivered yet; 0 pending; receiver unavailable: /dev/x: not there")
+        let sample = #"waypost_condition{code="receiver_unavailable",severity="error",stage="receiver"} 1"#
+        #expect(report(monitor).metrics().split(separator: "\n").contains(Substring(sample)))
     }
 
     /// What is true for a moment is told for a moment.
@@ -216,11 +168,11 @@ import WaypostTestSupport
         monitor.note(.renewal(.works(remaining: .seconds(1800)), AuthorizationContext(vehicleID: "van-7")))
         #expect(token()?.expiresAt == "2026-01-05T00:30:00.000Z" && token()?.secondsLeft == 1800)
         #expect(token()?.lastRejection == nil)
-        monitor.observe(.failed(.prepareAgain(.sample("401 UNAUTHENTICATED")), traffic: Traffic()))
+        monitor.observe(.failed(.prepareAgain(.answered(.sample(401))), traffic: Traffic()))
         monitor.note(.renewal(.lapsed, AuthorizationContext(vehicleID: "van-7")))
         clock.advance(by: .seconds(5))
         #expect(token()?.expiresAt == nil && token()?.secondsLeft == nil)
-        #expect(token()?.lastRejection == "Fleet Engine rejected it: 401 UNAUTHENTICATED")
+        #expect(token()?.lastRejection == "token_rejected")
         #expect(token()?.lastRejectionSecondsAgo == 5)
         monitor.observe(.notPrepared(.noPermit(MissingPermit(.unavailable, "no answer"))))
         #expect(token()?.lastRejectionSecondsAgo == 5, "nobody has rejected anything")
@@ -228,7 +180,7 @@ import WaypostTestSupport
             .renewal(
                 .fails(AuthorizationError(.refused, "answered 403"), remaining: .seconds(60)),
                 AuthorizationContext(vehicleID: "van-7")))
-        #expect(token()?.lastRejection == "answered 403" && token()?.secondsLeft == 60)
+        #expect(token()?.lastRejection == "token_refused" && token()?.secondsLeft == 60)
         clock.advance(by: .seconds(61))
         #expect(token()?.expiresAt == nil && token()?.lastRejectionSecondsAgo == 61)
     }
@@ -256,19 +208,31 @@ import WaypostTestSupport
     @Test func tellsWhatTheOutboxTakesAndHowOldItsOldestIs() {
         let monitor = monitor()
         let time = UTCTime(year: 2026, month: 1, day: 5)
-        let extent = StoreExtent(bytes: 70_000, maximumBytes: 1 << 20, freeDiskBytes: 5000, oldestPending: time)
+        let extent = StoreExtent(
+            bytes: 70_000, usedBytes: 60_000, maximumBytes: 1 << 20, freeDiskBytes: 5000, oldestPending: time)
         let surroundings = StatusReport.Surroundings(
             outboxPath: "/o.sqlite", extent: extent, residentBytes: 18_000_000,
             systemTime: UTCTime(year: 1970, month: 1, day: 1))
         func outbox() -> StatusReport.Outbox? { report(monitor, surroundings: surroundings).outbox }
         #expect(outbox()?.path == "/o.sqlite")
-        #expect(outbox()?.bytes == 70_000 && outbox()?.maximumBytes == 1 << 20)
+        #expect(outbox()?.bytes == 70_000 && outbox()?.usedBytes == 60_000 && outbox()?.maximumBytes == 1 << 20)
         #expect(outbox()?.oldestPendingSeconds == 0)
         monitor.observe(.fix(Fix(timeOfFix: time.advanced(by: .seconds(3600)), latitude: 1, longitude: 1)))
         clock.advance(by: .seconds(9))
         #expect(outbox()?.oldestPendingSeconds == 3609)
         let host = report(monitor, surroundings: surroundings).host
         #expect(host?.freeDiskBytes == 5000 && host?.residentBytes == 18_000_000)
+    }
+
+    /// From 80 % on, and until it is below 75 %.
+    @Test func tellsThatTheOutboxIsNearlyFull() {
+        let monitor = monitor()
+        for (used, isTold) in [(79, false), (80, true), (76, true), (74, false), (79, false)] as [(Int64, Bool)] {
+            monitor.note(
+                StoreExtent(
+                    bytes: 0, usedBytes: used, maximumBytes: 100, freeDiskBytes: nil, oldestPending: nil))
+            #expect(report(monitor).conditions.isEmpty != isTold, "\(used)")
+        }
     }
 
     @Test func countsHowLongDeliveriesTook() {
@@ -281,11 +245,11 @@ import WaypostTestSupport
             monitor.observe(.delivered(batch, traffic: Traffic(), took: .zero))
         }
         deliver(3)
-        #expect(monitor.snapshot.delays == DeliveryDelays(), "no fix tells the present yet")
+        #expect(monitor.snapshot.delivery.delays == DeliveryDelays(), "no fix tells the present yet")
         monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
         for age in [0, 1, 2, 60, 61, 86_400, 86_401, -5] { deliver(age) }
         deliver(7, isPending: false)
-        #expect(monitor.snapshot.delays.counts == [3, 1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 1])
+        #expect(monitor.snapshot.delivery.delays.counts == [3, 1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 1])
         let lines = report(monitor).metrics().split(separator: "\n")
         for line in [
             "waypost_delivery_delay_seconds_bucket{le=\"1\"} 3", "waypost_delivery_delay_seconds_bucket{le=\"60\"} 5",
@@ -311,26 +275,20 @@ import WaypostTestSupport
         #expect(json["durability"]?["updatesAtRisk"]?.integerValue == 30)
     }
 
-    @Test func tellsNowAndThenWhatTheOutboxGivesUp() {
+    @Test func tellsWhatTheOutboxGivesUp() {
         var evictions = Evictions()
         evictions[.oldest].count = 500
-        var news = EvictionNotice(since: evictions)
-        #expect(news.line(evictions, at: .zero) == nil, "what was before")
+        var watch = EvictionWatch(since: evictions)
+        #expect(watch.conditions(of: evictions).isEmpty, "what was before")
         evictions[.discarded].count = 3
-        #expect(news.line(evictions, at: .zero) == nil, "who discarded them knows")
+        #expect(watch.conditions(of: evictions).isEmpty, "who discarded them knows")
         evictions[.thinned].count = 120
-        #expect(
-            news.line(evictions, at: .seconds(1))
-                == "pending updates evicted: 120 thinned, the others keep the track. "
-                + "Find out why nothing is delivered")
+        #expect(watch.conditions(of: evictions).map(\.code) == [.updatesThinned])
         evictions[.oldest].count = 756
         evictions[.age].count = 1
-        #expect(news.line(evictions, at: .seconds(600)) == nil)
-        #expect(
-            news.line(evictions, at: .seconds(601))
-                == "pending updates evicted: 256 of the oldest; 1 too old. "
-                + "Find out why nothing is delivered")
-        #expect(news.line(evictions, at: .seconds(2000)) == nil)
+        let lost = watch.conditions(of: evictions)
+        #expect(lost.map(\.code) == [.updatesLost] && lost[0].cause.description.hasPrefix("257 updates"))
+        #expect(watch.conditions(of: evictions).isEmpty)
     }
 
     @Test func metricsHaveTheFiveWordsOfTheLedger() {
@@ -362,8 +320,8 @@ import WaypostTestSupport
         monitor.note(loadedAt: .system)
         monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
         monitor.observe(.delivered(Self.batch, traffic: Traffic(), took: .zero))
-        monitor.observe(.failed(.prepareAgain(.sample("401")), traffic: Traffic()))
-        let extent = StoreExtent(bytes: 1, maximumBytes: 2, freeDiskBytes: 3, oldestPending: nil)
+        monitor.observe(.failed(.prepareAgain(.answered(.sample(401))), traffic: Traffic()))
+        let extent = StoreExtent(bytes: 1, usedBytes: 1, maximumBytes: 2, freeDiskBytes: 3, oldestPending: nil)
         let report = report(
             monitor,
             surroundings: StatusReport.Surroundings(
@@ -372,7 +330,7 @@ import WaypostTestSupport
         let fleet = series(report.metrics(.fleet))
         #expect(fleet.count == 10 && Set(fleet).isSubset(of: series(report.metrics())))
         #expect(fleet.contains { $0.hasSuffix(#"configuration="0123456789abcdef"} 1"#) })
-        #expect(fleet.contains(#"waypost_delivery_trouble{kind="token_rejected"} 1"#))
+        #expect(fleet.contains(#"waypost_condition{code="token_rejected",severity="error",stage="token"} 1"#))
     }
 
     /// What `promtool check metrics` asks for, and that no name is a gauge's and, with `_total` behind it, a counter's.
@@ -385,7 +343,7 @@ import WaypostTestSupport
         monitor.observe(.fix(fix))
         monitor.observe(.sky(Sky([Satellite(.gps, 1, isUsed: true)])))
         monitor.observe(.failed(.prepareAgain(.sample("401")), traffic: Traffic()))
-        let extent = StoreExtent(bytes: 1, maximumBytes: 2, freeDiskBytes: 3, oldestPending: nil)
+        let extent = StoreExtent(bytes: 1, usedBytes: 1, maximumBytes: 2, freeDiskBytes: 3, oldestPending: nil)
         let surroundings = StatusReport.Surroundings(extent: extent, residentBytes: 4, systemTime: .system)
         for line in report(monitor, surroundings: surroundings).metrics().split(separator: "\n") {
             let words = line.split(separator: " ", maxSplits: 3)
@@ -405,11 +363,7 @@ import WaypostTestSupport
                 #expect(Double(words.last ?? "") != nil, "\(line)")
             }
         }
-        #expect(kinds.count == 36)
-        for label in report(monitor, surroundings: surroundings).metrics().matches(of: /(\w+)="([^"]*)"/)
-        where !["version", "vehicle", "configuration", "le"].contains(label.1) {
-            #expect(label.2.wholeMatch(of: /[a-z_]+/) != nil, "\(label.0)")
-        }
+        #expect(kinds.count == 33)
         for (name, _) in kinds {
             #expect(name.hasPrefix("waypost_") && name.wholeMatch(of: /[a-z_]+/) != nil)
             #expect(kinds["\(name)_total"] == nil, "\(name) is two families for OpenMetrics")
@@ -430,10 +384,17 @@ import WaypostTestSupport
     let clock = ManualClock()
     let lines = Lines()
 
-    func log(_ level: LogLevel = .info, tellsFirstDelivery: Bool = false) -> EventLog {
+    func writer(_ level: LogLevel = .info, format: LogFormat = .text) -> LogWriter {
         let lines = lines
-        let writer = LogWriter(level: level, format: .text, isReadByJournal: true) { lines.append($0) }
-        return EventLog(log: writer, clock: MonotonicClock(clock), tellsFirstDelivery: tellsFirstDelivery)
+        return LogWriter(level: level, format: format, isReadByJournal: format == .text) { lines.append($0) }
+    }
+
+    func log(_ level: LogLevel = .info, tellsFirstDelivery: Bool = false) -> EventLog {
+        EventLog(log: writer(level), clock: MonotonicClock(clock), tellsFirstDelivery: tellsFirstDelivery)
+    }
+
+    func monitor(_ level: LogLevel = .info) -> AgentMonitor {
+        AgentMonitor(clock: MonotonicClock(clock), log: writer(level))
     }
 
     /// The page shows what an operator should know, however little the log is to say.
@@ -447,85 +408,40 @@ import WaypostTestSupport
         #expect(heard.all == ["error", "warning", "info"].map { "\($0) told as \($0)\u{FFFD}" })
     }
 
+    /// A beginning, a change, a reminder, an end; whatever alternates is logged once.
     @Test func tellsATroubleOnceAndThenNowAndThen() {
-        let log = log()
-        for _ in 0..<100 {
-            log.observe(.failed(.retry(.sample("503"), after: nil), traffic: Traffic()))
+        let monitor = monitor()
+        let busy = ReportingEvent.failed(.retry(.answered(.sample(503)), after: nil), traffic: Traffic())
+        for _ in 0..<61 {
+            monitor.observe(busy)
+            monitor.observe(Why.noToken)
             clock.advance(by: .seconds(10))
         }
+        monitor.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
         #expect(
             lines.all == [
-                "<4>upload failed, retry follows: 503",
-                "<4>upload failed, retry follows: 503 (59 more times since last logged)",
+                "<4>Fleet Engine busy: 503 message; wait, it passes by itself",
+                "<3>token refused: the issuer answered 403; run waypost token; correct authorization, or the backend",
+                "<4>Fleet Engine busy: 503 message; wait, it passes by itself (59 more times since last logged)",
+                "<3>token refused: the issuer answered 403; run waypost token; correct authorization, or the backend "
+                    + "(59 more times since last logged)",
+                "<6>delivery works again; 1 update delivered at once",
             ])
     }
 
-    @Test func tellsATroubleOnceThoughItsFiguresChange() {
-        let log = log()
-        for milliseconds in 0..<9 {
-            log.observe(
-                .failed(.unanswered(.sample("failed to connect after \(milliseconds) ms")), traffic: Traffic()))
-        }
-        #expect(lines.all == ["<4>Fleet Engine unreachable, retry follows: failed to connect after 0 ms"])
+    @Test func countsNoUpdateOfAHeartbeat() {
+        let monitor = monitor()
+        monitor.observe(Why.unreachable)
+        let heartbeat = UploadBatch(last: Status.stored, lastIsPending: false, past: [])
+        monitor.observe(.delivered(heartbeat, traffic: Traffic(), took: .zero))
+        #expect(lines.all.last == "<6>delivery works again")
     }
 
-    @Test func tellsAHoldOnceAndThenNowAndThen() {
-        let log = log()
-        for _ in 0..<30 {
-            log.observe(.failed(.prepareAgain(.sample("401 UNAUTHENTICATED")), traffic: Traffic()))
-            clock.advance(by: .seconds(45))
-        }
-        #expect(
-            lines.all == [
-                "<4>token rejected, updates are kept: 401 UNAUTHENTICATED",
-                "<4>token rejected, updates are kept: 401 UNAUTHENTICATED (13 more times since last logged)",
-                "<4>token rejected, updates are kept: 401 UNAUTHENTICATED (13 more times since last logged)",
-            ])
-    }
-
-    /// The disk is full and positions go out from memory: told now and then, not at each of them.
-    @Test func remindsOfWhatIsNotStored() {
-        let log = log()
-        for _ in 0..<3 {
-            log.observe(.notStored(LocationUpdate(.sample(0)), OutboxError(.full, "no space is left")))
-            log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
-        }
-        #expect(lines.all == ["<3>positions are sent from memory only: no space is left"])
-    }
-
-    @Test func countsAndTellsWhatIsDropped() {
-        let log = log()
-        var counts = DeliveryCounts()
-        for _ in 0..<3 {
-            log.observe(.dropped(count: 2))
-            counts.count(.dropped(count: 2))
-        }
-        #expect(counts.dropped == 6)
-        #expect(
-            lines.all == [
-                "<4>oldest positions dropped: the outbox accepts none and memory is full; resolve the outbox's error"
-            ])
-    }
-
-    /// A private vehicle's state is all that is told of it.
-    @Test func tellsTheRecoveryByAState() {
-        let log = log()
-        log.observe(.notPrepared(.noPermit(MissingPermit(.unavailable, "no connection"))))
-        log.observe(.announced(.offline, traffic: Traffic()))
-        #expect(
-            lines.all == [
-                "<4>no token, updates are kept: no connection", "<6>there is a token again",
-                "<6>delivery works again", "<6>vehicle is OFFLINE",
-            ])
-    }
-
-    @Test func tellsTheRecovery() {
-        let log = log()
-        log.observe(.failed(.retry(.sample("503"), after: nil), traffic: Traffic()))
-        log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
-        log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
-        #expect(lines.all.count == 2)
-        #expect(lines.all.last == "<6>delivery works again; 1 update delivered at once")
+    @Test func writesTheCodeInJSON() throws {
+        let monitor = AgentMonitor(clock: MonotonicClock(clock), log: writer(format: .json))
+        monitor.observe(Why.noToken)
+        let entry = try JSONValue(parsing: Array(try #require(lines.all.first).utf8))
+        #expect(entry["code"]?.stringValue == "token_refused" && entry["level"]?.stringValue == "error")
     }
 
     @Test func tellsTheFirstDeliveryOfARunWithItsDelay() {
@@ -562,40 +478,16 @@ import WaypostTestSupport
         #expect(lines.all == ["<6>the first position of this run is delivered"])
     }
 
-    @Test func countsNoUpdateOfAHeartbeat() {
+    /// A start is no trouble; a receiver that comes and goes is a condition.
+    @Test func tellsAReceiversStateWhenItIsNew() {
         let log = log()
-        log.observe(.failed(.retry(.sample("503"), after: nil), traffic: Traffic()))
-        let heartbeat = UploadBatch(last: Status.stored, lastIsPending: false, past: [])
-        log.observe(.delivered(heartbeat, traffic: Traffic(), took: .zero))
-        #expect(lines.all.last == "<6>delivery works again")
-    }
-
-    @Test func tellsThatThereIsATokenAgain() {
-        let log = log()
-        log.observe(.notPrepared(.noPermit(MissingPermit(.rejected, "answered 403"))))
-        log.observe(.uploading(Status.batch))
-        log.observe(.uploading(Status.batch))
-        #expect(lines.all == ["<4>no token, updates are kept: answered 403", "<6>there is a token again"])
-    }
-
-    @Test(arguments: [false, true]) func tellsThatTheOutboxWorksAgain(isStoring: Bool) {
-        let log = log()
-        log.observe(.outboxFailed(OutboxError(.unusable, "disk I/O error")))
-        for _ in 0..<2 { log.observe(isStoring ? .accepted(Status.stored) : .uploading(Status.batch)) }
-        #expect(lines.all == ["<3>outbox: disk I/O error", "<6>the outbox works again"])
-    }
-
-    @Test func tellsThatFixesAreAcceptedAgain() {
-        let log = log()
-        let fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50, longitude: 10)
-        for _ in 0..<70 {
-            log.observe(.rejected(fix, .nullIsland))
-            clock.advance(by: .seconds(1))
-        }
-        log.observe(.fix(fix))
-        log.observe(.rejected(fix, .nullIsland))
-        log.observe(.fix(fix))
-        #expect(lines.all.dropFirst() == ["<6>fixes are accepted again, after 70 were rejected"])
+        let states: [ReceiverState] = [
+            .starting(source: "/dev/x", .openedAt(baudRate: 9600)), .waiting(source: "/dev/x", .silent(.standardInput, .seconds(5), alsoOpenIn: nil)),
+            .receiving(source: "/dev/x"), .noPosition(source: "/dev/x", hadOne: true), .receiving(source: "/dev/x"),
+        ]
+        for state in states + states + states { log.observe(.receiver(state)) }
+        let round = ["<6>/dev/x: open at 9600 baud", "<6>/dev/x: receiving", "<6>/dev/x: receiving"]
+        #expect(lines.all == round + round, "and no more within ten minutes")
     }
 
     /// The other one is 200 km away.
@@ -612,89 +504,8 @@ import WaypostTestSupport
         #expect(lines.all.count == 1 && lines.all[0].hasSuffix(words), "\(lines.all)")
     }
 
-    /// Before a tunnel, say: nothing was wrong in it.
-    @Test func tellsNoEndOfASingleRejection() {
-        let log = log()
-        let fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50, longitude: 10)
-        log.observe(.rejected(fix, .nullIsland))
-        clock.advance(by: .seconds(300))
-        log.observe(.fix(fix))
-        #expect(lines.all.count == 1)
-    }
-
-    @Test func tellsAReceiverThatComesAndGoesSeldomAndAtLastHowItStands() {
-        let log = log()
-        let states = [
-            ReceiverState.waiting(source: "/dev/x", .silent(.standardInput, .seconds(5), alsoOpenIn: nil)),
-            .receiving(source: "/dev/x"),
-        ]
-        for round in 0..<100 {
-            log.observe(.receiver(states[round % 2]))
-            clock.advance(by: .seconds(5))
-        }
-        #expect(lines.all.count <= 13)
-        log.observe(.receiver(states[0]))
-        // A heartbeat each minute.
-        for _ in 0..<10 {
-            clock.advance(by: .seconds(60))
-            log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
-        }
-        #expect(lines.all.last == "<4>/dev/x: silent for 5 s; check the program that writes it")
-    }
-
-    /// A start is no trouble, a missing position is.
-    @Test(arguments: [
-        (
-            ReceiverState.starting(source: "/dev/x", .openedAt(baudRate: 9600)),
-            "<6>/dev/x: open at 9600 baud, waiting for the first sentence"
-        ),
-        (
-            .receiving(source: "/dev/x", foundBaudRate: 115_200),
-            "<6>/dev/x: receiving at 115200 baud (found; \"baudRate\": 115200 in the configuration saves the search)"
-        ),
-        (
-            .noPosition(source: "/dev/x", hadOne: false),
-            "<4>/dev/x: receiving, no position yet: antenna and sky view"
-        ),
-        (
-            .noPosition(source: "/dev/x", hadOne: true),
-            "<4>/dev/x: receiving, no position any more: antenna and sky view"
-        ),
-        (
-            .waiting(source: "/dev/x", .deviceMissing),
-            "<4>/dev/x: not there; plug the receiver in, or correct the path (ls -l /dev/serial/by-id)"
-        ),
-    ])
-    func givesEachStateItsLevel(state: ReceiverState, line: String) {
-        log().observe(.receiver(state))
-        #expect(lines.all == [line])
-    }
-
-    @Test func tellsAReceiversStateWhenItChanges() {
-        let log = log()
-        for _ in 0..<3 { log.observe(.receiver(.waiting(source: "/dev/ttyUSB0", .deviceMissing))) }
-        log.observe(.receiver(.receiving(source: "/dev/ttyUSB0")))
-        log.observe(.receiver(.noPosition(source: "/dev/ttyUSB0", hadOne: true)))
-        log.observe(.receiver(.receiving(source: "/dev/ttyUSB0")))
-        #expect(
-            lines.all == [
-                "<4>/dev/ttyUSB0: not there; plug the receiver in, or correct the path (ls -l /dev/serial/by-id)",
-                "<6>/dev/ttyUSB0: receiving",
-                "<4>/dev/ttyUSB0: receiving, no position any more: antenna and sky view",
-                "<6>/dev/ttyUSB0: receiving, with a position again",
-            ])
-    }
-
-    @Test func remindsOfAReceiversWarningNowAndThen() {
-        let log = log()
-        for _ in 0..<3 { log.observe(.receiverWarning(.antennaOpen)) }
-        log.observe(.receiverWarning(.foreignDatum))
-        #expect(lines.all.count == 2)
-        #expect(lines.all.first?.hasPrefix("<4>the receiver reports an open antenna line") == true)
-    }
-
     @Test func keepsCoordinatesOutOfEveryLevel() {
-        let log = log(.debug)
+        let log = ReportingObservers([monitor(.debug), log(.debug)])
         var fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50.123456, longitude: 10.654321)
         fix.speedMetersPerSecond = 3
         log.observe(.fix(fix))
@@ -704,33 +515,6 @@ import WaypostTestSupport
         log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
         #expect(!lines.all.isEmpty)
         #expect(lines.all.allSatisfy { !$0.contains("123456") && !$0.contains("654321") })
-    }
-
-    @Test func tellsOnceThatTheClocksDisagree() {
-        let lines = lines
-        let writer = LogWriter(level: .info, format: .text, isReadByJournal: true) { lines.append($0) }
-        let time = UTCTime(year: 2026, month: 1, day: 5)
-        let comparison = ClockComparison(log: writer, systemTime: { time }, isSynchronized: { false })
-        for offset in [0, 29, -29, 3600, 3600, 31, 0, -31] {
-            comparison.observe(
-                .fix(Fix(timeOfFix: time.advanced(by: .seconds(offset)), latitude: 1, longitude: 1)))
-        }
-        #expect(lines.all.map { $0.prefix(3) } == ["<4>", "<6>", "<4>"])
-        // Each witness for itself.
-        comparison.observe(.serverTime(time.advanced(by: .seconds(60))))
-        #expect(lines.all.last?.contains("Fleet Engine 2026-01-05T00:01:00") == true)
-    }
-
-    /// A clock that something keeps right is not to be set.
-    @Test(arguments: [(true, "the receiver says 2026-01-02"), (false, "the host's clock says 2026-01-05")])
-    func blamesTheClockThatNothingKeepsRight(isSynchronized: Bool, words: String) {
-        let lines = lines
-        let writer = LogWriter(level: .info, format: .text, isReadByJournal: false) { lines.append($0) }
-        let time = UTCTime(year: 2026, month: 1, day: 5)
-        let comparison = ClockComparison(log: writer, systemTime: { time }, isSynchronized: { isSynchronized })
-        comparison.observe(.fix(Fix(timeOfFix: time.advanced(by: .seconds(-259_200)), latitude: 1, longitude: 1)))
-        #expect(lines.all.count == 1 && lines.all[0].contains(words), "\(lines.all)")
-        #expect(lines.all[0].contains("set it (NTP") == !isSynchronized)
     }
 
     @Test func writesJSONAndOneLineAnEntry() throws {

@@ -61,7 +61,7 @@ import WaypostTestSupport
         let accepted = summary?["accepted"]?.integerValue ?? 0
         #expect(accepted > 30 * Int64(count) && summary?["delivered"]?.integerValue == accepted)
         // Of one vehicle its log tells that, of many nobody could say of which.
-        #expect(errors.contains("the vehicle is private") == (count == 1), "\(errors)")
+        #expect(errors.contains("private mode on") == (count == 1), "\(errors)")
         let states = await bench.simulator.record.vehicles.values.map(\.vehicleState)
         #expect(states.count == count && states.allSatisfy { $0 == "OFFLINE" }, "\(states)")
     }

@@ -141,6 +141,17 @@ extension Rule {
         return found.map { "\(file.path): foreign text goes through ReportedText: \($0)" }
     }
 
+    /// What goes wrong with a running vehicle is worded in the catalog of conditions alone: what observes and shows it
+    /// logs no warning or error of its own, and words none of the catalog's titles.
+    static let conditions = Rule(name: "conditions") { file in
+        let folders = ["Log/EventLog", "Observation/AgentMonitor", "Observation/StatusReport", "Page/"]
+        guard folders.contains(where: { file.path.hasPrefix("Sources/Agent/Waypost/\($0)") }) else { return [] }
+        let found = lines(
+            of: file,
+            containing: /\.write\(\s*\.(?:warning|error)\b|"[^"]*\b(?:refused|rejects|unreachable|unavailable)\b/)
+        return found.map { "\(file.path): failures are worded in Sources/Core/Conditions: \($0)" }
+    }
+
     private static func lines(of file: SourceFile, containing pattern: Regex<Substring>) -> [String] {
         file.code.filter { $0.contains(pattern) }
     }

@@ -3,7 +3,7 @@ import WaypostTestSupport
 
 private let rules: [Rule] = [
     .imports(modules), .length, .width, .printing, .uncheckedSendable, .structuredConcurrency, .clock, .writing,
-    .foreignText,
+    .foreignText, .conditions,
 ]
 
 /// Every file under `Sources/` against every rule, and every rule against a file that breaks it.
@@ -46,6 +46,8 @@ struct Sources {
         ("foreign text", "Sources/Agent/Waypost/A.swift", "log.write(.error, text.printable)"),
         ("foreign text", "Sources/Agent/Waypost/A.swift", "text.contains(\"eyJ\") ? \"…\" : text"),
         ("foreign text", "Sources/Agent/Waypost/A.swift", "ReportedText(stringLiteral: words)"),
+        ("conditions", "Sources/Agent/Waypost/Log/EventLog.swift", "log.write(.warning, text)"),
+        ("conditions", "Sources/Agent/Waypost/Page/A.swift", "let title = \"Fleet Engine is unreachable\""),
         ("structured concurrency", "Sources/Agent/Waypost/A.swift", "Task.detached { }"),
         ("structured concurrency", "Sources/Agent/Waypost/A.swift", "DispatchQueue.main.async { }"),
     ])

@@ -1,3 +1,4 @@
+import Conditions
 import CurlTransport
 import FaultProxy
 import FleetEngine
@@ -144,6 +145,6 @@ import WaypostTestSupport
             case .unanswered: .unreachable
             default: nil
             }
-        return (kind, start.duration(to: .now) / .seconds(1), outcome.reason.description)
+        return (kind, start.duration(to: .now) / .seconds(1), Condition(outcome)?.explanation.description ?? "")
     }
 }

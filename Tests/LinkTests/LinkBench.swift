@@ -1,3 +1,4 @@
+import Conditions
 import CurlTransport
 import FleetEngineDelivery
 import HTTPMessages
@@ -49,7 +50,9 @@ struct LinkBench {
             group.addTask { await reporter.deliver() }
             for await event in observer.stream {
                 if case .idle = event { break }
-                if case .failed(let outcome, _, _) = event { seen.reasons.append(outcome.reason.description) }
+                if case .failed(let outcome, _, _) = event {
+                    seen.reasons.append(Condition(outcome)?.explanation.description ?? "")
+                }
                 guard case .waiting(let delay) = event else { continue }
                 seen.waits.append(delay)
                 if seen.waits.count == limit { break }

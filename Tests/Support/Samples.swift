@@ -65,6 +65,13 @@ package enum TestTokens {
     }
 }
 
+extension ServiceAnswer {
+    /// The service's own error with a status.
+    package static func sample(_ status: Int) -> Self {
+        Self(status: status, body: .error("message", about: nil), account: "p")
+    }
+}
+
 extension DeliveryFault {
     /// A fault that is worded by `message` alone.
     package static func sample(_ message: ReportedText) -> Self { .invalidAddress(message) }

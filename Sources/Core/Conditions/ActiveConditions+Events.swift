@@ -27,7 +27,11 @@ extension ActiveConditions {
         case .rejected(_, let rejection):
             raise(Condition(rejection), on: .rejections, at: now, until: now + Self.rejectionLife)
         case .privateModeBegan:
-            raise(Condition(.privateMode, "position not stored, sent or shown"), on: .one(.privateMode), at: now)
+            // Each beginning is logged, however soon it comes after the last one.
+            let facts = Condition.Facts.number(Int64(now / .milliseconds(1)))
+            raise(
+                Condition(.privateMode, "position not stored, sent or shown", facts: facts), on: .one(.privateMode),
+                at: now)
             supersede(.silence)
         case .privateModeEnded: clear(.one(.privateMode), at: now)
         case .accepted:
@@ -36,7 +40,10 @@ extension ActiveConditions {
         case .notStored(_, let error):
             // While positions go out from memory, nothing waits for the outbox.
             supersede(.reading)
-            raise(Condition(error), on: .storing, at: now)
+            raise(Condition(error, isStoring: true), on: .storing, at: now)
+        case .dropped(let count):
+            let cause: ReportedText = "\(text: count.counted("update")); the outbox accepts none, and memory is full"
+            raise(Condition(.updatesDropped, cause), on: .one(.updatesDropped), at: now, until: now + .seconds(3600))
         case .outboxFailed(let error):
             if active(.storing) == nil { raise(Condition(error), on: .reading, at: now) }
         case .uploading(let batch): if !batch.pending.isEmpty { clear(.reading, at: now) }
@@ -51,7 +58,7 @@ extension ActiveConditions {
         case .internalError(let error):
             let cause: ReportedText = "\(text: error.event) came while \(text: error.phase)"
             raise(Condition(.internalError, cause), on: .one(.internalError), at: now, until: now + .seconds(86_400))
-        case .progress, .tooSoon, .dropped, .waiting, .quarantined, .serverTime, .idle: break
+        case .progress, .tooSoon, .waiting, .quarantined, .serverTime, .idle: break
         }
     }
 

@@ -102,6 +102,11 @@ package struct ActiveConditions: Sendable {
         if Key(before) != Key(condition) { states[topic]?.isLogged = false }
     }
 
+    /// Notes that `condition` is still met: unlike `raise`, this isn't a repetition.
+    package mutating func hold(_ condition: Condition, on topic: Topic, at now: Duration) {
+        if states[topic] == nil { raise(condition, on: topic, at: now) } else { change(topic, to: condition) }
+    }
+
     /// Ends what is active on `topic`. `news` is added to the line about it.
     package mutating func clear(_ topic: Topic, at now: Duration, news: ReportedText = "") {
         guard let state = states.removeValue(forKey: topic), var memory = memories[topic] else { return }

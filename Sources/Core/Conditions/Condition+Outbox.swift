@@ -3,7 +3,11 @@ import ReportedText
 
 extension Condition {
     /// The condition that a failure of the outbox is.
-    package init(_ error: OutboxError) {
+    ///
+    /// - Parameters:
+    ///   - error: the failure.
+    ///   - isStoring: whether updates can't be stored, so that they are sent from memory.
+    package init(_ error: OutboxError, isStoring: Bool = false) {
         let code: ConditionCode =
             switch error.code {
             case .full: .diskFull
@@ -13,7 +17,8 @@ extension Condition {
             case .damaged: .outboxDamaged
             case .newerSchema: .outboxTooNew
             }
-        self.init(code, "\(error)", facts: .outbox(error.code))
+        let cause: ReportedText = isStoring ? "positions are sent from memory only: \(error)" : "\(error)"
+        self.init(code, cause, facts: .outbox(error.code))
     }
 
     /// Updates were rejected for good.

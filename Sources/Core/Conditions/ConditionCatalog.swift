@@ -87,6 +87,7 @@ extension ConditionCode {
             .warning, "pending updates thinned", "find out why nothing is delivered, or raise outbox.maximumMegabytes"),
         .updatesLost: Entry(
             .error, "pending updates lost", "find out why nothing is delivered, or raise outbox.maximumMegabytes"),
+        .updatesDropped: Entry(.error, "oldest updates dropped", "resolve what is wrong with the outbox"),
         .updatesQuarantined: Entry(
             .warning, "updates quarantined", "see waypost outbox list, then requeue or discard them"),
     ]
@@ -163,7 +164,7 @@ extension ConditionCode {
         .everythingRejected: Entry(
             .error, "every update rejected",
             "check vehicle.service and upload.endpoint, and install the newest release of Waypost"),
-        .endpointUnusable: Entry(.error, "upload.endpoint unusable", "correct upload.endpoint"),
+        .endpointUnusable: Entry(.error, "endpoint unusable", "correct upload.endpoint"),
         .nothingDelivered: Entry(
             .error, "nothing delivered", "see the log (journalctl -u waypost)", visibleAfter: longestWithoutDelivery),
     ]

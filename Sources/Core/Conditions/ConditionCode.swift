@@ -40,6 +40,7 @@ package enum ConditionCode: String, Sendable, Hashable, Codable, CaseIterable {
     case outboxNearlyFull = "outbox_nearly_full"
     case updatesThinned = "updates_thinned"
     case updatesLost = "updates_lost"
+    case updatesDropped = "updates_dropped"
     case updatesQuarantined = "updates_quarantined"
 
     // The token.

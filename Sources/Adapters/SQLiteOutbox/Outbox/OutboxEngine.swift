@@ -461,7 +461,8 @@ extension OutboxEngine {
         let names = [files.path, files.log, files.index, files.path + "-journal", files.reserve]
         let bytes = names.reduce(into: Int64(0)) { $0 += (try? files.disk.fileSize(at: $1)) ?? 0 }
         return StoreExtent(
-            bytes: bytes, maximumBytes: configuration.maximumBytes,
+            bytes: bytes, usedBytes: try perform { store throws(StoreError) in try store.bytesInUse() },
+            maximumBytes: configuration.maximumBytes,
             freeDiskBytes: FileSystem.freeBytes(at: FileSystem.parent(of: files.path)),
             oldestPending: first?.update.timeOfFix)
     }

@@ -132,14 +132,19 @@ package actor SQLiteOutbox: Outbox {
 package struct StoreExtent: Sendable, Hashable {
     /// The database, its log and the reserve.
     package let bytes: Int64
+    /// The part of the database in use, which `maximumBytes` limits.
+    package let usedBytes: Int64
     package let maximumBytes: Int64
     /// What this user may still write there; `nil` where the file system does not say.
     package let freeDiskBytes: Int64?
     /// The time of fix of the pending update that was accepted first; `nil` while none is pending.
     package let oldestPending: UTCTime?
 
-    package init(bytes: Int64, maximumBytes: Int64, freeDiskBytes: Int64?, oldestPending: UTCTime?) {
+    package init(
+        bytes: Int64, usedBytes: Int64, maximumBytes: Int64, freeDiskBytes: Int64?, oldestPending: UTCTime?
+    ) {
         self.bytes = bytes
+        self.usedBytes = usedBytes
         self.maximumBytes = maximumBytes
         self.freeDiskBytes = freeDiskBytes
         self.oldestPending = oldestPending

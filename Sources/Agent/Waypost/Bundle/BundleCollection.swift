@@ -56,7 +56,7 @@ package struct BundleCollection: Sendable {
         let status = service.mapError { Absence($0.detail) }.flatMap { Self.status($0.json) }
         let silence = Absence("the service does not answer; see the part status.json")
         let parts = [
-            Self.part("why", "verdict with reason and remedy", report.map { $0.why(at: time).text.bytes }),
+            Self.part("why", "verdict with reason and remedy", report.map { $0.verdict(at: time).text.bytes }),
             Self.part("checks", "results of waypost check --online", await checks),
             Self.part("status.json", "the service's state", status, isText: false),
             Self.part("settings", "values in force with their origin, secrets redacted", settings),

@@ -1,3 +1,4 @@
+import Conditions
 import LinuxPlatform
 import TimeAndChance
 
@@ -8,19 +9,23 @@ package enum ConfigurationInForce {
 
     /// Why it does not, with the remedy, to stand behind what the service is; `nil` when it does, as far as is known.
     ///
-    /// The service says `loaded` of its own; `isSame` is whether that is from `file`, which is checked, and was changed
-    /// last at `changedAt`, in seconds since 1970.
+    /// - Parameters:
+    ///   - report: the service's.
+    ///   - file: the file that is checked.
+    ///   - isSame: whether a path is that of `file`.
+    ///   - changedAt: when `file` was changed last, in seconds since 1970.
+    /// - Returns: the doubt; `nil` if there is none.
     package static func doubt(
-        _ loaded: StatusReport.Loaded?, file: String, isSame: (String) -> Bool, changedAt: Double?
+        _ report: StatusReport, file: String, isSame: (String) -> Bool, changedAt: Double?
     ) -> String? {
-        guard let loaded else { return nil }
+        guard let loaded = report.configuration else { return nil }
         if let other = loaded.file, !isSame(other) {
             return
                 "it goes by another file, \(other), and not by \(file): check that one (--config \(other)), or name this "
                 + "one in its unit (systemctl edit waypost)"
         }
-        if let problem = loaded.problem {
-            return "it goes by what it read at \(loaded.loadedAt), for the last reload was rejected: \(problem)"
+        if let rejection = report.conditions.first(where: { $0.code == ConditionCode.reloadRejected.rawValue }) {
+            return "it goes by what it read at \(loaded.loadedAt); \(rejection.line)"
         }
         guard let time = UTCTime(rfc3339: loaded.loadedAt), let changedAt,
             changedAt > time.secondsSince1970 + tolerance
@@ -31,9 +36,9 @@ package enum ConfigurationInForce {
     }
 
     /// The same of this machine's file. Reads its status; not for the shared pool.
-    static func doubt(_ loaded: StatusReport.Loaded?, file: String) -> String? {
+    static func doubt(_ report: StatusReport, file: String) -> String? {
         doubt(
-            loaded, file: file,
+            report, file: file,
             isSame: { $0 == FileSystem.destination(of: file) || FileSystem.isSameFile($0, file) },
             changedAt: (try? FileStatus(behind: file))?.changedAt)
     }

@@ -38,7 +38,7 @@ package enum OnlineCheck {
         let hasOutbox = await onThread(named: "check") { isOurs && uses(configuration.outbox.path, service) }
         if let service {
             let doubt = await onThread(named: "check") {
-                file.flatMap { ConfigurationInForce.doubt(service.configuration, file: $0) }
+                file.flatMap { ConfigurationInForce.doubt(service, file: $0) }
             }
             try found(Self.service(service, isOurs: isOurs, doubt: doubt))
         }
@@ -145,8 +145,8 @@ extension OnlineCheck {
     private static func outbox(of service: StatusReport?, _ configuration: Configuration) -> CheckLine {
         guard let service else { return CheckLine(.skip, "outbox", "the service does not answer") }
         let path = configuration.outbox.path
-        if let reason = service.delivery.memoryOnly {
-            return CheckLine(.fail, "outbox", "the service sends positions from memory only: \(reason)")
+        if let problem = service.conditions.first(where: { $0.stage == .outbox && $0.severity == .error }) {
+            return CheckLine(.fail, "outbox", problem.line)
         }
         return CheckLine(.ok, "outbox", "\(path) is used by the service, \(pending(service.ledger))")
     }
@@ -172,35 +172,17 @@ extension OnlineCheck {
             return CheckLine(.skip, "receiver", "the service does not answer")
         }
         func failing(_ text: String) -> CheckLine { CheckLine(.fail, "receiver", "\(receiver.state); \(text)") }
-        guard let seconds = receiver.secondsSinceFix else {
-            guard let rejection = receiver.rejection else {
-                let cause = ReceiverWarning.allCases.first { warning in
-                    warning.preventsFix && receiver.warnings.contains(warning.description)
-                }
-                return failing("the service has had no fix yet\(cause.map { "; \($0)" } ?? sky(receiver.kind))")
-            }
-            return failing("the service has rejected every fix: \(rejections(rejection, receiver.rejectionKind))")
-        }
-        if let difference = receiver.clockDifference {
-            return failing("its time is \(difference): switch it off and on")
-        }
-        let fix = "the service had its last fix \(seconds) s ago"
-        if let rejection = receiver.rejection, seconds > Int(patience.rejection / .seconds(1)) {
-            return failing("\(fix), and rejects those that come: \(rejections(rejection, receiver.rejectionKind))")
+        let age = receiver.secondsSinceFix
+        let fix = age.map { "the service had its last fix \($0) s ago" } ?? "the service has had no fix yet"
+        let conditions = service?.conditions ?? []
+        if let problem = conditions.first(where: { $0.stage == .receiver && $0.severity != .info }) {
+            return failing("\(fix); \(problem.line)")
         }
         // A receiver that is well gives one each second or so.
-        guard receiver.kind == ReceiverState.Kind.receiving.rawValue, seconds <= Int(patience.fix / .seconds(1)) else {
-            let repeats =
-                receiver.kind == ReceiverState.Kind.receiving.rawValue
-                ? ", or switch the receiver off and on where it repeats its last position" : ""
-            return failing("\(fix)\(sky(receiver.kind))\(repeats)")
-        }
+        guard receiver.kind == ReceiverState.Kind.receiving.rawValue, let age,
+            age <= Int(patience.fix / .seconds(1))
+        else { return failing("\(fix)\(sky(receiver.kind))") }
         return CheckLine(.ok, "receiver", "\(receiver.state); \(fix), \(receiver.quality ?? "of unknown quality")")
-    }
-
-    private static func rejections(_ rejection: String, _ kind: String?) -> String {
-        kind == FixRejection.notAdvancing.label
-            ? "\(rejection): the receiver repeats itself; switch it off and on" : "of the last one \(rejection)"
     }
 
     private static func sky(_ kind: String) -> String {
@@ -361,7 +343,7 @@ package struct FirstFixWait: Sendable {
     package func absence(within limit: Duration) -> String {
         guard let state else { return "no answer within \(limit.components.seconds) s" }
         if let cause, [.receiving, .noPosition, .ended].contains(state.kind) {
-            return "\(state), but no fix within \(limit.components.seconds) s: \(cause)"
+            return "\(state), but no fix within \(limit.components.seconds) s: \(Condition(cause).line)"
                 + (cause == .dateTooEarly
                     ? "; a recorded log is read with \"type\": \"file\", or by waypost replay" : "")
         }
@@ -409,29 +391,17 @@ extension OnlineCheck {
             return (line, time.map { UTCTime.system.duration(to: $0) })
         } catch let error as HTTPTransportError {
             let outcome = DeliveryOutcome(of: error, from: configuration.upload.endpoint.origin)
-            // The message of a proxy's fault has its remedy.
-            let text = error.proxyFault == nil ? reason(outcome) : outcome.reason.description
-            return (CheckLine(.fail, "Fleet Engine", text), nil)
+            return (CheckLine(.fail, "Fleet Engine", reason(outcome)), nil)
         } catch { return (CheckLine(.fail, "Fleet Engine", "\(error)"), nil) }
     }
 
-    /// The reason with what to do, where the service just goes on trying.
+    /// What is wrong with the answer about the vehicle, with the remedy.
     package static func reason(_ outcome: DeliveryOutcome) -> String {
-        var cause: LostExchange.Cause?
-        if case .unanswered(let lost)? = outcome.fault { cause = lost.cause }
-        let remedy =
-            switch (outcome, cause) {
-            case (.rejected, _):
-                "; nothing but the vehicle was asked for: correct vehicle.providerId, vehicle.vehicleId, "
-                    + "vehicle.service or upload.endpoint"
-            case (_, .nameNotResolved?): "; it stands in upload.endpoint"
-            case (_, .connectionFailed?), (_, .timedOut?): "; check the network and upload.endpoint"
-            case (_, .connectionLost?):
-                "; try again, and if it stays so, check the network, upload.endpoint and what stands between"
-            case (_, .answerTooLarge?): "; Fleet Engine's are small: correct upload.endpoint"
-            default: ""
-            }
-        return outcome.reason.description + remedy
+        guard let condition = Condition(outcome) else { return "" }
+        guard case .rejected = outcome else { return condition.line.description }
+        return
+            "\(condition.cause); nothing but the vehicle was asked for: correct vehicle.providerId, vehicle.vehicleId, "
+            + "vehicle.service or upload.endpoint"
     }
 }
 

@@ -1,3 +1,4 @@
+import Conditions
 package import FleetEngine
 import FleetEngineDelivery
 package import HTTPMessages
@@ -31,11 +32,6 @@ package enum ReadOutcome: Sendable, Hashable {
     /// Judges an exchange that brought no answer.
     package init(of error: HTTPTransportError) {
         self.init(DeliveryOutcome(of: error, from: "")) { nil }
-        if [.nameNotResolved, .connectionFailed, .timedOut].contains(error.code),
-            case .retry(let reason, let after) = self
-        {
-            self = .retry(reason: "\(reason); check the network, and upload.endpoint", after: after)
-        }
     }
 
     private init(_ outcome: DeliveryOutcome, snapshot: () -> FollowedSnapshot?) {
@@ -45,11 +41,12 @@ package enum ReadOutcome: Sendable, Hashable {
                 snapshot().map(Self.seen)
                 ?? .retry(reason: "200 with a body that is not valid JSON", after: nil)
         // The remedies of an update are none for a reader.
-        case .prepareAgain(let fault): self = .tokenRejected(reason: fault.reason)
+        case .prepareAgain(let fault): self = .tokenRejected(reason: Condition(fault).cause)
         case .retry(let fault, let after), .throttled(let fault, let after):
-            self = .retry(reason: fault.reason, after: after)
-        case .unanswered, .intercepted, .tooLarge: self = .retry(reason: outcome.reason, after: nil)
-        case .held(let fault), .rejected(let fault): self = .hold(reason: fault.reason)
+            self = .retry(reason: Condition(fault).cause, after: after)
+        case .unanswered(let fault), .intercepted(let fault), .tooLarge(let fault):
+            self = .retry(reason: (Condition(outcome) ?? Condition(fault)).explanation, after: nil)
+        case .held(let fault), .rejected(let fault): self = .hold(reason: Condition(fault).cause)
         }
     }
 }

@@ -1,3 +1,4 @@
+package import Conditions
 import LinuxPlatform
 import ReportedText
 import StrictJSON
@@ -31,11 +32,22 @@ package final class LogWriter: Sendable {
         self.heard = heard
     }
 
-    /// Writes one line when `level` is wanted.
-    package func write(_ level: LogLevel, _ message: @autoclosure () -> String) {
+    /// Writes one line about a condition.
+    package func write(_ line: ActiveConditions.Line) {
+        let level: LogLevel =
+            switch line.severity {
+            case .error: .error
+            case .warning: .warning
+            case .info: .info
+            }
+        write(level, line.text.description, code: line.code)
+    }
+
+    /// Writes one line when `level` is wanted. `code` is the condition that it is about.
+    package func write(_ level: LogLevel, _ message: @autoclosure () -> String, code: ConditionCode? = nil) {
         if let heard, hearsDebug || level < .debug { heard(level, message().printable) }
         guard level <= self.level else { return }
-        let line = line(level, message())
+        let line = line(level, message(), code)
         if let output { return output(line) }
         StandardError.write(line, notice: notice(ofDropped:))
     }
@@ -45,15 +57,16 @@ package final class LogWriter: Sendable {
         line(.warning, "\(count.counted("log line")) dropped, nothing read standard error")
     }
 
-    private func line(_ level: LogLevel, _ message: String) -> [UInt8] {
+    private func line(_ level: LogLevel, _ message: String, _ code: ConditionCode? = nil) -> [UInt8] {
         let text = message.printable
         let now = UTCTime.system
         switch format {
         case .json:
-            let entry = JSONValue.object([
+            var entry: [String: JSONValue] = [
                 "time": .string(now.description), "level": .string(level.rawValue), "message": .string(text),
-            ])
-            return Array("\(entry.text)\n".utf8)
+            ]
+            entry["code"] = code.map { .string($0.rawValue) }
+            return Array("\(JSONValue.object(entry).text)\n".utf8)
         case .text:
             let start = isReadByJournal ? "<\(level.journalPriority)>" : "\(now) \(level.rawValue): "
             return Array("\(start)\(text)\n".utf8)

@@ -1,124 +1,143 @@
+package import Conditions
+import FleetEngineDelivery
 package import GNSS
 import LinuxPlatform
-package import ReportedText
+import ReportedText
 package import Reporting
 package import SQLiteOutbox
 package import TimeAndChance
 package import VehicleAuthorization
 
-/// Keeps what status, metrics and summaries show of one agent.
+/// Keeps what status, metrics and summaries show of one agent, and logs its conditions.
 package final class AgentMonitor: ReportingObserver {
-    /// The agent as it stands.
+    /// The agent as it is.
     package struct Snapshot: Sendable {
         package var counts = DeliveryCounts()
-        package var receiver: ReceiverState?
-        /// When the receiver reported that.
-        package var receiverAt = Duration.zero
-        /// The satellites that the receiver saw last.
-        package var sky: (sky: Sky, at: Duration)?
-        /// When each of the receiver's warnings came last.
-        package var warningsAt: [ReceiverWarning: Duration] = [:]
-        package var lastFix: (fix: Fix, at: Duration)?
-        /// When the last one came of which nothing is told.
-        package var withheldAt: Duration?
-        /// Since when the vehicle is private; `nil` while it is not.
+        package var conditions = ActiveConditions()
+        package var receiver = Receiver()
+        package var delivery = Delivery()
+        package var token = Token()
+        package var clocks = Clocks()
+        /// Since when the vehicle is private; `nil` while it isn't.
         package var privateSince: Duration?
-        /// When the first one came.
-        package var firstFixAt: Duration?
-        /// By how much the last fix was dated before the moment at which it came, by the clock of Fleet Engine, or else
-        /// by a host's that is kept right; `nil` while neither tells the time, and of recorded logs.
-        package var lagOfLastFix: Duration?
-        /// What was wrong with the last fix that was rejected.
-        package var lastRejection: (rejection: FixRejection, at: Duration)?
-        /// When Fleet Engine took the last position, and the time of its fix.
-        package var lastDelivery: (timeOfFix: UTCTime, at: Duration)?
-        /// Why nothing is sent at this moment; `nil` while all is well.
-        package var trouble: DeliveryTrouble?
-        /// Why the outbox takes no updates, so that positions are sent from memory only; `nil` while it does.
-        package var memoryOnly: (reason: ReportedText, since: Duration)?
-        /// Why the token cannot be renewed, and until when the one in hand serves; `nil` while it can.
-        package var renewalTrouble: (reason: ReportedText, since: Duration, tokenUntil: Duration)?
-        /// Until when the token in hand serves; `nil` while there is none.
-        package var tokenUntil: Duration?
-        /// Why no token came, or the one in hand was not accepted, when that was last so.
-        package var lastTokenRejection: (reason: ReportedText, at: Duration)?
-        /// By how much the host's clock is ahead of Fleet Engine's, or where that has not been heard of late, of the
-        /// receiver's.
-        package var clockOffset: (offset: Duration, isServers: Bool, at: Duration)?
-        /// Fleet Engine's time with the last answer that told it.
-        package var serverTime: (time: UTCTime, at: Duration)?
-        /// Until when nothing is sent, as the upload loop said.
-        package var waitsUntil: Duration?
         /// How often the outbox did not answer and was bypassed.
         package var storeBypasses = 0
-        /// Why the last run ended itself.
-        package var lastStall: StallRecord?
-        /// The outbox's warnings in force, which it gives although it stores updates.
-        fileprivate var outboxWarnings: [OutboxWarning: String] = [:]
-        /// The most serious warning of the outbox in force.
-        package var outboxWarning: String? { outboxWarnings.min { $0.key < $1.key }?.value }
-        /// From the arrival of a fix to the acknowledgement.
-        package var delays = DeliveryDelays()
-        /// When the configuration in force was read; `nil` where none is reloaded.
-        package var loadedAt: UTCTime?
-        /// From which file.
-        package var loadedFrom: String?
-        /// Why the last reload changed nothing, as everybody may read it; `nil` when it did, and before the first.
-        package var rejectedReload: (reason: String, at: Duration)?
+        package var configuration = Loaded()
         /// How far into the time of its logs a replay has come, how long they are, and since when it plays them.
         package var progress: (reached: Duration, of: Duration, since: Duration)?
+    }
 
-        fileprivate mutating func delivery(
-            meets kind: DeliveryTrouble.Kind, _ reason: ReportedText, at now: Duration
-        ) {
-            trouble = DeliveryTrouble(kind, reason, since: trouble?.since ?? now)
-        }
-
-        /// Fleet Engine states its time in whole seconds, a receiver may state a wrong date.
-        fileprivate mutating func compare(_ time: UTCTime, isServers: Bool, with system: UTCTime, at now: Duration) {
-            if !isServers, let clockOffset, clockOffset.isServers, now - clockOffset.at < .seconds(600) { return }
-            clockOffset = (time.duration(to: system), isServers, now)
-        }
-
-        /// Fleet Engine's time at `now`; `nil` while it has not told it.
-        package func serversTime(at now: Duration) -> UTCTime? {
-            serverTime.map { $0.time.advanced(by: now - $0.at) }
-        }
-
-        /// Why no fix that came was taken, as far as the receiver's output tells; `nil` when one was, or none came.
-        package var reasonForNoFix: String? {
-            guard firstFixAt == nil else { return nil }
-            if let lastRejection {
-                return
-                    "\(counts.fixesRead.counted("fix", "fixes")) rejected; of the last one \(lastRejection.rejection)"
-            }
-            return warningsAt.filter(\.key.preventsFix).max { $0.value < $1.value }?.key.description
-        }
+    /// What the receiver has sent.
+    package struct Receiver: Sendable {
+        package var state: ReceiverState?
+        /// When the receiver reported that state.
+        package var stateAt = Duration.zero
+        /// The satellites that the receiver saw last.
+        package var sky: (sky: Sky, at: Duration)?
+        package var lastFix: (fix: Fix, at: Duration)?
+        /// When the last fix came that private mode withheld.
+        package var withheldAt: Duration?
+        /// When the last fix came, withheld or not.
+        package var lastFixAt: Duration? { [lastFix?.at, withheldAt].compactMap(\.self).max() }
+        /// The last fix that was rejected.
+        package var lastRejection: FixRejection?
+        /// The last warning about something that gives no fix.
+        package var obstacle: ReceiverWarning?
 
         /// The present by the time of the last fix; `nil` before the first.
-        package func presentByFix(at now: Duration) -> UTCTime? {
+        package func present(at now: Duration) -> UTCTime? {
             lastFix.map { $0.fix.timeOfFix.advanced(by: now - $0.at) }
         }
     }
 
+    /// What Fleet Engine has accepted.
+    package struct Delivery: Sendable {
+        /// When Fleet Engine took the last position, and the time of its fix.
+        package var last: (timeOfFix: UTCTime, at: Duration)?
+        /// Until when nothing is sent, by the upload loop.
+        package var waitsUntil: Duration?
+        /// From the arrival of a fix to the acknowledgement.
+        package var delays = DeliveryDelays()
+    }
+
+    /// The current token.
+    package struct Token: Sendable {
+        /// Until when it is used; `nil` while there is none.
+        package var usedUntil: Duration?
+        /// Why no token came, or the last one wasn't accepted, and when that was.
+        package var lastRejection: (code: ConditionCode, at: Duration)?
+    }
+
+    /// What is known of the time.
+    package struct Clocks: Sendable {
+        /// By how much the host's clock is ahead of Fleet Engine's, or of the receiver's if Fleet Engine hasn't stated
+        /// its time within ten minutes.
+        package var offset: (offset: Duration, isServers: Bool, at: Duration)?
+        /// Fleet Engine's time with the last answer that stated it.
+        package var server: (time: UTCTime, at: Duration)?
+
+        /// Fleet Engine's time at `now`; `nil` if it has never stated it.
+        func server(at now: Duration) -> UTCTime? { server.map { $0.time.advanced(by: now - $0.at) } }
+
+        /// Fleet Engine states its time in whole seconds, a receiver may state a wrong date.
+        fileprivate mutating func compare(_ time: UTCTime, isServers: Bool, with system: UTCTime, at now: Duration) {
+            if !isServers, let offset, offset.isServers, now - offset.at < .seconds(600) { return }
+            offset = (time.duration(to: system), isServers, now)
+        }
+    }
+
+    /// The configuration in force.
+    package struct Loaded: Sendable {
+        /// When it was read; `nil` if none is reloaded.
+        package var loadedAt: UTCTime?
+        package var file: String?
+    }
+
     private let clock: MonotonicClock
+    private let log: LogWriter?
+    private let isOfMany: Bool
     private let systemTime: (@Sendable () -> UTCTime)?
     private let synchronizedTime: @Sendable () -> UTCTime?
-    private let state = Locked(Snapshot())
+    private let state: Locked<Snapshot>
 
-    /// `systemTime` is the host's, to be compared with others'; `nil` for recorded logs, which keep their dates.
-    /// `synchronizedTime` is the same while something keeps it right, else `nil`.
+    /// Creates a monitor.
+    ///
+    /// - Parameters:
+    ///   - clock: the clock.
+    ///   - log: receives a line when a condition begins, changes or ends.
+    ///   - isOfMany: whether the agent is that of many vehicles.
+    ///   - systemTime: the host's time, to be compared with others'; `nil` for recorded logs, which keep their dates
+    ///     and may pause.
+    ///   - synchronizedTime: the host's time while something keeps it right, otherwise `nil`.
     package init(
-        clock: MonotonicClock, systemTime: (@Sendable () -> UTCTime)? = nil,
+        clock: MonotonicClock, log: LogWriter? = nil, isOfMany: Bool = false,
+        systemTime: (@Sendable () -> UTCTime)? = nil,
         synchronizedTime: @escaping @Sendable () -> UTCTime? = { nil }
     ) {
-        (self.clock, self.systemTime, self.synchronizedTime) = (clock, systemTime, synchronizedTime)
+        self.clock = clock
+        self.log = log
+        self.isOfMany = isOfMany
+        self.systemTime = systemTime
+        self.synchronizedTime = synchronizedTime
+        var snapshot = Snapshot()
+        if systemTime != nil { snapshot.conditions.start(at: clock.now) }
+        state = Locked(snapshot)
     }
 
     package var snapshot: Snapshot { state.withLock { $0 } }
 
     /// Time since the start.
     package var uptime: Duration { clock.now }
+
+    /// Notes a condition; without `life`, only `clear` ends it.
+    package func raise(_ condition: Condition, on topic: ActiveConditions.Topic, for life: Duration? = nil) {
+        change { state, now in state.conditions.raise(condition, on: topic, at: now, until: life.map { now + $0 }) }
+    }
+
+    /// Notes the end of a condition.
+    package func clear(_ topic: ActiveConditions.Topic) {
+        change { state, now in state.conditions.clear(topic, at: now) }
+    }
 
     /// Counts that the outbox did not answer and was bypassed.
     func countStoreBypass() { state.withLock { $0.storeBypasses += 1 } }
@@ -133,160 +152,182 @@ package final class AgentMonitor: ReportingObserver {
     }
 
     private func note(_ renewal: TokenRenewal) {
-        let now = clock.now
-        state.withLock { state in
+        change { state, now in
             switch renewal {
-            case .works(let remaining): (state.renewalTrouble, state.tokenUntil) = (nil, now + remaining)
-            case .lapsed: (state.renewalTrouble, state.tokenUntil) = (nil, nil)
+            case .works(let remaining):
+                state.token.usedUntil = now + remaining
+                state.conditions.clear(.renewal, at: now)
+            case .lapsed:
+                state.token.usedUntil = nil
+                state.conditions.supersede(.renewal)
             case .fails(let error, let remaining):
-                state.renewalTrouble = ("\(error)", state.renewalTrouble?.since ?? now, now + remaining)
-                state.tokenUntil = now + remaining
-                if error.isRefusal { state.lastTokenRejection = ("\(error)", now) }
+                state.token.usedUntil = now + remaining
+                let failure = Condition(MissingPermit(error))
+                let cause: ReportedText =
+                    "\(failure.explanation); the current one is used for \(remaining.spoken) more"
+                state.conditions.raise(
+                    Condition(.tokenRenewalFailing, cause), on: .renewal, at: now, until: now + remaining)
+                if MissingPermit(error).cause.isRejection { state.token.lastRejection = (failure.code, now) }
             }
         }
     }
 
-    /// Notes why the outbox is not open, or that it is.
-    func note(notOpen error: OutboxError?) {
-        let now = clock.now
-        state.withLock { $0.memoryOnly = error.map { ("\($0)", now) } }
+    /// Notes how many updates are in quarantine.
+    func note(quarantined count: Int64) {
+        change { state, now in
+            let topic = ActiveConditions.Topic.one(.updatesQuarantined)
+            if count == 0 {
+                state.conditions.clear(topic, at: now)
+            } else {
+                state.conditions.hold(Condition(quarantined: count), on: topic, at: now)
+            }
+        }
     }
 
-    /// Notes why the last run ended itself.
-    package func note(lastStall: StallRecord) { state.withLock { $0.lastStall = lastStall } }
-
-    /// Notes a warning of the outbox, or with `nil` that it is over.
-    package func note(_ warning: OutboxWarning, _ text: String?) {
-        state.withLock { $0.outboxWarnings[warning] = text }
+    /// Notes how full the outbox is.
+    package func note(_ extent: StoreExtent) {
+        change { state, now in
+            let topic = ActiveConditions.Topic.one(.outboxNearlyFull)
+            let share = extent.usedBytes * 100 / max(1, extent.maximumBytes)
+            // A little less, so that it doesn't come and go.
+            let limit = state.conditions.active(topic) == nil ? 80 : 75
+            guard share >= limit else { return state.conditions.clear(topic, at: now) }
+            let megabytes = extent.maximumBytes / 1_000_000
+            let cause: ReportedText = "\(share) % of \(megabytes) MB; near the limit, old tracks lose points"
+            state.conditions.hold(Condition(.outboxNearlyFull, cause), on: topic, at: now)
+        }
     }
 
     /// Notes which file the configuration is read from.
-    package func note(loadedFrom file: String) { state.withLock { $0.loadedFrom = file } }
+    package func note(loadedFrom file: String) { state.withLock { $0.configuration.file = file } }
 
     /// Notes that the configuration in force was read at `time`.
     package func note(loadedAt time: UTCTime) {
-        state.withLock { ($0.loadedAt, $0.rejectedReload) = (time, nil) }
+        change { state, now in
+            state.configuration.loadedAt = time
+            state.conditions.clear(.one(.reloadRejected), at: now)
+        }
     }
 
-    /// Notes that another configuration was to be loaded, and why it was not.
-    package func note(rejectedReload reason: String) {
-        let now = clock.now
-        state.withLock { $0.rejectedReload = (reason, now) }
+    /// Notes that another configuration was to be loaded, and what is wrong with it.
+    package func note(rejectedReload problems: [String]) {
+        let cause = ReportedText(problems.joined(separator: "; "), limit: ReportedText.longestSentence)
+        change { state, now in
+            // Each rejection is an answer to somebody.
+            let facts = Condition.Facts.number(Int64(now / .milliseconds(1)))
+            state.conditions.raise(
+                Condition(.reloadRejected, "the configuration in force stays: \(cause)", facts: facts),
+                on: .one(.reloadRejected), at: now)
+        }
     }
 
     package func observe(_ event: ReportingEvent) {
-        let now = clock.now
         let system = systemTime?()
-        state.withLock { state in
+        change { state, now in
             state.counts.count(event)
+            state.conditions.note(event, at: now, isLive: system != nil)
             switch event {
             case .receiver(let receiver):
-                state.receiver = receiver
-                state.receiverAt = now
-            case .receiverWarning(let warning): state.warningsAt[warning] = now
+                state.receiver.state = receiver
+                state.receiver.stateAt = now
+            case .receiverWarning(let warning): if warning.preventsFix { state.receiver.obstacle = warning }
             case .progress(let reached, let length):
                 state.progress = (reached, length, state.progress?.since ?? now)
-            case .sky(let sky): state.sky = (sky, now)
+            case .sky(let sky): state.receiver.sky = (sky, now)
             case .privateModeBegan: state.privateSince = now
             case .privateModeEnded: state.privateSince = nil
-            case .withheld:
-                state.withheldAt = now
-                state.firstFixAt = state.firstFixAt ?? now
+            case .withheld: state.receiver.withheldAt = now
             case .fix(let fix):
-                state.lastFix = (fix, now)
-                state.firstFixAt = state.firstFixAt ?? now
-                if let system {
-                    state.compare(fix.timeOfFix, isServers: false, with: system, at: now)
-                    let present = state.serversTime(at: now) ?? synchronizedTime()
-                    state.lagOfLastFix = present.map { fix.timeOfFix.duration(to: $0) }
-                }
+                state.receiver.lastFix = (fix, now)
+                if let system { state.compare(fix, with: system, synchronizedTime(), at: now) }
             case .serverTime(let time):
-                state.serverTime = (time, now)
-                if let system { state.compare(time, isServers: true, with: system, at: now) }
-            case .uploading: state.waitsUntil = nil
-            case .delivered(let batch, _, _):
-                if batch.lastIsPending, let present = state.presentByFix(at: now) {
-                    state.delays.add(batch.last.timeOfFix.duration(to: present))
-                }
-                state.lastDelivery = (batch.last.timeOfFix, now)
-                state.trouble = nil
+                state.clocks.server = (time, now)
+                if let system { state.compare(serverTime: time, with: system, at: now) }
+            case .uploading: state.delivery.waitsUntil = nil
+            case .delivered(let batch, _, _): state.noteDelivery(of: batch, at: now)
             case .failed(let outcome, _, _):
-                state.delivery(meets: DeliveryTrouble.Kind(outcome), outcome.reason, at: now)
-                if case .prepareAgain = outcome {
-                    state.lastTokenRejection = ("Fleet Engine rejected it: \(outcome.reason)", now)
+                if case .prepareAgain = outcome, let condition = Condition(outcome) {
+                    state.token.lastRejection = (condition.code, now)
                 }
             case .notPrepared(let fault):
-                state.delivery(meets: .token, fault.reason, at: now)
                 if case .noPermit(let missing) = fault, missing.cause.isRejection {
-                    state.lastTokenRejection = (fault.reason, now)
+                    state.token.lastRejection = (Condition(missing).code, now)
                 }
-            // While positions go out from memory nothing waits for the outbox.
-            case .outboxFailed(let error):
-                if state.memoryOnly == nil { state.delivery(meets: .outbox, "\(error)", at: now) }
-            case .notStored(_, let error):
-                state.memoryOnly = ("\(error)", state.memoryOnly?.since ?? now)
-                if state.trouble?.kind == .outbox { state.trouble = nil }
-            case .accepted: state.memoryOnly = nil
-            case .waiting(let delay): state.waitsUntil = now + delay
-            case .rejected(_, let rejection): state.lastRejection = (rejection, now)
-            case .announced:
-                state.waitsUntil = nil
-                if state.trouble?.kind != .outbox { state.trouble = nil }
-            case .tooSoon, .dropped, .quarantined, .idle, .internalError: break
+            case .waiting(let delay): state.delivery.waitsUntil = now + delay
+            case .rejected(_, let rejection): state.receiver.lastRejection = rejection
+            case .announced: state.delivery.waitsUntil = nil
+            case .accepted, .notStored, .dropped, .outboxFailed, .tooSoon, .quarantined, .idle, .internalError: break
             }
         }
+    }
+
+    private func change(_ body: (inout Snapshot, Duration) -> Void) {
+        let now = clock.now
+        let lines = state.withLock { state in
+            body(&state, now)
+            return state.conditions.takeLines(at: now)
+        }
+        guard let log else { return }
+        // Of many vehicles, nobody could tell which one is private.
+        for line in lines where line.code != .privateMode || !isOfMany { log.write(line) }
     }
 }
 
-/// Why nothing is sent at a moment, and since when.
-package struct DeliveryTrouble: Sendable, Hashable {
-    /// Where delivery ends; the words of `/status`.
-    package enum Kind: String, Sendable, Hashable, CaseIterable {
-        case token
-        case tokenRejected = "token_rejected"
-        case retry, throttled, unreachable, intercepted, hold, rejected, outbox
+extension AgentMonitor.Snapshot {
+    /// More than delivery from a receiver over a slow serial port, or from a server, explains.
+    private static let clockTolerance = Duration.seconds(30)
+    /// How far a fix may be ahead of the present: whole seconds and an answer's way explain less.
+    private static let longestAhead = Duration.seconds(60)
+    /// How far it may be behind: a slow serial port, or a receiver that wakes up, explains less.
+    private static let longestBehind = Duration.seconds(3600)
 
-        /// `delivered` is none.
-        init(_ outcome: DeliveryOutcome) {
-            self =
-                switch outcome {
-                case .prepareAgain: .tokenRejected
-                case .delivered, .retry: .retry
-                case .throttled: .throttled
-                case .unanswered: .unreachable
-                case .intercepted, .tooLarge: .intercepted
-                case .held: .hold
-                case .rejected: .rejected
-                }
+    /// Why no fix that came was accepted, as far as the receiver's output shows; `nil` if one was, or none came.
+    package var reasonForNoFix: String? {
+        guard receiver.lastFixAt == nil else { return nil }
+        if let rejection = receiver.lastRejection {
+            return "\(counts.fixesRead.counted("fix", "fixes")) rejected; of the last one \(rejection)"
         }
-
-        /// What it is, before the reason and a colon.
-        fileprivate var words: ReportedText {
-            switch self {
-            case .token: "there is no token"
-            case .tokenRejected: "Fleet Engine rejects the token"
-            case .retry: "Fleet Engine cannot take updates now"
-            case .throttled: "Fleet Engine limits how often updates come"
-            case .unreachable: "Fleet Engine cannot be reached"
-            case .intercepted: "something else answers in Fleet Engine's place"
-            case .hold: "Fleet Engine takes no updates of this vehicle"
-            case .rejected: "Fleet Engine rejects an update"
-            case .outbox: "the outbox cannot be read"
-            }
-        }
+        return receiver.obstacle.map { "\(Condition($0).line)" }
     }
 
-    package let kind: Kind
-    /// In the words of whoever met it.
-    package let reason: ReportedText
-    package let since: Duration
-
-    init(_ kind: Kind, _ reason: ReportedText, since: Duration) {
-        (self.kind, self.reason, self.since) = (kind, reason, since)
+    fileprivate mutating func noteDelivery(of batch: UploadBatch, at now: Duration) {
+        if batch.lastIsPending, let present = receiver.present(at: now) {
+            delivery.delays.add(batch.last.timeOfFix.duration(to: present))
+        }
+        delivery.last = (batch.last.timeOfFix, now)
     }
 
-    /// A clause, as "there is no token: the token endpoint answered 403".
-    package var clause: ReportedText { "\(kind.words): \(reason)" }
+    /// Finds out whether a fix, or the host's clock, has a wrong time; the clock is judged by the receiver only if
+    /// nothing else knows the present.
+    fileprivate mutating func compare(
+        _ fix: Fix, with system: UTCTime, _ synchronized: UTCTime?, at now: Duration
+    ) {
+        clocks.compare(fix.timeOfFix, isServers: false, with: system, at: now)
+        guard let present = clocks.server(at: now) ?? synchronized else {
+            return judge(offset: fix.timeOfFix.duration(to: system), from: "the receiver's", at: now)
+        }
+        let lag = fix.timeOfFix.duration(to: present)
+        guard lag > Self.longestBehind || lag < .zero - Self.longestAhead else {
+            return conditions.clear(.one(.receiverTimeWrong), at: now)
+        }
+        let cause: ReportedText =
+            "\(lag.spoken) \(lag > .zero ? "behind" : "ahead of") the present, and positions are sent with it"
+        conditions.hold(Condition(.receiverTimeWrong, cause), on: .one(.receiverTimeWrong), at: now)
+    }
+
+    fileprivate mutating func compare(serverTime time: UTCTime, with system: UTCTime, at now: Duration) {
+        clocks.compare(time, isServers: true, with: system, at: now)
+        judge(offset: time.duration(to: system), from: "Fleet Engine's", at: now)
+    }
+
+    private mutating func judge(offset: Duration, from other: ReportedText, at now: Duration) {
+        guard offset > Self.clockTolerance || offset < .zero - Self.clockTolerance else {
+            return conditions.clear(.one(.hostClockWrong), at: now)
+        }
+        let cause: ReportedText =
+            "\(offset.spoken) \(offset > .zero ? "ahead of" : "behind") \(other); updates carry the receiver's time"
+        conditions.hold(Condition(.hostClockWrong, cause), on: .one(.hostClockWrong), at: now)
+    }
 }
 
 /// What has happened since the agent started, counted: the figures of summaries, status and metrics.
@@ -335,11 +376,6 @@ package struct DeliveryCounts: Sendable, Hashable {
             break
         }
     }
-}
-
-extension AuthorizationError {
-    /// Whether there was an answer, or there will be none as things are set up; the others resolve themselves.
-    fileprivate var isRefusal: Bool { code == .refused || code == .unusableAnswer || code == .misconfigured }
 }
 
 /// Several observers as one.

@@ -33,7 +33,7 @@ struct ServiceReporter: Sendable {
     }
 
     func report() async -> StatusReport {
-        let outbox = await outbox()
+        let outbox = await outbox()  // may raise a condition
         return StatusReport(
             vehicle: configuration.vehicle.description, snapshot: agent.monitor.snapshot, outbox: outbox.summary,
             durability: configuration.outbox.durability,
@@ -51,6 +51,7 @@ struct ServiceReporter: Sendable {
         let found = await call.run(within: Self.patience, on: agent.clock) { [agent] in
             (summary: try? await agent.summary(), extent: try? await agent.extent())
         }
+        if let extent = found?.extent { agent.monitor.note(extent) }
         return last.withLock { last in
             last.summary = found?.summary ?? last.summary
             last.extent = found?.extent ?? last.extent

@@ -1,5 +1,5 @@
+import Conditions
 import HTTPService
-import ReportedText
 import Reporting
 
 /// The set of metrics that a scrape returns.
@@ -17,7 +17,7 @@ package enum MetricsProfile: String, Sendable {
     /// What the alerts need of a vehicle.
     private static let fleetFamilies: Set = [
         "build_info", "uptime_seconds", "seconds_since_fix", "seconds_since_delivery", "private_mode", "updates",
-        "oldest_pending_seconds", "token_seconds_left", "delivery_trouble",
+        "oldest_pending_seconds", "token_seconds_left", "condition",
     ]
 
     fileprivate func includes(_ family: String) -> Bool { self == .full || Self.fleetFamilies.contains(family) }
@@ -75,9 +75,14 @@ extension StatusReport {
         counter("sent_bytes_total", "Bytes of requests to Fleet Engine.", bytesSent)
         counter("received_bytes_total", "Bytes of answers from Fleet Engine.", bytesReceived)
         gauge("uptime_seconds", "Seconds since the start.", uptimeSeconds)
+        // Absent while it isn't active: a series per code would cost a metered SIM more than all others.
         family(
-            "receiver_state", "gauge", "1 for the state that the receiver is in.",
-            ReceiverState.Kind.allCases.map { ("state=\"\($0.rawValue)\"", $0.rawValue == receiver.kind ? 1 : 0) })
+            "condition", "gauge", "1 for each condition that is active; docs/conditions.md has the codes.",
+            conditions.map { condition in
+                let stage = condition.stage.rawValue
+                let severity = condition.severity.rawValue
+                return ("code=\"\(condition.code.labelValue)\",severity=\"\(severity)\",stage=\"\(stage)\"", 1)
+            })
         gauge("private_mode", "1 while nothing is told of where the vehicle is.", privateSeconds == nil ? 0 : 1)
         gauge("seconds_since_fix", "Seconds since the last fix that was not rejected.", receiver.secondsSinceFix)
         gauge("satellites_used", "Satellites that the position is made of.", receiver.satellitesUsed)
@@ -85,14 +90,10 @@ extension StatusReport {
         gauge("hdop", "Horizontal dilution of precision of the last fix; 1 is good.", receiver.hdop)
         gauge("accuracy_meters", "Radius that holds the true position 68 times of 100.", receiver.accuracyMeters)
         gauge("seconds_since_delivery", "Seconds since the last delivery.", delivery.secondsSinceDelivery)
-        family(
-            "delivery_trouble", "gauge", "1 for the reason why nothing is sent, if there is one.",
-            DeliveryTrouble.Kind.allCases.filter { profile == .full || $0.rawValue == delivery.troubleKind }.map {
-                ("kind=\"\($0.rawValue)\"", $0.rawValue == delivery.troubleKind ? 1 : 0)
-            })
         if profile == .full, let deliveryDelays { text += deliveryDelays.metrics }
         if let outbox {
-            gauge("outbox_bytes", "Bytes of the outbox's files, its reserve included.", outbox.bytes)
+            gauge("outbox_bytes", "Bytes of the outbox's database that are in use.", outbox.usedBytes)
+            gauge("outbox_maximum_bytes", "Bytes in use near which pending updates are thinned.", outbox.maximumBytes)
             gauge(
                 "oldest_pending_seconds", "Age of the oldest pending update by its time of fix; 0 while none is.",
                 outbox.oldestPendingSeconds ?? (ledger.pending == 0 ? 0 : nil))
@@ -107,12 +108,6 @@ extension StatusReport {
         family(
             "stage_bypasses_total", "counter", "How often a stalled stage was bypassed, by stage.",
             Stage.allCases.map { ("stage=\"\($0.rawValue)\"", stageBypasses[$0.rawValue] ?? 0) })
-        family(
-            "last_run_stalled_stage", "gauge", "1 for the stage whose stall ended the last run.",
-            Stage.allCases.map { ("stage=\"\($0.rawValue)\"", lastStall?.stage == $0 ? 1 : 0) })
-        gauge(
-            "reload_rejected", "1 when the last reload of the configuration was rejected.",
-            configuration?.problem == nil ? 0 : 1)
         gauge("healthy", "1 while nothing needs attention.", isHealthy ? 1 : 0)
         return text
     }

@@ -1,6 +1,5 @@
-import Conditions
+package import Conditions
 import GNSS
-import HTTPMessages
 import ReportedText
 package import Reporting
 package import SQLiteOutbox
@@ -14,14 +13,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var kind: String
         /// Seconds since the last accepted fix; absent before the first.
         package var secondsSinceFix: Int?
-        /// Seconds since the first one of this run.
-        package var secondsSinceFirstFix: Int?
         package var timeOfFix: String?
-        /// By how much the time of the last fix was ahead of Fleet Engine's; absent when by less than a minute.
-        package var secondsAhead: Int?
-        /// By how much it was behind Fleet Engine's, or where that is not known, behind the host's while that is kept
-        /// right; absent when by less than an hour, and of recorded logs.
-        package var secondsBehind: Int?
         /// Of the last fix; `estimated` is dead reckoning.
         package var quality: String?
         /// Of the last fix, while that is of the last half minute: these would say nothing of now.
@@ -32,12 +24,6 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var satellitesInView: Int?
         /// The satellites that the receiver sees, by system; absent where it has not told within the last half minute.
         package var sky: [SystemInView]?
-        /// What is wrong with the fixes that come; absent while they are accepted, or none come.
-        package var rejection: String?
-        /// The same in one word, a key of `rejectedFixes`.
-        package var rejectionKind: String?
-        /// What the receiver has warned of within the last ten minutes.
-        package var warnings: [String]
     }
 
     package struct SystemInView: Sendable, Hashable, Codable {
@@ -62,7 +48,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
         /// Until when the one in hand is used, a moment before its end; absent while there is none.
         package var expiresAt: String?
         package var secondsLeft: Int?
-        /// Why none came, or the one in hand was not accepted, when that was last so.
+        /// The condition for which none came, or the last one was not accepted.
         package var lastRejection: String?
         package var lastRejectionSecondsAgo: Int?
     }
@@ -72,6 +58,8 @@ package struct StatusReport: Sendable, Hashable, Codable {
         /// Of the service; absent in the answer of an older release.
         package var path: String?
         package var bytes: Int64
+        /// The part of the database in use, which `maximumBytes` limits.
+        package var usedBytes: Int64
         package var maximumBytes: Int64
         /// From the time of fix of the pending update that was accepted first to now; absent while none is pending.
         package var oldestPendingSeconds: Int?
@@ -88,22 +76,37 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var secondsSinceDelivery: Int?
         /// Time of fix of the newest position that Fleet Engine has.
         package var timeOfFix: String?
-        /// Why nothing is sent; absent while all is well.
-        package var trouble: String?
-        /// The kind of the trouble: `token`, `token_rejected`, `retry`, `throttled`, `unreachable`, `intercepted`,
-        /// `hold`, `rejected` or `outbox`.
-        package var troubleKind: String?
-        package var troubleSeconds: Int?
-        /// Why the outbox takes no updates: positions are sent from memory only. Absent while it does.
-        package var memoryOnly: String?
-        package var memoryOnlySeconds: Int?
         /// Seconds until the next attempt, while one is waited for.
         package var nextAttemptSeconds: Int?
-        /// Why the token cannot be renewed, while the one in hand serves; absent while it can, and when that has ended.
-        package var renewalTrouble: String?
-        package var renewalTroubleSeconds: Int?
-        /// For how long the token in hand is used still, while it cannot be renewed.
-        package var tokenSecondsLeft: Int?
+    }
+
+    /// A condition that is active.
+    package struct ReportedCondition: Sendable, Hashable, Codable {
+        /// A `ConditionCode`.
+        package let code: String
+        package let severity: ConditionCode.Severity
+        package let stage: ConditionCode.Stage
+        package let title: String
+        package let cause: String
+        package let remedy: String
+        /// Since it began.
+        package let seconds: Int
+        /// What isn't lost; absent if nothing is at risk.
+        package var safe: String?
+
+        /// The condition in one line.
+        package var line: String { "\(title): \(cause); \(remedy)" }
+
+        init(_ active: ActiveCondition, at now: Duration) {
+            let code = active.code
+            self.code = code.rawValue
+            severity = code.severity
+            stage = code.stage
+            title = code.title
+            cause = active.condition.cause.description
+            remedy = active.condition.remedy.description
+            seconds = Int((now - active.since) / .seconds(1))
+        }
     }
 
     /// What a crash may cost.
@@ -124,9 +127,6 @@ package struct StatusReport: Sendable, Hashable, Codable {
         package var file: String?
         /// A hash of the settings in force without secrets, to find vehicles that run with another configuration.
         package var hash: String?
-        /// Why the last reload changed nothing; absent when it did, and before the first.
-        package var problem: String?
-        package var problemSeconds: Int?
     }
 
     package var version: String
@@ -134,6 +134,8 @@ package struct StatusReport: Sendable, Hashable, Codable {
     /// Absent where none can be reloaded, as in a replay.
     package var configuration: Loaded?
     package var uptimeSeconds: Int
+    /// What an operator should know, the cause of the others first.
+    package var conditions: [ReportedCondition]
     /// Since when nothing is told of where the vehicle is; absent while it is told.
     package var privateSeconds: Int?
     package var receiver: Receiver
@@ -155,10 +157,6 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package var dropped: Int
     /// How often a stalled stage was bypassed, by stage.
     package var stageBypasses: [String: Int]
-    /// Why the last run ended itself; absent when it did not.
-    package var lastStall: StallRecord?
-    /// What should be known of the outbox although it stores updates.
-    package var outboxWarning: String?
     /// What follows is absent in the answer of an older release.
     package var token: Token?
     /// When updates are made, in words.
@@ -199,16 +197,20 @@ package struct StatusReport: Sendable, Hashable, Codable {
     ) {
         version = Release.version
         self.vehicle = vehicle
-        configuration = snapshot.loadedAt.map { time in
+        configuration = snapshot.configuration.loadedAt.map { time in
             Loaded(
-                loadedAt: time.description, file: snapshot.loadedFrom, hash: surroundings.configurationHash,
-                problem: snapshot.rejectedReload?.reason,
-                problemSeconds: seconds(from: snapshot.rejectedReload?.at, to: now))
+                loadedAt: time.description, file: snapshot.configuration.file, hash: surroundings.configurationHash)
         }
         uptimeSeconds = Int(now / .seconds(1))
         privateSeconds = seconds(from: snapshot.privateSince, to: now)
-        receiver = Receiver(snapshot, at: now)
-        delivery = Delivery(snapshot, at: now)
+        receiver = Receiver(snapshot.receiver, at: now)
+        delivery = Delivery(snapshot.delivery, at: now)
+        let pending = outbox.ledger.pending
+        conditions = snapshot.conditions.visible(at: now).map { active in
+            var condition = ReportedCondition(active, at: now)
+            condition.safe = Self.safety(while: active.code, pending: pending)
+            return condition
+        }
         ledger = outbox.ledger
         evictions = TallyReport.byReason(outbox.evictions)
         quarantine = TallyReport(outbox.quarantined)
@@ -224,29 +226,41 @@ package struct StatusReport: Sendable, Hashable, Codable {
         notStored = snapshot.counts.notStored
         dropped = snapshot.counts.dropped
         stageBypasses = snapshot.storeBypasses > 0 ? [Stage.store.rawValue: snapshot.storeBypasses] : [:]
-        lastStall = snapshot.lastStall
-        outboxWarning = snapshot.outboxWarning
-        let offset = snapshot.clockOffset?.offset
+        let offset = snapshot.clocks.offset?.offset
         clockOffsetSeconds = offset.map { Int($0.components.seconds) }
         let present = surroundings.systemTime.map { $0.advanced(by: .zero - (offset ?? .zero)) }
-        token = Token(surroundings.tokenProvider, snapshot, present: present, at: now)
+        token = Token(surroundings.tokenProvider, snapshot.token, present: present, at: now)
         self.outbox = surroundings.extent.map {
-            Outbox($0, at: surroundings.outboxPath, present: snapshot.presentByFix(at: now) ?? present)
+            Outbox($0, at: surroundings.outboxPath, present: snapshot.receiver.present(at: now) ?? present)
         }
         reporting = surroundings.reporting
         host = Host(residentBytes: surroundings.residentBytes, freeDiskBytes: surroundings.extent?.freeDiskBytes)
-        deliveryDelays = snapshot.delays
+        deliveryDelays = snapshot.delivery.delays
     }
 
-    /// Whether all is well: a receiver without a fix, a delivery in trouble, an outbox that accepts nothing are
-    /// reasons against it, each after some minutes.
+    /// What isn't lost while a condition is active.
+    private static func safety(while code: ConditionCode, pending: Int64) -> String? {
+        switch (code.stage, code.severity) {
+        case (.outbox, .error) where code != .updatesLost: "the last positions are kept in memory"
+        case (.token, .error), (.delivery, .error), (.delivery, .warning):
+            pending > 0 ? "\(Self.subject(pending)) safe in the outbox" : nil
+        default: nil
+        }
+    }
+
+    /// Whether nothing keeps positions from arriving or from being stored for minutes.
     package var isHealthy: Bool {
-        (delivery.troubleSeconds ?? 0) < 300 && (delivery.memoryOnlySeconds ?? 0) < 300
-            && (receiver.secondsSinceFix ?? uptimeSeconds) < 300
+        let isBlocked = conditions.contains { condition in
+            let blocks =
+                condition.severity == .error || condition.stage == .delivery && condition.severity == .warning
+            return blocks && condition.seconds >= 300
+        }
+        return !isBlocked && (receiver.secondsSinceFix ?? uptimeSeconds) < 300
     }
 
     private var fixIsExpected: Bool {
         receiver.kind == ReceiverState.Kind.receiving.rawValue && receiver.secondsSinceFix != nil
+            || conditions.contains { $0.stage == .receiver && $0.severity != .info }
     }
 
     /// One line for `systemctl status`.
@@ -254,83 +268,35 @@ package struct StatusReport: Sendable, Hashable, Codable {
         let fix = receiver.secondsSinceFix.map { "last fix \($0) s ago" } ?? "no fix yet"
         let why = fixIsExpected ? "" : " (\(receiver.state))"
         let sent = delivery.secondsSinceDelivery.map { "last delivery \($0) s ago" } ?? "nothing delivered yet"
-        let trouble = delivery.trouble.map { "; \($0)" } ?? ""
-        let memoryOnly = delivery.memoryOnly.map { "; positions are sent from memory only: \($0)" } ?? ""
-        let token = delivery.tokenTrouble.map { "; the token \($0)" } ?? ""
-        let reload = configuration?.problem.map { "; the last reload was rejected: \($0)" } ?? ""
-        let privacy = privateSeconds.map { "private for \(Duration.seconds($0).spoken); " } ?? ""
-        return "\(privacy)\(fix)\(why); \(sent); \(ledger.pending) pending\(trouble)\(memoryOnly)\(token)\(reload)"
+        let found = conditions.map { "; \($0.title): \($0.cause)" }.joined()
+        return "\(fix)\(why); \(sent); \(ledger.pending) pending\(found)"
     }
 }
 
 extension StatusReport.Receiver {
-    /// Fixes come each second or so: the last one that was rejected longer ago than this says nothing of now.
-    private static let newestRejection = Duration.seconds(30)
-    /// A warning that came longer ago than this says nothing of now.
-    private static let newestWarning = Duration.seconds(600)
-    /// The same of what is true for a moment only.
+    /// What is true for a moment only isn't shown when it came longer ago than this.
     private static let newestView = Duration.seconds(30)
 
-    fileprivate init(_ snapshot: AgentMonitor.Snapshot, at now: Duration) {
-        let rejection = snapshot.lastRejection.flatMap { last in
-            now - last.at < Self.newestRejection && last.at > (snapshot.lastFix?.at ?? .zero - .seconds(1))
-                ? last.rejection : nil
-        }
-        let fix = snapshot.lastFix.flatMap { now - $0.at < Self.newestView ? $0.fix : nil }
-        let sky = snapshot.sky.flatMap { now - $0.at < Self.newestView ? $0.sky : nil }
+    fileprivate init(_ receiver: AgentMonitor.Receiver, at now: Duration) {
+        let fix = receiver.lastFix.flatMap { now - $0.at < Self.newestView ? $0.fix : nil }
+        let sky = receiver.sky.flatMap { now - $0.at < Self.newestView ? $0.sky : nil }
         self.init(
-            state: snapshot.receiver?.sentence(after: now - snapshot.receiverAt).description ?? "starting",
-            kind: (snapshot.receiver?.kind ?? .starting).rawValue,
-            secondsSinceFix: seconds(
-                from: [snapshot.lastFix?.at, snapshot.withheldAt].compactMap(\.self).max(), to: now),
-            secondsSinceFirstFix: seconds(from: snapshot.firstFixAt, to: now),
-            timeOfFix: snapshot.lastFix?.fix.timeOfFix.description, secondsAhead: snapshot.secondsAhead,
-            secondsBehind: snapshot.secondsBehind, quality: snapshot.lastFix?.fix.quality.rawValue,
+            state: receiver.state?.sentence(after: now - receiver.stateAt).description ?? "starting",
+            kind: (receiver.state?.kind ?? .starting).rawValue,
+            secondsSinceFix: seconds(from: receiver.lastFixAt, to: now),
+            timeOfFix: receiver.lastFix?.fix.timeOfFix.description, quality: receiver.lastFix?.fix.quality.rawValue,
             accuracyMeters: fix?.horizontalAccuracyMeters.map(tenths), hdop: fix?.hdop.map(tenths),
             satellitesUsed: fix?.satellitesUsed ?? sky?.satellites.count(where: \.isUsed),
-            satellitesInView: sky?.satellites.count, sky: sky.map(StatusReport.SystemInView.all),
-            rejection: rejection?.description, rejectionKind: rejection?.label,
-            warnings: snapshot.warningsAt.filter { now - $0.value < Self.newestWarning }.map(\.key.description).sorted()
-        )
-    }
-}
-
-extension AgentMonitor.Snapshot {
-    /// By how many seconds the last fix was dated after the moment at which it came, by Fleet Engine's clock; `nil`
-    /// when whole seconds and an answer's way explain it.
-    fileprivate var secondsAhead: Int? {
-        guard let lastFix, let present = serversTime(at: lastFix.at) else { return nil }
-        let ahead = present.duration(to: lastFix.fix.timeOfFix)
-        return ahead > .seconds(60) ? Int(ahead.components.seconds) : nil
-    }
-
-    /// By how many seconds it was dated before that; `nil` when a slow line, or a receiver that wakes up, explains it.
-    fileprivate var secondsBehind: Int? {
-        lagOfLastFix.flatMap { $0 > .seconds(3600) ? Int($0.components.seconds) : nil }
+            satellitesInView: sky?.satellites.count, sky: sky.map(StatusReport.SystemInView.all))
     }
 }
 
 extension StatusReport.Delivery {
-    fileprivate init(_ snapshot: AgentMonitor.Snapshot, at now: Duration) {
-        let renewal = snapshot.renewalTrouble.flatMap { $0.tokenUntil > now ? $0 : nil }
+    fileprivate init(_ delivery: AgentMonitor.Delivery, at now: Duration) {
         self.init(
-            secondsSinceDelivery: seconds(from: snapshot.lastDelivery?.at, to: now),
-            timeOfFix: snapshot.lastDelivery?.timeOfFix.description, trouble: snapshot.trouble?.clause.description,
-            troubleKind: snapshot.trouble?.kind.rawValue,
-            troubleSeconds: seconds(from: snapshot.trouble?.since, to: now),
-            memoryOnly: snapshot.memoryOnly?.reason.description,
-            memoryOnlySeconds: seconds(from: snapshot.memoryOnly?.since, to: now),
-            nextAttemptSeconds: snapshot.waitsUntil.flatMap { $0 > now ? seconds(from: now, to: $0) : nil },
-            renewalTrouble: renewal?.reason.description,
-            renewalTroubleSeconds: seconds(from: renewal?.since, to: now),
-            tokenSecondsLeft: renewal.flatMap { seconds(from: now, to: $0.tokenUntil) })
-    }
-
-    /// Why the token cannot be renewed, as what the token does: "lasts 29 min more and cannot be renewed: …".
-    package var tokenTrouble: String? {
-        renewalTrouble.map {
-            "lasts \(Duration.seconds(tokenSecondsLeft ?? 0).spoken) more and cannot be renewed: \($0)"
-        }
+            secondsSinceDelivery: seconds(from: delivery.last?.at, to: now),
+            timeOfFix: delivery.last?.timeOfFix.description,
+            nextAttemptSeconds: delivery.waitsUntil.flatMap { $0 > now ? seconds(from: now, to: $0) : nil })
     }
 }
 
@@ -351,20 +317,20 @@ extension StatusReport.SystemInView {
 }
 
 extension StatusReport.Token {
-    fileprivate init(_ provider: String, _ snapshot: AgentMonitor.Snapshot, present: UTCTime?, at now: Duration) {
-        let left = snapshot.tokenUntil.flatMap { $0 > now ? $0 - now : nil }
+    fileprivate init(_ provider: String, _ token: AgentMonitor.Token, present: UTCTime?, at now: Duration) {
+        let left = token.usedUntil.flatMap { $0 > now ? $0 - now : nil }
         self.init(
             provider: provider, expiresAt: left.flatMap { present?.advanced(by: $0).description },
             secondsLeft: left.map { Int($0.components.seconds) },
-            lastRejection: snapshot.lastTokenRejection?.reason.description,
-            lastRejectionSecondsAgo: seconds(from: snapshot.lastTokenRejection?.at, to: now))
+            lastRejection: token.lastRejection?.code.rawValue,
+            lastRejectionSecondsAgo: seconds(from: token.lastRejection?.at, to: now))
     }
 }
 
 extension StatusReport.Outbox {
     fileprivate init(_ extent: StoreExtent, at path: String?, present: UTCTime?) {
         self.init(
-            path: path, bytes: extent.bytes, maximumBytes: extent.maximumBytes,
+            path: path, bytes: extent.bytes, usedBytes: extent.usedBytes, maximumBytes: extent.maximumBytes,
             oldestPendingSeconds: extent.oldestPending.flatMap { oldest in
                 present.map { max(0, Int(oldest.duration(to: $0).components.seconds)) }
             })

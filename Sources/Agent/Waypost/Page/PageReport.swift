@@ -13,13 +13,9 @@ struct PageReport {
     let now: UTCTime
 
     var json: JSONValue {
-        let verdict = PageVerdict(status, at: now)
-        return .object([
+        .object([
             "now": .integer(now.millisecondsSince1970),
-            "verdict": .object([
-                "kind": .string(verdict.kind.rawValue), "title": .string(verdict.title),
-                "text": .string(verdict.text),
-            ]),
+            "verdict": verdict,
             "status": (try? JSONValue(encoding: status)) ?? .null, "place": place,
             "minutes": .array(history.minutes(at: uptime).map(Self.minute)),
             // In minutes of the list above, so that both are drawn upon one grid.
@@ -27,6 +23,14 @@ struct PageReport {
                 history.outageMinutes(at: uptime).map { .array([.number($0.lowerBound), .number($0.upperBound)]) }),
             "events": .array(history.lines.reversed().map(event)),
         ])
+    }
+
+    private var verdict: JSONValue {
+        let verdict = status.verdict(at: now)
+        let paragraphs = verdict.paragraphs.map { lines in
+            JSONValue.array(lines.map { .object(["part": .string($0.part.rawValue), "text": .string($0.text)]) })
+        }
+        return .object(["kind": .string(verdict.kind.rawValue), "paragraphs": .array(paragraphs)])
     }
 
     private var place: JSONValue {

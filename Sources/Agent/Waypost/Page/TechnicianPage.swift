@@ -20,7 +20,8 @@ enum TechnicianPage {
         main { max-width: 1280px; }
         #verdict { grid-column: 1 / -1; border-left: 6px solid var(--dim); }
         #verdict h2 { font-size: 22px; line-height: 1.2; color: var(--text); margin: 0 0 4px; }
-        #verdict p { margin: 0; max-width: 90ch; font-size: 16px; overflow-wrap: anywhere; }
+        #verdict p { margin: 0; max-width: 90ch; font-size: 16px; overflow-wrap: anywhere; } #verdict p.title { margin-top: 10px; }
+        #verdict p.title, #verdict p.remedy { font-weight: 600; } #verdict p.safety { color: var(--dim); }
         #verdict.trouble { border-color: var(--jump); } #verdict.trouble h2 { color: var(--jump); }
         #verdict.catchingUp { border-color: var(--accent); } #verdict.catchingUp h2 { color: var(--accent); }
         #verdict.well { border-color: var(--good); } #verdict.well h2 { color: var(--good); }
@@ -63,7 +64,7 @@ enum TechnicianPage {
         </header>
         <noscript><p class="warnings">This page is drawn by a script, which your browser does not run. <a href="status">status</a> holds the same as words and numbers.</p></noscript>
         <main hidden>
-          <section id="verdict"><div role="status"><h2 id="title"></h2></div><p id="text"></p></section>
+          <section id="verdict"><div role="status"><h2 id="title"></h2></div><div id="text"></div></section>
           <dl class="figures" id="figures"></dl>
           <div class="column">
             <div id="map"></div>
@@ -109,13 +110,13 @@ enum TechnicianPage {
         const ago = seconds => seconds == null ? "never" : span(seconds) + " ago";
 
         function showFigures() {
-          const { status: { receiver, delivery, ledger, outbox } } = view, { accuracyMeters: accuracy, hdop, satellitesUsed: used, satellitesInView: sight } = receiver;
+          const { status } = view, { receiver, delivery, ledger, outbox } = status, { accuracyMeters: accuracy, hdop, satellitesUsed: used, satellitesInView: sight } = receiver;
           const oldest = outbox && outbox.oldestPendingSeconds, age = receiver.secondsSinceFix, sent = delivery.secondsSinceDelivery;
           const rows = [
             ["Position", age == null ? "none yet" : span(age) + " old", receiver.quality || "", age == null || age > 90 ? "bad" : age > 10 ? "late" : ""],
             ["Accuracy", accuracy == null ? "–" : "± " + (accuracy < 10 ? accuracy.toFixed(1) : Math.round(accuracy)) + " m", hdop == null ? "" : "HDOP " + hdop.toFixed(1), ""],
             ["Satellites used", used == null ? "–" : number(used), sight == null ? "" : "of " + sight + " in view", used != null && used < 4 ? "late" : ""],
-            ["Last delivery", sent == null ? "none yet" : span(sent) + " ago", "", delivery.trouble ? "bad" : ""],
+            ["Last delivery", sent == null ? "none yet" : span(sent) + " ago", "", status.conditions.some(({ stage }) => stage === "delivery" || stage === "token") ? "bad" : ""],
             ["Waiting in the queue", number(ledger.pending), oldest == null ? "" : "oldest " + span(oldest) + " old", ledger.pending >= 50 ? "late" : ""],
           ];
           $("figures").replaceChildren(...rows.map(([name, value, detail, kind]) => {
@@ -173,8 +174,6 @@ enum TechnicianPage {
           const rows = (id, all) => list(id, all.filter(([, value]) => value != null && value !== ""));
           rows("receiver", [
             ["State", receiver.state, receiver.kind === "receiving" ? "" : "bad"],
-            ["Rejected", receiver.rejection, "bad"],
-            ...receiver.warnings.map(warning => ["Warning", warning, "late"]),
             ["Last place", place && placeLink(place)],
             ["Speed", place && place.speed != null ? rate(place.speed) : null],
             ["Heading", place && place.heading != null ? Math.round(place.heading) + "°" : null],
@@ -186,7 +185,7 @@ enum TechnicianPage {
             ["Delivered", number(ledger.delivered)],
             ["Evicted", ledger.evicted ? number(ledger.evicted) : null, "bad"],
             ["Quarantined", ledger.quarantined ? number(ledger.quarantined) : null, "late"],
-            ["Next attempt", delivery.trouble && (delivery.nextAttemptSeconds ? "in " + span(delivery.nextAttemptSeconds) : "now")],
+            ["Next attempt", delivery.nextAttemptSeconds ? "in " + span(delivery.nextAttemptSeconds) : null],
             ["Requests", number(status.requests)],
             ["Retries", number(status.retries)],
             ["Sent", bytes(status.bytesSent)],
@@ -204,27 +203,26 @@ enum TechnicianPage {
             ["Waypost", status.version],
             ["Running for", span(status.uptimeSeconds)],
             ["Clock offset", offset == null ? null : offset + " s", Math.abs(offset || 0) > 30 ? "bad" : ""],
-            ["Outbox on disk", outbox.bytes == null ? null : bytes(outbox.bytes) + " of " + bytes(outbox.maximumBytes)],
+            ["Outbox in use", outbox.bytes == null ? null : bytes(outbox.usedBytes) + " of " + bytes(outbox.maximumBytes)],
             ["Disk free", host.freeDiskBytes == null ? null : bytes(host.freeDiskBytes)],
             ["Memory", host.residentBytes == null ? null : bytes(host.residentBytes)],
             ["A crash may lose", status.durability.updatesAtRisk ? counted(status.durability.updatesAtRisk, "update", "updates") : "nothing"],
           ]);
         }
 
-        function showVerdict(kind, title, text) {
+        function showVerdict({ kind, paragraphs }) {
+          const [{ text: title }, ...lines] = paragraphs.flat();
           document.title = title + " · " + $("vehicle").textContent;
           $("verdict").className = kind;
           if ($("title").textContent !== title) $("title").textContent = title;
-          if ($("text").textContent !== text) $("text").textContent = text;
+          $("text").replaceChildren(...lines.map(({ part, text }) => element("p", text, part)));
         }
 
         function show() {
-          const { status, verdict } = view;
+          const { status } = view;
           $("vehicle").textContent = status.vehicle.replace(/.*\//, "");
           $("since").textContent = clock(view.now) + " UTC, " + new Date(view.now).toLocaleTimeString() + " local time";
-          // The text of `why` without the title above it.
-          const words = verdict.text.replace(verdict.title + ": ", "");
-          showVerdict(verdict.kind, verdict.title, words[0].toUpperCase() + words.slice(1));
+          showVerdict(view.verdict);
           document.querySelector("main").hidden = false;
           showFigures();
           showSky();
@@ -252,7 +250,8 @@ enum TechnicianPage {
             setState(isSilent ? "no answer" + since : "not updated" + since + ": " + problem.message, "bad");
             document.body.classList.add("stale");
             if (!view) return;
-            showVerdict("trouble", isSilent ? "The service does not answer" : "This page is not updated", "Everything below dates from " + clock(view.now) + " UTC.");
+            const title = isSilent ? "The service does not answer" : "This page is not updated";
+            showVerdict({ kind: "trouble", paragraphs: [[{ text: title }, { part: "cause", text: "Everything below dates from " + clock(view.now) + " UTC." }]] });
             return;
           }
           setState("live", "dim");

@@ -61,21 +61,16 @@ extension Configuration {
     /// Whether the receiver's dates are those of a recording.
     package var readsRecording: Bool { if case .file(_, follows: false) = receiver.source { true } else { false } }
 
-    /// Returns `provider` behind a cache whose renewals and warnings are logged; `report` receives all its events.
+    /// Returns `provider` behind a cache whose warnings are logged; `report` receives all its events.
     package func cached(
         _ provider: any VehicleAuthorization, clock: any Clock<Duration>, log: LogWriter,
         policy: CachePolicy = CachePolicy(), jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
         report: @escaping @Sendable (TokenEvent) -> Void = { _ in }
     ) -> CachedAuthorization {
-        let renewalLog = RenewalLog(log)
-        return CachedAuthorization(
+        CachedAuthorization(
             provider, clock: clock, policy: policy, claims: claimRules, patience: tokenPatience, jitter: jitter
         ) { event in
-            switch event {
-            case .renewal(let renewal, let context): renewalLog.tell(renewal, of: context)
-            case .warning(let warning): log.write(.warning, "\(warning)")
-            case .asked, .answered: break
-            }
+            if case .warning(let warning) = event { log.write(.warning, "\(warning)") }
             report(event)
         }
     }

@@ -1,3 +1,4 @@
+import Conditions
 import GNSSReceiver
 package import LinuxPlatform
 import ReportedText
@@ -112,8 +113,7 @@ struct ConfigurationReload {
         switch candidate {
         case .success(let candidate): return candidate
         case .failure(let rejection):
-            parts.monitor.note(rejectedReload: rejection.summary)
-            for problem in rejection.problems { parts.log.write(.error, "configuration not reloaded: \(problem)") }
+            parts.monitor.note(rejectedReload: rejection.problems)
             if !Task.isCancelled { manager.tell(["READY=1", "STATUS=\(await report().headline)"]) }
             return nil
         }
@@ -131,13 +131,11 @@ struct ConfigurationReload {
             return Candidate(
                 cause: .certificateFiles, configuration: configuration,
                 change: ConfigurationChange(from: configuration, to: configuration),
-                loadedAt: parts.monitor.snapshot.loadedAt ?? .system)
+                loadedAt: parts.monitor.snapshot.configuration.loadedAt ?? .system)
         case .failure(let rejection):
             guard found != unusableFiles else { return nil }
             unusableFiles = found
-            for problem in rejection.problems {
-                parts.log.write(.error, "certificate files replaced, and not used: \(problem)")
-            }
+            parts.monitor.note(rejectedReload: rejection.problems)
             return nil
         }
     }
@@ -223,7 +221,7 @@ struct Reload: Sendable {
         var change = candidate.change
         if change.renamesPending, let ledger = try? await agent.summary().ledger {
             do throws(ReloadRejection) { try ConfigurationReload.requireNothingPending(next, ledger) } catch {
-                agent.log.write(.error, "configuration not reloaded: \(error.summary)")
+                agent.monitor.note(rejectedReload: error.problems)
                 cause = .rejected
                 next = inForce
                 change = ConfigurationChange(from: inForce, to: inForce)
@@ -241,11 +239,4 @@ struct ReloadRejection: Error, Sendable, Hashable {
 
     /// A line of the file that stands below a problem is left out.
     init(problems: [String]) { self.problems = problems.map { String($0.prefix { $0 != "\n" }) } }
-
-    /// The first, and how many more there are.
-    var summary: String {
-        let others = problems.count - 1
-        let first = problems.first ?? ""
-        return others > 0 ? "\(first) (and \(others.counted("other problem")))" : first
-    }
 }

@@ -34,8 +34,9 @@ struct ServiceParts: Sendable {
         }
         monitor =
             configuration.readsRecording
-            ? AgentMonitor(clock: clock)
-            : AgentMonitor(clock: clock, systemTime: { .system }, synchronizedTime: { .synchronizedSystem })
+            ? AgentMonitor(clock: clock, log: log)
+            : AgentMonitor(
+                clock: clock, log: log, systemTime: { .system }, synchronizedTime: { .synchronizedSystem })
         monitor.note(loadedAt: last?.loadedAt ?? .system)
         progress = StageProgress(ProgressWatch(patience: configuration.patience))
         foundRate = Locked(last?.baudRate)
@@ -74,22 +75,15 @@ struct ServiceParts: Sendable {
             makeDelivery: { $0.makeDelivery(authorization: authorization, transport: transport) },
             expectedFix: isRecording ? nil : UTCTime.system, spacing: isRecording ? .recordedLog : .live,
             latestFix: { isRecording ? nil : Release.latestFix(at: .synchronizedSystem) }, clock: clock, log: log,
-            monitor: monitor, observers: observers(configuration), present: isRecording ? nil : present,
+            monitor: monitor, observers: observers(configuration),
+            present: isRecording ? nil : present,
             progress: progress)
         parts.storeGaveUp = { [monitor] in monitor.countStoreBypass() }
         return try await VehicleAgent(configuration, parts)
     }
 
     private func observers(_ configuration: Configuration) -> [any ReportingObserver] {
-        var observers: [any ReportingObserver] = [
-            progress, history, DistantZones(configuration.reporting.privateZones, log: log),
-        ]
-        if let recorder { observers.append(recorder) }
-        if !configuration.readsRecording {
-            observers.append(
-                ClockComparison(
-                    log: log, systemTime: { .system }, isSynchronized: { UTCTime.synchronizedSystem != nil }))
-        }
-        return observers
+        let zones = DistantZones(configuration.reporting.privateZones, log: log)
+        return [progress, history, zones] + [recorder].compactMap { $0 }
     }
 }

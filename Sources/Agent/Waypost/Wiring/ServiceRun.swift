@@ -1,4 +1,6 @@
+import Conditions
 import LinuxPlatform
+import ReportedText
 import Reporting
 import RunRecording
 import SQLiteOutbox
@@ -98,7 +100,7 @@ struct ServiceRun: Sendable {
     /// next run should begin.
     private func runTasks(reload: @escaping @Sendable (Reload) -> Void) async -> AgentError? {
         await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
-            group.addTask { await status.run(clock: clock, log: log) }
+            group.addTask { await status.run(clock: clock, parts.monitor) }
             group.addTask { await reportLastStall() }
             group.addTask { await reportExposedFiles() }
             group.addTask { await watchNetwork() }
@@ -156,8 +158,8 @@ extension ServiceRun {
             return record
         }
         guard let record else { return }
-        parts.monitor.note(lastStall: record)
-        log.write(.warning, "the last run ended itself at \(record.time): \(record.reason)")
+        let cause: ReportedText = "\(record.time): \(record.reason)"
+        parts.monitor.raise(Condition(.lastRunStalled, cause), on: .one(.lastRunStalled), for: .seconds(3600))
     }
 
     /// Passes on the kernel's announcements of new routes; without them delivery relies on its own attempts.
@@ -187,13 +189,16 @@ extension ServiceRun {
         }
     }
 
-    /// Sends the service manager a line of state, and the history the pending count, every 10 s.
+    /// Sends the service manager a line of state, and the history the pending count, every 10 s; sooner while the first
+    /// delivery is due.
     private func reportStatus() async {
         while !Task.isCancelled {
             let report = await reporter.report()
             parts.history.note(pending: report.ledger.pending)
             manager.tell(["STATUS=\(report.headline)"])
-            await clock.sleep(for: .seconds(10))
+            // The first delivery is what somebody waits for.
+            let isAwaited = report.delivery.secondsSinceDelivery == nil && report.receiver.secondsSinceFix != nil
+            await clock.sleep(for: isAwaited ? .seconds(2) : .seconds(10))
         }
     }
 

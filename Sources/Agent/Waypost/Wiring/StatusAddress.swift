@@ -1,5 +1,7 @@
+import Conditions
 import HTTPService
 import LinuxPlatform
+import ReportedText
 import Reporting
 
 /// The status address of a running service: listened on before there is anything to report, or as soon as it is free.
@@ -28,14 +30,13 @@ struct StatusAddress: Sendable {
     var address: LocalAddress? { (try? first.get())?.address }
 
     /// Serves until cancelled.
-    func run(clock: MonotonicClock, log: LogWriter) async {
+    func run(clock: MonotonicClock, _ monitor: AgentMonitor) async {
         switch first {
         case .success(let service): await service.run()
         case .failure(let error):
-            log.write(
-                .error, "status address unavailable: \(error); Waypost tries again and reports positions meanwhile")
+            monitor.raise(Condition(.statusAddressUnavailable, "\(error)"), on: .one(.statusAddressUnavailable))
             guard let service = await nextService(clock: clock) else { return }
-            log.write(.info, "status address \(service.address) works now")
+            monitor.clear(.one(.statusAddressUnavailable))
             await service.run()
         }
     }

@@ -1,3 +1,4 @@
+import Conditions
 import FleetEngine
 import LinuxPlatform
 import ReportedText
@@ -88,8 +89,7 @@ package struct VehicleAgent: Sendable {
                 throw AgentError(.unavailable, error.description)
             }
             opensLate = true
-            monitor.note(notOpen: error)
-            log.write(.error, "positions are sent from memory only: \(error)")
+            monitor.raise(Condition(error, isStoring: true), on: .storing)
         }
         pendingState = PendingState(of: configuration.vehicle, besideOutbox: configuration.outbox.path)
         // An outbox that fails here says so at its first use.
@@ -149,19 +149,20 @@ package struct VehicleAgent: Sendable {
 
     /// Lets the outbox do its periodic work: writing what has waited, carrying out what tools have asked for.
     private func maintainOutbox() async {
-        var news: EvictionNotice?
+        var watch: EvictionWatch?
         var waitsForOpening = opensLate
         var hasEmptiedLog = false
         while !Task.isCancelled {
             do {
-                let evictions = try await outbox.summary().evictions
+                let summary = try await outbox.summary()
                 if waitsForOpening {
                     waitsForOpening = false
-                    monitor.note(notOpen: nil)
-                    log.write(.info, "the outbox is open")
+                    monitor.clear(.storing)
                 }
-                if let line = news?.line(evictions, at: clock.now) { log.write(.warning, line) }
-                news = news ?? EvictionNotice(since: evictions)
+                let news = watch?.conditions(of: summary.evictions) ?? []
+                for condition in news { monitor.raise(condition, on: .one(condition.code), for: EvictionWatch.memory) }
+                watch = watch ?? EvictionWatch(since: summary.evictions)
+                monitor.note(quarantined: summary.quarantined.count)
                 if try await outbox.maintain() { await reporter.requeued() }
                 hasEmptiedLog = try await emptyLogIfPrivate(after: hasEmptiedLog)
                 await reporter.storeAgain()
@@ -234,7 +235,7 @@ package struct VehicleAgent: Sendable {
         var level = LogLevel.warning
         var pause = Duration.seconds(30)
         while !Task.isCancelled {
-            if monitor.snapshot.lastDelivery != nil, await reporter.reportsPresence { break }
+            if monitor.snapshot.delivery.last != nil, await reporter.reportsPresence { break }
             if await announce(presenceAtEnd, complainingAt: level) { break }
             level = .debug  // the updates' own trouble is reported beside it
             await clock.sleep(for: pause)
@@ -252,16 +253,12 @@ package struct VehicleAgent: Sendable {
     private func announce(
         _ presence: Presence, complainingAt level: LogLevel = .warning
     ) async -> Bool {
-        let trouble: ReportedText
+        let condition: Condition
         do throws(DeliveryFault) {
-            let outcome = try await reporter.announce(presence: presence).outcome
-            switch outcome.fault {
-            case nil: return true
-            case .unanswered?, .invalidAddress?: trouble = "sent: \(outcome.reason)"
-            case .some: trouble = "accepted: \(outcome.reason)"
-            }
-        } catch { trouble = "sent: \(error.reason)" }
-        if !Task.isCancelled { log.write(level, "the vehicle state was not \(trouble)") }
+            guard let problem = Condition(try await reporter.announce(presence: presence).outcome) else { return true }
+            condition = problem
+        } catch { condition = Condition(error) }
+        if !Task.isCancelled { log.write(level, "vehicle state not sent: \(condition.line)", code: condition.code) }
         return false
     }
 
@@ -277,19 +274,31 @@ extension Configuration {
     fileprivate func outbox(reportingTo parts: VehicleAgent.Parts) -> OutboxConfiguration {
         var outbox = outbox
         outbox.reportRecovery = { parts.log.write(.error, "\($0)") }
-        outbox.reportWarning = {
-            parts.log.write(.warning, $1)
-            parts.monitor.note($0, $1)
+        outbox.reportWarning = { warning, cause in
+            let code = ConditionCode(warning)
+            parts.monitor.raise(
+                Condition(code, ReportedText(cause, limit: ReportedText.longestSentence)), on: .one(code))
         }
-        outbox.reportWarningEnd = {
-            parts.log.write(.info, $1)
-            parts.monitor.note($0, nil)
-        }
+        outbox.reportWarningEnd = { warning, _ in parts.monitor.clear(.one(ConditionCode(warning))) }
         outbox.uptime = { parts.clock.now }
         let owner = OutboxVehicle(besideOutbox: outbox.path)
         outbox.admit = { [vehicle] ledger throws(OutboxError) in
             try owner.adopt(vehicle, ledger) { parts.log.write(.warning, $0) }
         }
         return outbox
+    }
+}
+
+extension ConditionCode {
+    /// The condition that a warning of the outbox is.
+    fileprivate init(_ warning: OutboxWarning) {
+        self =
+            switch warning {
+            case .olderStore: .outboxTooOld
+            case .removedLog: .outboxLogRemoved
+            case .longLog: .outboxLogTooLong
+            case .noReserve: .outboxWithoutReserve
+            case .pinnedLog: .outboxLogHeld
+            }
     }
 }

@@ -1,3 +1,4 @@
+import Conditions
 import FleetEngine
 import FleetEngineSimulator
 import GNSSReceiver
@@ -210,7 +211,8 @@ final class DemoNarrator: ReportingObserver {
             state.failures += 1
             return state.failures
         }
-        if failures == 1 { tell("not delivered: \(outcome.reason); trying again with growing pauses") }
+        guard failures == 1, let condition = Condition(outcome) else { return }
+        tell("not delivered: \(condition.line); trying again with growing pauses")
     }
 
     private func tell(_ text: String) {

@@ -30,26 +30,20 @@ struct StatusCommand {
             return .done
         }
         let (report, json) = try await service.report()
-        let diagnosis = report.why(at: .system)
         if asJSON {
             let text = String(decoding: json, as: UTF8.self)
             try StandardOutput.write(line: text.last == "\n" ? String(text.dropLast()) : text)
         } else {
-            try StandardOutput.write(line: StatusPage(report, diagnosis).text)
+            try WhyCommand.write(report.verdict(at: .system))
+            for line in StatusPage.facts(report, width: LabelledLines.width) { try StandardOutput.write(line: line) }
         }
-        return diagnosis.isWell ? .done : .failed
+        return report.isWell ? .done : .failed
     }
 }
 
-/// What `waypost status` prints for people.
-struct StatusPage {
-    let text: String
-
-    init(_ report: StatusReport, _ diagnosis: Diagnosis) {
-        text = ([diagnosis.text] + Self.facts(report, width: LabelledLines.width)).joined(separator: "\n")
-    }
-
-    /// What there is to know beside the verdict, a label in front of each fact.
+/// What `waypost status` prints for people after the verdict.
+enum StatusPage {
+    /// The facts, each with its label.
     static func facts(_ report: StatusReport, width: Int) -> [String] {
         func ago(_ seconds: Int?) -> String { seconds.map { "\(Duration.seconds($0).spoken) ago" } ?? "none yet" }
         var lines = LabelledLines(width: width)
@@ -60,25 +54,21 @@ struct StatusPage {
         lines.add(
             "last fix",
             wrapped: ([ago(report.receiver.secondsSinceFix)] + quality(of: report.receiver)).joined(separator: ", "))
-        for warning in report.receiver.warnings { lines.add("warning", wrapped: warning) }
         if let reporting = report.reporting { lines.add("updates", wrapped: reporting) }
         lines.add("delivery", [ago(report.delivery.secondsSinceDelivery)])
-        if let trouble = report.delivery.trouble { lines.add("trouble", wrapped: trouble) }
-        if let reason = report.delivery.memoryOnly { lines.add("memory only", wrapped: reason) }
         if let seconds = report.delivery.nextAttemptSeconds, seconds > 0 {
             lines.add("next attempt", ["in \(Duration.seconds(seconds).spoken)"])
         }
         let ledger = report.ledger
         if let outbox = report.outbox {
             let oldest = outbox.oldestPendingSeconds.map { ", the oldest of \(Duration.seconds($0).spoken) ago" } ?? ""
-            let bytes = Int(outbox.bytes)
+            let bytes = Int(outbox.usedBytes)
             let limit = Int(outbox.maximumBytes)
             lines.add(
                 "queue",
                 wrapped: "\(ledger.pending.counted("update"))\(oldest); \(FigureText.bytes(bytes)) of "
-                    + "\(FigureText.bytes(limit)) on disk")
+                    + "\(FigureText.bytes(limit))")
         }
-        if let trouble = report.delivery.tokenTrouble { lines.add("token", wrapped: trouble) }
         if let token = report.token { lines.add("token", wrapped: words(for: token)) }
         if let offset = report.clockOffsetSeconds, abs(offset) > 1 {
             lines.add("clock", ["\(Duration.seconds(offset).spoken) \(offset > 0 ? "ahead" : "behind")"])
@@ -97,11 +87,8 @@ struct StatusPage {
             wrapped: "\(report.fixes.counted("fix", "fixes")), \(report.requests.counted("request")), "
                 + "\(report.retries.counted("retry", "retries")), \(report.tokenFetches.counted("token request")), "
                 + "\(report.bytesSent.counted("byte")) sent, \(report.bytesReceived.grouped) received")
-        let bypasses = report.stageBypasses.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
-        lines.add("bypasses", wrapped: bypasses.joined(separator: ", "))
-        if let stall = report.lastStall {
-            lines.add("last run", wrapped: "ended itself at \(stall.time): \(stall.reason)")
-        }
+        let stageBypasses = report.stageBypasses.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        lines.add("bypasses", wrapped: stageBypasses.joined(separator: ", "))
         return lines.lines
     }
 
@@ -120,7 +107,7 @@ struct StatusPage {
         let life = token.secondsLeft.map { "used for \(Duration.seconds($0).spoken) more" } ?? "none in hand"
         let rejection = token.lastRejection.map { reason in
             let ago = token.lastRejectionSecondsAgo.map { " \(Duration.seconds($0).spoken) ago" } ?? ""
-            return "; last rejected\(ago): \(reason)"
+            return "; last failure\(ago): \(reason)"
         }
         return "\(life), from \(token.provider)\(rejection ?? "")"
     }

@@ -3,7 +3,7 @@ import StrictJSON
 import TimeAndChance
 import Waypost
 
-/// `waypost why`: why the running service sends nothing and what to do, or that all is well.
+/// `waypost why`: what is wrong with the running service and what to do, or that all is well.
 struct WhyCommand {
     private let service: RunningService
     private let asJSON: Bool
@@ -15,25 +15,39 @@ struct WhyCommand {
 
     func run() async throws -> ExitStatus {
         let report = try await service.report().report
-        let diagnosis = report.why(at: .system)
-        try StandardOutput.write(line: asJSON ? try WhyReport(report, at: .system).json : diagnosis.text)
-        return diagnosis.isWell ? .done : .failed
+        if asJSON {
+            try StandardOutput.write(line: try WhyReport(report).json)
+        } else {
+            try Self.write(report.verdict(at: .system))
+        }
+        return report.isWell ? .done : .failed
+    }
+
+    /// Writes the verdict, with the remedies in bold on a terminal.
+    static func write(_ verdict: Verdict) throws {
+        let isShown = Colour.isShown(
+            isTerminal: StandardOutput.isTerminal, environment: ProcessEnvironment.variables)
+        for (number, lines) in verdict.paragraphs.enumerated() {
+            if number > 0 { try StandardOutput.write(line: "") }
+            for line in lines {
+                let isBold = isShown && line.part == .remedy
+                try StandardOutput.write(isBold ? "\u{1B}[1m" : "", line: line.text)
+                if isBold { try StandardOutput.write(Array("\u{1B}[0m".utf8)) }
+            }
+        }
     }
 }
 
 /// What `waypost why --json` prints.
 struct WhyReport: Encodable {
     let well: Bool
-    let text: String
     let vehicle: String
-    let troubles: [StatusReport.Trouble]
+    let conditions: [StatusReport.ReportedCondition]
 
-    init(_ report: StatusReport, at now: UTCTime) {
-        let diagnosis = report.why(at: now)
-        well = diagnosis.isWell
-        text = diagnosis.text
+    init(_ report: StatusReport) {
+        well = report.isWell
         vehicle = report.vehicle
-        troubles = report.troubles(at: now)
+        conditions = report.conditions
     }
 
     var json: String { get throws { try JSONValue(encoding: self).text } }

@@ -65,12 +65,19 @@ struct LiveScreen: Sendable, Hashable {
             return lines(since, .bad) + lines(silence.reason, .plain)
         }
         guard let report = service.report else { return lines("The service is asked.", .faint) }
-        let diagnosis = report.why(at: now)
-        return lines(diagnosis.text, diagnosis.isWell ? .good : .bad)
+        let verdict = report.verdict(at: now)
+        return verdict.paragraphs.flatMap(\.self).flatMap { line in
+            switch line.part {
+            case .title: lines(line.text, verdict.kind == .trouble ? .bad : .good)
+            case .remedy: lines(line.text, .strong)
+            case .cause: lines(line.text, .plain)
+            case .safety: lines(line.text, .faint)
+            }
+        }
     }
 
     /// Labels of facts that are none as long as all is well.
-    private static let doubtful: Set<Substring> = ["warning", "trouble", "memory only", "bypasses"]
+    private static let doubtful: Set<Substring> = ["bypasses"]
 
     private static func facts(_ report: StatusReport, isStale: Bool, columns: Int) -> [Line] {
         var style = Piece.Style.plain

@@ -1,3 +1,4 @@
+import Conditions
 import ReportedText
 import Reporting
 import TimeAndChance
@@ -49,20 +50,25 @@ struct WatchedService: Sendable, Hashable {
             if let seconds = news.delivery.secondsSinceDelivery {
                 add(.good, "last delivery", at: now.advanced(by: .zero - .seconds(seconds)))
             }
-            if let trouble = news.delivery.trouble { add(.bad, trouble, at: now) }
+            for condition in news.conditions { add(condition, at: now) }
             return
-        }
-        if (news.privateSeconds == nil) != (before.privateSeconds == nil) {
-            add(.neutral, news.privateSeconds == nil ? "private no more" : "private from now on", at: now)
         }
         if news.tokenFetches > before.tokenFetches { add(.neutral, "asked for a token", at: now) }
         let delivered = news.ledger.delivered - before.ledger.delivered
         if delivered > 0 { add(.good, "delivered \(delivered.counted("update"))", at: now) }
-        let trouble = news.delivery.trouble
+        let known = Set(before.conditions.map(\.code))
+        for condition in news.conditions where !known.contains(condition.code) { add(condition, at: now) }
+        let active = Set(news.conditions.map(\.code))
+        for condition in before.conditions where !active.contains(condition.code) {
+            add(condition.severity == .info ? .neutral : .good, "no longer: \(condition.title)", at: now)
+        }
         let retries = news.retries - before.retries
-        if let trouble, trouble != before.delivery.trouble || retries > 0 { add(.bad, trouble, at: now) }
-        if trouble == nil, retries > 0 { add(.bad, retries.counted("retry", "retries"), at: now) }
-        if trouble == nil, before.delivery.trouble != nil, delivered == 0 { add(.good, "no trouble any more", at: now) }
+        if retries > 0 { add(.bad, retries.counted("retry", "retries"), at: now) }
+    }
+
+    private mutating func add(_ condition: StatusReport.ReportedCondition, at time: UTCTime) {
+        let kind: Event.Kind = condition.severity == .info ? .neutral : .bad
+        add(kind, "\(condition.title): \(condition.cause)", at: time)
     }
 
     private mutating func add(_ kind: Event.Kind, _ text: String, at time: UTCTime) {

@@ -1,3 +1,4 @@
+import Conditions
 import FleetEngine
 import GNSS
 import GNSSReceiver
@@ -49,8 +50,8 @@ struct ReplayRun: Sendable {
         let clock = MonotonicClock(time)
         let log = LogWriter(level: configuration.log.level, format: configuration.log.format)
         let fleet = options.fleet
-        let monitor = AgentMonitor(clock: clock)
         let names = try fleet.names(for: configuration.vehicle)
+        let monitor = AgentMonitor(clock: clock, log: log, isOfMany: names.count > 1)
         if names.count > 1 { try TestFleet.requireDescriptors() }
         let isInStep = options.speed == .times(1) && !options.keepsTime
         let systemTime: @Sendable () -> UTCTime = { .system }
@@ -195,15 +196,16 @@ struct ReplayRun: Sendable {
 
     /// Until it ends: draws the progress line, and tells why all is played and the end does not come.
     private func follow(drawing: Bool) async {
-        var told = RepetitionFilter()
+        var remindedAt: Duration?
         while true {
             await clock.sleep(for: .milliseconds(250))
             guard !Task.isCancelled else { break }
             let snapshot = monitor.snapshot
             if let reason = whatPreventsTheEnd(snapshot),
-                told.tell(of: "end", again: RepetitionFilter.reminderInterval, at: clock.now) != nil,
+                remindedAt.map({ clock.now - $0 >= ActiveConditions.reminderInterval }) ?? true,
                 let ledger = try? await account().ledger
             {
+                remindedAt = clock.now
                 Terminal.say("waypost: \(reminder(pending: ledger.pending, reason))")
             }
             if drawing { draw(snapshot) }
@@ -223,18 +225,24 @@ struct ReplayRun: Sendable {
         }
         var line = ProgressLine(
             name: name, progress: progress, fixes: counts.fixesRead, accepted: counts.accepted,
-            delivered: counts.delivered, elapsed: progress?.elapsed ?? elapsed, trouble: snapshot.trouble?.reason)
+            delivered: counts.delivered, elapsed: progress?.elapsed ?? elapsed,
+            trouble: trouble(snapshot)?.condition.cause)
         if count > 1 { line.fleet = (count, counts.requests, meter.figures) }
         Terminal.draw(line.text(width: Terminal.width))
     }
 
     /// Why nothing is delivered once all is played; what may pass at once is left out.
     private func whatPreventsTheEnd(_ snapshot: AgentMonitor.Snapshot) -> ReportedText? {
-        let isPlayed = plan.map { snapshot.counts.fixesRead >= $0.fixes } ?? (snapshot.receiver?.kind == .ended)
-        guard hasEnd, isPlayed, let trouble = snapshot.trouble, clock.now - trouble.since > .seconds(2) else {
+        let isPlayed = plan.map { snapshot.counts.fixesRead >= $0.fixes } ?? (snapshot.receiver.state?.kind == .ended)
+        guard hasEnd, isPlayed, let trouble = trouble(snapshot), clock.now - trouble.since > .seconds(2) else {
             return nil
         }
-        return trouble.reason
+        return trouble.condition.explanation
+    }
+
+    /// What keeps updates from being delivered.
+    private func trouble(_ snapshot: AgentMonitor.Snapshot) -> ActiveCondition? {
+        snapshot.conditions.active(.delivery) ?? snapshot.conditions.active(.reading)
     }
 
     private func reminder(pending: Int64, _ reason: ReportedText) -> String {

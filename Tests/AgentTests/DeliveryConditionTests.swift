@@ -1,0 +1,105 @@
+import Conditions
+import FleetEngine
+import FleetEngineDelivery
+import HTTPMessages
+import ReportedText
+import Reporting
+import Testing
+import WaypostTestSupport
+
+/// Which condition an answer, or none, is.
+@Suite struct DeliveryConditions {
+    private static func request(token: String = "t") throws -> HTTPRequest {
+        HTTPRequest(
+            .put, try HTTPURL("https://fleetengine.googleapis.com/v1/x"),
+            headers: HTTPHeaders(["Authorization": "Bearer \(token)", "Content-Type": "application/json"]))
+    }
+
+    private static func condition(_ status: Int, _ body: String, token: String = "t") throws -> Condition {
+        let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v 1")
+        let response = HTTPResponse(status: status, body: Array(body.utf8))
+        return try #require(Condition(DeliveryOutcome(of: response, to: try request(token: token), for: vehicle)))
+    }
+
+    /// Fleet Engine's own error.
+    private static func error(_ status: Int, _ message: String = "It ends so.", details: String = "[]") -> String {
+        #"{"error":{"code":\#(status),"message":"\#(message)","status":"STATUS","details":\#(details)}}"#
+    }
+
+    @Test(
+        arguments: [
+            (400, error(400), .updateRejected), (401, error(401), .tokenRejected), (401, "", .tokenRejected),
+            (403, error(403), .tokenNotPermitted), (404, error(404), .vehicleUnknown),
+            (410, error(410), .serviceRefuses),
+            (429, error(429), .throttled), (429, "<html>", .throttled), (501, error(501), .apiDisabled),
+            (503, error(503), .serviceBusy), (413, error(413), .updateRejected), (413, "too large", .requestTooLarge),
+            // What is no answer of Fleet Engine's.
+            (502, "<html></html>", .gatewayError), (501, "", .gatewayError), (408, "", .gatewayError),
+            (204, "", .intercepted), (302, "<html></html>", .intercepted), (401, "<html>proxy</html>", .intercepted),
+            (511, "<html>log in</html>", .intercepted), (200, "{}", .intercepted), (404, "<html></html>", .intercepted),
+            // Its subject says more than its status.
+            (403, error(403, details: #"[{"reason":"SERVICE_DISABLED"}]"#), .apiDisabled),
+            (
+                403, error(403, "Fleet Engine API has not been used in project 7 before or it is disabled."),
+                .apiDisabled
+            ),
+            (403, error(403, details: #"[{"reason":"BILLING_DISABLED"}]"#), .billingDisabled),
+            (401, error(401, "the token expired 60 s ago"), .tokenTimesRejected),
+            (401, error(401, "Check your iat and exp values in the JWT claim."), .tokenTimesRejected),
+            (401, error(401, "expected a token"), .tokenRejected),
+        ] as [(Int, String, ConditionCode)])
+    func comeFromAnAnswer(status: Int, body: String, code: ConditionCode) throws {
+        let condition = try Self.condition(status, body)
+        #expect(condition.code == code)
+        #expect(condition.facts == .answer(status: status))
+        #expect(condition.cause.description.hasPrefix("\(status)"))
+    }
+
+    @Test(
+        arguments: [
+            (.nameNotResolved, nil, .networkUnavailable), (.connectionFailed, nil, .networkUnavailable),
+            (.timedOut, nil, .networkUnavailable), (.connectionLost, nil, .networkUnavailable),
+            (.responseTooLarge, nil, .networkUnavailable), (.tlsFailed, nil, .tlsFailed),
+            (.malformedResponse, nil, .intercepted), (.unknownContentEncoding, nil, .answerUndecodable),
+            (.certificateNotTrusted, nil, .certificateUntrusted),
+            (.certificateNotTrusted, .ofAnotherName, .certificateUntrusted),
+            (.certificateNotTrusted, .ofUnknownAuthority, .certificateOfUnknownAuthority),
+            (.certificateNotTrusted, .outsideItsTime, .certificateOutsideItsTime),
+        ] as [(HTTPTransportError.Code, HTTPTransportError.CertificateFault?, ConditionCode)])
+    func comeFromNoAnswer(
+        code: HTTPTransportError.Code, fault: HTTPTransportError.CertificateFault?, expected: ConditionCode
+    ) {
+        let error = HTTPTransportError(code, "words", certificateFault: fault)
+        let condition = Condition(DeliveryOutcome(of: error, from: ""))
+        #expect(condition?.code == expected && condition?.cause == "words")
+    }
+
+    @Test func sayWhyAnExchangeWasAborted() {
+        let lost = LostExchange(
+            .cancelled, "cancelled", origin: "https://f.example", route: "over IPv6; IPv4 is next")
+        let condition = Condition(.aborted(.networkChanged, lost))
+        #expect(condition.code == .networkUnavailable && condition.facts == .aborted(.networkChanged))
+        #expect(condition.cause.description.hasPrefix("https://f.example: the network changed"))
+        #expect(condition.cause.description.hasSuffix(" (over IPv6; IPv4 is next)"))
+    }
+
+    @Test func sayThatEverythingIsRejected() {
+        #expect(Condition(.everythingRejected(.sample("400"))).code == .everythingRejected)
+    }
+
+    /// A server may give back what it was sent, in any part of its answer.
+    @Test(arguments: [400, 401, 403, 404, 429, 500, 501, 503])
+    func repeatNoWordOfTheRequest(status: Int) throws {
+        for token in [TestTokens.driver(vehicleID: "van-7"), "opaque-7f3k9q-plain"] {
+            let half = token.prefix(token.utf8.count / 2)
+            let body = #"""
+                {"error":{"code":\#(status),"status":"REFUSED \#(token)","message":"Authorization: Bearer \#(token) is for \#
+                providers/p/vehicles/van-8, \#(half)","details":[{"fieldViolations":[{"field":"\#(token)",
+                "description":"\#(token.replacing("-", with: "\\u002d"))"}]}]}}
+                """#.replacing("\n", with: "")
+            let words = try Self.condition(status, body, token: token).line.description
+            #expect(words.contains("\(status) REFUSED …"), "\(words)")
+            #expect(!words.contains(half) && !words.contains("7f3k") && !words.contains("eyJ"), "\(words)")
+        }
+    }
+}
