@@ -78,7 +78,7 @@ package final class LoopbackSocket: Sendable {
             owning: try valueOrSystemError("socket") { socket(AF_INET, CInt(type | SOCK_CLOEXEC.rawValue), 0) })
         // A connection that was accepted has them from its server.
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-            var patience = timeval(tv_sec: 10, tv_usec: 0)
+            var patience = timeval(tv_sec: 100, tv_usec: 0)
             try valueOrSystemError("setsockopt") {
                 unsafe setsockopt(descriptor.raw, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
             }

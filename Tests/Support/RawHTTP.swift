@@ -103,7 +103,7 @@ package struct RawExchange: Sendable {
         guard let socket = try? connectedSocket(to: address) else {
             return RawExchange(received: [], ending: .notConnected)
         }
-        var patience = timeval(tv_sec: 10, tv_usec: 0)
+        var patience = timeval(tv_sec: 100, tv_usec: 0)
         _ = unsafe setsockopt(socket.raw, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         for piece in pieces {
             let bytes = Array(piece.utf8)
