@@ -363,7 +363,7 @@ import WaypostTestSupport
                 #expect(Double(words.last ?? "") != nil, "\(line)")
             }
         }
-        #expect(kinds.count == 33)
+        #expect(kinds.count == 34)
         for (name, _) in kinds {
             #expect(name.hasPrefix("waypost_") && name.wholeMatch(of: /[a-z_]+/) != nil)
             #expect(kinds["\(name)_total"] == nil, "\(name) is two families for OpenMetrics")
