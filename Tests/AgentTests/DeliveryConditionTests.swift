@@ -44,8 +44,8 @@ import WaypostTestSupport
                 .apiDisabled
             ),
             (403, error(403, details: #"[{"reason":"BILLING_DISABLED"}]"#), .billingDisabled),
-            (401, error(401, "the token expired 60 s ago"), .tokenTimesRejected),
-            (401, error(401, "Check your iat and exp values in the JWT claim."), .tokenTimesRejected),
+            (401, error(401, "the token expired 60 s ago"), .tokenRejected),
+            (401, error(401, "Check your iat and exp values in the JWT claim."), .tokenRejected),
             (401, error(401, "expected a token"), .tokenRejected),
         ] as [(Int, String, ConditionCode)])
     func comeFromAnAnswer(status: Int, body: String, code: ConditionCode) throws {

@@ -30,7 +30,7 @@ import WaypostTestSupport
         #expect(await service.errors.line(saying: "accepted update 1") != nil)
         #expect(await service.errors.line(saying: "took longer than 1 s and was ended") != nil)
         #expect(
-            await manager.messages.line(saying: "token issuer unreachable: token command /bin/sleep took longer") != nil
+            await manager.messages.line(saying: "token source failed: token command /bin/sleep took longer") != nil
         )
         #expect(!service.errors.text.contains("ends itself"), "nothing of this is a stage that stands still")
         #expect(await service.terminate().ending == .exited(0))

@@ -81,7 +81,7 @@ import WaypostTestSupport
         let stopped = try RunningProgram(
             [BuiltProgram.waypost, "replay", log, "--config", try ServiceSetup().write(in: elsewhere)],
             environment: BuiltProgram.environment.merging(["TMPDIR": temporary.url.path]) { $1 })
-        try #require(await stopped.errors.line(saying: "no token") != nil)
+        try #require(await stopped.errors.line(saying: " error: token ") != nil)
         #expect(await stopped.terminate().ending == .exited(128 + SIGTERM))
         let folder = try #require(try left().first)
         let outbox = temporary.path("\(folder)/outbox.sqlite")
@@ -136,7 +136,7 @@ import WaypostTestSupport
                 BuiltProgram.waypost, "replay", log, "--config", config, "--yes", "--outbox",
                 temporary.path("drive.sqlite"),
             ], environment: BuiltProgram.environment)
-        #expect(await permitted.errors.line(saying: "no token") != nil)
+        #expect(await permitted.errors.line(saying: " error: token ") != nil)
         permitted.kill()
     }
 

@@ -35,7 +35,7 @@ struct Secrecy {
         for (number, epoch) in RecentDrive(epochs: 25).enumerated() {
             try receiver.send(epoch)
             if number == 0 {
-                try #require(await service.errors.line(saying: "; run waypost ") != nil)
+                try #require(await service.errors.line(saying: " error: token ") != nil)
                 try source.mend()
             }
             try #require(await bench.arrival(of: epoch) != nil)

@@ -482,11 +482,15 @@ import WaypostTestSupport
     @Test func tellsAReceiversStateWhenItIsNew() {
         let log = log()
         let states: [ReceiverState] = [
-            .starting(source: "/dev/x", .openedAt(baudRate: 9600)), .waiting(source: "/dev/x", .silent(.standardInput, .seconds(5), alsoOpenIn: nil)),
+            .starting(source: "/dev/x", .openedAt(baudRate: 9600)),
+            .waiting(source: "/dev/x", .silent(.standardInput, .seconds(5), alsoOpenIn: nil)),
             .receiving(source: "/dev/x"), .noPosition(source: "/dev/x", hadOne: true), .receiving(source: "/dev/x"),
         ]
         for state in states + states + states { log.observe(.receiver(state)) }
-        let round = ["<6>/dev/x: open at 9600 baud", "<6>/dev/x: receiving", "<6>/dev/x: receiving"]
+        let round = [
+            "<6>/dev/x: open at 9600 baud, waiting for the first sentence", "<6>/dev/x: receiving",
+            "<6>/dev/x: receiving",
+        ]
         #expect(lines.all == round + round, "and no more within ten minutes")
     }
 

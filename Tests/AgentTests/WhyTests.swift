@@ -188,7 +188,7 @@ import WaypostTestSupport
         #expect(json["well"]?.boolValue == false && json["vehicle"]?.stringValue == "v")
         let first = try #require(json["conditions"]?.arrayValue?.first)
         #expect(first["code"]?.stringValue == "receiver_unavailable" && first["stage"]?.stringValue == "receiver")
-        #expect(first["remedy"]?.stringValue == ConditionCode.receiverUnavailable.remedy)
+        #expect(first["remedy"]?.stringValue?.hasPrefix("plug the receiver in") == true)
     }
 
     /// What comes from elsewhere than from an event.

@@ -653,7 +653,7 @@ import WaypostTestSupport
                     .failed(
                         .unanswered(
                             .aborted(.networkChanged, LostExchange(.cancelled, "", origin: "https://f.example"))),
-                        traffic: traffic, took: .zero)
+                        traffic: traffic, took: .seconds(2))
                 ]
             ),
             (Self.found(batch), []),

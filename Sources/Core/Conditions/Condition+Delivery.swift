@@ -39,17 +39,17 @@ extension Condition {
     /// The condition that a missing token shows.
     package init(_ missing: MissingPermit) {
         guard let fault = missing.tokenFault else {
-            self.init(.tokenMisconfigured, "\(missing.fault)")
+            self.init(.tokenSourceFailed, "\(missing.fault)")
             return
         }
         let code: ConditionCode =
             switch fault.kind {
-            case .endpointUnreachable: .tokenIssuerUnreachable
+            case .endpointUnreachable: .tokenEndpointUnreachable
             case .endpointTLS: .tokenEndpointTLS
             case .rejected: .tokenRefused
             case .unusable: .tokenUnusable
             case .wrongClaims: .tokenClaimsWrong
-            case .sourceFailed: .tokenMisconfigured
+            case .sourceFailed: .tokenSourceFailed
             }
         self.init(code, fault.wording)
     }
@@ -63,7 +63,7 @@ extension ConditionCode {
                 switch subject {
                 case .disabledService: .apiDisabled
                 case .disabledBilling: .billingDisabled
-                case .tokenTimes: .tokenTimesRejected
+                case .tokenTimes: .tokenRejected
                 }
             return
         }

@@ -77,8 +77,7 @@ extension ConditionCode {
             .warning, "outbox older than it was", "never restore or remove one of its files alone"),
         .outboxLogRemoved: Entry(.warning, "outbox's log removed", "never remove one of its files alone"),
         .outboxLogTooLong: Entry(
-            .warning, "outbox's log too long", "end the program that keeps the file open"),
-        .outboxLogHeld: Entry(.warning, "outbox's log held", "end the program that reads the file"),
+            .warning, "outbox's log too long", "end the program that reads the file or keeps it open"),
         .outboxWithoutReserve: Entry(
             .warning, "no reserve for a full disk", "free space on the disk of outbox.path"),
         .outboxNearlyFull: Entry(
@@ -93,8 +92,8 @@ extension ConditionCode {
     ]
 
     fileprivate static let token: [Self: Entry] = [
-        .tokenIssuerUnreachable: Entry(
-            .error, "token issuer unreachable", "run waypost token, and check the network and the issuer"),
+        .tokenEndpointUnreachable: Entry(
+            .error, "token endpoint unreachable", "run waypost token, and check the network and the issuer"),
         .tokenEndpointTLS: Entry(
             .error, "no secure connection to the token issuer",
             "check the certificates with waypost check, and the clock"),
@@ -103,15 +102,13 @@ extension ConditionCode {
         .tokenUnusable: Entry(
             .error, "token unusable", "run waypost token, and compare with docs/token-endpoint.md"),
         .tokenClaimsWrong: Entry(.error, "token claims wrong", "run waypost token, and correct what the issuer signs"),
-        .tokenMisconfigured: Entry(.error, "token provider unusable", "run waypost check, and correct authorization"),
+        .tokenSourceFailed: Entry(.error, "token source failed", "run waypost check, and correct authorization"),
         .tokenRenewalFailing: Entry(
             .warning, "token not renewed", "run waypost token before the current token ends"),
         .tokenRejected: Entry(
             .error, "token rejected",
             "sign tokens with a key of a service account of vehicle.providerId's project, and check the backend's clock"
         ),
-        .tokenTimesRejected: Entry(
-            .error, "token's times rejected", "check the backend's clock, and that it makes a new token each time"),
         .tokenNotPermitted: Entry(
             .error, "token not permitted",
             "name this vehicle in the token (waypost token shows it), sign it as a service account with the driver's "
@@ -126,13 +123,15 @@ extension ConditionCode {
             .warning, "no secure connection", "if it stays so, check that upload.endpoint names a port for https"),
         .certificateOutsideItsTime: Entry(
             .error, "certificate outside its time",
-            "set this host's clock; if it is right, use another network, or correct upload.endpoint"),
+            "set this host's clock; if it is right, a captive portal or a proxy answers: use another network, or "
+                + "correct upload.endpoint"),
         .certificateOfUnknownAuthority: Entry(
             .error, "certificate of an unknown authority",
             "add the authority to upload.caFile if it is your own or your proxy's; otherwise use another network"),
         .certificateUntrusted: Entry(
             .error, "certificate not trusted",
-            "sign in to the network, or use another one; set upload.caFile if the authority is your own"),
+            "sign in to the network (a captive portal), or use another one; set upload.caFile if the authority is "
+                + "your own"),
         .intercepted: Entry(
             .error, "another server answers",
             "sign in to the network (a captive portal or a proxy), or use another one; if there is none, correct "
@@ -141,7 +140,7 @@ extension ConditionCode {
             .error, "answers unreadable", "switch compression off in the proxy, or correct upload.endpoint"),
         .requestTooLarge: Entry(
             .warning, "request too large",
-            "if it stays so, raise the limit of the proxy on the way, or correct upload.endpoint"),
+            "if it stays so, a captive portal or a proxy answers: raise its limit, or correct upload.endpoint"),
         .throttled: Entry(
             .warning, "Fleet Engine throttles", "wait; if it comes often, lower upload.backlogUpdatesPerSecond"),
         .serviceBusy: Entry(.warning, "Fleet Engine busy", "wait, it passes by itself"),

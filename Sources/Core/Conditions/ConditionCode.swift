@@ -35,7 +35,6 @@ package enum ConditionCode: String, Sendable, Hashable, Codable, CaseIterable {
     case outboxTooOld = "outbox_too_old"
     case outboxLogRemoved = "outbox_log_removed"
     case outboxLogTooLong = "outbox_log_too_long"
-    case outboxLogHeld = "outbox_log_held"
     case outboxWithoutReserve = "outbox_without_reserve"
     case outboxNearlyFull = "outbox_nearly_full"
     case updatesThinned = "updates_thinned"
@@ -44,15 +43,14 @@ package enum ConditionCode: String, Sendable, Hashable, Codable, CaseIterable {
     case updatesQuarantined = "updates_quarantined"
 
     // The token.
-    case tokenIssuerUnreachable = "token_issuer_unreachable"
+    case tokenEndpointUnreachable = "token_endpoint_unreachable"
     case tokenEndpointTLS = "token_endpoint_tls"
     case tokenRefused = "token_refused"
     case tokenUnusable = "token_unusable"
     case tokenClaimsWrong = "token_claims_wrong"
-    case tokenMisconfigured = "token_misconfigured"
+    case tokenSourceFailed = "token_source_failed"
     case tokenRenewalFailing = "token_renewal_failing"
     case tokenRejected = "token_rejected"
-    case tokenTimesRejected = "token_times_rejected"
     case tokenNotPermitted = "token_not_permitted"
 
     // Delivery.

@@ -298,7 +298,7 @@ extension ConditionCode {
             case .removedLog: .outboxLogRemoved
             case .longLog: .outboxLogTooLong
             case .noReserve: .outboxWithoutReserve
-            case .pinnedLog: .outboxLogHeld
+            case .pinnedLog: .outboxLogTooLong
             }
     }
 }
