@@ -79,17 +79,17 @@ let package = Package(
             "Adapters", "RunRecording",
             ["TimeAndChance", "ReportedText", "GNSS", "Reporting", "LinuxPlatform", "GNSSReceiver"]),
 
-        // Simulator: what a vehicle and Fleet Engine are in tests and demonstrations.
-        room("Simulator", "ReceiverSimulator", ["TimeAndChance", "GNSS"]),
+        // Tools: a receiver and a Fleet Engine for tests and demonstrations.
+        room("Tools", "ReceiverSimulator", ["TimeAndChance", "GNSS"]),
         room(
-            "Simulator", "FleetEngineSimulator",
+            "Tools", "FleetEngineSimulator",
             [
                 "TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "VehicleAuthorization", "FleetEngine",
                 "TrackDrawing", "HTTPMessages",
                 "HTTPService", "LinuxPlatform", "CCrypto",
             ]),
 
-        // Agent: the only ones who see both ports and adapters.
+        // Agent and Command: the only rooms that see ports and adapters.
         room(
             "Agent", "Waypost",
             [
@@ -105,7 +105,7 @@ let package = Package(
                 "Reporting", "ReportedText", "SQLiteOutbox", "StrictJSON",
                 "FleetEngineSimulator", "ReceiverSimulator", "TimeAndChance", "TrackDrawing", "VehicleAuthorization",
             ],
-            path: "Sources/Agent/WaypostCommand", swiftSettings: houseStyle),
+            path: "Sources/Command/WaypostCommand", swiftSettings: houseStyle),
 
         systemLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
         systemLibrary("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),

@@ -3,14 +3,14 @@ import Testing
 
 /// The folders show the architecture: the table, `Package.swift`, `Sources/` and `Tests/` name the same modules.
 @Suite struct Layout {
-    @Test(arguments: ["Core", "Adapters", "Simulator", "Agent"])
+    @Test(arguments: ["Core", "Adapters", "Tools", "Agent", "Command"])
     func hasTheModulesOfTheTable(inRoom room: String) throws {
         let table = Set(modules.filter { $0.room == room }.map(\.name))
         #expect(try Set(Checkout.folders(in: "Sources/\(room)")) == table)
     }
 
     @Test func hasNoOtherRoom() throws {
-        let rooms = ["Adapters", "Agent", "Core", "Simulator", "SystemLibraries"]
+        let rooms = ["Adapters", "Agent", "Command", "Core", "SystemLibraries", "Tools"]
         #expect(try Checkout.folders(in: "Sources") == rooms)
         for room in rooms {
             let loose = try FileManager.default.contentsOfDirectory(

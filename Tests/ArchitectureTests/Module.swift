@@ -1,7 +1,7 @@
 /// What one module under `Sources/` may import.
 struct Module: Sendable {
     let name: String
-    /// `Core`, `Adapters`, `Simulator` or `Agent`.
+    /// `Core`, `Adapters`, `Tools`, `Agent` or `Command`.
     let room: String
     let mayImport: Set<String>
 
@@ -73,9 +73,9 @@ let modules: [Module] = [
             "TimeAndChance", "ReportedText", "GNSS", "Reporting", "LinuxPlatform", "GNSSReceiver", "Glibc",
         ]),
 
-    Module("Simulator", "ReceiverSimulator", ["TimeAndChance", "GNSS"]),
+    Module("Tools", "ReceiverSimulator", ["TimeAndChance", "GNSS"]),
     Module(
-        "Simulator", "FleetEngineSimulator",
+        "Tools", "FleetEngineSimulator",
         [
             "TimeAndChance", "ReportedText", "StrictJSON", "GNSS", "VehicleAuthorization", "FleetEngine",
             "TrackDrawing", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCrypto", "Glibc",
@@ -84,7 +84,7 @@ let modules: [Module] = [
     // The only ones who see both ports and adapters.
     Module("Agent", "Waypost", coreAndAdapters.union(["Glibc"])),
     Module(
-        "Agent", "WaypostCommand",
+        "Command", "WaypostCommand",
         coreAndAdapters.union(["Waypost", "FleetEngineSimulator", "ReceiverSimulator", "Glibc"])
     ),
 ]

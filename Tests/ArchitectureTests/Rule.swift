@@ -34,7 +34,7 @@ extension Rule {
 
     /// Standard output is for machines and belongs to the commands.
     static let printing = Rule(name: "print") { file in
-        guard file.moduleFolder != "Sources/Agent/WaypostCommand" else { return [] }
+        guard file.moduleFolder != "Sources/Command/WaypostCommand" else { return [] }
         return lines(of: file, containing: /(?:^|[^\w.`])(?:debugPrint|print|dump)\(/)
             .map { "\(file.path): only WaypostCommand prints: \($0)" }
     }
@@ -108,15 +108,15 @@ extension Rule {
         "Sources/Agent/Waypost/Observation/RunningService.swift",
         // The unit, which is root's.
         "Sources/Agent/Waypost/Checks/SandboxedCheck.swift",
-        "Sources/Agent/WaypostCommand/Commands/StatusCommand.swift",
+        "Sources/Command/WaypostCommand/Commands/StatusCommand.swift",
     ]
 
     /// What goes to a terminal or a log as it is: our words, and foreign ones that are a `ReportedText` already.
     private static let mayClean: Set<String> = [
         "Sources/Adapters/LinuxPlatform/Terminal/StandardOutput.swift",
         "Sources/Agent/Waypost/Log/LogWriter.swift",
-        "Sources/Agent/WaypostCommand/Live/LiveScreen.swift",
-        "Sources/Agent/WaypostCommand/Output/Terminal.swift",
+        "Sources/Command/WaypostCommand/Live/LiveScreen.swift",
+        "Sources/Command/WaypostCommand/Output/Terminal.swift",
         // Figures of a number, and no other character.
         "Sources/Core/StrictJSON/JSONParser.swift",
     ]

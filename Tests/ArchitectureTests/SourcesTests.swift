@@ -62,7 +62,7 @@ struct Sources {
         ("length", "Sources/Core/GNSS/Fix.swift", String(repeating: "\n", count: 500)),
         ("width", "Sources/Core/GNSS/A.swift", "    /// " + String(repeating: "±", count: 112)),
         ("width", "Sources/Core/GNSS/A.swift", "let page = " + String(repeating: "a", count: 120)),
-        ("print", "Sources/Agent/WaypostCommand/A.swift", "print(line)"),
+        ("print", "Sources/Command/WaypostCommand/A.swift", "print(line)"),
         ("print", "Sources/Core/GNSS/A.swift", "let fingerprint = page.print(of: line)"),
         ("writing", "Sources/Agent/Waypost/A.swift", "try OwnedDescriptor(opening: path, O_RDONLY)"),
         ("writing", "Sources/Agent/Waypost/A.swift", "try OwnedDescriptor(writing: path, O_WRONLY | O_CREAT)"),
