@@ -1,5 +1,6 @@
 import Conditions
 import HTTPService
+import ReportedText
 import Reporting
 
 /// The set of metrics that a scrape returns.
