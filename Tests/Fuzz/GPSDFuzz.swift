@@ -30,7 +30,7 @@ public func fuzzGPSD(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 private func read(
     _ input: [UInt8], pieceLength: Int, _ fresh: GPSDSession
-) -> (fixes: [Fix], complaint: String?) {
+) -> (fixes: [Fix], obstacle: GPSDFault?) {
     var (splitter, session) = (LineSplitter(), fresh)
     var fixes: [Fix] = []
     for from in stride(from: 0, to: input.count, by: pieceLength) {
@@ -40,7 +40,7 @@ private func read(
         }
     }
     session.finish { fixes.append($0) }
-    return (fixes, session.complaint)
+    return (fixes, session.obstacle)
 }
 
 /// Pauses between the pieces: fixes may differ, traps may not come.
