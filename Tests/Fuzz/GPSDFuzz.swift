@@ -21,9 +21,9 @@ public func fuzzGPSD(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let whole = read(input, pieceLength: input.count, session)
     let cut = read(input, pieceLength: Int(first % 64) + 1, session)
     precondition(whole.fixes == cut.fixes, "cutting changed the fixes")
-    precondition(whole.complaint == cut.complaint, "cutting changed the complaint")
+    precondition(whole.obstacle == cut.obstacle, "cutting changed the obstacle")
     precondition(whole.fixes.allSatisfy(isPossible), "an impossible fix")
-    precondition((whole.complaint ?? "").count < 4096, "a complaint without end")
+    precondition("\(String(describing: whole.obstacle))".utf8.count < 8192, "an obstacle without end")
     exerciseLiveLine(input, pieceLength: Int(first % 64) + 1, session)
     return 0
 }
