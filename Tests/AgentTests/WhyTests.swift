@@ -211,6 +211,15 @@ import WaypostTestSupport
         #expect(codes() == [])
     }
 
+    /// Two warnings may share a code; the end of one leaves the other.
+    @Test(arguments: OutboxWarning.allCases) func endsEachWarningOfTheOutboxAlone(warning: OutboxWarning) {
+        let (monitor, _) = Self.monitor([(0, .fix(Self.fix)), (0, Self.delivered)], until: 0)
+        for each in OutboxWarning.allCases { monitor.raise(Condition(each.code, "\(each)"), on: each.topic) }
+        monitor.clear(warning.topic)
+        let left = monitor.snapshot.conditions.visible(at: .zero).map(\.condition.cause.description)
+        #expect(Set(left) == Set(OutboxWarning.allCases.filter { $0 != warning }.map { "\($0)" }))
+    }
+
     /// An outage of minutes is a reason for a supervisor to look, a moment isn't.
     @Test(
         arguments: [

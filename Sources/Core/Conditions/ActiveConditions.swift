@@ -22,6 +22,8 @@ package struct ActiveConditions: Sendable {
         case delivery
         /// The time since the last delivery.
         case silence
+        /// A program that keeps the outbox's log from starting over.
+        case logReader
         /// A condition that stands alone.
         case one(ConditionCode)
     }
@@ -195,7 +197,7 @@ extension ActiveConditions.Topic {
         switch self {
         case .fixes: [.receiver, .rejections]
         case .silence: [.delivery, .reading, .storing]
-        case .receiver, .rejections, .storing, .reading, .renewal, .delivery, .one: []
+        case .receiver, .rejections, .storing, .reading, .renewal, .delivery, .logReader, .one: []
         }
     }
 
@@ -213,7 +215,7 @@ extension ActiveConditions.Topic {
         case .renewal: "token renewed again"
         case .delivery, .silence: "delivery works again"
         case .one(.privateMode): "private mode off"
-        case .one: "no longer: \(text: code.title)"
+        case .logReader, .one: "no longer: \(text: code.title)"
         }
     }
 

@@ -275,11 +275,10 @@ extension Configuration {
         var outbox = outbox
         outbox.reportRecovery = { parts.log.write(.error, "\($0)") }
         outbox.reportWarning = { warning, cause in
-            let code = ConditionCode(warning)
-            parts.monitor.raise(
-                Condition(code, ReportedText(cause, limit: ReportedText.longestSentence)), on: .one(code))
+            let cause = ReportedText(cause, limit: ReportedText.longestSentence)
+            parts.monitor.raise(Condition(warning.code, cause), on: warning.topic)
         }
-        outbox.reportWarningEnd = { warning, _ in parts.monitor.clear(.one(ConditionCode(warning))) }
+        outbox.reportWarningEnd = { warning, _ in parts.monitor.clear(warning.topic) }
         outbox.uptime = { parts.clock.now }
         let owner = OutboxVehicle(besideOutbox: outbox.path)
         outbox.admit = { [vehicle] ledger throws(OutboxError) in
@@ -289,16 +288,16 @@ extension Configuration {
     }
 }
 
-extension ConditionCode {
-    /// The condition that a warning of the outbox is.
-    fileprivate init(_ warning: OutboxWarning) {
-        self =
-            switch warning {
-            case .olderStore: .outboxTooOld
-            case .removedLog: .outboxLogRemoved
-            case .longLog: .outboxLogTooLong
-            case .noReserve: .outboxWithoutReserve
-            case .pinnedLog: .outboxLogTooLong
-            }
+extension OutboxWarning {
+    var code: ConditionCode {
+        switch self {
+        case .olderStore: .outboxTooOld
+        case .removedLog: .outboxLogRemoved
+        case .longLog, .pinnedLog: .outboxLogTooLong
+        case .noReserve: .outboxWithoutReserve
+        }
     }
+
+    /// Each warning has a topic of its own, so that the end of one leaves the others active.
+    var topic: ActiveConditions.Topic { self == .pinnedLog ? .logReader : .one(code) }
 }
