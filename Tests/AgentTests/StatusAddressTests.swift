@@ -43,6 +43,7 @@ import WaypostTestSupport
         #expect(await RawExchange.get("/", from: address).body.hasPrefix("<!doctype html>"))
         let page = try JSONValue(parsing: Array(await RawExchange.get("/page.json", from: address).body.utf8))
         #expect(page["verdict"]?["kind"]?.stringValue == "well")
+        #expect(page["verdict"]?["paragraphs"]?[0]?[0]?["text"]?.stringValue == "All is well")
         #expect(page["minutes"]?[59]?[0]?.integerValue == 1 || page["minutes"]?[58]?[0]?.integerValue == 1)
         #expect(
             page["events"]?.arrayValue?.contains { $0["text"]?.stringValue?.contains("is delivered") == true } == true)
