@@ -58,7 +58,7 @@ package final class ScriptedAuthorization: VehicleAuthorization {
 }
 
 extension MissingPermit {
-    /// What a provider's own message makes of it.
+    /// A fault with a provider's own message.
     package init(_ cause: Cause, _ message: String, retryAfter: Duration? = nil) {
         self.init(cause, TokenFault.reported(.unavailable, ReportedText(message)), retryAfter: retryAfter)
     }

@@ -21,7 +21,7 @@ package struct Condition: Sendable, Hashable {
     package let facts: Facts
     /// Why, in one sentence without a full stop.
     package let cause: ReportedText
-    /// What to do about this cause; the code's remedy if the cause has none.
+    /// The remedy for this cause; the code's remedy if the cause has none.
     package let remedy: ReportedText
 
     package init(_ code: ConditionCode, _ cause: ReportedText, facts: Facts = .none) {

@@ -222,7 +222,7 @@ package enum ClaimFault: Sendable, Hashable {
     case misspelled(ReportedText, claim: String)
     /// It names no vehicle, trip or shipment.
     case noSubject(claim: String)
-    /// It names the vehicle with its whole path.
+    /// The claim names the vehicle with its whole path.
     case wholePath
     /// It names the vehicle in other upper and lower case.
     case otherCase(ReportedText)

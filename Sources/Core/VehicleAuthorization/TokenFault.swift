@@ -249,7 +249,7 @@ package enum ProgramFault: Sendable, Hashable {
     case empty(String)
     case byteOrderMark(String)
     case noInterpreter(String)
-    /// It has the line ends of Windows.
+    /// The program has the line ends of Windows.
     case carriageReturn(String)
     case interpreterMissing(String, ReportedText)
     /// `env` doesn't find the interpreter in the given directories.

@@ -13,7 +13,7 @@ protocol ReceiverEndpoint: Sendable {
     /// Opens the line; may block, but not once `stop` is signalled.
     func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine
 
-    /// What is wrong with a line that has brought no sentence for `limit`.
+    /// Returns the fault of a line that has brought no sentence for `limit`.
     func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault
 
     /// Tells when a line that is not there may have come back; `nil` where nothing does.

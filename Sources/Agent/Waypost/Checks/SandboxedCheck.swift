@@ -6,11 +6,11 @@ package enum SandboxedCheck {
 
     /// Where the checks run.
     package enum Place: Sendable, Hashable {
-        /// In this process, which is in the sandbox.
+        /// This process, which is in the sandbox.
         case here
-        /// In this process, outside of the sandbox, for the reason given.
+        /// This process, which is outside of the sandbox for the given reason.
         case outside(String)
-        /// In another process, started by this command.
+        /// Another process, started by this command.
         case sandbox(command: [String])
     }
 

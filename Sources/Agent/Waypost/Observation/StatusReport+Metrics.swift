@@ -15,7 +15,7 @@ package enum MetricsProfile: String, Sendable {
         self.init(rawValue: name ?? "full")
     }
 
-    /// What the alerts need of a vehicle.
+    /// The families that the alerts of a fleet use.
     private static let fleetFamilies: Set = [
         "build_info", "uptime_seconds", "seconds_since_fix", "seconds_since_delivery", "private_mode", "updates",
         "oldest_pending_seconds", "token_seconds_left", "condition",

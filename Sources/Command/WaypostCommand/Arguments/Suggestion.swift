@@ -11,7 +11,7 @@ enum Suggestion {
         "validate": "check", "decode": "fixes",
     ]
 
-    /// For `word` in the place of a command.
+    /// Returns the suggestion for `word` in the place of a command.
     static func command(for word: String) -> String {
         if word.hasPrefix("--") {
             return "; the command comes first, as in waypost run --config FILE"
@@ -19,7 +19,7 @@ enum Suggestion {
         return nearest(to: word, among: CommandCatalog.commands.map(\.name), otherCommands)
     }
 
-    /// For `word` in the place of an option of `command`.
+    /// Returns the suggestion for `word` in the place of an option of `command`.
     static func option(for word: String, of command: CommandSpec) -> String {
         if ["-v", "--verbose"].contains(word) { return "; how much is logged is \"log.level\" of the configuration" }
         let guess = nearest(to: word, among: command.options.map(\.name), ["-c": "--config"])
@@ -30,7 +30,7 @@ enum Suggestion {
         return key.map { "; that is \($0) of the configuration, the file behind --config" } ?? ""
     }
 
-    /// For `word`, given to `command`, which accepts options only.
+    /// Returns the suggestion for `word`, an operand of `command`, which accepts options only.
     static func operand(_ word: String, of command: CommandSpec) -> String {
         let option =
             word.hasSuffix(".json") && command.options.contains { $0.name == "--config" }
@@ -38,7 +38,7 @@ enum Suggestion {
         return option.map { question("\(command.name) \($0) \(word)") } ?? ""
     }
 
-    /// For `word` if one of `choices` is required.
+    /// Returns the suggestion for `word` if one of `choices` is required.
     static func choice(_ word: String, among choices: [String]) -> String { nearest(to: word, among: choices) }
 
     static func question(_ guess: String) -> String { "; did you mean \(guess)?" }

@@ -48,7 +48,7 @@ extension MissingPermit {
 }
 
 extension AuthorizationError: CustomStringConvertible {
-    /// What failed, on which value, and what to do. There is no token or credential in it.
+    /// The failure, its value and the remedy, without any token or credential.
     public var description: String { fault.wording.sentence.description }
 }
 

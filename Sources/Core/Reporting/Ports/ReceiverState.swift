@@ -149,7 +149,7 @@ package enum OtherSpeaker: Sendable, Hashable, CaseIterable {
     case nmeaServer
 }
 
-/// What keeps gpsd from giving fixes.
+/// A reason why gpsd gives no fixes.
 package enum GPSDFault: Sendable, Hashable {
     case requestRejected(ReportedText)
     case deviceLost(ReportedText)
