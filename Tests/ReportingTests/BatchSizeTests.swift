@@ -39,7 +39,7 @@ import Testing
     @Test func growToALightBatchHoweverLongTheyTake() {
         var size = BatchSize(maximum: 50)
         size.foundRejectedUpdate()
-        size.rejected(past: 2, least: 1)
+        size.rejected(past: 2, minimum: 1)
         size.foundRejectedUpdate()
         let limits = [8000, 9000, 6000, 9000].map { took in
             size.delivered(past: size.limit, took: .milliseconds(took))
@@ -76,7 +76,7 @@ import Testing
                 size.delivered(past: size.limit, took: .milliseconds(10))
             } else {
                 refusals.append(request)
-                size.rejected(past: size.limit, least: 0)
+                size.rejected(past: size.limit, minimum: 0)
             }
         }
         #expect((28...30).contains(size.limit))
@@ -89,8 +89,8 @@ import Testing
         for _ in 0..<5 { size.delivered(past: size.limit, took: .zero) }
         size.startAgain()
         #expect(size.limit == 8)
-        size.held()
-        size.held()
+        size.startProbing()
+        size.startProbing()
         #expect(size.limit == 0)
         size.delivered(past: 0, took: .zero)
         #expect(size.limit == 8)

@@ -80,7 +80,7 @@ import WaypostTestSupport
             group.addTask { await reporter.deliver() }
             for second in 1...20 {
                 try await accept(second...second)
-                await reporter.receive(.accepted(nil))
+                await reporter.receive(.updateStored(nil))
                 for await event in observer.stream { if case .delivered = event { break } }
                 // Time to begin another sleep, for a loop that would.
                 for _ in 0..<1000 where clock.sleepCount < second { await Task.yield() }
@@ -281,7 +281,7 @@ import WaypostTestSupport
         var events = observer.stream.makeAsyncIterator()
         for second in 1...3 {
             while let event = await events.next() { if case .waiting = event { break } }
-            await reporter.receive(.offered(LocationUpdate(.sample(Double(second))), overrulingStored: false))
+            await reporter.receive(.updateNotStored(LocationUpdate(.sample(Double(second))), overrulesStored: false))
             while let event = await events.next() { if case .delivered = event { break } }
         }
         #expect(transport.requests.count == 3)

@@ -17,7 +17,7 @@ import WaypostTestSupport
     func leavesAZoneOnlyBeyondItsBorder(meters: [Double], told: [Bool]) {
         var mode = PrivateMode(zones: Self.zones)
         var seen: [Bool] = []
-        for meters in meters { seen.append(mode.tells(.sample(0, north: meters, accuracy: 5))) }
+        for meters in meters { seen.append(mode.mayDisclose(.sample(0, north: meters, accuracy: 5))) }
         #expect(seen == told)
     }
 
@@ -25,10 +25,10 @@ import WaypostTestSupport
     @Test(arguments: [(1, 112), (40, 142), (5000, 202), (nil, 127)] as [(Double?, Double)])
     func takesTheErrorOfAFixIntoAccount(accuracy: Double?, meters: Double) {
         var mode = PrivateMode(zones: Self.zones)
-        _ = mode.tells(.sample(0, accuracy: accuracy))
-        let isToldAtTheBorder = mode.tells(.sample(0, north: meters - 4, accuracy: accuracy))
+        _ = mode.mayDisclose(.sample(0, accuracy: accuracy))
+        let isToldAtTheBorder = mode.mayDisclose(.sample(0, north: meters - 4, accuracy: accuracy))
         #expect(!isToldAtTheBorder)
-        let isToldBeyond = mode.tells(.sample(0, north: meters, accuracy: accuracy))
+        let isToldBeyond = mode.mayDisclose(.sample(0, north: meters, accuracy: accuracy))
         #expect(isToldBeyond)
     }
 
@@ -39,7 +39,7 @@ import WaypostTestSupport
         for isOn in [false, true, true, false, false, true] {
             mode.observe(isSwitchedOn: isOn)
             #expect(mode.isPrivate == isOn)
-            told.append(mode.tells(.sample(0)))
+            told.append(mode.mayDisclose(.sample(0)))
         }
         #expect(told == [true, false, false, false, true, false])
     }
@@ -52,12 +52,12 @@ import WaypostTestSupport
         ] as [(Int, [Bool])])
     func takesATimeInWhichNobodyLookedForPrivate(milliseconds: Int, expected: [Bool]) {
         var mode = PrivateMode(zones: [])
-        mode.observe(isSwitchedOn: false, at: .seconds(10), isWatched: true)
+        mode.observe(isSwitchedOn: false, at: .seconds(10), isPolled: true)
         var told: [Bool] = []
         for after in [0, 999, 1000] {
             let now = Duration.seconds(10) + .milliseconds(milliseconds + after)
             mode.observe(isSwitchedOn: false, at: now)
-            told.append(mode.tells(.sample(0), at: now))
+            told.append(mode.mayDisclose(.sample(0), at: now))
         }
         #expect(told == expected)
         #expect(!mode.isPrivate)
@@ -68,7 +68,7 @@ import WaypostTestSupport
         var mode = PrivateMode(zones: [])
         for second in [0, 10, 100] {
             mode.observe(isSwitchedOn: false, at: .seconds(second))
-            let isTold = mode.tells(.sample(0), at: .seconds(second))
+            let isTold = mode.mayDisclose(.sample(0), at: .seconds(second))
             #expect(isTold)
         }
     }
@@ -76,10 +76,10 @@ import WaypostTestSupport
     /// A glitch neither makes it private nor ends that, and tells nothing of a zone.
     @Test func learnsNothingOfAFixThatIsNotAccepted() {
         var mode = PrivateMode(zones: Self.zones)
-        var told = [mode.tells(.sample(0), isAccepted: false)]
+        var told = [mode.mayDisclose(.sample(0), isAccepted: false)]
         #expect(!mode.isPrivate)
-        told.append(mode.tells(.sample(0)))
-        told.append(mode.tells(.sample(0, north: 5000), isAccepted: false))
+        told.append(mode.mayDisclose(.sample(0)))
+        told.append(mode.mayDisclose(.sample(0, north: 5000), isAccepted: false))
         #expect(mode.isPrivate)
         #expect(told == [false, false, false])
     }
@@ -87,10 +87,10 @@ import WaypostTestSupport
     @Test func staysPrivateInAZoneWhenItIsSwitchedOff() {
         var mode = PrivateMode(zones: Self.zones)
         mode.observe(isSwitchedOn: true)
-        _ = mode.tells(.sample(0))
+        _ = mode.mayDisclose(.sample(0))
         mode.observe(isSwitchedOn: false)
         #expect(mode.isPrivate, "until a fix says where it is")
-        let told = [mode.tells(.sample(1, north: 9000)), mode.tells(.sample(2, north: 9000))]
+        let told = [mode.mayDisclose(.sample(1, north: 9000)), mode.mayDisclose(.sample(2, north: 9000))]
         #expect(told == [false, true])
     }
 
@@ -98,9 +98,9 @@ import WaypostTestSupport
     @Test func mayBeInAZoneUntilAFixIsAccepted() {
         var mode = PrivateMode(zones: Self.zones)
         var may = [mode.mayBeInZone]
-        _ = mode.tells(.sample(0), isAccepted: false)
+        _ = mode.mayDisclose(.sample(0), isAccepted: false)
         may.append(mode.mayBeInZone)
-        _ = mode.tells(.sample(0, north: 9000))
+        _ = mode.mayDisclose(.sample(0, north: 9000))
         may.append(mode.mayBeInZone)
         #expect(may == [true, true, false])
         #expect(!PrivateMode(zones: []).mayBeInZone)

@@ -22,7 +22,7 @@ import WaypostTestSupport
 
     private func deliver(_ upload: UploadStateDriver) {
         upload.take(.answered(DeliveryResult(.delivered)))
-        if case .acknowledge? = upload.action { upload.take(.noted(nil)) }
+        if case .acknowledge? = upload.action { upload.take(.resultRecorded(nil)) }
     }
 
     @Test func tellFirstThatItIsOffline() {
@@ -62,7 +62,7 @@ import WaypostTestSupport
 
     /// It waits for the pace that the server has asked for, also where a heartbeat is overdue.
     @Test func tellItNoSoonerThanTheServerTakesAnything() {
-        upload.take(.accepted(nil))
+        upload.take(.updateStored(nil))
         upload.send(Self.waiting)
         upload.take(.answered(DeliveryResult(.throttled(.sample(""), after: nil))), jitter: 0)
         upload.now += .seconds(58)
@@ -109,14 +109,14 @@ import WaypostTestSupport
             upload.take(.outboxRead(batch, newest: newest))
             #expect(upload.action == .wait)
         }
-        upload.take(.accepted(nil))
+        upload.take(.updateStored(nil))
         #expect(upload.send(Self.repetition) == Self.repetition)
         #expect(upload.state.presence == .online)
     }
 
     /// The exchange in progress says that it is online, and comes first.
     @Test func tellItAfterWhatIsOnItsWay() {
-        upload.take(.accepted(nil))
+        upload.take(.updateStored(nil))
         upload.send(Self.waiting)
         upload.take(.privateModeBegan)
         guard case .send? = upload.action else { return #expect(Bool(false), "\(String(describing: upload.action))") }
@@ -126,7 +126,7 @@ import WaypostTestSupport
 
     /// A batch for which a token is fetched would say that it is online.
     @Test func tellItBeforeWhatWaitsForItsToken() {
-        upload.take(.accepted(nil))
+        upload.take(.updateStored(nil))
         upload.take(.outboxRead(Self.waiting, newest: nil))
         #expect(upload.action == .prepare)
         upload.take(.privateModeBegan)
@@ -148,7 +148,7 @@ import WaypostTestSupport
     }
 
     @Test func repeatNothingFromMemoryEither() {
-        upload.take(.offered(Self.newest.update, overrulingStored: false))
+        upload.take(.updateNotStored(Self.newest.update, overrulesStored: false))
         upload.take(.privateModeBegan)
         upload.take(.outboxRead(nil, newest: nil))
         upload.take(.announced(.delivered))
@@ -192,7 +192,7 @@ import WaypostTestSupport
     }
 
     /// The newest goes alone in the end, so that each rejection finds an update.
-    @Test(arguments: [.unknown, .inForce(owesOffline: false)] as [UploadPrivacy])
+    @Test(arguments: [.unknown, .on(owesOffline: false)] as [UploadPrivacy])
     func findTheUpdateThatIsRejected(privacy: UploadPrivacy) throws {
         let upload = UploadStateDriver(privacy: privacy)
         var sent: [Int] = []
@@ -247,7 +247,7 @@ import WaypostTestSupport
         upload.now += .seconds(100)
         upload.take(.outboxRead(nil, newest: Self.newest))
         #expect(upload.action == .wait)
-        upload.take(.accepted(nil))
+        upload.take(.updateStored(nil))
         #expect(upload.send(Self.waiting) == Self.waiting)
         #expect(upload.state.presence == .online)
     }

@@ -68,13 +68,13 @@ import WaypostTestSupport
         await outbox.failAppends(with: OutboxError(.busy, "locked"))
         for second in 0..<25 { await reporter.take(.fix(.sample(Double(second)))) }
         #expect(try await outbox.ledger().accepted == 0)
-        await reporter.storeAgain()
+        await reporter.retryStoring()
         #expect(try await outbox.ledger().accepted == 0)
         await outbox.failAppends(with: nil)
         if hasFix {
             for second in 25..<31 { await reporter.take(.fix(.sample(Double(second)))) }
         } else {
-            await reporter.storeAgain()
+            await reporter.retryStoring()
         }
         let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 10, withBacklog: true))
         let expected: [Double] = hasFix ? [0, 10, 20, 30] : [0, 10, 20]
@@ -115,7 +115,7 @@ import WaypostTestSupport
         #expect(observer.events.count { if case .notStored = $0 { true } else { false } } == 1)
         await slow.failAppends(with: nil)
         for _ in 0..<2 { open.yield() }
-        await reporter.storeAgain()
+        await reporter.retryStoring()
         #expect(await slow.appends.map { $0.map(\.timeOfFix) } == [0, 0, 60].map { [Fix.sample($0).timeOfFix] })
         #expect(try await slow.ledger() == Ledger(accepted: 2, pending: 2))
     }
@@ -126,7 +126,7 @@ import WaypostTestSupport
         await outbox.failAppends(with: OutboxError(.busy, "locked"))
         for minute in 0..<1100 { await reporter.take(.fix(.sample(Double(minute * 60)))) }
         await outbox.failAppends(with: nil)
-        await reporter.storeAgain()
+        await reporter.retryStoring()
         #expect(try await outbox.ledger() == Ledger(accepted: 1024, pending: 1024))
         #expect(try await outbox.newest()?.update.timeOfFix == Fix.sample(1099 * 60).timeOfFix)
     }
@@ -135,14 +135,14 @@ import WaypostTestSupport
     @Test func tellsNothingOfATimeInWhichItWasFrozen() async throws {
         let clock = ManualClock()
         let reporter = try reporter(clock: clock, privateSwitch: { false })
-        await reporter.lookAtSwitch(isWatching: true)
+        await reporter.readPrivateSwitch(isPolled: true)
         await reporter.take(.fix(.sample(0)))
         clock.advance(by: .seconds(20))
         await reporter.take(.fix(.sample(19.6)))
         #expect(try await outbox.ledger().accepted == 1)
         #expect(observer.events.last == .withheld)
         clock.advance(by: .seconds(1))
-        await reporter.lookAtSwitch(isWatching: true)
+        await reporter.readPrivateSwitch(isPolled: true)
         await reporter.take(.fix(.sample(21)))
         #expect(try await outbox.ledger().accepted == 2)
     }
@@ -195,7 +195,7 @@ import WaypostTestSupport
         let reporter = try reporter()
         async let delivering: Void = reporter.deliver()
         for await event in observer.stream { if case .idle = event { break } }
-        await reporter.receive(.noted(nil))
+        await reporter.receive(.resultRecorded(nil))
         await reporter.take(.fix(.sample(0)))
         await reporter.finishWhenEmpty()
         await delivering

@@ -59,7 +59,7 @@ import WaypostTestSupport
         let failed = state.handle(.appendFailed(Self.full), at: .zero, jitter: 1)
         #expect(failed.reports.first == .notStored(LocationUpdate(.sample(0)), Self.full))
         #expect(failed.append == nil && failed.delivery == .readOutbox(Self.request))
-        #expect(state.handle(.storeAgain, at: .seconds(2), jitter: 1).append?.updates == first.updates)
+        #expect(state.handle(.retryStoring, at: .seconds(2), jitter: 1).append?.updates == first.updates)
     }
 
     /// The outbox doesn't answer: the newest updates wait, and each older one that is dropped is reported.
@@ -79,12 +79,12 @@ import WaypostTestSupport
 
     @Test func storesNothingOfAPrivateVehicle() {
         var state = Self.state()
-        let isPrivate = ReportingState.Event.switchSeen(isOn: true, isThere: true, isWatched: true)
+        let isPrivate = ReportingState.Event.switchRead(isOn: true, exists: true, isPolled: true)
         let began = state.handle(isPrivate, at: .zero, jitter: 1)
         #expect(began.reports.first == .privateModeBegan && began.delivery == .announce(.offline))
         let step = Self.take(1, by: &state)
         #expect(step.reports == [.withheld] && step.append == nil)
-        #expect(state.handle(.storeAgain, at: .seconds(2), jitter: 1).append == nil)
+        #expect(state.handle(.retryStoring, at: .seconds(2), jitter: 1).append == nil)
     }
 
     /// An answer to no append is a bug, and changes nothing.

@@ -95,7 +95,7 @@ import WaypostTestSupport
                         newest = StoredUpdate(sequence: Int64(10_000 + fixes), update: update)
                         pending += [newest].compactMap(\.self)
                         let isWait = upload.action == .wait
-                        upload.take(.accepted(nil))
+                        upload.take(.updateStored(nil))
                         if isWait { actionSince = now }
                     }
                     fixes += 1
@@ -127,7 +127,7 @@ import WaypostTestSupport
                                 : .lost(.timedOut, "no answer"), at: now)
                     case .acknowledge(let batch, _)?:
                         pending.removeAll { batch.pending.contains($0) }
-                        take(.noted(nil), at: now)
+                        take(.resultRecorded(nil), at: now)
                     case .wait?:
                         guard let due = upload.state.dueAt, due <= upload.now else { break steps }
                         take(.timeReached, at: now)

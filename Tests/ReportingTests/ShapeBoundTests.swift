@@ -147,6 +147,6 @@ import TimeAndChance
         }
         #expect(most <= 3 * 256)
         #expect(shape.isFull)
-        #expect(shape.take().count <= ShapePoints.most)
+        #expect(shape.take().count <= ShapePoints.maximumPoints)
     }
 }

@@ -33,7 +33,7 @@ import WaypostTestSupport
                 newest = .sample(newest.sequence + 10)
                 pending.append(newest)
                 nextPosition += interval
-                upload.take(.accepted(nil))
+                upload.take(.updateStored(nil))
             }
             switch upload.action {
             case nil: upload.take(.started)
@@ -60,7 +60,7 @@ import WaypostTestSupport
                 let delivered = Set(batch.pending.map(\.sequence))
                 pending.removeAll { delivered.contains($0.sequence) }
                 if (pending.first?.sequence ?? .max) > backlog { course.drained = upload.now }
-                upload.take(.noted(nil))
+                upload.take(.resultRecorded(nil))
             case .wait?:
                 let due = upload.state.dueAt ?? nextPosition
                 upload.now = max(upload.now, min(due, nextPosition))

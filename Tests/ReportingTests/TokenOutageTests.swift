@@ -40,7 +40,7 @@ import WaypostTestSupport
                 try #require(second < 3600, "nothing is delivered any more")
                 if second > 0, second.isMultiple(of: 10) {
                     try await accept(second)
-                    await reporter.receive(.accepted(nil))
+                    await reporter.receive(.updateStored(nil))
                 }
                 try await settle()
                 clock.advance(by: .seconds(1))

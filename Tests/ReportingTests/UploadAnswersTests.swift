@@ -77,7 +77,7 @@ import WaypostTestSupport
                 continue
             }
             _ = upload.receive(outcome, to: batch, jitter: jitter)
-            if case .tell? = upload.course { upload.take(.noted(nil)) }
+            if case .tell? = upload.course { upload.take(.resultRecorded(nil)) }
             #expect(upload.course == course, "\(outcome)")
         }
     }
@@ -247,7 +247,7 @@ import WaypostTestSupport
         // Twenty seconds apart by now, and half of that after each that is taken.
         for seconds in [10, 5] {
             #expect(upload.receive(.delivered, to: batch, jitter: 0) == Self.acknowledged(batch))
-            upload.take(.noted(nil))
+            upload.take(.resultRecorded(nil))
             upload.take(.outboxRead(batch, newest: nil))
             #expect(upload.course == .wait(.seconds(seconds)))
         }

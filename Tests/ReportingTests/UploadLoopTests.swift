@@ -54,7 +54,7 @@ import WaypostTestSupport
 
     private static let outboxFails = UploadEvent.outboxFailed(OutboxError(.unusable, "read-only"))
     private static let unavailable = UploadEvent.notPrepared(.noPermit(MissingPermit(.unavailable, "issuer down")))
-    private static let offered = UploadEvent.offered(StoredUpdate.sample(2000).update, overrulingStored: false)
+    private static let offered = UploadEvent.updateNotStored(StoredUpdate.sample(2000).update, overrulesStored: false)
 
     /// From the start to an exchange with `batch` at second 1.
     private static func exchanging(_ batch: UploadBatch) -> [Row] {
@@ -72,15 +72,15 @@ import WaypostTestSupport
                 Row(0, found(light), .prepare),
                 Row(1, .prepared, send(light)),
                 Row(2, answered(.delivered), .acknowledge(light)),
-                Row(2, .noted(nil), read(8)),
+                Row(2, .resultRecorded(nil), read(8)),
                 Row(2, found(nil, newest: light.stored), .wait, due: 62),
-                Row(10, .accepted(nil), read(8)),
+                Row(10, .updateStored(nil), read(8)),
             ]),
         Table(
             "a heartbeat",
             exchanging(light) + [
                 Row(2, answered(.delivered), .acknowledge(light)),
-                Row(2, .noted(nil), read(8)),
+                Row(2, .resultRecorded(nil), read(8)),
                 Row(2, found(nil, newest: light.stored), .wait, due: 62),
                 Row(61, .timeReached, nil, due: 62),
                 Row(62, .timeReached, read(8)),
@@ -102,9 +102,9 @@ import WaypostTestSupport
         Table(
             "what comes while the outbox is read is not waited past",
             [
-                Row(0, .accepted(nil), nil),
+                Row(0, .updateStored(nil), nil),
                 Row(0, .started, read(8)),
-                Row(0, .accepted(nil), nil),
+                Row(0, .updateStored(nil), nil),
                 Row(0, found(nil), read(8)),
                 Row(0, found(nil), .wait, due: 60),
             ]),
@@ -116,9 +116,9 @@ import WaypostTestSupport
                 Row(0, found(light), .prepare),
                 Row(0, .prepared, send(light)),
                 Row(1, answered(.delivered), .acknowledge(light)),
-                Row(1, .noted(nil), read(8)),
+                Row(1, .resultRecorded(nil), read(8)),
                 Row(1, found(nil), .finish),
-                Row(2, .accepted(nil), nil),
+                Row(2, .updateStored(nil), nil),
                 Row(2, .networkReturned, nil),
             ]),
         Table(
@@ -126,7 +126,7 @@ import WaypostTestSupport
             [
                 Row(0, .finishWhenEmpty, nil),
                 Row(0, .started, read(8)),
-                Row(0, .accepted(nil), nil),
+                Row(0, .updateStored(nil), nil),
                 Row(0, found(nil), read(8)),
                 Row(0, found(light), .prepare),
             ]),
@@ -142,13 +142,13 @@ import WaypostTestSupport
             "a backlog keeps its pace, the live position does not wait", backlogUpdatesPerSecond: 0.5,
             exchanging(light) + [
                 Row(2, answered(.delivered), .acknowledge(light)),
-                Row(2, .noted(nil), read(8, withBacklog: false)),
+                Row(2, .resultRecorded(nil), read(8, withBacklog: false)),
                 Row(2, found(repetition), .wait, due: 11),
-                Row(5, .accepted(nil), read(8, withBacklog: false)),
+                Row(5, .updateStored(nil), read(8, withBacklog: false)),
                 Row(5, found(.sample(past: 0)), .prepare),
                 Row(5, .prepared, send(.sample(past: 0), 4)),
                 Row(6, answered(.delivered), .acknowledge(.sample(past: 0))),
-                Row(6, .noted(nil), read(8, withBacklog: false)),
+                Row(6, .resultRecorded(nil), read(8, withBacklog: false)),
                 Row(6, found(repetition), .wait, due: 11),
                 Row(11, .timeReached, read(8)),
             ]),
@@ -156,16 +156,16 @@ import WaypostTestSupport
             "everything wider apart after a 429",
             exchanging(light) + [
                 Row(2, answered(.throttled(.sample("429"), after: nil)), .wait, due: 7),
-                Row(3, .accepted(nil), nil, due: 7),
+                Row(3, .updateStored(nil), nil, due: 7),
                 Row(3, .networkReturned, nil, due: 7),
                 Row(7, .timeReached, read(8)),
                 Row(7, found(light), .prepare),
                 Row(7, .prepared, send(light, 6)),
                 Row(8, answered(.delivered), .acknowledge(light)),
-                Row(8, .noted(nil), read(8)),
+                Row(8, .resultRecorded(nil), read(8)),
                 // Half of the interval, since the last upload.
                 Row(8, found(light), .wait, due: 9.5),
-                Row(9, .accepted(nil), read(8)),
+                Row(9, .updateStored(nil), read(8)),
                 Row(9, found(light), .wait, due: 9.5),
             ]),
     ]
@@ -187,7 +187,7 @@ import WaypostTestSupport
     /// From there to an exchange with what was accepted at second 5.
     private static let sendingAccepted =
         empty() + [
-            Row(5, .accepted(next(light)), .prepare),
+            Row(5, .updateStored(next(light)), .prepare),
             Row(5, .prepared, send(light)),
         ]
 
@@ -197,20 +197,20 @@ import WaypostTestSupport
             "what is accepted while nothing is pending goes out as it is",
             sendingAccepted + [
                 Row(6, answered(.delivered), .acknowledge(light)),
-                Row(6, .noted(next(nil)), .wait, due: 66),
-                Row(15, .accepted(next(alone(1001))), .prepare),
+                Row(6, .resultRecorded(next(nil)), .wait, due: 66),
+                Row(15, .updateStored(next(alone(1001))), .prepare),
                 Row(15, .prepared, send(alone(1001))),
                 Row(16, answered(.delivered), .acknowledge(alone(1001))),
                 // While it is noted, too; the answer may not have it.
-                Row(16, .accepted(next(alone(1002))), nil),
-                Row(16, .noted(next(nil, newest: 1001)), read(8)),
+                Row(16, .updateStored(next(alone(1002))), nil),
+                Row(16, .resultRecorded(next(nil, newest: 1001)), read(8)),
             ]),
         Table(
             "an acknowledgement answers what is next",
             sendingAccepted + [
-                Row(6, .accepted(next(alone(1001))), nil, due: 9),
+                Row(6, .updateStored(next(alone(1001))), nil, due: 9),
                 Row(7, answered(.delivered), .acknowledge(light)),
-                Row(7, .noted(next(alone(1001))), .prepare),
+                Row(7, .resultRecorded(next(alone(1001))), .prepare),
                 Row(7, .prepared, send(alone(1001))),
             ]),
         Table(
@@ -223,16 +223,16 @@ import WaypostTestSupport
             "it is asked where one came while it was read",
             [
                 Row(0, .started, read(8)),
-                Row(0, .accepted(next(light)), nil),
+                Row(0, .updateStored(next(light)), nil),
                 Row(0, found(nil, newest: .sample(999)), read(8)),
                 Row(0, found(light), .prepare),
             ]),
-        Table("it is asked if the append has not answered", empty() + [Row(5, .accepted(nil), read(8))]),
+        Table("it is asked if the append has not answered", empty() + [Row(5, .updateStored(nil), read(8))]),
         Table(
             "it is asked if the acknowledgement has not answered",
             sendingAccepted + [
                 Row(6, answered(.delivered), .acknowledge(light)),
-                Row(6, .noted(nil), read(8)),
+                Row(6, .resultRecorded(nil), read(8)),
             ]),
         Table(
             "it is asked for half of what was rejected",
@@ -240,10 +240,10 @@ import WaypostTestSupport
         Table(
             "it is asked behind an update that is quarantined",
             empty() + [
-                Row(5, .accepted(next(alone(1000))), .prepare),
+                Row(5, .updateStored(next(alone(1000))), .prepare),
                 Row(5, .prepared, send(alone(1000))),
                 Row(6, answered(.rejected(.sample("400"))), .quarantine(.sample(1000), reason: "400")),
-                Row(6, .noted(nil), read(8)),
+                Row(6, .resultRecorded(nil), read(8)),
             ]),
         Table(
             "it is asked after it has failed",
@@ -266,7 +266,7 @@ import WaypostTestSupport
             sendingAccepted + [
                 Row(6, answered(.delivered), .acknowledge(light)),
                 Row(6, .privateModeBegan, nil),
-                Row(6, .noted(next(alone(1001))), .announce(.offline)),
+                Row(6, .resultRecorded(next(alone(1001))), .announce(.offline)),
             ]),
         Table(
             "an end, while nothing is pending",
@@ -284,13 +284,13 @@ import WaypostTestSupport
             [
                 Row(0, .started, read(8)),
                 Row(0, found(light), .prepare),
-                Row(10, .accepted(nil), nil),
+                Row(10, .updateStored(nil), nil),
                 Row(12, .prepared, read(8)),
                 // Accepted while it is read: that is as soon as can be.
-                Row(12, .accepted(nil), nil),
+                Row(12, .updateStored(nil), nil),
                 Row(12, found(newer(2000)), send(newer(2000)), due: 15),
                 Row(13, answered(.delivered), .acknowledge(newer(2000))),
-                Row(13, .noted(nil), read(8)),
+                Row(13, .resultRecorded(nil), read(8)),
             ]),
         Table(
             "also from memory, when the outbox cannot be read by then",
@@ -306,16 +306,16 @@ import WaypostTestSupport
             [
                 Row(0, .started, read(8)),
                 Row(0, found(light), .prepare),
-                Row(10, .accepted(nil), nil),
+                Row(10, .updateStored(nil), nil),
                 Row(12, .prepared, read(8)),
                 Row(12, found(nil), .wait, due: 60),
-                Row(20, .accepted(nil), read(8)),
+                Row(20, .updateStored(nil), read(8)),
                 Row(20, found(newer(2000)), .prepare),
             ]),
         Table(
             "a stop while the outbox is read for a token",
             [
-                Row(0, .started, read(8)), Row(0, found(light), .prepare), Row(10, .accepted(nil), nil),
+                Row(0, .started, read(8)), Row(0, found(light), .prepare), Row(10, .updateStored(nil), nil),
                 Row(12, .prepared, read(8)), Row(12, .cancelled, nil), Row(12, found(light), .finish),
             ]),
     ]
@@ -372,7 +372,7 @@ import WaypostTestSupport
                 Row(5, found(light), .prepare),
                 Row(5, .prepared, send(light, 4)),
                 Row(9, failed(.timedOut), .wait, due: 11),
-                Row(9, .accepted(nil), nil, due: 11),
+                Row(9, .updateStored(nil), nil, due: 11),
                 Row(10, .networkReturned, read(8)),
             ]),
         Table(
@@ -400,7 +400,7 @@ import WaypostTestSupport
                 Row(62, found(light), .wait, due: 122),
                 Row(122, .timeReached, read(0)),
                 Row(122, found(light), .wait, due: 182),
-                Row(130, .accepted(nil), read(0)),
+                Row(130, .updateStored(nil), read(0)),
                 Row(130, found(newer(2000)), .prepare),
                 Row(130, .prepared, send(newer(2000))),
                 Row(131, undecodable, .wait, due: 251),
@@ -409,12 +409,12 @@ import WaypostTestSupport
             "a newer position that comes during the wait is sent at its end",
             exchanging(light) + [
                 Row(2, undecodable, .wait, due: 62),
-                Row(10, .accepted(nil), nil, due: 62),
+                Row(10, .updateStored(nil), nil, due: 62),
                 Row(62, .timeReached, read(0)),
                 Row(62, found(newer(2000)), .prepare),
                 Row(62, .prepared, send(newer(2000))),
                 Row(63, answered(.delivered), .acknowledge(newer(2000))),
-                Row(63, .noted(nil), read(8)),
+                Row(63, .resultRecorded(nil), read(8)),
             ]),
         Table(
             "no heartbeat repeats it",
@@ -466,8 +466,8 @@ import WaypostTestSupport
         Table(
             "a newer position waits three seconds behind a heavy batch, then goes alone",
             exchanging(heavy) + [
-                Row(2, .accepted(nil), nil, due: 5),
-                Row(3, .accepted(nil), nil, due: 5),
+                Row(2, .updateStored(nil), nil, due: 5),
+                Row(3, .updateStored(nil), nil, due: 5),
                 Row(5, .timeReached, .abortExchange),
                 Row(5, failed(.cancelled), read(0)),
             ]),
@@ -484,22 +484,22 @@ import WaypostTestSupport
         Table(
             "the patience doubles with each abort, whatever the batch, until a delivery",
             exchanging(light) + [
-                Row(2, .accepted(nil), nil, due: 5),
+                Row(2, .updateStored(nil), nil, due: 5),
                 Row(5, .timeReached, .abortExchange),
                 Row(5, failed(.cancelled), read(0)),
                 Row(5, found(light), .prepare),
                 Row(5, .prepared, send(light, 4)),
-                Row(6, .accepted(nil), nil, due: 12),
+                Row(6, .updateStored(nil), nil, due: 12),
                 Row(7, answered(.delivered), .acknowledge(light)),
-                Row(7, .noted(nil), read(8)),
+                Row(7, .resultRecorded(nil), read(8)),
                 Row(7, found(newer(2000)), .prepare),
                 Row(7, .prepared, send(newer(2000))),
-                Row(8, .accepted(nil), nil, due: 12),
+                Row(8, .updateStored(nil), nil, due: 12),
             ]),
         Table(
             "an error of its own, while a newer position waits, is what it is",
             exchanging(heavy) + [
-                Row(2, .accepted(nil), nil, due: 5),
+                Row(2, .updateStored(nil), nil, due: 5),
                 Row(5, .timeReached, .abortExchange),
                 Row(5, failed(.timedOut), .wait, due: 6),
             ]),
@@ -543,7 +543,7 @@ import WaypostTestSupport
             "during an exchange whose answer comes all the same",
             exchanging(light) + [
                 Row(2, .cancelled, nil), Row(2, answered(.delivered), .acknowledge(light)), Row(2, .cancelled, nil),
-                Row(2, .noted(nil), .finish),
+                Row(2, .resultRecorded(nil), .finish),
             ]),
         Table(
             "during an exchange that failed on the way",
@@ -585,7 +585,8 @@ import WaypostTestSupport
             (
                 "it was repeated since",
                 exchanging(light) + [
-                    Row(2, answered(.delivered), nil), Row(2, .noted(nil), nil), Row(2, found(repetition), nil),
+                    Row(2, answered(.delivered), nil), Row(2, .resultRecorded(nil), nil),
+                    Row(2, found(repetition), nil),
                     Row(3, .prepared, nil), Row(4, answered(.delivered), nil),
                 ], 9
             ),
@@ -630,12 +631,12 @@ import WaypostTestSupport
         let rows: [(UploadEvent, [ReportingEvent])] = [
             (.started, []),
             (.outboxRead(nil, newest: nil), [.idle]),
-            (.accepted(nil), []),
+            (.updateStored(nil), []),
             // Once, until something was sent.
             (.outboxRead(nil, newest: nil), []),
-            (.accepted(nil), []),
+            (.updateStored(nil), []),
             (Self.outboxFails, [.outboxFailed(error), waiting(1)]),
-            (.accepted(nil), []),
+            (.updateStored(nil), []),
             (Self.found(batch), []),
             (.prepared, [.uploading(batch)]),
             (
@@ -662,7 +663,7 @@ import WaypostTestSupport
                 .answered(DeliveryResult(.delivered, traffic: traffic)),
                 [.delivered(batch, traffic: traffic, took: .zero)]
             ),
-            (.noted(nil), []),
+            (.resultRecorded(nil), []),
             (.outboxRead(nil, newest: nil), [.idle]),
         ]
         for (event, reports) in rows {
@@ -674,7 +675,7 @@ import WaypostTestSupport
     /// An event that doesn't fit what is in progress is reported, and all begins again.
     @Test(
         arguments: [
-            ([], .noted(nil)), ([], .outboxRead(nil, newest: nil)), (exchanging(light), .prepared),
+            ([], .resultRecorded(nil)), ([], .outboxRead(nil, newest: nil)), (exchanging(light), .prepared),
             (exchanging(light), .started), (exchanging(light), .announced(.delivered)),
             (exchanging(light) + [Row(2, answered(.delivered), nil)], answered(.delivered)),
             ([Row(0, .started, nil)], .notPrepared(.sample("no token"))),

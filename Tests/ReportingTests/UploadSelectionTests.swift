@@ -15,8 +15,8 @@ import WaypostTestSupport
 
     private static func update(_ second: Double) -> LocationUpdate { LocationUpdate(.sample(second)) }
 
-    private func offer(_ second: Double, overrulingStored: Bool = false) {
-        upload.take(.offered(Self.update(second), overrulingStored: overrulingStored))
+    private func offer(_ second: Double, overrulesStored: Bool = false) {
+        upload.take(.updateNotStored(Self.update(second), overrulesStored: overrulesStored))
     }
 
     /// What goes out when the outbox gives this, or cannot be asked; `nil` when nothing does.
@@ -25,7 +25,7 @@ import WaypostTestSupport
     }
 
     private func selected(after event: UploadEvent) -> UploadBatch? {
-        if upload.action == .wait { upload.take(.accepted(nil)) }
+        if upload.action == .wait { upload.take(.updateStored(nil)) }
         upload.goOn()
         upload.take(event)
         guard upload.action == .prepare else { return nil }
@@ -51,7 +51,7 @@ import WaypostTestSupport
         upload.now = .seconds(100)
         #expect(selected(Self.batch) == Self.batch)
         deliver()
-        upload.take(.noted(nil))
+        upload.take(.resultRecorded(nil))
         upload.now = .seconds(159)
         #expect(selected(nil) == nil)
         #expect(upload.dueIn == .seconds(1))
@@ -77,7 +77,7 @@ import WaypostTestSupport
         offer(12)
         #expect(selected(Self.batch) == UploadBatch(unstored: Self.update(12), past: [Self.newest]))
         deliver()
-        upload.take(.noted(nil))
+        upload.take(.resultRecorded(nil))
         // It is repeated at the heartbeat only.
         #expect(selected(nil) == nil)
     }
@@ -89,7 +89,7 @@ import WaypostTestSupport
         let rest = selected(Self.batch)
         #expect(rest == UploadBatch(unstored: Self.update(12), past: [Self.newest]))
         deliver()
-        upload.take(.noted(nil))
+        upload.take(.resultRecorded(nil))
         upload.now = .seconds(59)
         #expect(selected(nil) == nil)
         upload.now = .seconds(60)
@@ -99,7 +99,7 @@ import WaypostTestSupport
         #expect(selected(newer, newest: .sample(13)) == newer)
         // Sent, rejected and quarantined: what the outbox has then is older again.
         reject()
-        upload.take(.noted(nil))
+        upload.take(.resultRecorded(nil))
         upload.now += .seconds(60)
         #expect(selected(nil)?.last == Self.update(12))
     }
@@ -137,7 +137,7 @@ import WaypostTestSupport
         #expect(selected(Self.batch) == Self.batch)
         offer(12)
         deliver()
-        upload.take(.noted(nil))
+        upload.take(.resultRecorded(nil))
         #expect(selectedWithoutOutbox()?.last == Self.update(12))
     }
 
@@ -146,20 +146,20 @@ import WaypostTestSupport
         for second in [1.0, 2] {
             // The wrong one is on its way; nothing of that takes the right one away.
             _ = selected(Self.batch)
-            offer(second, overrulingStored: true)
+            offer(second, overrulesStored: true)
             deliver()
-            upload.take(.noted(nil))
+            upload.take(.resultRecorded(nil))
             for _ in 1...2 {
                 #expect(selected(Self.batch)?.last == Self.update(second))
                 deliver()
-                upload.take(.noted(nil))
+                upload.take(.resultRecorded(nil))
             }
         }
         upload.take(.forgetUnstored)
         #expect(selected(Self.batch)?.last == Self.newest.update)
         offer(3)
         deliver()
-        upload.take(.noted(nil))
+        upload.take(.resultRecorded(nil))
         #expect(selected(Self.batch)?.last == Self.newest.update)
     }
 

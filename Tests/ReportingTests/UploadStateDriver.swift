@@ -23,7 +23,7 @@ final class UploadStateDriver {
 
     init(
         backlogUpdatesPerSecond rate: Double? = nil, maximumPastLocations: Int = 50, heartbeat: Duration = .seconds(60),
-        privacy: UploadPrivacy = .open
+        privacy: UploadPrivacy = .off
     ) {
         let settings = UploadSettings(
             maximumPastLocations: maximumPastLocations, backlogUpdatesPerSecond: rate, heartbeat: heartbeat)
@@ -40,7 +40,7 @@ final class UploadStateDriver {
     @discardableResult func take(_ event: UploadEvent, jitter: Double = 1) -> UploadStep {
         // Whoever delivers hears of it in between.
         if case .networkReturned = event { _ = state.handle(.networkReturning, at: now, jitter: jitter) }
-        if case .accepted = event { _ = state.requestForAppend(at: now) }
+        if case .updateStored = event { _ = state.requestForAppend(at: now) }
         let step = state.handle(event, at: now, jitter: jitter)
         for case .internalError(let error) in step.reports {
             Issue.record("\(error.event) came while \(error.phase)")
@@ -58,7 +58,7 @@ final class UploadStateDriver {
             case .wait?:
                 now = max(now, state.dueAt ?? now)
                 take(.timeReached)
-            case .acknowledge?, .quarantine?: take(.noted(nil))
+            case .acknowledge?, .quarantine?: take(.resultRecorded(nil))
             default:
                 Issue.record("it does not go on by itself: \(String(describing: action))")
                 return
