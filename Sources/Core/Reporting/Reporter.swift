@@ -27,8 +27,8 @@ package actor Reporter {
     private var permit: (any DeliveryPermit)?
     /// Ends the loop's wait for a change of `action` or of the time that it waits for.
     private var changeListener: AsyncStream<Never>.Continuation?
-    /// When the sleeps in progress end. Only an earlier time needs another sleep. Sleeps aren't cancelled, because Swift
-    /// keeps the timer of a cancelled one until its time.
+    /// When the sleeps in progress end. Only an earlier time needs another sleep. Sleeps aren't cancelled, because
+    /// Swift keeps the timer of a cancelled one until its time.
     private var timerEnds: [Duration] = []
 
     /// - Parameters:

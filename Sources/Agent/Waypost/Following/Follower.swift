@@ -57,7 +57,8 @@ public struct Follower: Sendable {
         self.jitter = jitter
     }
 
-    /// Follows until the trip is complete or cancelled, or the task is cancelled. A vehicle is followed until the latter.
+    /// Follows until the trip is complete or cancelled, or the task is cancelled. A vehicle is followed until the
+    /// latter.
     ///
     /// A fault that may resolve itself is reported as trouble and retried.
     ///
@@ -117,8 +118,8 @@ extension Follower {
     /// Creates a follower of `subject` at the configured Fleet Engine.
     ///
     /// - Parameters:
-    ///   - configuration: the configuration. Its `consumerAuthorization` provides a trip's tokens, its `authorization` a
-    ///     vehicle's.
+    ///   - configuration: the configuration. Its `consumerAuthorization` provides a trip's tokens, its `authorization`
+    ///     a vehicle's.
     ///   - subject: the trip or vehicle.
     ///   - authorization: provides the tokens instead, if given.
     /// - Throws: an error if the id isn't valid, or if no provider for a trip's tokens is configured.

@@ -43,8 +43,8 @@ struct CertificateFiles {
         return CurlClientCertificate(certificateFile: certificate, keyFile: key)
     }
 
-    /// The problem if certificate and key are each usable but don't belong together. Reads the files, so it must not run
-    /// on the shared pool.
+    /// The problem if certificate and key are each usable but don't belong together. Reads the files, so it must not
+    /// run on the shared pool.
     var problemOfPair: String? {
         guard let client, !client.isUsable else { return nil }
         return "\(section).clientKeyFile \(client.keyFile) does not go with \(section).clientCertificateFile "

@@ -25,13 +25,14 @@ extension Configuration {
             transport: transport)
     }
 
-    /// Returns the configured receiver.
+    /// Makes the configured receiver.
     ///
     /// - Parameters:
     ///   - present: the present to within years, by which week roll-overs are repaired.
     ///   - foundRate: the baud rate with which a search starts, and the one that it finds.
     ///   - progress: receives the progress of a live receiver.
     ///   - tap: receives the bytes of a live receiver.
+    /// - Returns: the source of its fixes.
     func makeSource(
         present: @escaping @Sendable () -> UTCTime, foundRate: Locked<FoundBaudRate?> = Locked(nil),
         progress: (any ReceiverProgress)? = nil,

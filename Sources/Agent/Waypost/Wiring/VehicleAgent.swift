@@ -13,8 +13,8 @@ package struct VehicleAgent: Sendable {
         package var source: any FixSource
         /// Creates the delivery for the configuration's vehicle.
         package var makeDelivery: @Sendable (Configuration) -> any Delivery
-        /// The approximate present, by a clock that may be wrong; fixes from before the release are then rejected. `nil`
-        /// for recorded logs, which keep their dates.
+        /// The approximate present, by a clock that may be wrong; fixes from before the release are then rejected.
+        /// `nil` for recorded logs, which keep their dates.
         package var expectedFix: UTCTime?
         /// The spacing of requests: live or as in a recorded log.
         package var spacing: RequestSpacing
@@ -196,9 +196,11 @@ package struct VehicleAgent: Sendable {
         return await reporter.hasStoredAll ? nil : "the outbox has not accepted them yet"
     }
 
-    /// Reports to Fleet Engine that the vehicle has stopped, and closes the outbox. Both have a time limit (`Stopping`).
+    /// Reports to Fleet Engine that the vehicle has stopped, and closes the outbox. Both have a time limit
+    /// (`Stopping`).
     ///
-    /// A state that could not be sent stays pending. The next start sends it, unless an update reports a newer one first.
+    /// A state that could not be sent stays pending. The next start sends it, unless an update reports a newer one
+    /// first.
     ///
     /// - Parameters:
     ///   - isSilent: whether nothing is reported.

@@ -6,8 +6,8 @@ struct UploadSelection: Sendable {
     /// The newest update that was delivered from memory. The outbox doesn't know it, and must not send an older one as
     /// the newest.
     private var deliveredUnstored: LocationUpdate?
-    /// Whether `unstored` and `deliveredUnstored` overrule the outbox's updates, which the outbox doesn't know yet. They
-    /// then lead regardless of their times.
+    /// Whether `unstored` and `deliveredUnstored` overrule the outbox's updates, which the outbox doesn't know yet.
+    /// They then lead regardless of their times.
     private var overrulesStored = false
     /// The update that was sent last as `lastLocation`, and when it was first sent.
     private var lastSent: (update: LocationUpdate, firstSentAt: Duration)?

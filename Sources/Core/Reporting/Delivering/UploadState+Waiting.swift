@@ -94,8 +94,8 @@ extension UploadState {
         return UploadStep(.wait)
     }
 
-    /// Waits for `delay`. The network's return ends the wait early if `spacing` is given, but only once that has passed,
-    /// so that the minimum time between two attempts is kept.
+    /// Waits for `delay`. The network's return ends the wait early if `spacing` is given, but only once that has
+    /// passed, so that the minimum time between two attempts is kept.
     mutating func backOff(_ delay: Duration, networkEndsAfter spacing: Duration? = nil) -> UploadStep {
         guard !termination.isCancelled else { return finish() }
         phase = .backingOff(until: now + delay, networkEndsAt: spacing.map { now + $0 })

@@ -7,21 +7,25 @@ package protocol Outbox: Sendable {
     ///
     /// - Parameters:
     ///   - update: the update.
-    ///   - shapePoints: at most `ShapePoints.maximumPoints`, in order of time. They are accepted together with `update`,
-    ///     all or none, and get the sequences just before its own.
+    ///   - shapePoints: at most `ShapePoints.maximumPoints`, in order of time. They are accepted together with
+    ///     `update`, all or none, and get the sequences just before its own.
     ///   - overrulingEarlier: whether `update` becomes the newest despite an earlier time of fix, because all updates
     ///     before it were wrong.
     ///   - next: a request for the contents of the next upload.
+    /// - Returns: the stored update, and the answer to `next`.
+    /// - Throws: the reason why nothing was accepted.
     func append(
         _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool, next: BatchRequest?
     ) async throws(OutboxError) -> AppendedUpdate
 
-    /// Returns the contents of the next upload: the newest update, then pending ones: its shape points, then the oldest.
+    /// Returns the contents of the next upload: the newest update, then pending ones: its shape points, then the
+    /// oldest.
     func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload
 
     /// Records the pending updates of `batch` as delivered. Returns the contents of the next upload, as `next` does.
     ///
-    /// The record may reach the disk only with the next append. A crash in between repeats a delivery but loses nothing.
+    /// The record may reach the disk only with the next append. A crash in between repeats a delivery but loses
+    /// nothing.
     func acknowledge(_ batch: UploadBatch, next: BatchRequest) async throws(OutboxError) -> NextUpload
 
     /// Quarantines one pending update with the server's message, so that it no longer blocks the rest.

@@ -1,8 +1,8 @@
 import GNSS
 import TimeAndChance
 
-/// Corrects accepted fixes by the vehicle's motion: a parked vehicle stays in one place, and speed, heading and accuracy
-/// agree with the track.
+/// Corrects accepted fixes by the vehicle's motion: a parked vehicle stays in one place, and speed, heading and
+/// accuracy agree with the track.
 struct MotionFilter: Sendable {
     private var track = DerivedMotion()
     private var deadReckoning = DeadReckoningAccuracy()

@@ -28,8 +28,8 @@ package struct Plausibility: Sendable {
 
     /// - Parameters:
     ///   - earliest: the build date for a live receiver; `nil` for recorded logs, which keep their dates.
-    ///   - expected: the approximate present, by a clock that may be wrong. A first fix near it is accepted at once, any
-    ///     other once three agree. `nil` accepts any first fix.
+    ///   - expected: the approximate present, by a clock that may be wrong. A first fix near it is accepted at once,
+    ///     any other once three agree. `nil` accepts any first fix.
     ///   - newest: the newest update of an earlier run. A first fix that can't follow it is accepted once three agree.
     ///     `nil` for recorded logs, which may be older.
     package init(earliest: UTCTime?, expected: UTCTime? = nil, newest: LocationUpdate? = nil) {

@@ -1,8 +1,9 @@
 import GNSS
 import TimeAndChance
 
-/// Decides which fix of a live receiver follows the last request too soon, so that requests stay five seconds apart even
-/// after one that was late, for example because it waited for a token. A reported position never waits for this. Pure.
+/// Decides which fix of a live receiver follows the last request too soon, so that requests stay five seconds apart
+/// even after one that was late, for example because it waited for a token. A reported position never waits for this.
+/// Pure.
 package struct RequestSpacing: Sendable {
     /// A fix that arrives earlier than its time suggests, by more than this, is from a drive that is played faster than
     /// real time. The clock is no measure for it.

@@ -2,7 +2,8 @@ import GNSS
 import TimeAndChance
 
 /// Collects the points between two updates that keep the reported track within a tolerance of every fix, such as a
-/// corner, a stop or the end of a tunnel. A point has only time and place; speed and heading follow from its neighbours.
+/// corner, a stop or the end of a tunnel. A point has only time and place; speed and heading follow from its
+/// neighbours.
 ///
 /// Between two reported positions the track is straight, and the vehicle moves along it at constant speed
 /// (`TrackSimplification`). The tolerance doesn't hold across a gap or a jump, but the last fix before it and the first

@@ -12,8 +12,8 @@ struct UpdateQueue: Sendable {
     static let limit = 1024
     private static let perAppend = ShapePoints.maximumPoints + 1
 
-    /// The last append, if it failed. Its commit may be on the disk anyway, so it is repeated unchanged: the outbox then
-    /// recognises its updates and does not accept them twice.
+    /// The last append, if it failed. Its commit may be on the disk anyway, so it is repeated unchanged: the outbox
+    /// then recognises its updates and does not accept them twice.
     private var failed: Append?
     /// The updates that aren't in an append.
     private var updates: [LocationUpdate] = []

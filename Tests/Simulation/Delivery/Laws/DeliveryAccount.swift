@@ -180,7 +180,8 @@ struct DeliveryAccount {
     /// Whether every accepted update is delivered or quarantined.
     var isDrained: Bool { ledger.pending == 0 && lateness.isCaughtUp }
 
-    /// The number of accepted updates that Fleet Engine has never received, and that are neither evicted nor quarantined.
+    /// The number of accepted updates that Fleet Engine has never received, and that are neither evicted nor
+    /// quarantined.
     var missing: Int64 {
         let unseen = updates.values.reduce(Int64(0)) { $0 + max(0, $1.accepted - $1.seen) }
         return unseen - ledger.evicted - ledger.quarantined

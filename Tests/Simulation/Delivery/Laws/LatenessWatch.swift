@@ -93,8 +93,8 @@ struct LatenessWatch {
 
     /// Notes that `count` of the `accepted` updates are pending.
     ///
-    /// With a slow server some updates are always pending, because the drive adds new ones. So the time starts again once
-    /// as many as there were have been delivered, unless the number has grown.
+    /// With a slow server some updates are always pending, because the drive adds new ones. So the time starts again
+    /// once as many as there were have been delivered, unless the number has grown.
     mutating func pending(_ count: Int64, of accepted: Int64, at now: Duration) {
         pendingCount = count
         if pendingSince != nil, accepted - count >= pendingFrom.accepted, count <= pendingFrom.count + 2 {

@@ -90,7 +90,8 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
             isOpaque
             ? "opaque-\(serial)" : Self.signed(subject: subject, issuedAt: now - age, end: end, serial: serial)
         let left = Duration.seconds(end) - .milliseconds(world.utc.millisecondsSince1970)
-        // Life counts from the start of the fetch, so a slow answer shortens it. Tokens and answers state whole seconds.
+        // Life counts from the start of the fetch, so a slow answer shortens it. Tokens and answers state whole
+        // seconds.
         issued[text] = Issued(
             vehicleID: subject, end: world.now + left,
             margin: left - delay > .seconds(335) ? .seconds(299) : .zero, fetch: begun[vehicleID, default: 0])
