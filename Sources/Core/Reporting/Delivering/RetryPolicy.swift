@@ -34,12 +34,13 @@ package struct RetryPolicy: Sendable, Hashable {
         max(.zero, min(Self.minimumSpacing, initialDelay) - took)
     }
 
-    /// Returns the wait before retry number `retry`.
+    /// Draws the wait before a retry.
     ///
     /// - Parameters:
     ///   - retry: the number of the retry; the first is 1.
     ///   - jitter: drawn from 0...1.
     ///   - after: the delay that the server asked for.
+    /// - Returns: the wait.
     package func delay(beforeRetry retry: Int, jitter: Double, after: Duration? = nil) -> Duration {
         let own = ceiling(beforeRetry: retry) * jitter
         guard let after else { return own }

@@ -39,14 +39,15 @@ struct UploadSelection: Sendable {
         if heartbeatReadAt <= now { heartbeatReadAt = now + .seconds(1) }
     }
 
-    /// Returns the batch to send at `now`: the outbox's batch, led by an unstored position if that is newer. Without a
-    /// batch of the outbox, `newest` is repeated once the heartbeat is due. `nil` if nothing has to be sent yet.
+    /// Selects the outbox's batch, led by an unstored position if that is newer. Without a batch of the outbox,
+    /// `newest` is repeated once the heartbeat is due.
     ///
     /// - Parameters:
     ///   - batch: the pending updates; `nil` if there are none, or if the outbox can't be read.
     ///   - newest: the newest update of the outbox; `nil` if there is none, or if the outbox can't be read.
     ///   - limit: the maximum number of past locations after an unstored position.
     ///   - now: the present.
+    /// - Returns: the batch to send; `nil` if nothing has to be sent yet.
     func batch(
         pending batch: UploadBatch?, newest: StoredUpdate?, maximumPastLocations limit: Int, at now: Duration
     ) -> UploadBatch? {

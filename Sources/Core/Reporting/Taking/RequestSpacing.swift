@@ -29,12 +29,13 @@ package struct RequestSpacing: Sendable {
         minimumAge = minimumAge.map { min($0, age) } ?? age
     }
 
-    /// Whether `fix` must not be reported, although it is due.
+    /// Judges a fix that is due.
     ///
     /// - Parameters:
     ///   - fix: the fix.
     ///   - now: when it arrived.
     ///   - elapsed: the time since the start of the request with the last reported position; `nil` if that failed.
+    /// - Returns: whether it is too soon.
     func isTooSoon(_ fix: Fix, at now: Duration, sinceRequest elapsed: Duration?) -> Bool {
         guard isLive, let elapsed else { return false }
         return elapsed < ReportingPolicy.minimumSpacing && !isPlayedFaster(fix, at: now)
