@@ -6,7 +6,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-@testable import Waypost
+@testable import Operations
 
 /// A gateway that moves to another vehicle with updates that wait.
 @Suite struct OutboxVehicles {
@@ -77,7 +77,7 @@ import WaypostTestSupport
         try await leaveOneUpdate(of: "van-7")
         #expect(
             warnings.withLock { $0 } == [
-                "whose updates wait in the outbox cannot be recorded: write \(path).vehicle: Is a directory"
+                "the vehicle of the pending updates cannot be recorded: write \(path).vehicle: Is a directory"
             ])
     }
 

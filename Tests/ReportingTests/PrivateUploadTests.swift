@@ -220,7 +220,7 @@ import WaypostTestSupport
         #expect(upload.state.presence == .unknown)
     }
 
-    /// Without this, a full outbox in memory would have no room for the next position. Requeued updates are not new
+    /// Otherwise a full outbox in memory would have no room for the next position. Requeued updates are not new
     /// positions.
     @Test func deliverPendingUpdatesAfterPrivateMode() {
         upload.take(.privateModeBegan)

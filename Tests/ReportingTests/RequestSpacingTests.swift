@@ -170,7 +170,7 @@ import WaypostTestSupport
         }
     }
 
-    /// With a provider that is slow each time, the interval is a little longer.
+    /// The interval is a little longer with a provider that is always slow.
     @Test func allowAProviderThatIsAlwaysSlow() throws {
         let requests = try Course(tokenTakes: { _ in 1100 }).requests(seconds: 120)
         #expect(Self.gaps(requests).allSatisfy { (4900...7200).contains($0) })

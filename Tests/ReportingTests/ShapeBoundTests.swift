@@ -135,7 +135,7 @@ import TimeAndChance
         #expect(most <= 3 * 256)
     }
 
-    /// Without an update only the latest points are kept.
+    /// Only the latest points are kept until an update.
     @Test func staysWithinItsMemoryWithoutUpdates() {
         var drive = RandomDrive(seed: 3, rate: 10)
         var shape = ShapePoints(meters: 1)

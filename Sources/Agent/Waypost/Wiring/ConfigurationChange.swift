@@ -1,3 +1,4 @@
+import Operations
 import SQLiteOutbox
 
 /// The differences between the active configuration and the next one that affect a reload. Every key can be reloaded.
