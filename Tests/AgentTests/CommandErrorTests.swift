@@ -129,8 +129,8 @@ struct CommandErrors {
             #expect(outcome.ending == .exited(78))
             #expect(
                 lines(outcome.standardError) == [
-                    "waypost: \(log): is a receiver's log, not a configuration; name the configuration behind --config, and "
-                        + "the log without it"
+                    "waypost: \(log): line 1, column 1: not JSON; a document begins with {", "  1 | …,…,…,…,…",
+                    "    | ^",
                 ])
         }
     }

@@ -82,7 +82,7 @@ struct ConfigCommand {
         #expect(
             errors
                 == "waypost: \(config): \"vehicle.vehicleId\" takes its value from the file \(folder.path("id")), which "
-                + "is not there; write the value to it, or correct the path\n")
+                + "doesn't exist; write the value to it, or correct the path\n")
     }
 
     @Test(

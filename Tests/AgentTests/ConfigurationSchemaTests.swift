@@ -73,9 +73,9 @@ import WaypostTestSupport
 
     /// What is more than the shape of one value.
     private static let unseen = [
-        ", which ", "has the placeholder", "without its other one", ", shorter than ", "is no name of a header",
-        "is for Waypost to set", "a multicast group",
-        "has a line break", "is not sent with the method", "does nothing with the policy", "without a scheme",
+        ", which ", "has the placeholder", "without its partner", ", shorter than ", "isn't a header's name",
+        "is set by Waypost itself", "a multicast group", "has a line break", "is not sent with the method",
+        "does nothing with the policy", "a user and a password",
     ]
 
     @Test func rejectsWhatTheReaderRejects() async throws {

@@ -93,8 +93,8 @@ import WaypostTestSupport
         #expect(!"\(configuration.settings)".contains("hush"))
         // An argument may be a secret, and everybody may read these files.
         #expect(
-            configuration.doubts.contains { $0.description.hasPrefix("authorization.command[2] comes from a file") })
-        let rejected = configuration.doubts.filter { !$0.isLikelyRight }
+            configuration.warnings.contains { $0.description.hasPrefix("authorization.command[2] comes from a file") })
+        let rejected = configuration.warnings.filter { !$0.mayBeRight }
         #expect(rejected.isEmpty)
     }
 
@@ -104,8 +104,8 @@ import WaypostTestSupport
         ("\u{FEFF}", "is empty; write the value to it"),
         ("van-7\nhush\n", "holds several lines; leave only the value in it"),
         ("van-7\n\n", "holds several lines; leave only the value in it"),
-        ("hush\0", "holds a control character; leave it out"),
-        ("hush\u{1B}[2J", "holds a control character; leave it out"),
+        ("hush\0", "holds a control character; remove it"),
+        ("hush\u{1B}[2J", "holds a control character; remove it"),
         (String(repeating: "hush", count: 17_000), "is larger than 64 KiB; name the file that holds the value"),
     ])
     func isNoSuchText(content: String, says: String) throws {
@@ -123,8 +123,8 @@ import WaypostTestSupport
     @Test func isInNothingButAFile() throws {
         try #require(unsafe mkfifo(folder.path("fifo"), 0o600) == 0)
         for (place, says) in [
-            ("FOLDER/none", "is not there; write the value to it, or correct the path"),
-            ("FOLDER/fifo/none", "is not there; write the value to it, or correct the path"),
+            ("FOLDER/none", "doesn't exist; write the value to it, or correct the path"),
+            ("FOLDER/fifo/none", "doesn't exist; write the value to it, or correct the path"),
             ("FOLDER", "is a folder, not a file; name the file that holds the value"),
             ("FOLDER/fifo", "is a FIFO, not a file; name the file that holds the value"),
             ("/dev/zero", "is a device, not a file; name the file that holds the value"),
@@ -138,13 +138,13 @@ import WaypostTestSupport
         guard geteuid() != 0 else { return }
         #expect(
             problem("\"v\"", #"{"file": "FOLDER/id"}"#)
-                == "\"vehicle.vehicleId\" takes its value from the file \(path), which may not be read by this user; "
-                + "let the service's group read it, as with chgrp waypost and chmod g+r")
+                == "\"vehicle.vehicleId\" takes its value from the file \(path), which this user cannot read; give "
+                + "it to the service's group: chgrp waypost \(path) and chmod g+r \(path)")
     }
 
     @Test(arguments: [
-        (#"{"environment": "VAN"}"#, "environment variable VAN, which is not set; set it, for the service with "),
-        (#"{"environment": "EMPTY"}"#, "environment variable EMPTY, which is not set; set it, for the service with "),
+        (#"{"environment": "VAN"}"#, "environment variable VAN, which is not set; set it, for the service by "),
+        (#"{"environment": "EMPTY"}"#, "environment variable EMPTY, which is not set; set it, for the service by "),
         (
             #"{"credential": "id"}"#,
             "credential id, which systemd has not handed over; name it in the unit (LoadCredential or "
@@ -183,7 +183,7 @@ import WaypostTestSupport
         ),
         (
             "\"stdin\"", #"{"file": "FOLDER/key"}"#,
-            #""receiver.type" takes from the file FOLDER/key a value that is none of its words; use "serial", "file""#
+            #""receiver.type" takes from the file FOLDER/key a value that it cannot have; use "serial", "file""#
         ),
         (
             "\"v\"", #"{"file": "FOLDER/slash"}"#,
@@ -207,7 +207,7 @@ import WaypostTestSupport
         ),
         (
             #""type": "file", "path": "/run/token""#, #""type": "command", "command": ["a", {"file": "FOLDER/none"}]"#,
-            #""authorization.command[1]" takes its value from the file FOLDER/none, which is not there; "#
+            #""authorization.command[1]" takes its value from the file FOLDER/none, which doesn't exist; "#
         ),
         (
             #""type": "file", "path": "/run/token""#, #""type": "command", "command": ["a", {"fil": "FOLDER/none"}]"#,
@@ -215,11 +215,11 @@ import WaypostTestSupport
         ),
         (
             #""type": "file", "path": "/run/token""#, #""type": "command", "command": ["a", 7]"#,
-            #""authorization.command" is an array; use a list of texts, as "#
+            #""authorization.command" is an array; use a list of texts, such as "#
         ),
         (
             "}}", #"}, "log": {"level": {"file": "FOLDER/key"}}}"#,
-            #""log.level" takes from the file FOLDER/key a value that is none of its words; use "error""#
+            #""log.level" takes from the file FOLDER/key a value that it cannot have; use "error""#
         ),
     ])
     func namesKeyPlaceAndRemedy(find: String, replacement: String, says: String) throws {

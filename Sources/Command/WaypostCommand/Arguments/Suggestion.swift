@@ -21,13 +21,13 @@ enum Suggestion {
 
     /// Returns the suggestion for `word` in the place of an option of `command`.
     static func option(for word: String, of command: CommandSpec) -> String {
-        if ["-v", "--verbose"].contains(word) { return "; how much is logged is \"log.level\" of the configuration" }
+        if ["-v", "--verbose"].contains(word) { return "; set \"log.level\" in the configuration" }
         let guess = nearest(to: word, among: command.options.map(\.name), ["-c": "--config"])
         if !guess.isEmpty { return guess }
         let owners = CommandCatalog.commands.filter { $0.options.contains { $0.name == word } }.map(\.name)
-        if !owners.isEmpty { return "; that is an option of \(owners.joined(separator: ", "))" }
+        if !owners.isEmpty { return "; \(owners.joined(separator: ", ")) \(owners.count == 1 ? "has" : "have") it" }
         let key = ConfigurationKey.paths(meantBy: String(word.drop { $0 == "-" }))
-        return key.map { "; that is \($0) of the configuration, the file behind --config" } ?? ""
+        return key.map { "; set \($0) in the configuration, the file that --config names" } ?? ""
     }
 
     /// Returns the suggestion for `word`, an operand of `command`, which accepts options only.

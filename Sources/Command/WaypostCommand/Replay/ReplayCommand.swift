@@ -14,10 +14,6 @@ struct ReplayCommand {
 
     init(_ arguments: Arguments) throws {
         options = try ReplayOptions(arguments)
-        if arguments.value("--config") == nil, let file = options.logs.first(where: Configuration.isWritten) {
-            throw UsageError(
-                "\(file) is a configuration, and no log; write --config \(file) beside the log", command: "replay")
-        }
         configuration = try arguments.configuration()
     }
 
