@@ -166,7 +166,7 @@ struct CommandErrors {
         (["map", "drive.nmea", "-o", "out.kml"], 64, "waypost: -o out.kml: the page is HTML for a browser"),
         (["map", "drive.nmea", "-o", "drive.PDF"], 64, "waypost: -o drive.PDF: the page is HTML for a browser"),
         (["run", "--confg", "x"], 64, "waypost: run has no option --confg; did you mean --config?"),
-        (["fixes", "--follow", "--summary", "x"], 64, "waypost: --follow goes on for ever"),
+        (["fixes", "--follow", "--summary", "x"], 64, "waypost: --follow never ends"),
         (["fixes", "--explain", "0", "x"], 64, "waypost: --explain is 0; lines count from 1"),
         (["fixes", "--explain", "7"], 64, "waypost: --explain with a line's number needs the one LOG"),
         (["fixes", "--explain", "GNRMC"], 64, "waypost: --explain is GNRMC, neither a line's number nor a sentence"),
@@ -185,7 +185,7 @@ struct CommandErrors {
         ),
         (
             ["simulator", "--record", "/nowhere/record"], 1,
-            "waypost: /nowhere/record cannot be written: there is no folder /nowhere"
+            "waypost: /nowhere/record cannot be written: there is no directory /nowhere"
         ),
         (["demo", "/nowhere/drive.nmea"], 65, "waypost: /nowhere/drive.nmea does not exist"),
         (["simulator", "--errors", "often"], 64, "waypost: --errors often: \"often\" must read STATUS:RATE"),

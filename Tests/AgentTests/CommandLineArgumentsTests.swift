@@ -22,7 +22,10 @@ import WaypostTestSupport
         ("replay --config c", "replay needs LOG"), ("replay --json=yes log --config c", "--json takes no value"),
         ("demo a b", "demo takes one LOG, not 2"),
         ("outbox --config c", "outbox needs one of list, export, requeue, discard"),
-        ("outbox lst --config c", "outbox needs one of list, export, requeue, discard, not \"lst\"; did you mean list?"),
+        (
+            "outbox lst --config c",
+            "outbox needs one of list, export, requeue, discard, not \"lst\"; did you mean list?"
+        ),
         (
             "outbox list requeue --config c",
             "outbox needs one of list, export, requeue, discard, not \"list requeue\""
@@ -35,7 +38,7 @@ import WaypostTestSupport
         ("logs", "there is no command \"logs\"; did you mean journalctl -u waypost?"),
         (
             "--config c run",
-            "there is no command \"--config\"; the command comes first, as in waypost run --config FILE"
+            "there is no command \"--config\"; the command comes first: waypost run --config FILE"
         ),
         ("check -c c", "check has no option -c; did you mean --config?"),
         ("run --conf c", "run has no option --conf; did you mean --config?"),
@@ -100,8 +103,8 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
-        ("--vehicles 2 --outbox o", "--outbox is for one vehicle; many keep their updates in memory"),
-        ("--vehicles 2 --follow", "--follow is for one vehicle; many read the log into memory"),
+        ("--vehicles 2 --outbox o", "--outbox is for one vehicle; several keep their updates in memory"),
+        ("--vehicles 2 --follow", "--follow is for one vehicle; several read the log into memory"),
     ])
     func ofManyVehiclesAreFewer(words: String, problem: String) throws {
         let (_, arguments) = try Self.parse("replay a --config c \(words)")
@@ -162,7 +165,8 @@ import WaypostTestSupport
         #expect(said.count == 2 && said[0].contains("a string without a closing quote"), "\(said)")
         #expect(
             said.last?.hasPrefix(
-                "waypost: a running service still uses the configuration that it loaded, and is asked at 127.0.0.1:9464")
+                "waypost: a running service still uses the configuration that it loaded, and is asked at 127.0.0.1:9464"
+            )
                 == true, "\(said)")
     }
 

@@ -72,7 +72,7 @@ struct ConfigCommand {
         #expect(schema["$schema"] == .string("https://json-schema.org/draft/2020-12/schema"))
         let (_, errors, usage) = try await run("config", "--schema", "--config", config)
         #expect(usage == .exited(64))
-        #expect(errors.hasPrefix("waypost: --schema is of every configuration; leave --config out\n"))
+        #expect(errors.hasPrefix("waypost: --schema is the same for every configuration; remove --config\n"))
     }
 
     @Test func tellsWhatIsWrong() async throws {

@@ -139,7 +139,7 @@ import WaypostTestSupport
         let complaint = String(decoding: outcome.standardError, as: UTF8.self)
         #expect(
             complaint.hasPrefix(
-                words.count == 1 ? "waypost: --watch draws on a whole terminal" : "waypost: --watch is for people"))
+                words.count == 1 ? "waypost: --watch needs a terminal" : "waypost: --watch is for people"))
     }
 
     /// The settings are those of before, and the other screen and the hidden cursor are left.

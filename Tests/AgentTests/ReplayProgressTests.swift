@@ -79,12 +79,12 @@ import WaypostTestSupport
         let replay = try RunningProgram(
             [BuiltProgram.waypost, "replay", log, "--config", config, "--speed", "1000"],
             environment: BuiltProgram.environment.merging(["TMPDIR": folder.url.path]) { $1 })
-        let line = try #require(await replay.errors.line(saying: "waypost: all of town.nmea is played; "))
-        let count = try #require(line.text.firstMatch(of: /until delivered: (\d+) updates\. The last failure: .*:1/)).1
-        #expect(line.text.hasSuffix("keep what is pending: Control-C, or kill \(replay.processID)"))
+        let line = try #require(await replay.errors.line(saying: "waypost: all of town.nmea is played, still sending "))
+        let count = try #require(line.text.firstMatch(of: /still sending (\d+) updates: .*:1/)).1
+        #expect(line.text.hasSuffix("or kill \(replay.processID), to end the replay and keep them"))
         #expect(await replay.terminate().ending == .exited(143))
-        #expect(replay.errors.text.contains("waypost: \(count) updates not delivered, and kept: "))
-        #expect(replay.errors.text.components(separatedBy: "still pending").count == 2, "told once, then seldom")
+        #expect(replay.errors.text.contains("waypost: \(count) updates not delivered, and kept; "))
+        #expect(replay.errors.text.components(separatedBy: "still sending").count == 2, "repeated too soon")
     }
 
     /// Returns what a terminal shows; `script` gives the program one.

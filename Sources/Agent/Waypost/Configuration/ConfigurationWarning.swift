@@ -1,4 +1,5 @@
 import BackendAuthorization
+import FleetEngine
 import HTTPMessages
 import ReportedText
 

@@ -14,7 +14,7 @@ enum Suggestion {
     /// Returns the suggestion for `word` in the place of a command.
     static func command(for word: String) -> String {
         if word.hasPrefix("--") {
-            return "; the command comes first, as in waypost run --config FILE"
+            return "; the command comes first: waypost run --config FILE"
         }
         return nearest(to: word, among: CommandCatalog.commands.map(\.name), otherCommands)
     }
