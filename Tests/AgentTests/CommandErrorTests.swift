@@ -128,10 +128,8 @@ struct CommandErrors {
             let outcome = try await BuiltProgram.run([command, "--config", log])
             #expect(outcome.ending == .exited(78))
             #expect(
-                lines(outcome.standardError) == [
-                    "waypost: \(log): line 1, column 1: not JSON; a document begins with {", "  1 | …,…,…,…,…",
-                    "    | ^",
-                ])
+                lines(outcome.standardError).first
+                    == "waypost: \(log): line 1, column 1: not JSON; a document begins with {")
         }
     }
 

@@ -1,7 +1,7 @@
 /// Guesses at misspelled words.
 package enum Spelling {
-    /// Returns the word of `candidates` nearest to `word`, or the only one that it abbreviates or extends; `nil` if none
-    /// is near enough to suggest.
+    /// Returns the word of `candidates` nearest to `word`, or the only one that it abbreviates or extends; `nil` if no
+    /// word is near enough to suggest.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         let nearest = candidates.map { (word: $0, distance: distance(word.lowercased(), $0.lowercased())) }
             .min { $0.distance < $1.distance }

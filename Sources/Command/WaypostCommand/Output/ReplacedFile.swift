@@ -2,8 +2,8 @@ import LinuxPlatform
 
 /// The file that a command's result would replace.
 enum ReplacedFile {
-    /// Throws if `path`, which `-o` names, is a file that isn't an earlier result. Empty files, devices and pipes may be
-    /// written.
+    /// Throws if `path`, which `-o` names, is a file that isn't an earlier result. Empty files, devices and pipes may
+    /// be written.
     ///
     /// `isOurs` judges by the first bytes of a file whether it is such a `result`.
     static func require(
