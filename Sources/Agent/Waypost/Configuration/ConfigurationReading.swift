@@ -62,8 +62,8 @@ final class ConfigurationReading {
 
 /// All problems of a configuration.
 public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Each problem with its file, key path, value and remedy. For a file that isn't JSON: line, column and remedy, then
-    /// the line itself with a caret.
+    /// Each problem with its file, key path, value and remedy. A file that isn't JSON has one with line, column and
+    /// remedy, followed by the line itself with a caret.
     public let problems: [String]
 
     package init(problems: [String]) { self.problems = problems }
