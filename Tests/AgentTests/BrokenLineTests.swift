@@ -62,8 +62,8 @@ import WaypostTestSupport
                 for dropped in [0, 1] where bytes[place] | 0x20 < 0x61 || bytes[place] > 0x7A {
                     let broken = bytes[..<place] + Array(mistake.utf8) + bytes[(place + dropped)...]
                     do { _ = try Configuration(json: Array(broken), file: "c") } catch {
-                        let isTold = error.problems.contains { $0.contains("hush") }
-                        #expect(!isTold, "\(error)")
+                        let isShown = error.problems.contains { $0.contains("hush") }
+                        #expect(!isShown, "\(error)")
                     }
                 }
             }

@@ -19,7 +19,7 @@ import WaypostTestSupport
         ("run --config c extra", "run takes no \"extra\""),
         ("status --format json", "status has no option --format; fixes has it"),
         ("run --confg c", "run has no option --confg; did you mean --config?"),
-        ("replay --config c", "replay needs LOG"), ("replay --json=yes log --config c", "--json takes no value"),
+        ("replay --config c", "replay needs LOG"), ("replay --json=yes log --config c", "--json has no value; remove what follows ="),
         ("demo a b", "demo takes one LOG, not 2"),
         ("outbox --config c", "outbox needs one of list, export, requeue, discard"),
         (
@@ -29,6 +29,11 @@ import WaypostTestSupport
         (
             "outbox list requeue --config c",
             "outbox needs one of list, export, requeue, discard, not \"list requeue\""
+        ),
+        (
+            "outbox requeue 4711",
+            "outbox needs one of list, export, requeue, discard, not \"requeue 4711\"; did you mean outbox requeue "
+                + "--update 4711?"
         ),
         ("check --config a --config=b", "--config is given twice, a and b; remove one"),
         ("check --config --online", "--config needs a value: --config FILE"),
@@ -65,7 +70,7 @@ import WaypostTestSupport
             "simulator takes no \"127.0.0.1:80\"; did you mean simulator --listen 127.0.0.1:80?"
         ),
     ])
-    func areRefusedWithTheWayOut(line: String, problem: String) {
+    func areRejectedWithARemedy(line: String, problem: String) {
         do {
             _ = try Self.parse(line)
             Issue.record("\(line) was accepted")
@@ -75,7 +80,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func mayStandInAnyOrder() throws {
+    @Test func mayBeInAnyOrder() throws {
         let (_, arguments) = try Self.parse("replay --json a.nmea --config=c.json --speed 60 -- --odd")
         #expect(arguments.operands == ["a.nmea", "--odd"])
         #expect(arguments.value("--config") == "c.json")
@@ -106,7 +111,7 @@ import WaypostTestSupport
         ("--vehicles 2 --outbox o", "--outbox is for one vehicle; several keep their updates in memory"),
         ("--vehicles 2 --follow", "--follow is for one vehicle; several read the log into memory"),
     ])
-    func ofManyVehiclesAreFewer(words: String, problem: String) throws {
+    func ofSeveralVehiclesAreFewer(words: String, problem: String) throws {
         let (_, arguments) = try Self.parse("replay a --config c \(words)")
         #expect(throws: UsageError(problem, command: "replay")) { try ReplayOptions(arguments) }
     }

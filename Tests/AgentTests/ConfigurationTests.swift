@@ -64,7 +64,7 @@ import WaypostTestSupport
         let text = Self.smallest.dropLast() + #", "reporting": {"policy": "accuracy"\#(keys)}}"#
         let configuration = try Self.read(String(text))
         #expect(configuration.reporting.policy == policy)
-        // What is not in force is not told to be.
+        // Keys that aren't in force have no setting.
         let keys = Set(configuration.settings.map(\.path).filter { $0.hasPrefix("reporting.") })
         #expect(keys.contains("reporting.liveToleranceMeters") && !keys.contains("reporting.intervalSeconds"))
     }
@@ -88,7 +88,7 @@ import WaypostTestSupport
         #expect(error?.problems.first?.hasPrefix("/x/config.json: \"\(key)\" is ") == true, "\(error as Any)")
     }
 
-    @Test func pathsBesideEachOtherAreNotTheSame() throws {
+    @Test func pathsNextToEachOtherAreNotTheSame() throws {
         let rest = #", "outbox": {"path": "/run/token.sqlite"}, "status": {"listen": "unix:/run/token.socket"}}"#
         _ = try Self.read(Self.smallest.dropLast() + rest)
     }
@@ -109,8 +109,7 @@ import WaypostTestSupport
         #expect(try Self.read("\u{FEFF}" + Self.smallest).vehicle == Self.read(Self.smallest).vehicle)
     }
 
-    /// A backend that wakes up may send nothing for as long.
-    @Test func aTokenEndpointMayTakeItsWholeTime() throws {
+    @Test func aTokenEndpointHasItsWholeTime() throws {
         let http = #"{"type": "http", "url": "https://b.internal/", "timeoutSeconds": 60}"#
         let text = Self.smallest.replacing(#"{"type": "file", "path": "/run/token"}"#, with: http)
         guard case .http(let settings, _) = try Self.read(text).authorization else {
@@ -135,7 +134,7 @@ import WaypostTestSupport
         #expect(configuration.statusAddress.description == "127.0.0.1:9464")
     }
 
-    @Test func theOutboxMayForgetAndMayWait() throws {
+    @Test func theOutboxHasAMaximumAgeAndADurability() throws {
         let text = Self.smallest.replacing(
             "}}", with: "}, \"outbox\": {\"maximumAgeDays\": 30, \"durability\": \"economy\"}}")
         let settings = try Self.read(text).outbox
@@ -144,13 +143,13 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [("\"automatic\"", BaudRate.automatic), ("115200", 115_200)])
-    func theBaudRateIsANumberOrLookedFor(text: String, baudRate: BaudRate) throws {
+    func theBaudRateIsANumberOrAutomatic(text: String, baudRate: BaudRate) throws {
         let serial = "\"serial\", \"device\": \"/dev/x\", \"baudRate\": \(text)"
         let configuration = try Self.read(Self.smallest.replacing("\"stdin\"", with: serial))
         #expect(configuration.receiver.source == .serial(device: "/dev/x", baudRate: baudRate))
     }
 
-    /// What comes over the network stays on this machine unless a host is named.
+    /// Network receivers use this machine unless a host is given.
     @Test(arguments: [
         (#""type": "gpsd""#, ReceiverConfiguration.Source.gpsd(host: "127.0.0.1", port: 2947, device: nil)),
         (
@@ -166,7 +165,7 @@ import WaypostTestSupport
         #expect(try Self.read(text).receiver.source == source)
     }
 
-    /// What replaces what in the smallest configuration, and the problem that comes of it.
+    /// A replacement in the smallest configuration, and the beginning of its problem.
     static let brokenValues: [(find: String, replacement: String, problem: String)] = [
         ("\"vehicle\"", "\"vehicel\"", "\"vehicel\" is not a key of Waypost; did you mean \"vehicle\"?"),
         (
@@ -389,8 +388,8 @@ import WaypostTestSupport
         ),
     ]
 
-    /// Equal for a fleet with one configuration file; no secret changes it, so that none can be guessed by it.
-    @Test func hasAHashOfWhatIsNoSecret() throws {
+    /// The hash is the same for vehicles with one configuration file, and doesn't depend on secrets.
+    @Test func hasAHashWithoutSecrets() throws {
         func hash(_ authorization: String, reporting: String = "{}", vehicle: String = #"{"environment": "ID"}"#) throws
             -> String
         {
@@ -435,7 +434,7 @@ import WaypostTestSupport
             ])
     }
 
-    @Test func consumersHaveAProviderOfTheirOwn() throws {
+    @Test func consumersHaveTheirOwnProvider() throws {
         #expect(try Self.read(Self.smallest).consumerAuthorization == nil)
         func with(_ path: String) -> String {
             Self.smallest.replacing(
@@ -462,7 +461,7 @@ import WaypostTestSupport
             lines.contains { $0.verdict == .fail && $0.text.hasPrefix("consumerAuthorization.caFile ") }, "\(lines)")
     }
 
-    @Test func providersHearOfTheNetworksReturn() async throws {
+    @Test func providersAreNotifiedOfTheNetworksReturn() async throws {
         let provider = ScriptedAuthorization { _, _ in AuthorizationToken(value: "t", lifetime: nil) }
         let log = LogWriter(level: .error, format: .text)
         let configuration = try Self.read(Self.smallest)
@@ -478,7 +477,7 @@ import WaypostTestSupport
         #expect(problems.first?.contains("127.0.0.1") == true)
     }
 
-    /// What replaces what in the smallest configuration, and all that is said of it.
+    /// A replacement in the smallest configuration, and all its problems.
     @Test(arguments: [
         ("\"v\"", "null", ["\"vehicle.vehicleId\" is null; use a text in quotes"]),
         (
@@ -491,7 +490,7 @@ import WaypostTestSupport
         ),
         ("\"stdin\"", "\"serial\", \"device\": 7", ["\"receiver.device\" is 7; use a text in quotes"]),
         ("{\"type\": \"stdin\"}", "null", ["\"receiver\" is null; use an object in braces"]),
-        // What follows from a value that is rejected itself is not told, too.
+        // Consequences of a rejected value are not reported.
         (
             "}}", "}, \"reporting\": {\"intervalSeconds\": 90, \"heartbeatSeconds\": 5}}",
             ["\"reporting.intervalSeconds\" is 90; use seconds from 5 to 60"]
@@ -551,7 +550,7 @@ import WaypostTestSupport
             ["\"receiver\" is missing; write an object in braces; config.example.json has one"]
         ),
         ("}}", "}, \"status\": null}", ["\"status\" is null; use an object in braces"]),
-        // What belongs elsewhere, and words of others.
+        // Keys of other sections and words of other programs.
         (
             "\"v\"", "\"providers/p/vehicles/v\"",
             [
@@ -648,7 +647,7 @@ import WaypostTestSupport
             ["\"status.listen\" is \"/run/waypost/status\", which is a path; write unix:/run/waypost/status"]
         ),
     ])
-    func nothingIsToldTwice(find: String, replacement: String, problems: [String]) {
+    func nothingIsReportedTwice(find: String, replacement: String, problems: [String]) {
         let text = Self.smallest.replacing("\n ", with: " ").replacing(find, with: replacement, maxReplacements: 1)
         #expect(Self.problems(text) == problems.map { "config.json: \($0)" })
     }
@@ -679,7 +678,7 @@ import WaypostTestSupport
         #expect(problems.first?.contains(words) == true, "\(problems)")
     }
 
-    @Test func aMissingFileAndAFolderSayWhatToDo() {
+    @Test func aMissingFileAndADirectoryHaveARemedy() {
         #expect(
             throws: ConfigurationError(problems: [
                 "/nonexistent/config.json: there is no such file; copy config.example.json there and edit it"
@@ -694,7 +693,7 @@ import WaypostTestSupport
     }
 
     @Test(.enabled(if: geteuid() != 0, "root may read everything"))
-    func aFileThatIsClosedSaysWhatToDo() throws {
+    func anUnreadableFileHasARemedy() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("{}".utf8, to: "config.json", mode: 0o000)
         let problem = "\(path): cannot be read by this user; use sudo, or join the group waypost"

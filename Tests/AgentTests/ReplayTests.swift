@@ -126,7 +126,6 @@ import WaypostTestSupport
         #expect(json["liveErrorMetersP50"] == nil && !summary.text.contains("follower"), "of many vehicles")
     }
 
-    /// Of each fix that was read it is said why it is not reported.
     @Test(
         arguments: [
             (
@@ -158,8 +157,7 @@ import WaypostTestSupport
         #expect(json["rejectedFixes"]?["jump"]?.doubleValue == rejected["jump"].map(Double.init))
     }
 
-    /// Whoever reads the summary alone learns why so little was reported of a log in the wrong order.
-    @Test func saysThatTheTimeOfTheLogGoesBack() async throws {
+    @Test func summarizesThatTheTimeOfTheLogGoesBack() async throws {
         let lines = try String(contentsOfFile: Fixtures.url("nmea/town.nmea").path, encoding: .utf8)
         let bench = try ServiceBench()
         let reversed = lines.split(separator: "\r\n").reversed().map { "\($0)\r\n" }.joined()

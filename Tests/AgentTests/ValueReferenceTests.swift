@@ -8,7 +8,7 @@ import WaypostTestSupport
 
 @testable import Waypost
 
-/// Texts of a configuration that stand elsewhere.
+/// Texts of a configuration from files, variables and credentials.
 @Suite struct ValueReferences {
     private let folder: TemporaryFolder
 
@@ -21,7 +21,7 @@ import WaypostTestSupport
         return try Configuration(json: Array(text.utf8), file: "config.json", environment: environment)
     }
 
-    /// The only problem, without the file's name.
+    /// Returns the only problem, without the file's name.
     private func problem(
         _ find: String, _ replacement: String, environment: [String: String] = [:]
     ) -> String {
@@ -49,7 +49,7 @@ import WaypostTestSupport
         #expect(variable.vehicle.vehicleID == "van-9")
         let credential = try read("\"v\"", #"{"credential": "id"}"#, environment: environment)
         #expect(credential.vehicle.vehicleID == "van-8")
-        // Whoever makes a credential of it wants it kept.
+        // A credential is a secret.
         #expect(credential.settings.first { $0.path == "vehicle.vehicleId" }?.value == .string("…"))
     }
 
@@ -91,14 +91,14 @@ import WaypostTestSupport
         #expect(
             command.map(\.path) == ["authorization.command[0]", "authorization.command[2]", "authorization.command"])
         #expect(!"\(configuration.settings)".contains("hush"))
-        // An argument may be a secret, and everybody may read these files.
+        // An argument may be a secret, and every user can read these files.
         #expect(
             configuration.warnings.contains { $0.description.hasPrefix("authorization.command[2] comes from a file") })
         let rejected = configuration.warnings.filter { !$0.mayBeRight }
         #expect(rejected.isEmpty)
     }
 
-    /// What is in the file, and what is said of it.
+    /// Unusable content of the file, and its problem.
     @Test(arguments: [
         ("", "is empty; write the value to it"), ("\n", "is empty; write the value to it"),
         ("\u{FEFF}", "is empty; write the value to it"),
@@ -119,7 +119,7 @@ import WaypostTestSupport
         #expect(problem("\"v\"", #"{"file": "FOLDER/id"}"#).hasSuffix("id, which is not UTF-8 text; save it as UTF-8"))
     }
 
-    /// Whatever lies there, nothing waits for it.
+    /// Reading never blocks.
     @Test func isInNothingButAFile() throws {
         try #require(unsafe mkfifo(folder.path("fifo"), 0o600) == 0)
         for (place, says) in [
@@ -166,7 +166,7 @@ import WaypostTestSupport
                 + "set CREDENTIALS_DIRECTORY=/run/credentials/waypost.service")
     }
 
-    /// What replaces what, with `hush` in the file `key`, and the problem that comes of it.
+    /// A replacement, and its problem. The file `key` holds `hush`.
     @Test(arguments: [
         (
             "\"v\"", #"{"file": ""}"#,

@@ -30,12 +30,13 @@ enum Suggestion {
         return key.map { "; set \($0) in the configuration, the file that --config names" } ?? ""
     }
 
-    /// Returns the suggestion for `word`, an operand of `command`, which accepts options only.
-    static func operand(_ word: String, of command: CommandSpec) -> String {
-        let option =
-            word.hasSuffix(".json") && command.options.contains { $0.name == "--config" }
-            ? "--config" : ["watch": "--trip", "simulator": "--listen", "bundle": "-o"][command.name]
-        return option.map { question("\(command.name) \($0) \(word)") } ?? ""
+    /// Returns the suggestion for `word`, an operand too many of `command`, which follows `former`.
+    static func operand(_ word: String, of command: CommandSpec, after former: String = "") -> String {
+        var option = ["watch": "--trip", "simulator": "--listen", "bundle": "-o"][command.name]
+        if word.hasSuffix(".json"), command.options.contains(where: { $0.name == "--config" }) { option = "--config" }
+        if command.name == "outbox", Int(word) != nil { option = "--update" }
+        let words = [command.name, former].filter { !$0.isEmpty }.joined(separator: " ")
+        return option.map { question("\(words) \($0) \(word)") } ?? ""
     }
 
     /// Returns the suggestion for `word` if one of `choices` is required.
