@@ -1,7 +1,7 @@
 import Testing
 import WaypostTestSupport
 
-@testable import Waypost
+@testable import Operations
 
 @Suite struct BrokenLines {
     /// Returns the lines after the first of the problem of a text that isn't JSON.

@@ -4,7 +4,7 @@ import StrictJSON
 import Testing
 import WaypostTestSupport
 
-@testable import Waypost
+@testable import Operations
 
 @Suite(.serialized) struct ConfigurationSchemas {
     /// Validates the documents, one per line, and prints the numbers of the invalid ones.

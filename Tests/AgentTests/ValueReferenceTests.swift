@@ -6,7 +6,7 @@ import StrictJSON
 import Testing
 import WaypostTestSupport
 
-@testable import Waypost
+@testable import Operations
 
 /// Texts of a configuration from files, variables and credentials.
 @Suite struct ValueReferences {

@@ -1,6 +1,6 @@
 import LinuxPlatform
 import Reporting
-import Waypost
+import Operations
 
 /// The command line: finds the command, runs it, and converts its errors to messages and exit codes.
 enum WaypostCommand {

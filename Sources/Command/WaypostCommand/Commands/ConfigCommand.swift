@@ -1,6 +1,6 @@
 import LinuxPlatform
 import StrictJSON
-import Waypost
+import Operations
 
 /// `waypost config`: the values in force with their sources, or the schema of the file.
 struct ConfigCommand {

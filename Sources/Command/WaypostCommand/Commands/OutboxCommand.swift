@@ -4,6 +4,7 @@ import Reporting
 import SQLiteOutbox
 import StrictJSON
 import TimeAndChance
+import Operations
 import Waypost
 
 /// `waypost outbox`: the ledger, and pending and quarantined updates, while the service runs or is stopped.

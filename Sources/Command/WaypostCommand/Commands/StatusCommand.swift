@@ -2,7 +2,7 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 import TrackDrawing
-import Waypost
+import Operations
 
 /// `waypost status`: the running service's status as a page, as JSON, or followed on the terminal.
 struct StatusCommand {

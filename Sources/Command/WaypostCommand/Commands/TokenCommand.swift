@@ -1,5 +1,5 @@
 import LinuxPlatform
-import Waypost
+import Operations
 
 /// `waypost token`: fetches a token and shows its content, or prints it for another program.
 struct TokenCommand {

@@ -1,7 +1,7 @@
 import LinuxPlatform
 import StrictJSON
 import TimeAndChance
-import Waypost
+import Operations
 
 /// `waypost why`: the active conditions of the running service and their remedies, or that all is well.
 struct WhyCommand {

@@ -2,7 +2,7 @@ import LinuxPlatform
 import ReportedText
 import TimeAndChance
 import TrackDrawing
-import Waypost
+import Operations
 
 /// The lines of `waypost status --watch`, which fill a window.
 struct LiveScreen: Sendable, Hashable {

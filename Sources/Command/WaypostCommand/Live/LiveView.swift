@@ -1,7 +1,7 @@
 import LinuxPlatform
 import Reporting
 import TimeAndChance
-import Waypost
+import Operations
 
 /// `waypost status --watch`: the running service's status on the whole terminal.
 struct LiveView {

@@ -2,7 +2,7 @@ import Conditions
 import ReportedText
 import Reporting
 import TimeAndChance
-import Waypost
+import Operations
 
 /// The last report of a service that is asked repeatedly, and the events in between.
 struct WatchedService: Sendable, Hashable {

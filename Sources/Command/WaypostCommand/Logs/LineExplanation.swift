@@ -3,7 +3,7 @@ import GNSSReceiver
 import LinuxPlatform
 import ReportedText
 import Reporting
-import Waypost
+import Operations
 
 /// `waypost fixes --explain LINE`: how one line was decoded, given as its text or as its number in a log.
 struct LineExplanation {

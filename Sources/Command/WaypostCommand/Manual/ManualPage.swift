@@ -1,5 +1,5 @@
 import StrictJSON
-import Waypost
+import Operations
 
 /// The pages of the manual. The raw value is the name of the file.
 enum ManualPage: String, CaseIterable {

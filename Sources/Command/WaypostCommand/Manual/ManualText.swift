@@ -1,6 +1,6 @@
 import ReportedText
 import TimeAndChance
-import Waypost
+import Operations
 
 /// Builds a page of the manual in the language of man(7).
 struct ManualText {

@@ -1,7 +1,7 @@
 import FleetEngine
 import GNSSReceiver
 import TimeAndChance
-import Waypost
+import Operations
 
 /// The vehicles of a replay: number, names, and distances in time and place.
 ///

@@ -2,7 +2,7 @@ import GNSSReceiver
 import LinuxPlatform
 import ReportedText
 import TrackDrawing
-import Waypost
+import Operations
 
 /// The share of its logs' time that a replay has played, and the time that remains.
 struct ReplayProgress: Sendable, Hashable {

@@ -9,6 +9,7 @@ import Reporting
 import SQLiteOutbox
 import TimeAndChance
 import VehicleAuthorization
+import Operations
 import Waypost
 
 /// A replay of recorded logs as one vehicle or as many.

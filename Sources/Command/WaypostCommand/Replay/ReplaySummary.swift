@@ -4,7 +4,7 @@ import ReportedText
 import Reporting
 import StrictJSON
 import TrackDrawing
-import Waypost
+import Operations
 
 /// The result of a replay, as text and as one JSON object.
 struct ReplaySummary: Encodable {
