@@ -19,7 +19,8 @@ import WaypostTestSupport
         ("run --config c extra", "run takes no \"extra\""),
         ("status --format json", "status has no option --format; fixes has it"),
         ("run --confg c", "run has no option --confg; did you mean --config?"),
-        ("replay --config c", "replay needs LOG"), ("replay --json=yes log --config c", "--json has no value; remove what follows ="),
+        ("replay --config c", "replay needs LOG"),
+        ("replay --json=yes log --config c", "--json has no value; remove what follows ="),
         ("demo a b", "demo takes one LOG, not 2"),
         ("outbox --config c", "outbox needs one of list, export, requeue, discard"),
         (
