@@ -6,7 +6,7 @@ import WaypostTestSupport
 
 /// The taking lane: what follows from fixes, and from what the outbox answers, without an actor.
 @Suite struct ReportingStates {
-    private static let full = OutboxError(.full, "no space")
+    private static let full = OutboxError(.full)
     private static let request = BatchRequest(maximumPastLocations: 8, withBacklog: true)
 
     /// A vehicle whose delivering lane waits for news, unless it `isBusy`.

@@ -52,7 +52,7 @@ import WaypostTestSupport
 
     private static func failed(_ cause: LostExchange.Cause) -> UploadEvent { .lost(cause, "no answer") }
 
-    private static let outboxFails = UploadEvent.outboxFailed(OutboxError(.unusable, "read-only"))
+    private static let outboxFails = UploadEvent.outboxFailed(OutboxError(.unusable))
     private static let unavailable = UploadEvent.notPrepared(.noPermit(MissingPermit(.unavailable, "issuer down")))
     private static let offered = UploadEvent.offered(StoredUpdate.sample(2000).update, overrulingStored: false)
 
@@ -86,8 +86,7 @@ import WaypostTestSupport
                 Row(62, .timeReached, read(8)),
                 Row(62, found(nil, newest: light.stored), .prepare),
                 Row(62, .prepared, send(repetition, 61)),
-                Row(63, answered(.delivered), read(8)),
-                Row(63, found(nil, newest: light.stored), .wait, due: 123),
+                Row(63, answered(.delivered), .wait, due: 123),
             ]),
         Table(
             "no position yet: the outbox is read every second once a heartbeat is due",
@@ -624,7 +623,7 @@ import WaypostTestSupport
     /// What the observer hears, in its order.
     @Test func tellsWhatItDoes() throws {
         let upload = UploadStateDriver()
-        let (error, batch) = (OutboxError(.unusable, "read-only"), Self.light)
+        let (error, batch) = (OutboxError(.unusable), Self.light)
         let traffic = Traffic(bytesSent: 1, bytesReceived: 2)
         func waiting(_ seconds: Int) -> ReportingEvent { .waiting(delay: .seconds(seconds)) }
         let rows: [(UploadEvent, [ReportingEvent])] = [

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import ReportedText
 import Reporting
 import Testing
 
@@ -37,16 +38,16 @@ import Testing
     @Test(arguments: foreign) func isRefusedAndLeftAsItIs(file: File) throws {
         let folder = try StoreFolder()
         try folder.write(file.bytes, to: "outbox.sqlite")
-        let detail =
-            "\(folder.store): the outbox is not used: \(folder.store) is no outbox of Waypost but "
-            + "\(file.testDescription), and is left as it is; give another outbox path"
+        let sentence: ReportedText = """
+            \(folder.store) is no outbox of Waypost but \(file.testDescription), and is left as it is; give another \
+            outbox path
+            """
         for _ in 1...2 {
             for error in [
                 #expect(throws: OutboxError.self) { try folder.open() },
                 #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) },
             ] {
-                #expect(error?.code == .unusable)
-                #expect(error?.detail == detail)
+                #expect(error == OutboxError(.refused, path: folder.store, .refusal(sentence)))
             }
         }
         #expect(folder.recoveries.isEmpty)
@@ -64,7 +65,7 @@ import Testing
     ]
 
     @Test(arguments: damaged) func isNoneThatPowerCutsLeave(file: File) throws {
-        #expect(ForeignFile.kind(beginningWith: Array(file.bytes.prefix(ForeignFile.headerCount))) == nil)
+        #expect(UnrelatedFile.kind(beginningWith: Array(file.bytes.prefix(ForeignFile.headerCount))) == nil)
         let folder = try StoreFolder()
         try folder.write(file.bytes, to: "outbox.sqlite")
         _ = try folder.open().append(sample(1))
@@ -77,6 +78,6 @@ import Testing
         try folder.write(Array("not a database".utf8), to: "outbox.sqlite")
         try folder.write([], to: "outbox.sqlite" + suffix)
         _ = try folder.open().append(sample(1))
-        #expect(folder.recoveries.map(\.reason) == ["it is not a SQLite database"])
+        #expect(folder.recoveries.map(\.cause) == [.notSQLite])
     }
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import ReportedText
 import Reporting
 import Testing
 import TimeAndChance
@@ -42,7 +43,7 @@ import TimeAndChance
         for error in [
             #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) },
             #expect(throws: OutboxError.self) { try OutboxRequester(path: folder.store) },
-        ] { #expect(error?.detail.contains("damaged") == true) }
+        ] { #expect(error?.code == .damaged) }
 
         let outbox = try folder.open()
         #expect(folder.recoveries.count == 1)
@@ -76,7 +77,7 @@ import TimeAndChance
         try folder.execute(Self.crafted[0])
         try folder.moveStore(owner: outbox)
         let again = try folder.open()
-        #expect(folder.recoveries.map(\.reason) == ["its schema has a trigger \"t\" that is not Waypost's"])
+        #expect(folder.recoveries.map(\.cause) == [.foreignObject(type: "trigger", name: "t")])
         #expect(try again.pendingUpdates().map(\.update) == (1...5).map(sample))
     }
 
@@ -100,10 +101,9 @@ import TimeAndChance
         let folder = try folderWithFive()
         try folder.execute("PRAGMA user_version = \(version)")
         let error = #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) }
-        #expect(error?.code == .unusable)
-        #expect(error?.detail.contains("the service repairs it at its next start") == true)
+        #expect(error?.code == .damaged)
         let outbox = try folder.open()
-        #expect(folder.recoveries.map(\.reason) == ["it is not an outbox"])
+        #expect(folder.recoveries.map(\.cause) == [.notOutbox])
         #expect(try outbox.ledger() == Ledger(accepted: 5, pending: 5))
     }
 

@@ -191,8 +191,8 @@ struct LargestNumbers {
         for change in changes {
             var next = outbox.counters
             change(&next)
-            let error = #expect(throws: StoreError.self) {
-                try store.transaction { () throws(StoreError) in try store.write(&next) }
+            let error = #expect(throws: OutboxError.self) {
+                try store.transaction { () throws(OutboxError) in try store.write(&next) }
             }
             #expect(error?.kind == .damaged)
         }

@@ -69,19 +69,4 @@ import Testing
             #expect(found.sorted() == [1, 2, 3, 4, 5])
         }
     }
-
-    @Test func areToldOnceForALog() throws {
-        let folder = try StoreFolder()
-        try folder.open().close()
-        try lengthen("outbox.sqlite-wal", in: folder)
-        let told = Locked<[String]>([])
-        var settings = folder.configuration()
-        settings.reportWarning = { _, words in told.withLock { $0.append(words) } }
-        try OutboxEngine(settings).close()
-        #expect(
-            told.withLock { $0 } == [
-                "\(folder.store)-wal has \(Self.length) bytes, far more than the outbox writes; what lies beyond the "
-                    + "first 64 MiB is not searched for updates"
-            ])
-    }
 }

@@ -8,22 +8,19 @@ import Testing
 /// An outbox that is older than it was.
 @Suite struct OlderStore {
     private let folder: StoreFolder
-    private let told = Locked<[String]>([])
+    private let warnings = Locked<[OutboxWarning]>([])
 
     init() throws { folder = try StoreFolder() }
 
     private func open(_ name: String = "outbox.sqlite") throws -> OutboxEngine {
         var settings = folder.configuration(name)
-        settings.reportWarning = { [told] warning, words in told.withLock { $0.append("\(warning): \(words)") } }
+        settings.reportWarning = { [warnings] warning in warnings.withLock { $0.append(warning) } }
         return try OutboxEngine(settings)
     }
 
-    private func expectReport(_ words: String, of name: String) {
-        #expect(
-            told.withLock { $0 } == [
-                "olderStore: \(folder.path(name)) is older than it was: its log was removed, or an old copy was restored; "
-                    + "it \(words). Never remove or replace a file of the outbox alone"
-            ])
+    private func expectWarning(accepted: Int64, previously: Int64, of name: String) {
+        let warning = OutboxWarning.olderStore(path: folder.path(name), accepted: accepted, previously: previously)
+        #expect(warnings.withLock { $0 } == [warning])
     }
 
     private func copy(_ suffixes: [String], to name: String) throws {
@@ -46,13 +43,11 @@ import Testing
         #expect(accepted > 0 && accepted < 300)
         let noted = try #require(StoreCount(StoreFiles(path: folder.store, disk: SystemDisk())).counters).lastSequence
         #expect(noted > accepted)
-        expectReport(
-            "knows of \(accepted) accepted updates and had \(noted). Those in between are lost or uncounted, their numbers "
-                + "are given again, and some of those delivered are sent again", of: "killed")
+        expectWarning(accepted: accepted, previously: noted, of: "killed")
         #expect(try killed.append(sample(301)).sequence == accepted + 1)
         try killed.close()
         try open("killed").close()
-        #expect(told.withLock { $0.count } == 1, "once")
+        #expect(warnings.withLock { $0.count } == 1, "once")
         #expect(folder.recoveries.isEmpty)
     }
 
@@ -67,9 +62,9 @@ import Testing
             try copy(["", ".count"], to: "killed")
             let killed = try open("killed")
             let accepted = try killed.ledger().accepted
-            #expect(told.withLock { $0.count } == (accepted < second ? 1 : 0), "\(accepted) of \(second)")
+            #expect(warnings.withLock { $0.count } == (accepted < second ? 1 : 0), "\(accepted) of \(second)")
             try killed.close()
-            told.withLock { $0 = [] }
+            warnings.withLock { $0 = [] }
         }
         #expect(folder.recoveries.isEmpty)
     }
@@ -118,7 +113,7 @@ import Testing
         }
         #expect(!folder.exists("killed-wal"))
         #expect(try open("killed").ledger().accepted == 300)
-        #expect(told.withLock { $0.isEmpty })
+        #expect(warnings.withLock { $0.isEmpty })
     }
 
     /// A note that can't be read, or can't be written, keeps nothing from being stored.
@@ -137,6 +132,6 @@ import Testing
         _ = try again.append(sample(2))
         _ = try again.maintain()
         try again.close()
-        #expect(told.withLock { $0.isEmpty })
+        #expect(warnings.withLock { $0.isEmpty })
     }
 }

@@ -1,6 +1,8 @@
 import FoundationEssentials
+import Glibc
 import LinuxPlatform
 import LyingDisk
+import ReportedText
 import Reporting
 import Testing
 import WaypostTestSupport
@@ -50,9 +52,9 @@ import WaypostTestSupport
         let error = #expect(throws: OutboxError.self) { try folder.open() }
         #expect(error?.code == .locked)
         let own = ProcessInfo.processInfo.processIdentifier
-        let remedy = " (process \(own)); stop it first (kill \(own)), or give another outbox path"
-        #expect(error?.detail.hasPrefix("\(folder.store): in use by ") == true)
-        #expect(error?.detail.hasSuffix(remedy) == true)
+        #expect(error?.path == folder.store)
+        #expect(error?.holder?.name.description.hasSuffix(" (process \(own))") == true)
+        #expect(error?.holder?.stopCommand == "kill \(own)")
         try outbox.close()
         try folder.open().close()
     }
@@ -61,8 +63,7 @@ import WaypostTestSupport
         let folder = try StoreFolder()
         try FileManager.default.createDirectory(atPath: folder.store, withIntermediateDirectories: false)
         let error = #expect(throws: OutboxError.self) { try folder.open() }
-        #expect(error?.code == .unusable)
-        #expect(error?.detail.contains("\(folder.store): the outbox is not used: \(folder.store) is a folder") == true)
+        #expect(error?.code == .refused)
         #expect(folder.exists("outbox.sqlite"))
     }
 
@@ -71,7 +72,11 @@ import WaypostTestSupport
         try folder.write([1], to: "file")
         let error = #expect(throws: OutboxError.self) { try folder.open("file/outbox.sqlite") }
         #expect(error?.code == .unusable)
-        #expect(error?.detail.contains("\(folder.path("file"))") == true)
+        guard case .system(ENOTDIR, let message) = error?.cause else {
+            Issue.record("not the system's reason: \(String(describing: error))")
+            return
+        }
+        #expect(message.description.contains(folder.path("file")))
     }
 
     @Test func setsADamagedStoreAsideWithItsTime() throws {
@@ -83,16 +88,10 @@ import WaypostTestSupport
         #expect(try folder.read(name) == zeros)
         #expect(
             folder.recoveries == [
-                StoreRecovery(
-                    path: folder.store, reason: "it is not a SQLite database", renamedTo: folder.path(name),
-                    salvaged: 0,
-                    lost: 0...0, foundLedger: false)
+                OutboxRecovery(
+                    path: folder.store, cause: .notSQLite, renamedTo: folder.path(name), salvaged: 0, lost: 0...0,
+                    foundLedger: false)
             ])
-        #expect(
-            folder.recoveries.first?.description
-                == "\(folder.store) was damaged (it is not a SQLite database); it was renamed to \(folder.path(name)); "
-                + "0 pending updates salvaged, 0 lost; its ledger was unreadable, so some of these may have been "
-                + "delivered. Check the disk if this happens again")
         #expect(try outbox.ledger() == Ledger())
     }
 

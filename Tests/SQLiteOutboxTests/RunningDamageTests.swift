@@ -19,7 +19,7 @@ struct RunningDamage {
         while try outbox.ledger().pending > 0 { try outbox.deliverBatch(maximumPastLocations: 3000) }
         let recovery = try #require(folder.recoveries.first)
         #expect(folder.recoveries.count == 1)
-        #expect(recovery.reason == "update 5000 fails its checksum")
+        #expect(recovery.cause == .rowUnreadable(5000))
         #expect(recovery.lost == 1...1)
         #expect(try outbox.ledger() == Ledger(accepted: 24_001, delivered: 24_000, evicted: 1))
         try outbox.close()
@@ -50,7 +50,7 @@ struct RunningDamage {
         #expect(try outbox.append(sample(11)).sequence == 11)
         #expect(try outbox.pendingUpdates().map(\.sequence) == [11], "the last delivered is known")
         #expect(try outbox.ledger() == Ledger(accepted: 11, delivered: 10, pending: 1))
-        #expect(folder.recoveries.first?.reason == "it is an earlier copy: update 9, after update 10")
+        #expect(folder.recoveries.first?.cause == .earlierCopy(accepted: 9, known: 10))
     }
 
     @Test func countsALostEndOfTheLog() throws {
@@ -274,8 +274,7 @@ struct RunningDamage {
         for time in [0, 1, 599, 600, 601, 1199] {
             now.withLock { $0 = .seconds(time) }
             let error = #expect(throws: OutboxError.self) { try outbox.append(sample(20)) }
-            #expect(error?.code == .damaged)
-            #expect(error?.detail.contains("damaged again after a repair (it is not a SQLite database)") == true)
+            #expect(error == OutboxError(.damagedAgain, path: folder.store, .notSQLite))
             #expect(repairs.withLock { $0 } == (time < 600 ? 1 : 2))
         }
         now.withLock { $0 = .seconds(1200) }

@@ -87,7 +87,7 @@ extension OutboxEngine {
 
     /// The sequences of those in quarantine whose rows are kept.
     func quarantinedSequences() throws(OutboxError) -> [Int64] {
-        try perform { store throws(StoreError) in try store.rows.quarantined().map(\.stored.sequence) }
+        try perform { store throws(OutboxError) in try store.rows.quarantined().map(\.stored.sequence) }
     }
 
     /// Makes the store full at that many pages of 1 KiB, as a full disk does, until it is opened anew.

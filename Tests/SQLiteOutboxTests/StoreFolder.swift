@@ -10,7 +10,7 @@ import WaypostTestSupport
 /// A folder for the stores of one test, removed with it.
 final class StoreFolder: Sendable {
     private let folder: TemporaryFolder
-    private let told = Locked<[StoreRecovery]>([])
+    private let told = Locked<[OutboxRecovery]>([])
 
     init() throws { folder = try TemporaryFolder(inMemory: true) }
 
@@ -19,7 +19,7 @@ final class StoreFolder: Sendable {
     var store: String { path("outbox.sqlite") }
 
     /// What the outboxes of this folder have told about damage.
-    var recoveries: [StoreRecovery] { told.withLock { $0 } }
+    var recoveries: [OutboxRecovery] { told.withLock { $0 } }
 
     func path(_ name: String) -> String { folder.path(name) }
 
@@ -75,7 +75,7 @@ final class StoreFolder: Sendable {
     /// A store with that many pending updates, made at once.
     func buildBacklog(_ count: Int) throws {
         let files = StoreFiles(path: store, disk: SystemDisk())
-        try StoreBuilder.build(files, for: nil) { builder throws(StoreError) in
+        try StoreBuilder.build(files, for: nil) { builder throws(OutboxError) in
             var counters = OutboxCounters()
             for second in 1...count {
                 let stored = counters.accept(sample(second))
@@ -104,7 +104,7 @@ final class StoreFolder: Sendable {
         let stored = StoredUpdate(sequence: Int64(sequence), update: sample(sequence))
         let cell = UpdateRecord(stored).row.cell
         guard let range = database.firstRange(of: cell) else {
-            throw OutboxError(.unusable, "update \(sequence) is not in the database")
+            throw OutboxError(.unusable)
         }
         database[range.upperBound - 1] ^= 0xff
         try write(database, to: "outbox.sqlite")

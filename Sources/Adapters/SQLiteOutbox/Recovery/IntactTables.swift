@@ -1,3 +1,5 @@
+import Reporting
+
 /// What a damaged store's own tables still say, when SQLite finds their structure sound and the count agrees.
 struct IntactTables {
     let ledger: LedgerRecord
@@ -10,16 +12,16 @@ struct IntactTables {
     /// Takes the readable rows over into `builder`; `nil` when the tables cannot be trusted.
     ///
     /// - Throws: when `builder` cannot write.
-    init?(_ files: StoreFiles, known: OutboxCounters?, into builder: StoreBuilder) throws(StoreError) {
+    init?(_ files: StoreFiles, known: OutboxCounters?, into builder: StoreBuilder) throws(OutboxError) {
         let connection: SQLiteConnection
-        do throws(StoreError) { connection = try Self.open(files) } catch { return nil }
+        do throws(OutboxError) { connection = try Self.open(files) } catch { return nil }
         var pending: Int64 = 0
         var last: Int64 = 0
         var unreadable: Set<Int64> = []
         var unreadableQuarantined: Set<Int64> = []
         var stored: LedgerRecord?
         // What cannot be read here is looked for as loose rows.
-        let hasUpdates = try Self.forEachRow(of: StoreSchema.updates, connection) { sequence, row throws(StoreError) in
+        let hasUpdates = try Self.forEachRow(of: StoreSchema.updates, connection) { sequence, row throws(OutboxError) in
             if sequence == LedgerRecord.sequence {
                 stored = row.flatMap { LedgerRecord($0) }.flatMap { StoreSalvage.trusts($0.counters) ? $0 : nil }
                 return
@@ -33,7 +35,7 @@ struct IntactTables {
             }
         }
         let hasQuarantine = try Self.forEachRow(of: StoreSchema.quarantine, connection) {
-            sequence, row throws(StoreError) in
+            sequence, row throws(OutboxError) in
             if let row, QuarantinedUpdate(row) != nil {
                 try builder.insert(row)
             } else {
@@ -69,32 +71,30 @@ struct IntactTables {
     /// be read.
     private static func forEachRow(
         of table: String, _ connection: borrowing SQLiteConnection,
-        _ body: (Int64, StoredRow?) throws(StoreError) -> Void
-    ) throws(StoreError) -> Bool {
+        _ body: (Int64, StoredRow?) throws(OutboxError) -> Void
+    ) throws(OutboxError) -> Bool {
         let statement: SQLiteStatement
-        do throws(StoreError) {
+        do throws(OutboxError) {
             statement = try SQLiteStatement(
                 connection, "SELECT \(StoredRow.columns) FROM \(table) ORDER BY sequence")
         } catch { return false }
         while true {
             let isThere: Bool
-            do throws(StoreError) { isThere = try statement.step() } catch { return false }
+            do throws(OutboxError) { isThere = try statement.step() } catch { return false }
             guard isThere else { return true }
             try body(statement.integer(0), StoredRow(statement))
         }
     }
 
     /// - Throws: for whatever reason there are no tables to go by.
-    private static func open(_ files: StoreFiles) throws(StoreError) -> SQLiteConnection {
+    private static func open(_ files: StoreFiles) throws(OutboxError) -> SQLiteConnection {
         // SQLite removes the log of an empty database.
         _ = try StoreHeader(files, at: files.path, checksVersion: false)
         let connection = try SQLiteConnection(path: files.path, access: .readOnly, on: files.disk)
         connection.setCheckpointOnClose(false)
         try connection.execute(StoreFormat.readerSettings)
         try StoreSchema.require(connection)
-        guard try connection.text("PRAGMA quick_check(1)") == "ok" else {
-            throw StoreError(.damaged, path: files.path, reason: "its structure is damaged")
-        }
+        try connection.checkStructure()
         return connection
     }
 }

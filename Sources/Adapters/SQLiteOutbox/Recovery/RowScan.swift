@@ -1,5 +1,6 @@
 import Glibc
 import LinuxPlatform
+import Reporting
 
 /// Finds rows in a file by their form and checksum alone: no header, no tree, no page has to be right.
 ///
@@ -22,8 +23,8 @@ enum RowScan {
     /// A bad sector is passed over; after many of them the rest of the file is skipped, as is all beyond `limit`.
     /// Holes are not read: whatever length a file has, it costs no more than the bytes that it was given.
     static func scan(
-        path: String, on disk: any StoreDisk, upTo limit: Int64 = .max, _ visit: (StoredRow) throws(StoreError) -> Void
-    ) throws(StoreError) {
+        path: String, on disk: any StoreDisk, upTo limit: Int64 = .max, _ visit: (StoredRow) throws(OutboxError) -> Void
+    ) throws(OutboxError) {
         let size = min(limit, try withSystem(path, disk.fileSize(at: path)))
         var window: [UInt8] = []
         var offset: Int64 = 0
@@ -50,14 +51,14 @@ enum RowScan {
     /// The next bytes of the file, zeros for what a bad sector holds.
     private static func chunk(
         of path: String, at offset: Int64, on disk: any StoreDisk, _ unreadable: inout Int
-    ) throws(StoreError) -> [UInt8] {
+    ) throws(OutboxError) -> [UInt8] {
         do throws(SystemError) { return try disk.read(chunkCount, at: offset, of: path) } catch {
-            guard error.number == EIO else { throw StoreError(error, path: path) }
+            guard error.number == EIO else { throw OutboxError(error, path: path) }
         }
         var bytes: [UInt8] = []
         for block in stride(from: offset, to: offset + Int64(chunkCount), by: Int64.Stride(blockCount)) {
             do throws(SystemError) { bytes += try disk.read(blockCount, at: block, of: path) } catch {
-                guard error.number == EIO else { throw StoreError(error, path: path) }
+                guard error.number == EIO else { throw OutboxError(error, path: path) }
                 bytes += repeatElement(0, count: blockCount)
                 unreadable += 1
                 if unreadable > unreadableLimit { return bytes }
@@ -67,8 +68,8 @@ enum RowScan {
     }
 
     private static func scan(
-        _ bytes: [UInt8], until end: Int, _ visit: (StoredRow) throws(StoreError) -> Void
-    ) throws(StoreError) {
+        _ bytes: [UInt8], until end: Int, _ visit: (StoredRow) throws(OutboxError) -> Void
+    ) throws(OutboxError) {
         var position = nextPossible(in: bytes, from: 0, until: end)
         while position < end {
             if let found = row(in: bytes, at: position) {

@@ -1,5 +1,4 @@
 import LinuxPlatform
-import ReportedText
 import Reporting
 
 /// Opens the store for its owner, and checks it before anything is written.
@@ -8,7 +7,6 @@ final class StoreOpening {
     private let configuration: OutboxConfiguration
     private let count: StoreCount
     private var hasReportedLongLog = false
-    private var hasReportedPinnedLog = false
     private var hasReportedRemovedLog = false
     /// The log that the open store writes to.
     private var log: FileStatus.Identity?
@@ -35,7 +33,7 @@ final class StoreOpening {
     /// - Throws: `damaged` when the store is not what was written, as far as can be told in a short time.
     func open(
         known: OutboxCounters, completes: Bool
-    ) throws(StoreError) -> (store: OutboxStore, counters: OutboxCounters) {
+    ) throws(OutboxError) -> (store: OutboxStore, counters: OutboxCounters) {
         let found = try examine(known)
         var counters = found.counters
         let store: OutboxStore
@@ -46,7 +44,7 @@ final class StoreOpening {
         } else {
             store = try OutboxStore(files)
             guard try load(store) == counters else {
-                throw StoreError(.damaged, path: files.path, reason: "it is read differently each time")
+                throw OutboxError(.damaged, path: files.path, .unsteady)
             }
             store.acceptChanges()
             try emptyLog(of: store)
@@ -73,22 +71,21 @@ final class StoreOpening {
     /// Looks at the store. With a log this is done through a connection of its own, which goes before the one that
     /// stays is opened: whoever reads the file beside SQLite takes all locks of the process from it when it is closed
     /// (POSIX), and the log can be removed by the next program that opens the store.
-    private func examine(_ known: OutboxCounters) throws(StoreError) -> Examined {
+    private func examine(_ known: OutboxCounters) throws(OutboxError) -> Examined {
         let header = try StoreHeader(files, at: files.path)
         let store = try OutboxStore(files)
         let logBytes = try withSystem(files.path, files.disk.fileSize(at: files.log))
         let pagesInFile = header.fileBytes / StoreFormat.pageSize
         let pagesMissing = try store.pages() - pagesInFile
         if header.fileBytes <= Self.wholeCheckBytes || pagesMissing > logBytes / StoreFormat.pageSize {
-            try store.check()
+            try store.connection.checkStructure()
         }
         let counters = try load(store)
         guard !counters.isOlder(than: known) else {
-            throw StoreError(
+            throw OutboxError(
                 .damaged, path: files.path,
-                reason: "it is an earlier copy: update \(counters.lastSequence), after update \(known.lastSequence)")
+                .earlierCopy(accepted: counters.lastSequence, known: known.lastSequence))
         }
-        if logBytes > StoreFormat.longestLog { reportLongLog(logBytes) }
         var places = logBytes > 0 ? [files.log] : []
         // The log may be of an earlier time than the database, and lie over what came later.
         if logBytes > 0, header.fileBytes <= Self.wholeCheckBytes { places.append(files.path) }
@@ -99,32 +96,19 @@ final class StoreOpening {
     /// Reports a store that is older than it was, once: the note is written again.
     private func reportOlder(_ counters: OutboxCounters) {
         guard let noted = count.counters, counters.isOlder(than: noted) else { return }
-        let accepted = counters.lastSequence
-        let loss =
-            accepted < noted.lastSequence
-            ? "it knows of \(accepted.counted("accepted update")) and had \(noted.lastSequence). Those in between are lost "
-                + "or uncounted, their numbers are given again, and some of those delivered are sent again"
-            : "it has all of its \(accepted.counted("accepted update")), and some of those delivered are sent again"
         configuration.reportWarning(
-            .olderStore,
-            "\(files.path) is older than it was: its log was removed, or an old copy was restored; \(loss). Never remove "
-                + "or replace a file of the outbox alone")
+            .olderStore(path: files.path, accepted: counters.lastSequence, previously: noted.lastSequence))
         count.note(counters)
     }
 
     /// Reports a log that another program keeps from starting over, and so from being bounded.
     func watchLog() {
         let bytes = (try? files.disk.fileSize(at: files.log)) ?? 0
-        let isPinned = bytes > min(StoreFormat.longestLog, max(configuration.maximumBytes, 16 << 20))
-        if isPinned, !hasReportedPinnedLog {
-            configuration.reportWarning(
-                .pinnedLog,
-                "\(files.log) has grown to \(bytes >> 20) MiB: another program has been reading the outbox for long; "
-                    + "end that program (fuser -v \(files.path) names it)")
-        } else if !isPinned, hasReportedPinnedLog {
-            configuration.reportWarningEnd(.pinnedLog, "\(files.log) is short again")
-        }
-        hasReportedPinnedLog = isPinned
+        let warning = OutboxWarning.longLog(path: files.log, bytes: bytes)
+        let isLong = bytes > min(StoreFormat.maximumLogBytes, max(configuration.maximumBytes, 16 << 20))
+        if isLong, !hasReportedLongLog { configuration.reportWarning(warning) }
+        if !isLong, hasReportedLongLog { configuration.reportWarningEnd(warning) }
+        hasReportedLongLog = isLong
     }
 
     /// Whether the log of the open store is no longer at its path: a kill would lose what SQLite has written to it.
@@ -136,16 +120,11 @@ final class StoreOpening {
     /// Puts the content of the removed log into the database. Returns whether that is complete and `store` can be
     /// closed; if not, only the open store has it.
     func moveRemovedLog(of store: OutboxStore) -> Bool {
-        if !hasReportedRemovedLog {
-            configuration.reportWarning(
-                .removedLog,
-                "\(files.log) was removed or replaced while the outbox was in use: a crash now loses what is not in the "
-                    + "database yet; never remove a file of the outbox alone")
-        }
+        let warning = OutboxWarning.removedLog(path: files.log)
+        if !hasReportedRemovedLog { configuration.reportWarning(warning) }
         hasReportedRemovedLog = true
-        do throws(StoreError) { try store.emptyLog() } catch { return false }
-        configuration.reportWarningEnd(
-            .removedLog, "\(files.log) is made again: all that the removed one held is in the database")
+        do throws(OutboxError) { try store.emptyLog() } catch { return false }
+        configuration.reportWarningEnd(warning)
         hasReportedRemovedLog = false
         return true
     }
@@ -153,26 +132,15 @@ final class StoreOpening {
     /// Notes that a sync of the log may have failed: nothing is added to it until it has been emptied.
     func distrustLog() { isLogDistrusted = true }
 
-    /// Once: the next opening finds it emptied, unless a program that reads it keeps it as it is.
-    private func reportLongLog(_ bytes: Int64) {
-        if !hasReportedLongLog {
-            configuration.reportWarning(
-                .longLog,
-                "\(files.log) has \(bytes) bytes, far more than the outbox writes; what lies beyond the first "
-                    + "\(StoreFormat.longestLog >> 20) MiB is not searched for updates")
-        }
-        hasReportedLongLog = true
-    }
-
     /// Puts what a log holds into the database before anything is added to it.
     ///
     /// The log may be one whose sync has failed, now or before a restart: then it is read from memory, is not on the
     /// disk, and no sync will bring it there. Written to another place it is.
-    private func emptyLog(of store: OutboxStore) throws(StoreError) {
-        do throws(StoreError) { try store.emptyLog() } catch {
+    private func emptyLog(of store: OutboxStore) throws(OutboxError) {
+        do throws(OutboxError) { try store.emptyLog() } catch {
             // There is no room to move it, or another program reads it: it stays where it is.
             guard !isLogDistrusted, error.leavesStoreSound else { throw error }
-            if error.kind == .busy { try store.transaction {} }  // throws if that program writes
+            if error.code == .busy { try store.transaction {} }  // throws if that program writes
             return
         }
         isLogDistrusted = false
@@ -180,7 +148,7 @@ final class StoreOpening {
         try withSystem(files.path, files.disk.synchronizeFile(at: files.log))
     }
 
-    private func load(_ store: OutboxStore) throws(StoreError) -> OutboxCounters {
+    private func load(_ store: OutboxStore) throws(OutboxError) -> OutboxCounters {
         let lowest = try store.rows.lowestSequence()
         let span = try store.rows.highestSequence() - lowest
         _ = try store.rows.oldest(limit: Self.probedRows)
@@ -188,11 +156,9 @@ final class StoreOpening {
         let counters = try store.rows.counters(
             pendingCount: span <= Self.countedSpan ? store.rows.countPending(atMost: span + 1) : nil)
         guard counters.isPlausible(upTo: OutboxCounters.Limit.opening) else {
-            throw StoreError(.damaged, path: files.path, reason: "its ledger has impossible numbers")
+            throw OutboxError(.damaged, path: files.path, .ledgerImpossible)
         }
-        guard counters.ledger.balances else {
-            throw StoreError(.damaged, path: files.path, reason: "rows are missing: the ledger does not balance")
-        }
+        guard counters.ledger.balances else { throw OutboxError(.damaged, path: files.path, .ledgerMismatch) }
         try store.rows.checkQuarantine(counters)
         return counters
     }
@@ -203,14 +169,14 @@ final class StoreOpening {
     ///   SQLite, silently, and so does what was accepted or delivered after it.
     private func commitCutOff(
         after counters: OutboxCounters, in places: [String]
-    ) throws(StoreError) -> [UpdateRecord] {
+    ) throws(OutboxError) -> [UpdateRecord] {
         let lastSequence = counters.lastSequence
-        let end = lastSequence + Int64(configuration.durability.longestCommit)
+        let end = lastSequence + Int64(configuration.durability.maximumCommit)
         var hidden: [Int64: UpdateRecord] = [:]
         var last = lastSequence
         var revision = counters.revision
         for path in places {
-            try RowScan.scan(path: path, on: files.disk, upTo: StoreFormat.longestLog) { row in
+            try RowScan.scan(path: path, on: files.disk, upTo: StoreFormat.maximumLogBytes) { row in
                 if let copy = LedgerRecord(row), StoreSalvage.trusts(copy.counters) {
                     revision = max(revision, copy.counters.revision)
                 }
@@ -220,12 +186,9 @@ final class StoreOpening {
             }
         }
         if revision > counters.revision + 1 {
-            throw StoreError(
-                .damaged, path: files.log, reason: "its write-ahead log does not lead to change \(revision)")
+            throw OutboxError(.damaged, path: files.log, .logEndsBeforeRevision(revision))
         }
-        if last > end {
-            throw StoreError(.damaged, path: files.log, reason: "its write-ahead log does not lead to update \(last)")
-        }
+        if last > end { throw OutboxError(.damaged, path: files.log, .logEndsBeforeUpdate(last)) }
         return hidden.values.sorted { $0.stored.sequence < $1.stored.sequence }
     }
 
@@ -234,10 +197,10 @@ final class StoreOpening {
     /// They move up over those between them that did not reach the log, or were delivered before they cost a row.
     private func complete(
         _ records: [UpdateRecord], in store: OutboxStore, _ counters: inout OutboxCounters
-    ) throws(StoreError) {
+    ) throws(OutboxError) {
         guard !records.isEmpty else { return }
         var next = counters
-        try store.transaction { () throws(StoreError) in
+        try store.transaction { () throws(OutboxError) in
             for record in records {
                 let accepted = next.accept(record.stored.update)
                 try store.insert(UpdateRecord(accepted, isShapePoint: record.isShapePoint))
@@ -258,7 +221,7 @@ final class StoreOpening {
 
     /// What there is to be opened. Removes a store that is only half made: what it was made from is still in its place,
     /// or there was nothing.
-    func remains() throws(StoreError) -> Remains {
+    func remains() throws(OutboxError) -> Remains {
         let isMissing = try !isThere(files.path)
         let logBytes = try withSystem(files.path, files.disk.fileSize(at: files.log))
         if try isThere(files.rebuilt) {
@@ -273,31 +236,29 @@ final class StoreOpening {
         return isMissing && logBytes == 0 ? .nothing : .store
     }
 
-    private func isThere(_ path: String) throws(StoreError) -> Bool {
+    private func isThere(_ path: String) throws(OutboxError) -> Bool {
         try withSystem(files.path, files.disk.entry(at: path)) != nil
     }
 
     /// Whether the store that was being made is whole; one that was made from a damaged store and stands alone is.
-    private func isRebuiltSound() throws(StoreError) -> Bool {
-        do throws(StoreError) { return try retryingDamage(rebuiltLastSequence() > 0) } catch {
-            guard error.kind == .damaged || error.kind == .newerSchema else { throw error }
+    private func isRebuiltSound() throws(OutboxError) -> Bool {
+        do throws(OutboxError) { return try retryingDamage(rebuiltLastSequence() > 0) } catch {
+            guard error.code == .damaged || error.code == .newerSchema else { throw error }
             return false
         }
     }
 
     /// An empty one is sooner made again than trusted: it may never have been synchronized.
-    private func rebuiltLastSequence() throws(StoreError) -> Int64 {
+    private func rebuiltLastSequence() throws(OutboxError) -> Int64 {
         _ = try StoreHeader(files, at: files.rebuilt)
         let connection = try SQLiteConnection(path: files.rebuilt, access: .immutable, on: files.disk)
         try StoreSchema.check(connection)
-        guard try connection.text("PRAGMA quick_check(1)") == "ok" else {
-            throw StoreError(.damaged, path: files.rebuilt, reason: "it is not complete")
-        }
+        try connection.checkStructure()
         return try StoreRows(connection).counters().lastSequence
     }
 
     /// Whether the store that was being made knows of any update, as far as its file can be read.
-    private func rebuiltHoldsRecords() throws(StoreError) -> Bool {
+    private func rebuiltHoldsRecords() throws(OutboxError) -> Bool {
         // The scan passes over what cannot be read; where nothing can, it is too early to tell.
         _ = try withSystem(files.path, files.disk.read(1, at: 0, of: files.rebuilt))
         var isAny = false

@@ -1,4 +1,3 @@
-import ReportedText
 import Reporting
 
 /// Recovers from a damaged store what can still be read, and accounts for the rest.
@@ -38,7 +37,7 @@ struct StoreSalvage {
     /// The pending updates that are delivered, as the owner has in memory.
     let delivered: Set<Int64>
     /// Updates that one commit can hold.
-    let longestCommit: Int
+    let maximumCommit: Int
 
     /// More updates than one commit settles.
     private static let longestSettlement: Int64 = 2048
@@ -49,9 +48,9 @@ struct StoreSalvage {
     }
 
     /// Builds a new store beside the damaged one, which is only read.
-    func build() throws(StoreError) -> Result {
+    func build() throws(OutboxError) -> Result {
         var result = Result(salvaged: 0, lost: 0...0, foundLedger: false, repeated: 0, counters: OutboxCounters())
-        try StoreBuilder.build(files, for: ownership) { builder throws(StoreError) in
+        try StoreBuilder.build(files, for: ownership) { builder throws(OutboxError) in
             let tables = try intactTables(builder)
             let copies = try copyLooseRows(into: builder, besides: tables)
             result = try account(tables, copies, builder)
@@ -61,7 +60,7 @@ struct StoreSalvage {
     }
 
     /// Read twice, as everything that may be damaged.
-    private func intactTables(_ builder: StoreBuilder) throws(StoreError) -> IntactTables? {
+    private func intactTables(_ builder: StoreBuilder) throws(OutboxError) -> IntactTables? {
         if let tables = try IntactTables(files, known: known, into: builder) { return tables }
         try builder.empty()
         return try IntactTables(files, known: known, into: builder)
@@ -70,10 +69,10 @@ struct StoreSalvage {
     /// Copies what the tables do not give. Returns the copies of the ledger that are met.
     private func copyLooseRows(
         into builder: StoreBuilder, besides tables: IntactTables?
-    ) throws(StoreError) -> LedgerCopies {
+    ) throws(OutboxError) -> LedgerCopies {
         var copies = LedgerCopies()
-        for (path, limit) in [(files.path, Int64.max), (files.log, StoreFormat.longestLog)] {
-            try RowScan.scan(path: path, on: files.disk, upTo: limit) { row throws(StoreError) in
+        for (path, limit) in [(files.path, Int64.max), (files.log, StoreFormat.maximumLogBytes)] {
+            try RowScan.scan(path: path, on: files.disk, upTo: limit) { row throws(OutboxError) in
                 if let copy = LedgerRecord(row) {
                     if !isUnknown(copy.counters.lastSequence), Self.trusts(copy.counters) { copies.add(copy) }
                 } else if tables?.accounts(for: row) != true, !isUnknown(row.sequence),
@@ -92,7 +91,7 @@ struct StoreSalvage {
     /// Counts what was found and what is missing, and drops the rows that are known to be settled.
     private func account(
         _ found: IntactTables?, _ copies: LedgerCopies, _ builder: StoreBuilder
-    ) throws(StoreError) -> Result {
+    ) throws(OutboxError) -> Result {
         let counted = max(known?.lastSequence ?? 0, copies.newest?.counters.lastSequence ?? 0)
         try builder.renumber(beyond: OutboxCounters.Limit.repair, after: counted)
         let highest = try builder.highestSequence()
@@ -138,12 +137,12 @@ struct StoreSalvage {
     /// hidden.
     private func isFollowed(_ tables: IntactTables, by copies: LedgerCopies, upTo accepted: Int64) -> Bool {
         let revision = copies.newest?.counters.revision ?? 0
-        return accepted > tables.lastSequence + Int64(longestCommit)
+        return accepted > tables.lastSequence + Int64(maximumCommit)
             || revision > tables.ledger.counters.revision + 1
     }
 
     /// How many of the delivered updates are gone.
-    private func countDelivered(_ builder: StoreBuilder) throws(StoreError) -> Int64 {
+    private func countDelivered(_ builder: StoreBuilder) throws(OutboxError) -> Int64 {
         var count: Int64 = 0
         for sequence in delivered where try !builder.rows.isPending(sequence) { count += 1 }
         return count
@@ -172,7 +171,7 @@ struct StoreSalvage {
     /// Counters that balance. What is not pending, evicted or in quarantine counts as delivered.
     private func counters(
         _ ledger: LedgerRecord?, pending: Int64, lost: Int64, lastSequence: Int64, _ builder: StoreBuilder
-    ) throws(StoreError) -> OutboxCounters {
+    ) throws(OutboxError) -> OutboxCounters {
         var counters = ledger?.counters ?? OutboxCounters()
         let quarantined = try builder.countQuarantined(from: 0)
         counters.lastSequence = lastSequence
@@ -197,40 +196,5 @@ struct StoreSalvage {
         counters.newest = try builder.rows.latest(limit: OutboxEngine.newestSearchLimit)
             .reduce(counters.newestDelivered) { OutboxCounters.newer($0, $1.stored) }
         return counters
-    }
-}
-
-/// What became of a damaged store: reported to the operator, counted in the ledger.
-package struct StoreRecovery: Sendable, Hashable, CustomStringConvertible {
-    /// The store that was damaged.
-    package let path: String
-    /// What was wrong with it.
-    package let reason: String
-    /// Where the damaged files are now; `nil` when there was nothing left to be renamed.
-    package let renamedTo: String?
-    /// Updates that wait again for delivery.
-    package let salvaged: Int64
-    /// Updates that were pending and are not found again, at least and at most. The ledger counts the most as evicted,
-    /// so that no loss is hidden; some of these may have been delivered before.
-    package let lost: ClosedRange<Int64>
-    /// Whether the damaged store still said what had been delivered.
-    package let foundLedger: Bool
-    /// How many of the salvaged updates may have been delivered before: they are sent again, and count as pending.
-    package var repeated: Int64 = 0
-
-    package var description: String {
-        let place = renamedTo.map { "it was renamed to \($0)" } ?? "nothing was left of it"
-        let count =
-            lost.lowerBound == lost.upperBound ? "\(lost.upperBound)" : "\(lost.lowerBound) to \(lost.upperBound)"
-        let doubt =
-            if !foundLedger {
-                "; its ledger was unreadable, so some of these may have been delivered"
-            } else if repeated > 0 {
-                "; up to \(repeated) of those salvaged may have been delivered before and are sent again"
-            } else {
-                ""
-            }
-        return "\(path) was damaged (\(reason)); \(place); \(salvaged.counted("pending update")) salvaged, "
-            + "\(count) lost\(doubt). Check the disk if this happens again"
     }
 }

@@ -21,7 +21,7 @@ struct Eviction {
     ///
     /// One block of each is all that an append has to wait for. A store that is over the cap because the cap was
     /// lowered comes down block by block.
-    mutating func makeRoom(_ store: OutboxStore, _ next: inout OutboxCounters) throws(StoreError) -> Bool {
+    mutating func makeRoom(_ store: OutboxStore, _ next: inout OutboxCounters) throws(OutboxError) -> Bool {
         let before = try store.bytesInUse()
         guard before > maximumBytes - max(16 * StoreFormat.pageSize, maximumBytes / 16) else { return false }
         let isThinned = try thinBlock(store, &next)
@@ -32,7 +32,7 @@ struct Eviction {
     }
 
     /// Evicts a block of the oldest updates that are older than the configured age, by times of fix; whether any was.
-    func evictByAge(_ store: OutboxStore, _ next: inout OutboxCounters) throws(StoreError) -> Bool {
+    func evictByAge(_ store: OutboxStore, _ next: inout OutboxCounters) throws(OutboxError) -> Bool {
         guard let maximumAge, let newest = next.newest else { return false }
         let earliest = newest.update.timeOfFix.advanced(by: .zero - maximumAge)
         func isTooOld(_ record: UpdateRecord) -> Bool { record.stored.update.timeOfFix < earliest }
@@ -43,7 +43,7 @@ struct Eviction {
     private func evict(
         _ records: some Sequence<UpdateRecord>, _ reason: EvictionReason, _ store: OutboxStore,
         _ next: inout OutboxCounters
-    ) throws(StoreError) -> Bool {
+    ) throws(OutboxError) -> Bool {
         var isAny = false
         for record in records where record.stored.sequence != next.newest?.sequence {
             guard try store.remove(record.stored.sequence) else { continue }
@@ -54,7 +54,7 @@ struct Eviction {
     }
 
     /// Thins the next block of the finest step that has one; `false` when the coarsest has come through all of them.
-    private mutating func thinBlock(_ store: OutboxStore, _ next: inout OutboxCounters) throws(StoreError) -> Bool {
+    private mutating func thinBlock(_ store: OutboxStore, _ next: inout OutboxCounters) throws(OutboxError) -> Bool {
         for step in ThinningStep.allCases {
             let range = next.thinning.range(of: step)
             let end = min(range.upperBound, next.lastSequence)

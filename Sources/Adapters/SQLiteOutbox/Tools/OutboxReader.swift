@@ -14,37 +14,31 @@ package final class OutboxReader {
 
     /// - Throws: `unusable` when there is no outbox yet, or it is damaged or may not be read; `newerSchema`.
     package init(path: String) throws(OutboxError) {
-        guard Self.isThere(path) else {
-            throw OutboxError(
-                .unusable,
-                "\(path): there is no outbox yet; waypost run makes it, and so does replay with --outbox \(path)")
+        guard Self.isThere(path) else { throw OutboxError(.missing, path: path) }
+        let files = try withSystem(path, StoreFiles(at: path, for: EffectiveUser.expected(at: path)))
+        // Users other than its owner may read it, too.
+        if let status = try withSystem(path, FileStatus(at: files.path)) {
+            try withSystem(path, FileSystem.requireOwnFile(at: files.path, for: status.owner))
         }
-        do throws(StoreError) {
-            let files = try withSystem(path, StoreFiles(at: path, for: EffectiveUser.expected(at: path)))
-            // Users other than its owner may read it, too.
-            if let status = try withSystem(path, FileStatus(at: files.path)) {
-                try withSystem(path, FileSystem.requireOwnFile(at: files.path, for: status.owner))
-            }
-            let connection = try Self.open(files)
-            rows = try StoreRows(connection)
-            self.files = files
-            self.connection = connection
-        } catch { throw OutboxError(error, repairsDamage: false) }
+        let connection = try Self.open(files)
+        rows = try StoreRows(connection)
+        self.files = files
+        self.connection = connection
     }
 
     /// Every pending update counted.
     package func summary() throws(OutboxError) -> StoreSummary {
-        let bytes = try forTools(
-            withSystem(files.path, files.disk.fileSize(at: files.path) + files.disk.fileSize(at: files.log)))
-        try forTools(connection.execute("BEGIN"))
+        let bytes = try withSystem(
+            files.path, files.disk.fileSize(at: files.path) + files.disk.fileSize(at: files.log))
+        try connection.execute("BEGIN")
         defer { do { try connection.execute("COMMIT") } catch {} }  // it has only read
-        let pending = try forTools(rows.countPending(atMost: bytes / StoreFormat.shortestRow))
-        return StoreSummary(try forTools(rows.counters(pendingCount: pending)))
+        let pending = try rows.countPending(atMost: bytes / StoreFormat.minimumRowBytes)
+        return StoreSummary(try rows.counters(pendingCount: pending))
     }
 
     /// Pending updates after `sequence` in order of acceptance, at most 1000 of them; empty at the end.
     package func pending(after sequence: Int64) throws(OutboxError) -> [StoredUpdate] {
-        try forTools(rows.oldest(after: sequence, limit: Self.rowsAtOnce)).map(\.stored)
+        try rows.oldest(after: sequence, limit: Self.rowsAtOnce).map(\.stored)
     }
 
     /// Calls `body` for each pending update in order of acceptance, holding few in memory.
@@ -61,8 +55,7 @@ package final class OutboxReader {
     /// The last quarantined updates, in order of acceptance, with the server's words; and what is wrong, should some of
     /// them be unreadable.
     package func quarantined() throws(OutboxError) -> (updates: [QuarantinedUpdate], damage: OutboxError?) {
-        let (updates, damage) = try forTools(rows.readableQuarantined())
-        return (updates, damage.map { OutboxError($0, repairsDamage: false) })
+        try rows.readableQuarantined()
     }
 
     /// Whether there is a file; one that cannot be looked at is there, and opening it says what is wrong.
@@ -70,7 +63,7 @@ package final class OutboxReader {
         do throws(SystemError) { return try FileSystem.entry(at: path) != nil } catch { return true }
     }
 
-    private static func open(_ files: StoreFiles) throws(StoreError) -> SQLiteConnection {
+    private static func open(_ files: StoreFiles) throws(OutboxError) -> SQLiteConnection {
         try withSystem(files.path, files.requireOutbox())
         _ = try StoreHeader(files, at: files.path)
         let hasLog = try withSystem(files.path, files.disk.entry(at: files.log)) != nil

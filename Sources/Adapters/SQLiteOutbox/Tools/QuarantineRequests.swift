@@ -14,44 +14,42 @@ package final class OutboxRequester {
 
     /// - Throws: `unusable` when the outbox cannot be written; `newerSchema`.
     package init(path: String) throws(OutboxError) {
-        do throws(StoreError) {
-            let files = try withSystem(path, StoreFiles(at: path))
-            try withSystem(path, files.requireOwn(for: EffectiveUser.current))
-            _ = try StoreHeader(files, at: files.path)
-            let connection = try SQLiteConnection(path: files.path, access: .readWrite)
-            connection.setCheckpointOnClose(false)
-            try StoreSchema.check(connection)
-            try connection.execute(StoreFormat.requesterSettings)
-            insert = try SQLiteStatement(connection, "INSERT INTO requests (action, sequences) VALUES (?1, ?2)")
-            fetch = try SQLiteStatement(connection, "SELECT answer FROM requests WHERE id = ?1 AND answer IS NOT NULL")
-            remove = try SQLiteStatement(connection, "DELETE FROM requests WHERE id = ?1")
-            self.connection = connection
-        } catch { throw OutboxError(error, repairsDamage: false) }
+        let files = try withSystem(path, StoreFiles(at: path))
+        try withSystem(path, files.requireOwn(for: EffectiveUser.current))
+        _ = try StoreHeader(files, at: files.path)
+        let connection = try SQLiteConnection(path: files.path, access: .readWrite)
+        connection.setCheckpointOnClose(false)
+        try StoreSchema.check(connection)
+        try connection.execute(StoreFormat.requesterSettings)
+        insert = try SQLiteStatement(connection, "INSERT INTO requests (action, sequences) VALUES (?1, ?2)")
+        fetch = try SQLiteStatement(connection, "SELECT answer FROM requests WHERE id = ?1 AND answer IS NOT NULL")
+        remove = try SQLiteStatement(connection, "DELETE FROM requests WHERE id = ?1")
+        self.connection = connection
     }
 
     /// Leaves a request for the owner; its number, for the answer.
     package func submit(_ request: QuarantineRequest) throws(OutboxError) -> Int64 {
-        try forTools(insert.run(request.values))
+        try insert.run(request.values)
         return connection.lastInsertedID
     }
 
     /// The answer, which is then forgotten; `nil` while the request waits.
     package func answer(to id: Int64) throws(OutboxError) -> QuarantineAnswer? {
-        guard let answer = try forTools(fetchAnswer(id)) else { return nil }
-        try forTools(remove.run(id))
+        guard let answer = try fetchAnswer(id) else { return nil }
+        try remove.run(id)
         return answer
     }
 
     /// Withdraws the request. Returns the answer if it has come meanwhile; `nil` when nothing was or will be done.
     package func withdraw(_ id: Int64) throws(OutboxError) -> QuarantineAnswer? {
-        try forTools(connection.execute("BEGIN IMMEDIATE"))
-        let answer = try forTools(fetchAnswer(id))
-        try forTools(remove.run(id))
-        try forTools(connection.execute("COMMIT"))
+        try connection.execute("BEGIN IMMEDIATE")
+        let answer = try fetchAnswer(id)
+        try remove.run(id)
+        try connection.execute("COMMIT")
         return answer
     }
 
-    private func fetchAnswer(_ id: Int64) throws(StoreError) -> QuarantineAnswer? {
+    private func fetchAnswer(_ id: Int64) throws(OutboxError) -> QuarantineAnswer? {
         defer { fetch.reset() }
         try fetch.bind(id, at: 1)
         return try fetch.step() ? QuarantineAnswer(fetch.value(0)) : nil
@@ -184,7 +182,7 @@ final class RequestTable {
     /// Answers that were not fetched, as the tool was ended: so many are kept.
     private static let kept: Int64 = 64
 
-    init(_ connection: borrowing SQLiteConnection) throws(StoreError) {
+    init(_ connection: borrowing SQLiteConnection) throws(OutboxError) {
         unanswered = try SQLiteStatement(
             connection, "SELECT id, action, sequences FROM requests WHERE answer IS NULL ORDER BY id LIMIT ?1")
         write = try SQLiteStatement(connection, "UPDATE requests SET answer = ?2 WHERE id = ?1")
@@ -192,7 +190,7 @@ final class RequestTable {
     }
 
     /// Those without an answer, oldest first; `nil` in place of one that cannot be read.
-    func open() throws(StoreError) -> [(id: Int64, request: QuarantineRequest?)] {
+    func open() throws(OutboxError) -> [(id: Int64, request: QuarantineRequest?)] {
         defer { unanswered.reset() }
         try unanswered.bind(Int64(Self.atOnce), at: 1)
         var requests: [(id: Int64, request: QuarantineRequest?)] = []
@@ -202,7 +200,7 @@ final class RequestTable {
         return requests
     }
 
-    func answer(_ id: Int64, _ answer: QuarantineAnswer) throws(StoreError) {
+    func answer(_ id: Int64, _ answer: QuarantineAnswer) throws(OutboxError) {
         try write.run([.integer(id), answer.value])
         try forget.run(max(0, id) - Self.kept)
     }

@@ -17,22 +17,17 @@ struct OutboxVehicle: Sendable {
 
     /// Makes sure that what waits is not another vehicle's; touches nothing, and blocks.
     ///
-    /// - Throws: `unusable`. What has nothing beside it, or nothing that waits, is anybody's.
+    /// - Throws: `ofAnotherVehicle`. An outbox without this file, or without pending updates, belongs to nobody.
     func require(_ vehicle: VehicleName, _ ledger: Ledger) throws(OutboxError) {
         guard ledger.pending > 0, let earlier, earlier.description != vehicle.description else { return }
-        let updates = ledger.pending.counted("update")
-        let wait = ledger.pending == 1 ? "waits" : "wait"
         throw OutboxError(
-            .unusable,
-            """
-            \(outbox): \(updates) of \(earlier) \(wait) in it and would be told as \(vehicle)'s; let \(earlier) deliver \
-            first, with its ids in the configuration until nothing is pending, or set outbox.path to another file
-            """)
+            .ofAnotherVehicle, path: outbox,
+            .ofVehicle(earlier, pending: ledger.pending, configured: "\(vehicle)"))
     }
 
     /// The same, and from now on it is `vehicle`'s.
     ///
-    /// - Throws: `unusable`; a file that cannot be written is reported to `warn`.
+    /// - Throws: `ofAnotherVehicle`; a file that cannot be written is reported to `warn`.
     func adopt(_ vehicle: VehicleName, _ ledger: Ledger, warn: (String) -> Void) throws(OutboxError) {
         try require(vehicle, ledger)
         guard earlier?.description != vehicle.description else { return }

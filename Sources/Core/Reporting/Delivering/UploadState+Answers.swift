@@ -111,7 +111,10 @@ extension UploadState {
         patience.delivered(after: took)
         pace.delivered()
         selection.didDeliver(batch, at: now)
-        if batch.pending.isEmpty { return readOutbox() }
+        if batch.pending.isEmpty {
+            guard news.isOutboxEmpty, let newest = batch.stored else { return readOutbox() }
+            return goOn(with: NextUpload(nil, newest: newest), for: request())  // the outbox is still empty
+        }
         news = News()
         let next = request()
         phase = .noting(next: next)

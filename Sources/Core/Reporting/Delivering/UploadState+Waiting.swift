@@ -18,7 +18,7 @@ extension UploadState {
     }
 
     /// Goes on with what the outbox has answered beside its work; it is asked again if that is no longer all.
-    private mutating func goOn(with next: NextUpload?, for request: BatchRequest?) -> UploadStep {
+    mutating func goOn(with next: NextUpload?, for request: BatchRequest?) -> UploadStep {
         guard let next, let request, !news.isThere, !privacy.owesOffline, !end.isCancelled else { return readOutbox() }
         selection.willRead(at: now)
         return select(from: next, for: request, isPrepared: false)
@@ -39,6 +39,7 @@ extension UploadState {
     }
 
     mutating func select(from next: NextUpload, for request: BatchRequest, isPrepared: Bool) -> UploadStep {
+        news.isOutboxEmpty = next.batch == nil
         let isPaced = !request.withBacklog
         let limit = request.maximumPastLocations
         let pending = isPaced && next.batch?.pending.isEmpty == true ? nil : next.batch

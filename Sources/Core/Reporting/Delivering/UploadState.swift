@@ -26,6 +26,8 @@ struct UploadState: Sendable {
         var isNewer = false
         /// What the append in progress asks the outbox for.
         var request: BatchRequest?
+        /// Whether nothing was pending when the outbox was read last.
+        var isOutboxEmpty = false
     }
 
     /// What has happened in a row.
