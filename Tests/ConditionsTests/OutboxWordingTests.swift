@@ -21,7 +21,8 @@ import WaypostTestSupport
     static let cases: [Case] = [
         Case(
             error: OutboxError(.full, path: "/o", full),
-            sentence: "/o: no space is left on its file system (database or disk is full (SQLite 13)); free some there"),
+            sentence: "/o: no space is left on its file system (database or disk is full (SQLite 13)); "
+                + "free some there"),
         Case(
             error: OutboxError(.noInodes, path: "/o", full),
             sentence: "/o: no inodes are left on its file system (database or disk is full (SQLite 13)); "
@@ -103,8 +104,8 @@ import WaypostTestSupport
         #expect(conditions.map(\.code) == Self.warnings.map { ConditionCode($0) })
         #expect(
             conditions.map(\.explanation.description) == [
-                "/o is older than it was: its log was removed, or an old copy was restored; it knows of 1 accepted update "
-                    + "and had 3. Those in between are lost or uncounted, their numbers are given again, and some of "
+                "/o is older than it was: its log was removed, or an old copy was restored; it knows of 1 accepted "
+                    + "update and had 3. Those in between are lost or uncounted, their numbers are given again, and some of "
                     + "those delivered are sent again; never restore or remove one of its files alone",
                 "/o-wal was removed or replaced while the outbox was in use: a crash now loses what is not in the "
                     + "database yet; never remove one of its files alone",
@@ -120,8 +121,8 @@ import WaypostTestSupport
         #expect(
             nothing.description
                 == "/o was damaged (it is not a SQLite database); it was renamed to /o.damaged-1; 0 pending updates "
-                + "salvaged, 0 lost; its ledger was unreadable, so some of these may have been delivered. Check the disk "
-                + "if this happens again")
+                + "salvaged, 0 lost; its ledger was unreadable, so some of these may have been delivered. Check the "
+                + "disk if this happens again")
         let some = OutboxRecovery(
             path: "/o", cause: .ledgerMismatch, renamedTo: nil, salvaged: 7, lost: 1...2, foundLedger: true,
             repeated: 3)

@@ -15,8 +15,8 @@ final class DiskReserve {
         self.configuration = configuration
     }
 
-    /// Evaluates `work`. If the disk is full, frees the reserve and evaluates it again, unless the file at the reserve's
-    /// path can't be removed.
+    /// Evaluates `work`. If the disk is full, frees the reserve and evaluates it again, unless the file at the
+    /// reserve's path can't be removed.
     func lending<Result>(_ work: @autoclosure () throws(OutboxError) -> Result) throws(OutboxError) -> Result {
         do throws(OutboxError) { return try work() } catch {
             guard error.isFull, !error.isFailedSync else { throw error }

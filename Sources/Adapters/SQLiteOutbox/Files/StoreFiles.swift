@@ -105,8 +105,8 @@ struct StoreFiles: Sendable {
 }
 
 extension StoreFiles {
-    /// Creates the files for a configured path, which need not exist. Links of `user` and root are followed, because the
-    /// other files, such as SQLite's log, are next to the database itself.
+    /// Creates the files for a configured path, which need not exist. Links of `user` and root are followed, because
+    /// the other files, such as SQLite's log, are next to the database itself.
     init(
         at path: String, on disk: any StoreDisk = SystemDisk(), missing: FolderTrust.Missing = .refused,
         for user: UInt32 = EffectiveUser.current

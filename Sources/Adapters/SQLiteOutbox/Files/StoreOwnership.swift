@@ -2,11 +2,11 @@ import Glibc
 import LinuxPlatform
 import Reporting
 
-/// The locks by which this process alone writes a store: one on the database itself, which holds under any of its names,
-/// and one on a file next to it, which can be locked before there is a store.
+/// The locks by which this process alone writes a store: one on the database itself, which holds under any of its
+/// names, and one on a file next to it, which can be locked before there is a store.
 ///
-/// Closing any descriptor of the database would release SQLite's locks on it (POSIX). Therefore SQLite must not have the
-/// store open during `hold`, `holdRebuilt` and `adoptRebuilt`.
+/// Closing any descriptor of the database would release SQLite's locks on it (POSIX). Therefore SQLite must not have
+/// the store open during `hold`, `holdRebuilt` and `adoptRebuilt`.
 final class StoreOwnership {
     private let files: StoreFiles
     private var lock: FileLock?

@@ -43,8 +43,8 @@ enum UnrelatedFile {
 extension StoreFiles {
     /// Makes sure that the file at `path` may be an outbox, if a damaged one, because it will be repaired.
     ///
-    /// If an outbox's other files exist, it was an outbox, whatever its first bytes are. Therefore call this before they
-    /// are made. A file that can't be examined passes: opening it reports the reason.
+    /// If an outbox's other files exist, it was an outbox, whatever its first bytes are. Therefore call this before
+    /// they are made. A file that can't be examined passes: opening it reports the reason.
     ///
     /// - Throws: only refusals.
     func requireOutbox() throws(SystemError) {

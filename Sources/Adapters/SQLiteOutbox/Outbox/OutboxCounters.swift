@@ -25,8 +25,8 @@ struct OutboxCounters: Sendable, Hashable {
             quarantined: quarantined.count)
     }
 
-    /// Whether the update that was accepted last is the newest. Opening a store relies on it for rows that are missing in
-    /// its ledger.
+    /// Whether the update that was accepted last is the newest. Opening a store relies on it for rows that are missing
+    /// in its ledger.
     var isLastNewest: Bool { newest?.sequence == lastSequence }
 
     /// The number of accepted updates that are no longer pending.

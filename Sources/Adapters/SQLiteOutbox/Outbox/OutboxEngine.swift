@@ -11,7 +11,6 @@ final class OutboxEngine {
     private let files: StoreFiles
     private let reserve: DiskReserve
     private let opening: StoreOpening
-    private let count: StoreCount
     private var eviction: Eviction
     /// The locks; `nil` once the outbox is closed.
     private var ownership: StoreOwnership?
@@ -46,8 +45,7 @@ final class OutboxEngine {
         files = try withSystem(
             configuration.path, StoreFiles(at: configuration.path, on: configuration.disk, missing: .allowed))
         reserve = DiskReserve(files, configuration)
-        count = StoreCount(files)
-        opening = StoreOpening(files, configuration, count)
+        opening = StoreOpening(files, configuration)
         eviction = Eviction(maximumBytes: configuration.maximumBytes, maximumAge: configuration.maximumAge)
         ownership = try StoreOwnership(files, reserve)
         try openStore()
@@ -99,8 +97,8 @@ final class OutboxEngine {
             for stored in batch.pending where try isPending(stored.sequence, store) {
                 unwritten[stored.sequence] = stored
             }
-            // The acknowledgement of a live update with its shape points waits for the next commit; that of a backlog is
-            // written at once, because it frees space.
+            // The acknowledgement of a live update with its shape points waits for the next commit; that of a backlog
+            // is written at once, because it frees space.
             let onDisk = unwritten.keys.filter { $0 <= counters.lastSequence }
             let isOfOneAppend = onDisk.count <= 1 || appended.contains { onDisk.allSatisfy($0.contains) }
             if isOfOneAppend { return }
@@ -145,13 +143,13 @@ final class OutboxEngine {
         return try perform { store throws(OutboxError) in
             opening.watchLog()
             if isCommitDue { try reserve.lending(commit(store)) }
-            count.noteOncePerLog(counters)
+            opening.count.noteOncePerLog(counters)
             return try handleRequests(store)
         }
     }
 
-    /// Writes what is only in memory, and empties the write-ahead log, which still has delivered updates. Returns `false`
-    /// if another program is reading from the log.
+    /// Writes what is only in memory, and empties the write-ahead log, which still has delivered updates. Returns
+    /// `false` if another program is reading from the log.
     func emptyLog() throws(OutboxError) -> Bool {
         try perform { store throws(OutboxError) in
             try writeAll()
@@ -176,7 +174,7 @@ final class OutboxEngine {
             try ownership?.verify()  // closing moves the log into the database, and removes it
         }
         store = nil
-        count.note(counters)
+        opening.count.note(counters)
         ownership = nil
     }
 
@@ -201,8 +199,8 @@ final class OutboxEngine {
         try reserve.lending(attempt())
     }
 
-    /// Runs `body` on the open store. If it finds damage twice, repairs the store and runs `body` again. If that doesn't
-    /// help, the store is left alone for `repairInterval`.
+    /// Runs `body` on the open store. If it finds damage twice, repairs the store and runs `body` again. If that
+    /// doesn't help, the store is left alone for `repairInterval`.
     func perform<Result>(
         _ body: (OutboxStore) throws(OutboxError) -> Result
     ) throws(OutboxError) -> Result {
@@ -272,8 +270,8 @@ extension OutboxEngine {
         store = opened
     }
 
-    /// Removes from memory what a failed commit did write. The rows decide, because a repair may raise the last sequence
-    /// for other reasons.
+    /// Removes from memory what a failed commit did write. The rows decide, because a repair may raise the last
+    /// sequence for other reasons.
     private func forgetStored(in opened: OutboxStore, upTo last: Int64) throws(OutboxError) {
         let before = counters.lastSequence
         let waiting = group.stored(after: before)

@@ -21,8 +21,8 @@ package actor SQLiteOutbox: Outbox {
     private let configuration: OutboxConfiguration
     private var state = State.closed
 
-    /// The time after which the next call tries again to open an outbox. If the outbox was damaged again after a repair,
-    /// it is `OutboxEngine.repairInterval`.
+    /// The time after which the next call tries again to open an outbox. If the outbox was damaged again after a
+    /// repair, it is `OutboxEngine.repairInterval`.
     private static let retryInterval = Duration.seconds(2)
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -166,7 +166,7 @@ package struct OutboxConfiguration: Sendable {
     package var reportRecovery: @Sendable (OutboxRecovery) -> Void = { _ in }
     /// Called on the outbox's thread once at the beginning of each warning.
     package var reportWarning: @Sendable (OutboxWarning) -> Void = { _ in }
-    /// Called on the outbox's thread at the end of a warning. Of the warning only its case matters.
+    /// Called on the outbox's thread at the end of a warning. Only the warning's case matters.
     package var reportWarningEnd: @Sendable (OutboxWarning) -> Void = { _ in }
     /// Called on the outbox's thread at each opening. If it throws, the outbox stays closed.
     package var admit: @Sendable (Ledger) throws(OutboxError) -> Void = { _ in }
@@ -183,8 +183,8 @@ package struct OutboxConfiguration: Sendable {
         self.maximumBytes = max(maximumBytes, 64 * 1024)
     }
 
-    /// Makes sure, as far as its directory shows, that `user` can own the outbox, and that there is no unrelated file at
-    /// its path. Changes nothing.
+    /// Makes sure, as far as its directory shows, that `user` can own the outbox, and that there is no unrelated file
+    /// at its path. Changes nothing.
     package func requireOwnFiles(for user: UInt32) throws(SystemError) {
         let files = try StoreFiles(at: path, on: disk, for: user)
         try files.requireOwn(for: user)

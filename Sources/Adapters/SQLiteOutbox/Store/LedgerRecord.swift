@@ -12,7 +12,8 @@ struct LedgerRecord: Sendable, Hashable {
     /// The counters without `newest`: `newestSequence` leads to its row if it is pending.
     var counters: OutboxCounters
     var newestSequence: Int64
-    /// The sequence below which every update is delivered, evicted or quarantined: old copies of such rows are worthless.
+    /// The sequence below which every update is delivered, evicted or quarantined: old copies of such rows are
+    /// worthless.
     var oldestPending: Int64
 
     init(_ counters: OutboxCounters, oldestPending: Int64) {

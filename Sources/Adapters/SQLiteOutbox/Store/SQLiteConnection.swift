@@ -71,7 +71,8 @@ import Reporting
         return try statement.step() ? statement.text(0) : nil
     }
 
-    /// Makes sure that the structure of the file is sound, by SQLite's own check, whose time grows with the file's size.
+    /// Makes sure that the structure of the file is sound, by SQLite's own check, whose time grows with the file's
+    /// size.
     func checkStructure() throws(OutboxError) {
         let answer = try text("PRAGMA quick_check(1)") ?? "no answer"
         if answer != "ok" { throw OutboxError(.damaged, path: path, .structure("\(answer)")) }

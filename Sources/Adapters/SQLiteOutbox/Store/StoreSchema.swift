@@ -80,8 +80,8 @@ enum StoreSchema {
 
     /// The maximum number of versions that a newer release may be ahead; a number beyond is a flipped bit.
     private static let furthestRelease: Int64 = 1000
-    /// The maximum number of SQLite's instructions for reading a schema. Waypost's needs a tenth of it; reading a crafted
-    /// one with a million tables stops before it has filled the memory.
+    /// The maximum number of SQLite's instructions for reading a schema. Waypost's needs a tenth of it; reading a
+    /// crafted one with a million tables stops before it has filled the memory.
     private static let stepLimit: Int32 = 10_000
 
     /// Makes sure that the store has this version. Call it before any statement that needs the schema.
@@ -154,9 +154,9 @@ enum StoreFormat {
 
     /// The settings of the owner's connection.
     ///
-    /// A checkpoint follows every 256 pages: the log stays at that size, its blocks are overwritten in place, and neither
-    /// log nor checkpoint needs more space on a full disk than the reserve gives back. Deleted rows are overwritten, so
-    /// that a repair never mistakes them for pending ones.
+    /// A checkpoint follows every 256 pages: the log stays at that size, its blocks are overwritten in place, and
+    /// neither log nor checkpoint needs more space on a full disk than the reserve gives back. Deleted rows are
+    /// overwritten, so that a repair never mistakes them for pending ones.
     static let ownerSettings = """
         PRAGMA synchronous = FULL;
         PRAGMA wal_autocheckpoint = 256;

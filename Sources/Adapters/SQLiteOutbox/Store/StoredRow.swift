@@ -54,7 +54,8 @@ struct StoredRow: Sendable, Hashable {
         self.init(statement.integer(0), values)
     }
 
-    /// Creates a row from the values that follow the sequence, the checksum last. Returns `nil` if the checksum is wrong.
+    /// Creates a row from the values that follow the sequence, the checksum last. Returns `nil` if the checksum is
+    /// wrong.
     init?(_ sequence: Int64, _ found: [StoredValue]) {
         guard found.count == Column.allCases.count + 1 else { return nil }
         self.sequence = sequence

@@ -28,7 +28,8 @@ extension OutboxError: CustomStringConvertible {
             Wording(
                 "another program has locked the outbox\(because)",
                 """
-                updates are stored once the lock is gone; if that takes long, end the program (fuser -v \(path) names it)
+                updates are stored once the lock is gone; if that takes long, end the program (fuser -v \(path) names \
+                it)
                 """)
         case .damaged:
             Wording("damaged, and not repaired\(because)", "check the disk, or give an outbox path on another one")
@@ -142,8 +143,8 @@ extension OutboxWarning {
             let loss: ReportedText =
                 accepted < previously
                 ? """
-                it knows of \(text: known) and had \(previously). Those in between are lost or uncounted, their numbers \
-                are given again, and some of those delivered are sent again
+                it knows of \(text: known) and had \(previously). Those in between are lost or uncounted, their \
+                numbers are given again, and some of those delivered are sent again
                 """ : "it has all of its \(text: known), and some of those delivered are sent again"
             return Wording(
                 "\(path) is older than it was: its log was removed, or an old copy was restored; \(loss)", "")
