@@ -1,5 +1,6 @@
 import FleetEngine
 import LinuxPlatform
+import ReportedText
 import Reporting
 import SQLiteOutbox
 import Testing

@@ -5,8 +5,7 @@ import TimeAndChance
 
 @testable import SQLiteOutbox
 
-/// Rows in quarantine that were never written there: each is damage that the start repairs, before anybody asks for
-/// what is in quarantine.
+/// Crafted rows in quarantine. Each is damage that the start repairs, before any request for quarantined updates.
 @Suite struct CraftedQuarantine {
     struct Crafted: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -34,7 +33,7 @@ import TimeAndChance
 
     // One table after the other: a sum of them is more than Swift 6.2 infers.
 
-    /// In place of the update 6.
+    /// Rows that replace update 6.
     private static let numbers: [Crafted] = [Double.infinity, 1e308, 180.1, -180.1].flatMap { number in
         let changes: [(String, (inout LocationUpdate) -> Void)] = [
             ("latitude", { $0 = position($0, number, 10) }), ("longitude", { $0 = position($0, 53, number) }),
@@ -83,7 +82,7 @@ import TimeAndChance
         try first.close()
         try folder.execute(crafted.sql)
 
-        // A reader shows what can be read, and says that the rest cannot be.
+        // A reader shows the readable rows, and reports that others are unreadable.
         let found = try OutboxReader(path: folder.store).quarantined()
         #expect(found.updates.map(\.stored.sequence) == crafted.readable)
         if crafted.readable.count < 3 {
@@ -100,7 +99,7 @@ import TimeAndChance
         #expect(try outbox.ledger().balances)
         #expect(try outbox.pendingUpdates().contains { $0.update == sample(11) })
         try outbox.close()
-        // Now it is as the words said.
+        // The service has repaired it.
         #expect(try OutboxReader(path: folder.store).quarantined().damage == nil)
         let tool = try OutboxEngine(settings)
         _ = try tool.carryOut(QuarantineRequest(.requeue, nil))

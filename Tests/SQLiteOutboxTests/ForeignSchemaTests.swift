@@ -6,11 +6,11 @@ import TimeAndChance
 
 @testable import SQLiteOutbox
 
-/// A store whose schema somebody else has written: nothing of it is run, and the rows are salvaged.
+/// A store whose schema another program has written: none of it is executed, and the rows are salvaged.
 @Suite struct ForeignSchema {
     private static let endless = "WITH RECURSIVE n(id) AS (VALUES(1) UNION ALL SELECT id + 1 FROM n)"
 
-    /// Another table of updates: `original` in its definition is `changed`.
+    /// SQL that replaces the table of updates by one with `changed` instead of `original` in its definition.
     private static func updates(_ original: String, _ changed: String) -> String {
         let definition = StoredRow.definition.replacing(original, with: changed)
         return """
@@ -57,8 +57,8 @@ import TimeAndChance
         #expect(try OutboxReader(path: folder.store).summary().ledger == Ledger(accepted: 6, delivered: 6))
     }
 
-    /// Its rows are kept in another way, and cannot be read: they are counted.
-    @Test func withoutRowsIsCounted() throws {
+    /// The rows have another format and can't be read: they are counted as lost.
+    @Test func countsUnreadableRowsAsLost() throws {
         let folder = try folderWithFive()
         try folder.execute(
             Self.updates("checksum INTEGER", "checksum INTEGER").replacing("INTEGER);", with: "INTEGER) WITHOUT ROWID;")
@@ -69,7 +69,7 @@ import TimeAndChance
         _ = try outbox.append(sample(6))
     }
 
-    /// It comes in the write-ahead log, over a database that is as it should be.
+    /// The schema is in the write-ahead log, over a sound database.
     @Test func isFoundInTheLog() throws {
         let folder = try StoreFolder()
         let outbox = try folder.open()
@@ -81,7 +81,7 @@ import TimeAndChance
         #expect(try again.pendingUpdates().map(\.update) == (1...5).map(sample))
     }
 
-    /// Made under a service that runs.
+    /// The schema changes while the service runs.
     @Test(arguments: crafted.prefix(5)) func isNotRunWhileRunning(sql: String) throws {
         let folder = try StoreFolder()
         let outbox = try folder.open()
@@ -96,7 +96,7 @@ import TimeAndChance
         #expect(try outbox.ledger() == Ledger(accepted: 8, delivered: 8))
     }
 
-    /// A negative version is none, and not one of the far future; nor is one with a flipped bit.
+    /// A negative version, one of the far future, or one with a flipped bit isn't a newer release's.
     @Test(arguments: [-1, Int32.min, 0, 67_108_866, 524_290]) func ofNoVersionIsDamage(version: Int32) throws {
         let folder = try folderWithFive()
         try folder.execute("PRAGMA user_version = \(version)")
@@ -116,7 +116,7 @@ import TimeAndChance
     }
 }
 
-/// Rows with a right checksum and numbers that no vehicle comes to: sums of them do not end the process.
+/// Rows with a correct checksum and impossible numbers: sums of them don't crash the process.
 @Suite struct ExtremeRows {
     static func row(_ sequence: Int64, time: Int64 = 1_767_600_000_000) -> String {
         var update = sample(1)
@@ -164,7 +164,7 @@ import TimeAndChance
 
     static let rows: [String] = [sequences, times, [Int64.max, .max - 5, .min].flatMap(counters)].flatMap { $0 }
 
-    /// What no receiver gives is damage.
+    /// A position that no receiver can state is damage.
     @Test(arguments: [1e308, -180.1, .infinity]) func stateNoPositionOutOfThisWorld(number: Double) throws {
         let changes: [(inout LocationUpdate) -> Void] = [
             { $0.headingDegrees = 360 }, { $0.headingDegrees = -1 },
@@ -185,7 +185,7 @@ import TimeAndChance
         for second in 1...5 { _ = try first.append(sample(second)) }
         try first.close()
         try folder.execute(sql)
-        // Readers only say what they find.
+        // Readers only report what they find.
         if let reader = try? OutboxReader(path: folder.store) {
             _ = try? reader.summary()
             try? reader.forEachPending { _ in }

@@ -35,9 +35,9 @@ import WaypostTestSupport
         #expect(try OutboxReader(path: folder.store).summary().ledger == ledger)
     }
 
-    /// A backlog goes out though nothing can be written: no update twice, and at some point none until there is space.
+    /// A backlog is sent although nothing can be written. No update is sent twice, and from the limit on none at all.
     @Test(arguments: OutboxDurability.allCases)
-    func sendsNothingAgainThatItCannotWriteDown(durability: OutboxDurability) throws {
+    func sendsNothingTwiceWhileNothingCanBeWritten(durability: OutboxDurability) throws {
         let folder = try StoreFolder()
         try folder.buildBacklog(3000)
         let disk = folder.lyingDisk(seed: 1)
@@ -56,7 +56,7 @@ import WaypostTestSupport
         }
         #expect(refusal?.code == .full)
         #expect((1000...1050).contains(sent.count))
-        // Not kept back where nobody would send it: it goes out from memory.
+        // The outbox rejects the update, so that it is sent from memory.
         #expect(throws: OutboxError.self) { try outbox.append(sample(40_000)) }
         #expect(throws: OutboxError.self) { try outbox.maintain() }
         let delivered = Int64(sent.count)
@@ -113,11 +113,11 @@ import WaypostTestSupport
     }
 }
 
-/// What somebody else has put in the place of the reserve: it is left there, and the outbox does without one.
+/// Another file at the path of the reserve: it stays there, and the outbox works without a reserve.
 @Suite struct PlantedReserve {
     private let folder: StoreFolder
-    private let warnings = Locked<[String]>([])
-    private let ends = Locked<[String]>([])
+    private let warnings = Locked<[OutboxWarning]>([])
+    private let ends = Locked<[OutboxWarning]>([])
 
     init() throws { folder = try StoreFolder() }
 
@@ -143,9 +143,9 @@ import WaypostTestSupport
         return settings
     }
 
-    /// As in `/tmp`.
+    /// The directory is shared, such as `/tmp`.
     @Test(.enabled(if: geteuid() == 0, "only root can make a file of another user"), arguments: Kind.allCases)
-    func ofOthersIsLeftToThem(kind: Kind) throws {
+    func ofAnotherUserIsNotTouched(kind: Kind) throws {
         unsafe chmod(folder.url.path, 0o1777)
         try plant(kind)
         unsafe lchown(place, 12345, 12345)
@@ -155,15 +155,13 @@ import WaypostTestSupport
         #expect(!folder.exists("victim"))
     }
 
-    /// Wherever it is.
-    @Test func thatIsAFolderIsNotRemoved() throws {
+    @Test func thatIsADirectoryIsNotRemoved() throws {
         try plant(.folder)
         try expectToStore()
         #expect(try FileSystem.entry(at: place)?.kind == .folder)
     }
 
-    /// Each time that it comes and goes.
-    @Test func isToldOfAgainWhenItIsGone() throws {
+    @Test func isReportedAtEachBeginningAndEnd() throws {
         let outbox = try OutboxEngine(configuration)
         for count in 1...2 {
             unsafe unlink(place)
@@ -178,7 +176,7 @@ import WaypostTestSupport
         try outbox.close()
     }
 
-    @Test(arguments: [Kind.link, .fifo]) func ofOnesOwnGivesWay(kind: Kind) throws {
+    @Test(arguments: [Kind.link, .fifo]) func ofThisUserIsReplaced(kind: Kind) throws {
         try plant(kind)
         try OutboxEngine(configuration).close()
         #expect(warnings.withLock { $0 }.isEmpty)
@@ -189,7 +187,7 @@ import WaypostTestSupport
         let outbox = try OutboxEngine(configuration)
         try outbox.limitPages(to: 12)
         var accepted = 0
-        // A full disk is told as such.
+        // The error is a full disk.
         let error = #expect(throws: OutboxError.self) {
             while true {
                 _ = try outbox.append(sample(accepted + 1))
@@ -202,7 +200,8 @@ import WaypostTestSupport
         #expect(
             try OutboxReader(path: folder.store).summary().ledger
                 == Ledger(accepted: Int64(accepted), delivered: 5, pending: Int64(accepted - 5)))
-        guard case .noReserve(let sentence)? = warnings.withLock({ $0.count == 1 ? $0.first : nil }) else {
+        let warnings = warnings.withLock { $0 }
+        guard warnings.count == 1, case .noReserve(let sentence)? = warnings.first else {
             Issue.record("there is not one warning of a missing reserve")
             return
         }

@@ -6,7 +6,7 @@ import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-/// A disk that lets the store be opened, or written, only later: the service runs on meanwhile.
+/// A disk on which the store can be opened or written only later; until then the service keeps running.
 @Suite struct LateOpening {
     private let folder: StoreFolder
     private let disk: LyingDisk
@@ -54,8 +54,8 @@ import WaypostTestSupport
         #expect(newer?.code == .newerSchema)
     }
 
-    /// One that is damaged again after its repair is not repaired at each call.
-    @Test func waitsLongerWhereARepairDidNotHelp() async throws {
+    /// An outbox that is damaged again after its repair isn't repaired at each call.
+    @Test func waitsLongerAfterARepairThatDidNotHelp() async throws {
         try folder.buildBacklog(10)
         try folder.breakHeader()
         let repairs = Locked(0)
@@ -89,7 +89,7 @@ import WaypostTestSupport
         #expect(error?.code == .closed)
     }
 
-    /// As the kernel makes it after errors, with the files still open.
+    /// The kernel makes a disk read-only after errors, while files are open.
     @Test func goesOnWhereItWasWhenTheDiskWasReadOnlyForAWhile() async throws {
         var promises = Promises()
         let outbox = try OutboxEngine(configuration)
@@ -97,7 +97,7 @@ import WaypostTestSupport
         disk.isReadOnly = true
         for second in 21...23 {
             let error = #expect(throws: OutboxError.self) { try promises.append(sample(second), to: outbox) }
-            // SQLite does not tell why a commit could not be written; opening it again tells.
+            // SQLite doesn't report why a commit failed; reopening does.
             if second > 21 { #expect(error?.code == .readOnly) }
         }
         disk.isReadOnly = false

@@ -9,7 +9,7 @@ import WaypostTestSupport
 
 /// Another program that has the outbox's file open in SQLite: a backup, a person with `sqlite3`.
 @Suite struct LockedOutbox {
-    /// What was pending can be sent, and what was delivered is remembered; only nothing new is stored.
+    /// Pending updates can be sent and acknowledged; only nothing new is stored.
     @Test func readsAndAcknowledgesUntilTheLockIsGone() throws {
         let folder = try StoreFolder()
         let outbox = try folder.open()
@@ -52,7 +52,7 @@ import WaypostTestSupport
         try await outbox.close()
     }
 
-    /// A program that only reads, for as long as it likes, keeps nothing from being stored.
+    /// A program that only reads never keeps updates from being stored.
     @Test func isOpenedWhileAnotherReads() throws {
         let folder = try StoreFolder()
         let first = try folder.open()
@@ -71,7 +71,7 @@ import WaypostTestSupport
         #expect(folder.recoveries.isEmpty)
     }
 
-    /// What is added to a log whose sync has failed can be lost with it.
+    /// Updates that are added to a log whose sync has failed could be lost with it.
     @Test func addsNothingToALogOfAFailedSync() throws {
         let folder = try StoreFolder()
         let disk = folder.lyingDisk(seed: 1)
@@ -109,7 +109,7 @@ import WaypostTestSupport
             if second % 100 == 0 { _ = try outbox.maintain() }
             second += 1
         }
-        guard case .longLog(folder.store + "-wal", let bytes)? = warnings.withLock({ $0.first }) else {
+        guard case .longLog(folder.store + "-wal", let bytes)? = warnings.withLock({ $0 }).first else {
             Issue.record("there is no warning of a long log")
             return
         }

@@ -1,3 +1,4 @@
+import ReportedText
 import Reporting
 import Testing
 
@@ -14,7 +15,7 @@ import Testing
         try outbox.close()
     }
 
-    /// One from a later release is rejected, and no byte of it changes: its schema is another, be it by a comment.
+    /// A newer release's store is rejected, and no byte of it changes. Its schema differs, if only by a comment.
     @Test(
         arguments: [2, 1000],
         [
@@ -38,8 +39,7 @@ import Testing
         #expect(try folder.names == names)
     }
 
-    /// The schema tells the version as well as the number does: a number that is too high over the known schema has a
-    /// flipped bit, and no newer release wrote it.
+    /// A higher version number over the known schema is a flipped bit, because each release has its own schema.
     @Test(arguments: 1..<10) func isDamageOverTheKnownTables(bit: Int) throws {
         try folder.execute("PRAGMA user_version = \(Int(try folder.version) ^ 1 << bit)")
         for error in [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SQLiteOutbox
 
-/// An outbox that is older than it was.
+/// A store that is older than its note.
 @Suite struct OlderStore {
     private let folder: StoreFolder
     private let warnings = Locked<[OutboxWarning]>([])
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// The process was killed, and somebody has tidied up. The index of the log tells nothing.
+    /// The process was killed, and its log was removed. The index of the log makes no difference.
     @Test(arguments: [[], ["-shm"]]) func isReportedOnceWithoutItsLog(suffixes: [String]) throws {
         let outbox = try open()
         for second in 1...300 {
@@ -51,7 +51,7 @@ import Testing
         #expect(folder.recoveries.isEmpty)
     }
 
-    /// Everything that a log may lose is later than a note, whenever the process is killed after a maintenance.
+    /// Every update in the log is later than the note, whenever the process is killed after a maintenance.
     @Test func isNoticedWheneverTheLogIsRemoved() throws {
         let outbox = try open()
         for second in 1...700 {
@@ -79,13 +79,11 @@ import Testing
         try outbox.close()
         try folder.rename("backup", to: "outbox.sqlite")
         #expect(try open().ledger() == Ledger(accepted: 10, pending: 10))
-        expectReport(
-            "knows of 10 accepted updates and had 15. Those in between are lost or uncounted, their numbers are given "
-                + "again, and some of those delivered are sent again", of: "outbox.sqlite")
+        expectWarning(accepted: 10, previously: 15, of: "outbox.sqlite")
     }
 
-    /// Only deliveries were forgotten.
-    @Test func isReportedWhenItHasForgottenDeliveries() throws {
+    /// Only deliveries were lost.
+    @Test func isReportedWhenDeliveriesAreLost() throws {
         var outbox = try open()
         for second in 1...10 { _ = try outbox.append(sample(second)) }
         try outbox.close()
@@ -95,12 +93,11 @@ import Testing
         try outbox.close()
         try folder.rename("backup", to: "outbox.sqlite")
         #expect(try open().ledger() == Ledger(accepted: 10, pending: 10))
-        expectReport(
-            "has all of its 10 accepted updates, and some of those delivered are sent again", of: "outbox.sqlite")
+        expectWarning(accepted: 10, previously: 10, of: "outbox.sqlite")
     }
 
-    /// Another program that opens the outbox of a killed process moves its log into it, and removes both files.
-    @Test func isNoneWhoseLogWasMovedIntoIt() throws {
+    /// A program that opens the outbox of a killed process moves the log into the database, and removes it.
+    @Test func isNotReportedIfItsLogWasMovedIntoIt() throws {
         let outbox = try open()
         for second in 1...300 {
             _ = try outbox.append(sample(second))
@@ -116,8 +113,10 @@ import Testing
         #expect(warnings.withLock { $0.isEmpty })
     }
 
-    /// A note that can't be read, or can't be written, keeps nothing from being stored.
-    @Test(arguments: ["", "{", "{\"accepted\":-1,\"revision\":0}", "[1,2]"]) func isNoneBesideAStrangeNote(note: String)
+    /// A note that can't be read or written doesn't keep updates from being stored.
+    @Test(arguments: ["", "{", "{\"accepted\":-1,\"revision\":0}", "[1,2]"]) func isNotReportedForAnUnreadableNote(
+        note: String
+    )
         throws
     {
         try folder.write(note.utf8, to: "outbox.sqlite.count")

@@ -46,7 +46,7 @@ import WaypostTestSupport
         try outbox.close()
     }
 
-    @Test func tellsWhoHoldsTheStore() throws {
+    @Test func namesTheOwnerOfTheStore() throws {
         let folder = try StoreFolder()
         let outbox = try folder.open()
         let error = #expect(throws: OutboxError.self) { try folder.open() }
@@ -59,7 +59,7 @@ import WaypostTestSupport
         try folder.open().close()
     }
 
-    @Test func refusesAFolderInPlaceOfAFile() throws {
+    @Test func rejectsADirectoryInPlaceOfAFile() throws {
         let folder = try StoreFolder()
         try FileManager.default.createDirectory(atPath: folder.store, withIntermediateDirectories: false)
         let error = #expect(throws: OutboxError.self) { try folder.open() }
@@ -67,7 +67,7 @@ import WaypostTestSupport
         #expect(folder.exists("outbox.sqlite"))
     }
 
-    @Test func refusesAFileInPlaceOfTheFolder() throws {
+    @Test func rejectsAFileInPlaceOfTheDirectory() throws {
         let folder = try StoreFolder()
         try folder.write([1], to: "file")
         let error = #expect(throws: OutboxError.self) { try folder.open("file/outbox.sqlite") }
@@ -79,7 +79,7 @@ import WaypostTestSupport
         #expect(message.description.contains(folder.path("file")))
     }
 
-    @Test func setsADamagedStoreAsideWithItsTime() throws {
+    @Test func renamesADamagedStoreWithTheTime() throws {
         let folder = try StoreFolder()
         let zeros = [UInt8](repeating: 0, count: 4096)
         try folder.write(zeros, to: "outbox.sqlite")
@@ -112,10 +112,10 @@ import WaypostTestSupport
         for second in 1...5 { _ = try outbox.append(sample(second)) }
         try folder.moveStore(owner: outbox)
         if isInPlace {
-            // The damaged store is still in its place: the new one was being made.
+            // The damaged store is still at its path: the new one was being built.
             try folder.write(Array(try folder.read("outbox.sqlite").prefix(1500)), to: "outbox.sqlite.rebuilt")
         } else {
-            // It has been renamed, its log has not, and the new one waits.
+            // The database has been renamed, its log hasn't, and the new store is complete.
             try folder.open().close()
             try folder.rename("outbox.sqlite", to: "outbox.sqlite.rebuilt")
             try folder.write([1, 2, 3], to: "outbox.sqlite-wal")
@@ -126,7 +126,7 @@ import WaypostTestSupport
         #expect(!folder.exists("outbox.sqlite.rebuilt"))
     }
 
-    /// Everything has been renamed, and the rebuilt store has a fault of its own: it is repaired, not recreated.
+    /// Everything has been renamed, and the rebuilt store is damaged: it is repaired, not created again.
     @Test func repairsAReplacementThatIsDamaged() throws {
         let folder = try StoreFolder()
         try folder.buildBacklog(200)
@@ -137,7 +137,7 @@ import WaypostTestSupport
         #expect(folder.recoveries.map(\.lost) == [1...1])
     }
 
-    /// The ledger does not know of it yet: its number is not given away again.
+    /// The ledger doesn't count the row yet: its sequence isn't used again.
     @Test func countsALastRowThatIsDamaged() throws {
         let folder = try StoreFolder()
         let first = try folder.open()

@@ -9,7 +9,7 @@ import WaypostTestSupport
 @testable import SQLiteOutbox
 
 @Suite struct Reader {
-    @Test func seesWhatTheRunningServiceHasAccepted() async throws {
+    @Test func readsTheUpdatesOfTheRunningService() async throws {
         let folder = try StoreFolder()
         let outbox = try await SQLiteOutbox.open(folder.configuration())
         try await outbox.append(sample(1))
@@ -50,13 +50,13 @@ import WaypostTestSupport
         #expect(try OutboxReader(path: folder.path("killed")).summary().ledger == Ledger(accepted: 10, pending: 10))
     }
 
-    @Test func saysThatThereIsNoStore() throws {
+    @Test func reportsAMissingStore() throws {
         let folder = try StoreFolder()
         let error = #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) }
         #expect(error == OutboxError(.missing, path: folder.store))
     }
 
-    @Test func saysThatAnotherUserMayReadIt() {
+    @Test func reportsAForbiddenStore() {
         let cause = SystemError(call: "open /o", number: EACCES)
         let message: ReportedText = "open /o: Permission denied"
         #expect(
@@ -64,15 +64,15 @@ import WaypostTestSupport
                 == OutboxError(.forbidden, path: "/o", .system(number: EACCES, message: message)))
     }
 
-    @Test func saysThatTheStoreIsDamaged() throws {
+    @Test func reportsADamagedStore() throws {
         let folder = try StoreFolder()
         try folder.open().close()
         try folder.write(Array("text".utf8), to: "outbox.sqlite")
         let error = #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) }
-        #expect(error?.code == .refused)
+        #expect(error?.code == .damaged)
     }
 
-    @Test func takesAnyPath() throws {
+    @Test func acceptsAnyPath() throws {
         let folder = try StoreFolder()
         let name = "50% of #1?.sqlite"
         let outbox = try folder.open(name)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SQLiteOutbox
 
-/// The log is removed while the outbox is in use: SQLite goes on writing to the file without a name.
+/// The log is removed while the outbox is in use, and SQLite keeps writing to the removed file.
 @Suite struct RemovedLog {
     private let folder: StoreFolder
     /// Whether each report was of a beginning.
@@ -62,8 +62,8 @@ import Testing
         #expect(folder.recoveries.isEmpty)
     }
 
-    /// It is all that has the latest commits, so that the store stays open until they are in the database.
-    @Test func isMovedOnceNobodyReadsIt() throws {
+    /// Only the removed log has the latest commits, so the store stays open until they are in the database.
+    @Test func isMovedWhenNoProgramReadsIt() throws {
         let outbox = try open()
         _ = try outbox.append(sample(1))
         let reader = try SQLiteConnection(path: folder.store, access: .readOnly)

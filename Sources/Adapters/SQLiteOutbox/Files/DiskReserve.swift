@@ -5,7 +5,8 @@ import Reporting
 final class DiskReserve {
     private let files: StoreFiles
     private let configuration: OutboxConfiguration
-    private var hasReportedMissing = false
+    /// The warning that there is no reserve, while it is active.
+    private var warning: OutboxWarning?
 
     /// The space for the log between two checkpoints, and for one checkpoint.
     static let bytes: Int64 = 512 * 1024
@@ -30,12 +31,14 @@ final class DiskReserve {
     func fill() throws(OutboxError) {
         do throws(OutboxError) {
             try withSystem(files.path, files.disk.reserve(Self.bytes, at: files.reserve))
-            if hasReportedMissing { configuration.reportWarningEnd(.noReserve("")) }
-            hasReportedMissing = false
+            if let warning { configuration.reportWarningEnd(warning) }
+            warning = nil
         } catch {
             guard case .refusal(let sentence) = error.cause else { throw error }
-            if !hasReportedMissing { configuration.reportWarning(.noReserve(sentence)) }
-            hasReportedMissing = true
+            guard warning == nil else { return }
+            let missing = OutboxWarning.noReserve(sentence)
+            warning = missing
+            configuration.reportWarning(missing)
         }
     }
 }

@@ -29,9 +29,9 @@ final class StoreOpening {
 
     /// Opens an existing store, and moves its log into the database.
     ///
-    /// - Parameters:
-    ///   - known: the counters in the owner's memory.
-    ///   - completes: whether updates are accepted that a power cut has left of the last commit.
+    /// `known` are the counters in the owner's memory. With `completes`, the updates are accepted that a power cut has
+    /// left of the last commit.
+    ///
     /// - Throws: `damaged` if quick checks show that the store isn't what was written.
     func open(
         known: OutboxCounters, completes: Bool

@@ -181,8 +181,8 @@ struct StoreSalvage {
         counters.delivered = 0
         let balance = lastSequence - counters.pending - counters.evictions.count - counters.quarantined.count
         counters.delivered = max(0, balance)
-        // More rows may be found than the ledger has room for: old copies of settled updates. They are subtracted from the
-        // numbers they were counted in, losses last.
+        // More rows may be found than the ledger has room for: old copies of settled updates. They are subtracted from
+        // the numbers they were counted in, losses last.
         var surplus = max(0, -balance)
         func reduce(_ tally: inout UpdateTally, to least: Int64 = 0) {
             let taken = max(0, min(surplus, tally.count - least))

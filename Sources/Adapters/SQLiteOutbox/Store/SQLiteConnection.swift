@@ -15,9 +15,8 @@ import Reporting
     let handle: OpaquePointer
     let path: String
 
-    /// Opens an existing database; SQLite reads the file only when the first statement runs.
-    ///
-    /// - Parameter lockTimeout: the maximum wait for another connection's lock, in milliseconds.
+    /// Opens an existing database; SQLite reads the file only when the first statement runs. `lockTimeout` is the
+    /// maximum wait for another connection's lock, in milliseconds.
     init(
         path: String, access: Access, on disk: any StoreDisk = SystemDisk(), lockTimeout: Int32 = 5000
     ) throws(OutboxError) {

@@ -143,8 +143,8 @@ final class StoreRows {
 
     /// The counters: those of the ledger with the updates that were appended later.
     ///
-    /// - Parameter pendingCount: the number of pending updates as counted by the caller. If `nil`, the ledger's count
-    ///   is used, which reads no rows.
+    /// `pendingCount` is the number of pending updates as counted by the caller. If it is `nil`, the ledger's count is
+    /// used, which reads no rows.
     func counters(pendingCount: Int64? = nil) throws(OutboxError) -> OutboxCounters {
         let ledger = try ledger()
         let highest = try highestSequence()

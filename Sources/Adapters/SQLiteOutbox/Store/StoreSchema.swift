@@ -190,9 +190,9 @@ struct StoreHeader: Sendable, Hashable {
     let fileBytes: Int64
     let version: Int64
 
-    /// Reads the header of the database at `path`, one of `files`.
+    /// Reads the header of the database at `path`, one of `files`. With `checksVersion`, the version must be this
+    /// release's; a repair judges by the tables alone.
     ///
-    /// - Parameter checksVersion: whether the version must be this release's. A repair judges by the tables alone.
     /// - Throws: `damaged` if the file doesn't begin as a store does; `newerSchema`.
     init(_ files: StoreFiles, at path: String, checksVersion: Bool = true) throws(OutboxError) {
         let disk = files.disk

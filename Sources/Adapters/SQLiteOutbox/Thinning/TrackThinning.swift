@@ -59,8 +59,8 @@ enum TrackThinning {
         return span <= .zero || span > TrackSimplification.longestSpan
     }
 
-    /// Whether the vehicle was at a standstill at each update. An update without speed, such as a shape point, continues the previous
-    /// run.
+    /// Whether the vehicle was at a standstill at each update. An update without speed, such as a shape point,
+    /// continues the previous run.
     private static func standing(_ updates: [LocationUpdate]) -> [Bool] {
         var isStanding = false
         return updates.map { update in

@@ -6,10 +6,8 @@ extension OutboxError: CustomStringConvertible {
     /// The file, the failure and the remedy.
     package var description: String { wording().sentence.description }
 
-    /// The failure in words, with the file.
-    ///
-    /// - Parameter isForTool: whether a tool has failed. Unlike the service, it repairs nothing, keeps nothing in
-    ///   memory, and is run by a person.
+    /// The failure with its file, and the remedy. A tool has other remedies than the service: it repairs nothing, keeps
+    /// nothing in memory, and is run by a person.
     package func wording(isForTool: Bool = false) -> Wording {
         let wording = (isForTool ? wordingForTool : nil) ?? wordingForService
         return path.isEmpty ? wording : Wording("\(path): \(wording.cause)", wording.remedy)
@@ -61,7 +59,7 @@ extension OutboxError: CustomStringConvertible {
         }
     }
 
-    /// The words of a tool; `nil` if they are the service's.
+    /// The wording for a tool, if it differs from the service's.
     private var wordingForTool: Wording? {
         switch code {
         case .busy:
@@ -135,7 +133,7 @@ extension OutboxError.Cause {
 }
 
 extension OutboxWarning {
-    /// The warning in words.
+    /// The warning, and the remedy if it differs from the code's.
     var wording: Wording {
         switch self {
         case .olderStore(let path, let accepted, let previously):
