@@ -6,8 +6,8 @@ import Reporting
 
 /// The only place that maps failures of SQLite and of the system to failures of the outbox.
 extension OutboxError {
-    /// Creates the error for a failed call of SQLite. `code` is the extended result code, `systemNumber` the `errno` that
-    /// SQLite saw, or 0.
+    /// Creates the error for a failed call of SQLite. `code` is the extended result code, `systemNumber` the `errno`
+    /// that SQLite saw, or 0.
     init(sqliteCode code: Int32, systemNumber: Int32, path: String, message: ReportedText) {
         let kind = Self.code(ofResult: code, systemNumber: systemNumber, path)
         self.init(kind, path: path, .sqlite(code: code, message: message))
