@@ -21,12 +21,11 @@ import WaypostTestSupport
     static let cases: [Case] = [
         Case(
             error: OutboxError(.full, path: "/o", full),
-            sentence: "/o: no space is left on its file system (database or disk is full (SQLite 13)); "
-                + "free some there"),
+            sentence: "/o: no space is left (database or disk is full (SQLite 13)); free some on this file system"),
         Case(
             error: OutboxError(.noInodes, path: "/o", full),
-            sentence: "/o: no inodes are left on its file system (database or disk is full (SQLite 13)); "
-                + "remove files there (df -i)"),
+            sentence: "/o: no inodes are left (database or disk is full (SQLite 13)); remove files from this file "
+                + "system (df -i)"),
         Case(
             error: OutboxError(.locked, path: "/o", .held(by: holder)),
             sentence: "/o: in use by waypost run (process 12); stop it first (kill 12), or give another outbox path"),

@@ -9,9 +9,8 @@ final class OutboxStore {
     private let insertRow: SQLiteStatement
     private let replaceRow: SQLiteStatement
     private let deleteRow: SQLiteStatement
-    private let insertQuarantined: SQLiteStatement
-    private let deleteQuarantined: SQLiteStatement
-    private let trimQuarantined: SQLiteStatement
+    private let deleteRange: SQLiteStatement
+    private let quarantine: QuarantineStatements
     /// Answers a number that changes when another connection has written.
     private let dataVersion: SQLiteStatement
     private var settledChange: Int64?
@@ -38,15 +37,8 @@ final class OutboxStore {
         insertRow = try SQLiteStatement(connection, "INSERT INTO updates VALUES (\(StoredRow.parameters))")
         replaceRow = try SQLiteStatement(connection, "REPLACE INTO updates VALUES (\(StoredRow.parameters))")
         deleteRow = try SQLiteStatement(connection, "DELETE FROM updates WHERE sequence = ?1")
-        insertQuarantined = try SQLiteStatement(
-            connection, "REPLACE INTO quarantine VALUES (\(StoredRow.parameters))")
-        deleteQuarantined = try SQLiteStatement(connection, "DELETE FROM quarantine WHERE sequence = ?1")
-        trimQuarantined = try SQLiteStatement(
-            connection,
-            """
-            DELETE FROM quarantine WHERE sequence <=
-              (SELECT sequence FROM quarantine ORDER BY sequence DESC LIMIT 1 OFFSET ?1)
-            """)
+        deleteRange = try SQLiteStatement(connection, "DELETE FROM updates WHERE sequence BETWEEN ?1 AND ?2")
+        quarantine = try QuarantineStatements(connection)
         pageCount = try SQLiteStatement(connection, "PRAGMA page_count")
         freePageCount = try SQLiteStatement(connection, "PRAGMA freelist_count")
         dataVersion = try SQLiteStatement(connection, "PRAGMA data_version")
@@ -108,16 +100,16 @@ final class OutboxStore {
     }
 
     func insert(_ quarantined: QuarantinedUpdate) throws(OutboxError) {
-        try insertQuarantined.run(quarantined.row.parameters)
-        try trimQuarantined.run(Int64(Self.quarantineLimit))
+        try quarantine.insert.run(quarantined.row.parameters)
+        try quarantine.trim.run(Int64(Self.quarantineLimit))
     }
 
-    func removeQuarantined(_ sequence: Int64) throws(OutboxError) { try deleteQuarantined.run(sequence) }
+    func removeQuarantined(_ sequence: Int64) throws(OutboxError) { try quarantine.delete.run(sequence) }
 
-    /// Keeps only `kept` of the rows in `block`. All are written again, so that pages are full: merely deleting rows
-    /// would leave half-empty pages, which frees nothing.
-    func replace(_ block: [UpdateRecord], with kept: [UpdateRecord]) throws(OutboxError) {
-        for record in block { _ = try remove(record.stored.sequence) }
+    /// Keeps only `kept` of the rows with `sequences`, in full pages: merely deleting the others would leave half-empty
+    /// pages, which frees nothing.
+    func replace(_ sequences: ClosedRange<Int64>, with kept: [UpdateRecord]) throws(OutboxError) {
+        try deleteRange.run([.integer(sequences.lowerBound), .integer(sequences.upperBound)])
         for record in kept { try insert(record) }
     }
 
@@ -146,5 +138,24 @@ final class OutboxStore {
         guard free >= 1024, try pages() - free <= 512 else { return }
         try connection.execute("VACUUM")
         try connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    }
+}
+
+/// The statements that change the table of quarantined updates.
+private struct QuarantineStatements: ~Copyable {
+    let insert: SQLiteStatement
+    let delete: SQLiteStatement
+    /// Removes the rows beyond the limit, the oldest first.
+    let trim: SQLiteStatement
+
+    init(_ connection: borrowing SQLiteConnection) throws(OutboxError) {
+        insert = try SQLiteStatement(connection, "REPLACE INTO quarantine VALUES (\(StoredRow.parameters))")
+        delete = try SQLiteStatement(connection, "DELETE FROM quarantine WHERE sequence = ?1")
+        trim = try SQLiteStatement(
+            connection,
+            """
+            DELETE FROM quarantine WHERE sequence <=
+              (SELECT sequence FROM quarantine ORDER BY sequence DESC LIMIT 1 OFFSET ?1)
+            """)
     }
 }

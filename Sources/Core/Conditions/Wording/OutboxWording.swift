@@ -15,8 +15,8 @@ extension OutboxError: CustomStringConvertible {
 
     private var wordingForService: Wording {
         switch code {
-        case .full: Wording("no space is left on its file system\(because)", "free some there")
-        case .noInodes: Wording("no inodes are left on its file system\(because)", "remove files there (df -i)")
+        case .full: Wording("no space is left\(because)", "free some on this file system")
+        case .noInodes: Wording("no inodes are left\(because)", "remove files from this file system (df -i)")
         case .newerSchema:
             Wording(
                 "written by a newer release\(because)", "install that release again, or give another outbox path")
