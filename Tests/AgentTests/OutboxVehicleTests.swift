@@ -1,5 +1,6 @@
 import FleetEngine
 import LinuxPlatform
+import ReportedText
 import Reporting
 import SQLiteOutbox
 import Testing
@@ -38,12 +39,11 @@ import WaypostTestSupport
 
     @Test func keepTheirUpdatesFromAnotherName() async throws {
         try await leaveOneUpdate(of: "van-7")
-        let words =
-            "\(path): 1 update of providers/p/vehicles/van-7 is pending and would be sent as providers/p/vehicles/van-8's; "
-            + "configure providers/p/vehicles/van-7 until nothing is pending, or set outbox.path to another file"
+        let cause = OutboxError.Cause.ofVehicle(
+            "providers/p/vehicles/van-7", pending: 1, configured: "providers/p/vehicles/van-8")
         for _ in 1...2 {
             let error = await #expect(throws: OutboxError.self) { try await open(for: "van-8") }
-            #expect(error?.description == words && error?.code == .unusable)
+            #expect(error == OutboxError(.ofAnotherVehicle, path: path, cause))
         }
 
         let outbox = try await open(for: "van-7")

@@ -124,13 +124,13 @@ import WaypostTestSupport
             ([.uploading(batch)], 30),
             ([.waiting(delay: .seconds(600))], 630),
             ([.notPrepared(.noPermit(MissingPermit(.rejected, "")))], 30),
-            ([.uploading(batch), .outboxFailed(OutboxError(.full, ""))], 30),
-            ([.idle, .outboxFailed(OutboxError(.full, ""))], nil),  // of the outbox's care
+            ([.uploading(batch), .outboxFailed(OutboxError(.full))], 30),
+            ([.idle, .outboxFailed(OutboxError(.full))], nil),  // of the outbox's care
             ([.idle], nil),
             ([.idle, .failed(.held(.sample("")), traffic: Traffic())], nil),  // of the vehicle's state
             ([.idle, .announced(.offline, traffic: Traffic())], nil),
             ([.idle, .accepted(stored)], 30),
-            ([.idle, .notStored(LocationUpdate(.sample(0)), OutboxError(.full, ""))], 30),
+            ([.idle, .notStored(LocationUpdate(.sample(0)), OutboxError(.full))], 30),
             ([.idle, .accepted(stored), .idle], nil),
             ([.waiting(delay: .seconds(600)), .accepted(stored)], 630),
             ([.uploading(batch), .delivered(batch, traffic: Traffic(), took: .zero), .idle], nil),
@@ -160,7 +160,7 @@ import WaypostTestSupport
     /// A loop that is stuck is seen although the care of the outbox and the vehicle's state go on beside it.
     @Test(
         arguments: [
-            .outboxFailed(OutboxError(.full, "")), .failed(.held(.sample("")), traffic: Traffic()),
+            .outboxFailed(OutboxError(.full)), .failed(.held(.sample("")), traffic: Traffic()),
             .announced(.offline, traffic: Traffic()),
         ] as [ReportingEvent])
     mutating func takesNothingBesideTheUploadLoopForItsSign(event: ReportingEvent) {

@@ -28,9 +28,9 @@ import WaypostTestSupport
     static let delivered = ReportingEvent.delivered(batch, traffic: Traffic(), took: .zero)
     static let noToken = ReportingEvent.notPrepared(
         .noPermit(MissingPermit(AuthorizationError(.refused, "the issuer answered 403"))))
-    static let full = OutboxError(.full, "/o: no space is left")
+    static let full = OutboxError(.full)
     static let notStored = ReportingEvent.notStored(LocationUpdate(.sample(0)), full)
-    static let unreadable = ReportingEvent.outboxFailed(OutboxError(.unusable, "/o: disk I/O error"))
+    static let unreadable = ReportingEvent.outboxFailed(OutboxError(.unusable))
 
     /// GPS satellites with these signals, in dB-Hz.
     static func sky(_ signals: [Int?]) -> ReportingEvent {
@@ -210,15 +210,6 @@ import WaypostTestSupport
         #expect(codes() == [.tokenRenewalFailing])
         monitor.note(.renewal(.lapsed, van))
         #expect(codes() == [])
-    }
-
-    /// Two warnings may share a code; the end of one leaves the other.
-    @Test(arguments: OutboxWarning.allCases) func endsEachWarningOfTheOutboxAlone(warning: OutboxWarning) {
-        let (monitor, _) = Self.monitor([(0, .fix(Self.fix)), (0, Self.delivered)], until: 0)
-        for each in OutboxWarning.allCases { monitor.raise(Condition(each.code, "\(each)"), on: each.topic) }
-        monitor.clear(warning.topic)
-        let left = monitor.snapshot.conditions.visible(at: .zero).map(\.condition.cause.description)
-        #expect(Set(left) == Set(OutboxWarning.allCases.filter { $0 != warning }.map { "\($0)" }))
     }
 
     /// An outage of minutes is a reason for a supervisor to look, a moment isn't.

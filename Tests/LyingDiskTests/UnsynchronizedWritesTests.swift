@@ -73,7 +73,7 @@ import TimeAndChance
         #expect(after(history, Array(old[..<100]), keeping: 1) == Array(old[..<100]))
     }
 
-    /// After a sync that failed, the next one succeeds and writes only what came in between.
+    /// After a failed sync, the next one succeeds and writes only later data.
     @Test func areForgottenByAFailedSync() {
         var history = FileHistory(size: 1024)
         var contents = [UInt8](repeating: 1, count: 1024)

@@ -250,6 +250,7 @@ import WaypostTestSupport
         #expect(bodies.allSatisfy { $0.contains("10:00:01Z") })
         #expect(!bodies[0].contains("timeSinceUpdate"))
         #expect(bodies[1].contains("timeSinceUpdate"))
+        #expect(await outbox.reads <= bodies.count + 1, "one read per heartbeat")
         #expect(try await outbox.ledger() == Ledger(accepted: 1, delivered: 1))
     }
 
@@ -273,7 +274,7 @@ import WaypostTestSupport
 
     /// A position in memory is sent during failures of the outbox, and during the waits after them.
     @Test func sendsPositionsFromMemoryWhileTheOutboxFails() async throws {
-        await outbox.failEverything(with: OutboxError(.unusable, "read-only"))
+        await outbox.failEverything(with: OutboxError(.unusable))
         let transport = ScriptedTransport { _ in Self.delivered }
         let reporter = try reporter(transport)
         let running = Task { await reporter.deliver() }

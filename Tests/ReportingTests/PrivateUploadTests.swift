@@ -153,7 +153,7 @@ import WaypostTestSupport
         upload.take(.outboxRead(nil, newest: nil))
         upload.take(.announced(.delivered))
         upload.goOn()
-        upload.take(.outboxFailed(OutboxError(.unusable, "read-only")))
+        upload.take(.outboxFailed(OutboxError(.unusable)))
         #expect(upload.action == .wait)
     }
 

@@ -53,7 +53,7 @@ import WaypostTestSupport
     }
 
     @Test func sendsTheLivePositionWhenTheDiskIsFull() async throws {
-        await outbox.failAppends(with: OutboxError(.full, "no space"))
+        await outbox.failAppends(with: OutboxError(.full))
         try await reporter().run(Recording(fixes: Self.drive))
         #expect(!transport.requests.isEmpty)
         let last = String(decoding: try #require(transport.requests.last).body, as: UTF8.self)
@@ -65,7 +65,7 @@ import WaypostTestSupport
     /// Updates that could not be stored, whether they were sent from memory or not, are stored in order.
     @Test(arguments: [false, true]) func storesLaterWhatTheOutboxDidNotAccept(hasFix: Bool) async throws {
         let reporter = try reporter()
-        await outbox.failAppends(with: OutboxError(.busy, "locked"))
+        await outbox.failAppends(with: OutboxError(.busy))
         for second in 0..<25 { await reporter.take(.fix(.sample(Double(second)))) }
         #expect(try await outbox.ledger().accepted == 0)
         await reporter.retryStoring()
@@ -85,7 +85,7 @@ import WaypostTestSupport
     /// A failed commit may be on the disk anyway. The append is repeated unchanged, so that the outbox recognises it.
     @Test func repeatsAFailedAppendAsItWas() async throws {
         let reporter = try reporter()
-        await outbox.failAppends(with: OutboxError(.unusable, "input/output error"))
+        await outbox.failAppends(with: OutboxError(.unusable))
         for minute in 0..<400 { await reporter.take(.fix(.sample(Double(minute * 60)))) }
         let failed = await outbox.appends
         #expect(failed.count == 400 && Set(failed) == [failed[0]])
@@ -105,7 +105,7 @@ import WaypostTestSupport
             for await _ in opened { break }
         }
         let reporter = try reporter(shape: ShapePoints(meters: nil), over: slow)
-        await slow.failAppends(with: OutboxError(.busy, "locked"))
+        await slow.failAppends(with: OutboxError(.busy))
         async let first: Void = reporter.take(.fix(.sample(0)))
         for await _ in begun { break }
         await reporter.take(.fix(.sample(60)))
@@ -123,7 +123,7 @@ import WaypostTestSupport
     /// The oldest beyond 1,024 are dropped. The others are stored in as many commits as they need.
     @Test func keepsABoundedNumberInMemory() async throws {
         let reporter = try reporter()
-        await outbox.failAppends(with: OutboxError(.busy, "locked"))
+        await outbox.failAppends(with: OutboxError(.busy))
         for minute in 0..<1100 { await reporter.take(.fix(.sample(Double(minute * 60)))) }
         await outbox.failAppends(with: nil)
         await reporter.retryStoring()
@@ -151,7 +151,7 @@ import WaypostTestSupport
     @Test func overrulesTheOutboxsNewestLater() async throws {
         let reporter = try reporter()
         await reporter.take(.fix(.sample(90_000_000)))
-        await outbox.failAppends(with: OutboxError(.full, "no space"))
+        await outbox.failAppends(with: OutboxError(.full))
         for second in 0..<3 { await reporter.take(.fix(.sample(Double(second)))) }
         await outbox.failAppends(with: nil)
         for second in 3..<20 { await reporter.take(.fix(.sample(Double(second)))) }

@@ -6,7 +6,7 @@ import WaypostTestSupport
 
 /// The taking lane of the state: the consequences of fixes and of the outbox's answers.
 @Suite struct ReportingStates {
-    private static let full = OutboxError(.full, "no space")
+    private static let full = OutboxError(.full)
     private static let request = BatchRequest(maximumPastLocations: 8, withBacklog: true)
 
     /// Returns the state of a vehicle whose delivering lane is idle, unless `isBusy`.

@@ -262,10 +262,10 @@ import WaypostTestSupport
     @Test func countsFailuresOfTheOutboxSeparately() {
         for seconds in [1, 2, 4] {
             upload.goOn()
-            let step = upload.take(.outboxFailed(OutboxError(.full, "full")))
+            let step = upload.take(.outboxFailed(OutboxError(.full)))
             #expect(upload.course == .wait(.seconds(seconds)))
             let waiting = ReportingEvent.waiting(delay: .seconds(seconds))
-            #expect(step.reports == [.outboxFailed(OutboxError(.full, "full")), waiting])
+            #expect(step.reports == [.outboxFailed(OutboxError(.full)), waiting])
         }
         let batch = UploadBatch.sample(past: 0)
         #expect(upload.receive(.retry(.sample("503"), after: nil), to: batch, jitter: 1) == .wait(.seconds(1)))

@@ -56,7 +56,7 @@ import WaypostTestSupport
 
     private static func failed(_ cause: LostExchange.Cause) -> UploadEvent { .lost(cause, "no answer") }
 
-    private static let outboxFails = UploadEvent.outboxFailed(OutboxError(.unusable, "read-only"))
+    private static let outboxFails = UploadEvent.outboxFailed(OutboxError(.unusable))
     private static let unavailable = UploadEvent.notPrepared(.noPermit(MissingPermit(.unavailable, "issuer down")))
     private static let offered = UploadEvent.updateNotStored(StoredUpdate.sample(2000).update, overrulesStored: false)
 
@@ -90,8 +90,7 @@ import WaypostTestSupport
                 Row(62, .timeReached, read(8)),
                 Row(62, found(nil, newest: light.stored), .prepare),
                 Row(62, .prepared, send(repetition, 61)),
-                Row(63, answered(.delivered), read(8)),
-                Row(63, found(nil, newest: light.stored), .wait, due: 123),
+                Row(63, answered(.delivered), .wait, due: 123),
             ]),
         Table(
             "no position yet: the outbox is read every second once a heartbeat is due",
@@ -619,7 +618,7 @@ import WaypostTestSupport
     /// The observer's events in order.
     @Test func reportsItsActions() throws {
         let upload = UploadStateDriver()
-        let (error, batch) = (OutboxError(.unusable, "read-only"), Self.light)
+        let (error, batch) = (OutboxError(.unusable), Self.light)
         let traffic = Traffic(bytesSent: 1, bytesReceived: 2)
         func waiting(_ seconds: Int) -> ReportingEvent { .waiting(delay: .seconds(seconds)) }
         let rows: [(UploadEvent, [ReportingEvent])] = [

@@ -35,7 +35,7 @@ import WaypostTestSupport
     }
 
     private func selectedWithoutOutbox() -> UploadBatch? {
-        selected(after: .outboxFailed(OutboxError(.unusable, "read-only")))
+        selected(after: .outboxFailed(OutboxError(.unusable)))
     }
 
     private func deliver() { upload.take(.answered(DeliveryResult(.delivered))) }

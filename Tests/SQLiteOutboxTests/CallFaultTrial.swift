@@ -3,18 +3,19 @@ import Reporting
 
 @testable import SQLiteOutbox
 
-/// Work in the midst of which calls of the disk fail, or all from one on until somebody repairs it; then the power is
-/// cut, which takes whatever was not synchronized.
+/// Work during which calls of the disk fail: single calls, or all from one on until the disk is repaired. Then a power
+/// cut removes whatever was not synchronized.
 struct CallFaultTrial {
     let folder: StoreFolder
     let disk: LyingDisk
     private let durability: OutboxDurability
     private var promises: Promises
     private var outbox: OutboxEngine?
-    /// Calls of the outbox that failed.
+    /// The number of failed calls of the outbox.
     private(set) var failures = 0
 
-    /// One failure is no reason to replace a store; after more of them it loses nothing by it.
+    /// Whether the store may be replaced. After a single fault it must not; after more, a replacement must lose
+    /// nothing.
     private let mayBeReplaced: Bool
 
     private static let patience = 3
@@ -28,10 +29,10 @@ struct CallFaultTrial {
         mayBeReplaced = faults.count > 1
     }
 
-    /// Whether the work came to the call that was to fail.
+    /// Whether the work reached the call that should fail.
     var struck: Bool { disk.faults.allSatisfy { $0.number <= 0 } }
 
-    /// - Throws: `BrokenPromise`, or the outbox's error when it does not work again.
+    /// - Throws: `BrokenPromise`, or the outbox's error if it doesn't work again.
     mutating func run() throws -> Bool {
         for second in 1...60 {
             let points = (0..<(second % 4)).map { sample(second * 10 - 5 + $0) }
@@ -58,7 +59,7 @@ struct CallFaultTrial {
         return struck
     }
 
-    /// Tries again as the service does, and after a while with the disk repaired.
+    /// Tries again as the service does, at last on the repaired disk.
     private mutating func insist(_ work: (inout Promises, OutboxEngine) throws -> Void) throws {
         var attempts = 0
         while true {

@@ -5,8 +5,7 @@ import TimeAndChance
 
 @testable import SQLiteOutbox
 
-/// Rows in quarantine that were never written there: each is damage that the start repairs, before anybody asks for
-/// what is in quarantine.
+/// Crafted rows in quarantine. Each is damage that the start repairs, before any request for quarantined updates.
 @Suite struct CraftedQuarantine {
     struct Crafted: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -34,7 +33,7 @@ import TimeAndChance
 
     // One table after the other: a sum of them is more than Swift 6.2 infers.
 
-    /// In place of the update 6.
+    /// Rows that replace update 6.
     private static let numbers: [Crafted] = [Double.infinity, 1e308, 180.1, -180.1].flatMap { number in
         let changes: [(String, (inout LocationUpdate) -> Void)] = [
             ("latitude", { $0 = position($0, number, 10) }), ("longitude", { $0 = position($0, 53, number) }),
@@ -83,25 +82,24 @@ import TimeAndChance
         try first.close()
         try folder.execute(crafted.sql)
 
-        // A reader shows what can be read, and says that the rest cannot be.
+        // A reader shows the readable rows, and reports that others are unreadable.
         let found = try OutboxReader(path: folder.store).quarantined()
         #expect(found.updates.map(\.stored.sequence) == crafted.readable)
         if crafted.readable.count < 3 {
-            let words = "quarantined update 6 cannot be read); the service repairs it at its next start"
-            #expect(found.damage?.detail.hasSuffix(words) == true)
+            #expect(found.damage == OutboxError(.damaged, path: folder.store, .rowUnreadable(6)))
         }
         // A tool leaves the repair to the service.
         var settings = folder.configuration()
         settings.repairsDamage = false
         let error = #expect(throws: OutboxError.self) { try OutboxEngine(settings) }
-        #expect(error?.detail.hasSuffix("; the service repairs it at its next start") == true)
+        #expect(error?.code == .damaged)
 
         let outbox = try folder.open()
         #expect(folder.recoveries.count == 1)
         #expect(try outbox.ledger().balances)
         #expect(try outbox.pendingUpdates().contains { $0.update == sample(11) })
         try outbox.close()
-        // Now it is as the words said.
+        // The service has repaired it.
         #expect(try OutboxReader(path: folder.store).quarantined().damage == nil)
         let tool = try OutboxEngine(settings)
         _ = try tool.carryOut(QuarantineRequest(.requeue, nil))

@@ -6,13 +6,13 @@ import TimeAndChance
 
 @testable import SQLiteOutbox
 
-/// A store after a power cut, damaged by chance, opened again: what is found, and how soon.
+/// A store after a power cut that is damaged at random and opened again.
 struct DamageTrial {
-    /// A store as it lies there, with the bytes of every row that is pending.
+    /// The files of a store, with the bytes of every pending row.
     struct Sample: Sendable {
         let accepted: Int64
         let database, log: [UInt8]
-        /// A log of an earlier time.
+        /// An earlier log.
         let early: [UInt8]
         let cells: [Int64: [UInt8]]
         fileprivate let places: Places
@@ -40,7 +40,7 @@ struct DamageTrial {
     }
 
     private(set) var rows = 0
-    /// Rows whose bytes are still there, of those that were pending.
+    /// The number of pending rows whose bytes are undamaged.
     private(set) var sound = 0
     private(set) var salvaged = 0
     private(set) var counted: Int64 = 0
@@ -80,7 +80,7 @@ struct DamageTrial {
         counted += ledger.evicted
     }
 
-    /// What this process has computed. By the real clock the bound would measure how loaded the machine is.
+    /// The processor time of this process. The real clock would measure the load of the machine.
     private static var computed: Duration {
         var time = timespec()
         unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
@@ -126,7 +126,7 @@ struct DamageTrial {
     }
 }
 
-/// Where rows lie in the two files, found once by their first bytes.
+/// The offsets of rows in the two files, found once by their first bytes.
 private struct Places {
     private var places: [Int64: [(isLog: Bool, offset: Int)]] = [:]
 

@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-/// Something that happens to the files of a store.
+/// A kind of damage to the files of a store.
 struct Damage: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// Whether every row is still in one of the files.
@@ -81,7 +81,7 @@ struct Damage: Sendable, CustomTestStringConvertible {
         ]
 }
 
-/// A store as it lies there after a power cut: 600 updates accepted, some delivered, the last commits in the log.
+/// A store after a power cut, with 600 accepted updates, some delivered, and the last commits in the log.
 private struct CutStore: Sendable {
     let pending: [StoredUpdate]
     let ledger: Ledger
@@ -126,7 +126,8 @@ struct DamagedStore {
         if let recovery = folder.recoveries.first {
             #expect(recovery.salvaged == found.count)
             #expect(recovery.lost.upperBound == after.evicted)
-            // Beyond that, only what nothing is left of: the end of a log, a ledger with its newest rows.
+            // Other losses are allowed only if nothing is left: of the end of a log, or of a ledger with its newest
+            // rows.
             if after.accepted == before.ledger.accepted { #expect(missing.count <= recovery.lost.upperBound) }
         }
         let next = try outbox.append(sample(86_000))

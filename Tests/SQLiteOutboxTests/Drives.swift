@@ -4,10 +4,10 @@ import LyingDisk
 import Reporting
 import TimeAndChance
 
-/// Drives as a gateway reports them, and how far one that was thinned is from the whole.
+/// Drives as a gateway reports them, and the error of thinned ones.
 enum Drives {
-    /// Ten seconds an update: legs with turns at 5 to 14 m/s, stops of a minute or two, now and then an engine off for
-    /// a quarter of an hour. `noise` in metres, as a receiver has.
+    /// A drive with an update every ten seconds: legs with turns at 5 to 14 m/s, stops of one or two minutes, and now
+    /// and then the engine off for a quarter of an hour. `noise` is the receiver's, in metres.
     static func town(updates: Int, seed: UInt64 = 1, noise: Double = 2) -> [LocationUpdate] {
         var chance = SplitMix64(seed: seed)
         var east = 0.0
@@ -44,8 +44,8 @@ enum Drives {
         }
     }
 
-    /// How far `whole` is at worst, at its own times, from the way through `left`, whose first and last are those of
-    /// `whole`; and the longest time between two of `left` with others of `whole` between.
+    /// The maximum distance of `whole`, at its own times, from the track through `left`, whose ends are those of
+    /// `whole`; and the maximum time between neighbours in `left` that aren't neighbours in `whole`.
     static func error(
         of left: [LocationUpdate], against whole: [LocationUpdate]
     ) -> (meters: Double, span: Duration) {

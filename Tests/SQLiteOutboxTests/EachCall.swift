@@ -4,15 +4,15 @@ import Testing
 
 @testable import SQLiteOutbox
 
-/// One piece of work on a store, with the power cut at its first call, at its second, and so on to its last.
+/// A piece of work on a store that is repeated with a power cut at each of its calls.
 struct EachCall {
-    /// The store as it lies there before.
+    /// Makes the store on which the work begins.
     var files: [String: [UInt8]]
     let promises: Promises
-    /// Whether opening it has to replace it.
+    /// Whether opening must replace the store.
     var isDamaged = false
 
-    /// Runs `work` until nothing is left to be cut; how many calls it makes.
+    /// Runs `work` with a cut at each of its calls. Returns the number of calls.
     func cut(
         step: Int = 1, _ work: (StoreFolder, LyingDisk, inout Promises) throws -> Void
     ) throws -> Int {

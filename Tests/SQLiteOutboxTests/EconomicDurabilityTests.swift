@@ -37,7 +37,7 @@ struct EconomicDurability {
         #expect(group.isDue(durability, at: .seconds(age), nextMaintenanceAfter: .seconds(2)) == isDue)
     }
 
-    @Test func writesTogetherWhatComesWithinTheWindow() throws {
+    @Test func writesTheUpdatesOfAWindowTogether() throws {
         let folder = try StoreFolder()
         let outbox = try open(folder)
         for second in 1...29 { #expect(try outbox.append(sample(second)).sequence == Int64(second)) }
@@ -54,7 +54,7 @@ struct EconomicDurability {
         #expect(try onDisk(folder) == Ledger(accepted: 31, pending: 31))
     }
 
-    @Test func writesNoRowForWhatWasDeliveredMeanwhile() throws {
+    @Test func writesNoRowForAnUpdateDeliveredBefore() throws {
         let folder = try StoreFolder()
         let outbox = try open(folder)
         for second in 1...29 {
@@ -73,7 +73,7 @@ struct EconomicDurability {
         #expect(try onDisk(folder) == Ledger(accepted: 30, delivered: 29, pending: 1))
     }
 
-    /// A crash at any step: the copy balances, and lacks nothing but what the window allows.
+    /// After a crash at any step the ledger balances, and at most the window's updates are lost.
     @Test(arguments: [21, 22, 23] as [UInt64]) func losesTheWindowAtMost(seed: UInt64) throws {
         let folder = try StoreFolder()
         var chance = SplitMix64(seed: seed)
@@ -123,8 +123,8 @@ struct EconomicDurability {
         #expect(folder.recoveries.isEmpty)
     }
 
-    /// Its rows reached the log, and its end did not.
-    @Test func takesACommitThatWasCutOffForNoDamage() throws {
+    /// The rows of the commit reached the log, its end didn't.
+    @Test func acceptsAnInterruptedCommitWithoutRepair() throws {
         let folder = try StoreFolder()
         let outbox = try open(folder)
         for second in 1...60 { _ = try outbox.append(sample(second)) }
@@ -143,7 +143,7 @@ struct EconomicDurability {
         #expect(folder.recoveries.isEmpty)
     }
 
-    /// A commit that fails at any of its writes has left rows behind, which are in memory still.
+    /// A commit that fails at any of its writes leaves rows, which are also in memory.
     @Test func goesOnFromMemoryAfterACommitThatBrokeOff() throws {
         for number in 1...50 {
             let folder = try StoreFolder()
@@ -166,7 +166,7 @@ struct EconomicDurability {
         }
     }
 
-    @Test func keepsWhatIsNotWrittenOverDamage() throws {
+    @Test func keepsUnwrittenUpdatesDuringARepair() throws {
         let folder = try StoreFolder()
         let outbox = try open(folder)
         for second in 1...35 { _ = try outbox.append(sample(second)) }
@@ -176,7 +176,7 @@ struct EconomicDurability {
         #expect(folder.recoveries.count == 1)
     }
 
-    /// A commit that failed by its error, and is on the disk all the same.
+    /// A commit that failed with an error, but is on the disk.
     @Test func countsNothingTwiceAfterACommitInDoubt() throws {
         let folder = try StoreFolder()
         let outbox = try open(folder)
@@ -193,8 +193,8 @@ struct EconomicDurability {
         #expect(try onDisk(folder) == Ledger(accepted: 5, delivered: 1, pending: 4))
     }
 
-    /// An acknowledgement whose commit failed by a sync, and may be on the disk all the same: what was delivered before
-    /// it had a row isn't accepted again.
+    /// An acknowledgement whose commit failed at a sync, but may be on the disk. An update that was delivered before it
+    /// had a row isn't accepted again.
     @Test(arguments: 1...3) func acceptsNothingAgainAfterAnAcknowledgementInDoubt(sync: Int) throws {
         let folder = try StoreFolder()
         try folder.buildBacklog(5)
@@ -210,8 +210,8 @@ struct EconomicDurability {
         #expect(try outbox.pendingUpdates().map(\.sequence) == [4, 5, 6])
     }
 
-    /// A row of another update has a number that was meant for one that waits.
-    @Test func keepsWhatWaitsAfterARowOfAnotherUpdate() throws {
+    /// A row of another update has the sequence of an unwritten one.
+    @Test func keepsUnwrittenUpdatesAfterARowOfAnotherUpdate() throws {
         let folder = try StoreFolder()
         let outbox = try open(folder)
         for second in 1...5 { _ = try outbox.append(sample(second)) }
@@ -228,7 +228,7 @@ struct EconomicDurability {
         #expect(try onDisk(folder) == Ledger(accepted: 6, delivered: 2, pending: 4))
     }
 
-    @Test func refusesTheUpdateWhoseCommitFindsNoRoom() throws {
+    @Test func rejectsTheUpdateWhoseCommitFindsNoSpace() throws {
         let folder = try StoreFolder()
         var settings = folder.configuration()
         settings.durability = .economy

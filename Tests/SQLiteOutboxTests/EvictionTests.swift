@@ -8,8 +8,8 @@ import WaypostTestSupport
 
 @Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
 struct Eviction {
-    /// A drive that no straight line tells: nothing of it can be thinned, so the oldest go.
-    @Test func dropsTheOldestWhereThinningFreesNothing() throws {
+    /// A drive without any straight part can't be thinned: the oldest updates are evicted.
+    @Test func evictsTheOldestIfThinningFreesNothing() throws {
         let folder = try StoreFolder()
         let outbox = try OutboxEngine(folder.configuration(maximumBytes: 64 * 1024))
         for second in 1...4000 {
@@ -31,8 +31,8 @@ struct Eviction {
                 == sample(1).timeOfFix...sample(Int(ledger.evicted)).timeOfFix)
     }
 
-    /// Before anything of a drive is dropped as a whole, all of it is thinned; what is left tells the rest.
-    @Test func thinsBeforeItDrops() throws {
+    /// The whole drive is thinned before any part of it is evicted completely.
+    @Test func thinsBeforeItEvictsTheOldest() throws {
         let folder = try StoreFolder()
         let cap: Int64 = 256 * 1024
         let outbox = try OutboxEngine(folder.configuration(maximumBytes: cap))
@@ -61,7 +61,7 @@ struct Eviction {
         #expect(try OutboxReader(path: folder.store).summary().evictions == summary.evictions)
     }
 
-    @Test func comesBackUnderACapThatWasLowered() throws {
+    @Test func shrinksToALoweredLimit() throws {
         let folder = try StoreFolder()
         let cap: Int64 = 256 * 1024
         let drive = Drives.town(updates: 10_400)
@@ -78,8 +78,8 @@ struct Eviction {
         #expect(try small.summary().evictions[.oldest].count == 0, "thinning was enough")
     }
 
-    /// Age is the time between fixes: nothing but an accepted fix makes updates old.
-    @Test func givesUpWhatIsTooOldByTheNewestFix() throws {
+    /// An update's age is the time to the newest fix: only an accepted fix makes updates old.
+    @Test func evictsUpdatesThatAreTooOldByTheNewestFix() throws {
         let folder = try StoreFolder()
         var settings = folder.configuration()
         settings.maximumAge = .seconds(3600)
@@ -93,7 +93,7 @@ struct Eviction {
         #expect(try outbox.pendingUpdates().first?.sequence == 652)
     }
 
-    @Test func neverTakesTheNewest() throws {
+    @Test func neverEvictsTheNewest() throws {
         let folder = try StoreFolder()
         let outbox = try OutboxEngine(folder.configuration(maximumBytes: 64 * 1024))
         _ = try outbox.append(sample(80_000))  // accepted first, newest by time
@@ -104,7 +104,7 @@ struct Eviction {
         #expect(batch.lastIsPending)
     }
 
-    @Test func givesTheSpaceOfADrainedBacklogBack() throws {
+    @Test func returnsTheSpaceOfADrainedBacklog() throws {
         let folder = try StoreFolder()
         try folder.buildBacklog(28_000)
         let outbox = try folder.open()

@@ -1,15 +1,16 @@
 import FoundationEssentials
+import ReportedText
 import Reporting
 import Testing
 import TimeAndChance
 
 @testable import SQLiteOutbox
 
-/// A store whose schema somebody else has written: nothing of it is run, and the rows are salvaged.
+/// A store whose schema another program has written: none of it is executed, and the rows are salvaged.
 @Suite struct ForeignSchema {
     private static let endless = "WITH RECURSIVE n(id) AS (VALUES(1) UNION ALL SELECT id + 1 FROM n)"
 
-    /// Another table of updates: `original` in its definition is `changed`.
+    /// SQL that replaces the table of updates by one with `changed` instead of `original` in its definition.
     private static func updates(_ original: String, _ changed: String) -> String {
         let definition = StoredRow.definition.replacing(original, with: changed)
         return """
@@ -42,7 +43,7 @@ import TimeAndChance
         for error in [
             #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) },
             #expect(throws: OutboxError.self) { try OutboxRequester(path: folder.store) },
-        ] { #expect(error?.detail.contains("damaged") == true) }
+        ] { #expect(error?.code == .damaged) }
 
         let outbox = try folder.open()
         #expect(folder.recoveries.count == 1)
@@ -56,8 +57,8 @@ import TimeAndChance
         #expect(try OutboxReader(path: folder.store).summary().ledger == Ledger(accepted: 6, delivered: 6))
     }
 
-    /// Its rows are kept in another way, and cannot be read: they are counted.
-    @Test func withoutRowsIsCounted() throws {
+    /// The rows have another format and can't be read: they are counted as lost.
+    @Test func countsUnreadableRowsAsLost() throws {
         let folder = try folderWithFive()
         try folder.execute(
             Self.updates("checksum INTEGER", "checksum INTEGER").replacing("INTEGER);", with: "INTEGER) WITHOUT ROWID;")
@@ -68,7 +69,7 @@ import TimeAndChance
         _ = try outbox.append(sample(6))
     }
 
-    /// It comes in the write-ahead log, over a database that is as it should be.
+    /// The schema is in the write-ahead log, over a sound database.
     @Test func isFoundInTheLog() throws {
         let folder = try StoreFolder()
         let outbox = try folder.open()
@@ -76,11 +77,11 @@ import TimeAndChance
         try folder.execute(Self.crafted[0])
         try folder.moveStore(owner: outbox)
         let again = try folder.open()
-        #expect(folder.recoveries.map(\.reason) == ["its schema has a trigger \"t\" that is not Waypost's"])
+        #expect(folder.recoveries.map(\.cause) == [.foreignObject(type: "trigger", name: "t")])
         #expect(try again.pendingUpdates().map(\.update) == (1...5).map(sample))
     }
 
-    /// Made under a service that runs.
+    /// The schema changes while the service runs.
     @Test(arguments: crafted.prefix(5)) func isNotRunWhileRunning(sql: String) throws {
         let folder = try StoreFolder()
         let outbox = try folder.open()
@@ -95,15 +96,14 @@ import TimeAndChance
         #expect(try outbox.ledger() == Ledger(accepted: 8, delivered: 8))
     }
 
-    /// A negative version is none, and not one of the far future; nor is one with a flipped bit.
+    /// A negative version, one of the far future, or one with a flipped bit isn't a newer release's.
     @Test(arguments: [-1, Int32.min, 0, 67_108_866, 524_290]) func ofNoVersionIsDamage(version: Int32) throws {
         let folder = try folderWithFive()
         try folder.execute("PRAGMA user_version = \(version)")
         let error = #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) }
-        #expect(error?.code == .unusable)
-        #expect(error?.detail.contains("the service repairs it at its next start") == true)
+        #expect(error?.code == .damaged)
         let outbox = try folder.open()
-        #expect(folder.recoveries.map(\.reason) == ["it is not an outbox"])
+        #expect(folder.recoveries.map(\.cause) == [.notOutbox])
         #expect(try outbox.ledger() == Ledger(accepted: 5, pending: 5))
     }
 
@@ -116,7 +116,7 @@ import TimeAndChance
     }
 }
 
-/// Rows with a right checksum and numbers that no vehicle comes to: sums of them do not end the process.
+/// Rows with a correct checksum and impossible numbers: sums of them don't crash the process.
 @Suite struct ExtremeRows {
     static func row(_ sequence: Int64, time: Int64 = 1_767_600_000_000) -> String {
         var update = sample(1)
@@ -164,7 +164,7 @@ import TimeAndChance
 
     static let rows: [String] = [sequences, times, [Int64.max, .max - 5, .min].flatMap(counters)].flatMap { $0 }
 
-    /// What no receiver gives is damage.
+    /// A position that no receiver can state is damage.
     @Test(arguments: [1e308, -180.1, .infinity]) func stateNoPositionOutOfThisWorld(number: Double) throws {
         let changes: [(inout LocationUpdate) -> Void] = [
             { $0.headingDegrees = 360 }, { $0.headingDegrees = -1 },
@@ -185,7 +185,7 @@ import TimeAndChance
         for second in 1...5 { _ = try first.append(sample(second)) }
         try first.close()
         try folder.execute(sql)
-        // Readers only say what they find.
+        // Readers only report what they find.
         if let reader = try? OutboxReader(path: folder.store) {
             _ = try? reader.summary()
             try? reader.forEachPending { _ in }

@@ -6,8 +6,7 @@ import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-/// Rows and ledgers with the largest numbers that are believed, or with counts that are not those of the rows: whoever
-/// may write the file can write them, and no vehicle ever does.
+/// Crafted rows and ledgers with the largest accepted numbers, or with counts that differ from the rows.
 @Suite(.timeLimit(.minutes(5)), .enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
 struct LargestNumbers {
     struct Crafted: Sendable, CustomTestStringConvertible {
@@ -22,12 +21,12 @@ struct LargestNumbers {
 
     private typealias Rows = ExtremeRows
 
-    /// Over a store with the updates 1 to 5, all of them pending.
+    /// SQL for a store with the pending updates 1 to 5.
     static let crafted =
         [51, 52, 53].flatMap { bits in [-1, 0, 1].map { (Int64(1) << bits) + $0 } }.flatMap(withNumber) + miscounted
 
     private static func withNumber(_ number: Int64) -> [Crafted] {
-        /// A ledger that balances, with everything beside the five where `change` puts it.
+        /// A ledger that balances, in which `change` places all updates except these five.
         func balanced(_ change: (inout OutboxCounters) -> Void) -> String {
             Rows.ledger {
                 $0.lastSequence = number
@@ -77,8 +76,7 @@ struct LargestNumbers {
                 + Rows.ledger(pending: 4, delivered: 1)),
     ]
 
-    /// Every update that was accepted is delivered, every ledger that was written is read, and no store is repaired
-    /// again and again.
+    /// Every accepted update is delivered, every written ledger can be read, and no store is repaired repeatedly.
     @Test(arguments: crafted, OutboxDurability.allCases)
     func stillMakeAStoreThatWorks(crafted: Crafted, durability: OutboxDurability) throws {
         let folder = try StoreFolder()
@@ -103,7 +101,7 @@ struct LargestNumbers {
             _ = try outbox.carryOut(QuarantineRequest(round == 2 ? .discard : .requeue, nil))
             try drain(outbox, &owed)
             #expect(try outbox.ledger().balances)
-            // One that waits for the next start.
+            // This one is pending until the next start.
             _ = try outbox.append(sample(begin + 4))
             owed.insert(sample(begin + 4).timeOfFix)
             try outbox.close()
@@ -115,7 +113,7 @@ struct LargestNumbers {
         #expect(folder.recoveries.count <= 2)
     }
 
-    /// Work of all kinds, from figures at a limit on: each row that is there after it can be read.
+    /// After work of all kinds that starts with numbers at a limit, each row can be read.
     @Test(arguments: 0..<12 as Range<UInt64>) func writeNothingThatCannotBeRead(seed: UInt64) throws {
         var chance = SplitMix64(seed: seed)
         let limit = Int64(1) << (51 + seed % 2)
@@ -143,7 +141,7 @@ struct LargestNumbers {
         for _ in 0..<60 {
             switch Int.random(in: 0..<8, using: &chance) {
             case 0...2:
-                // Now and then so many that old ones give way.
+                // Now and then so many that old ones are evicted.
                 for _ in 0..<(Int.random(in: 0..<10, using: &chance) == 0 ? 700 : 5) {
                     _ = try outbox.append(zigzag(second))
                     second += 10
@@ -177,7 +175,7 @@ struct LargestNumbers {
         }
     }
 
-    /// A ledger that could not be read is not written.
+    /// A ledger that couldn't be read again isn't written.
     @Test func areRefusedBeforeTheyAreWritten() throws {
         let folder = try StoreFolder()
         let outbox = try folder.open()
@@ -191,15 +189,15 @@ struct LargestNumbers {
         for change in changes {
             var next = outbox.counters
             change(&next)
-            let error = #expect(throws: StoreError.self) {
-                try store.transaction { () throws(StoreError) in try store.write(&next) }
+            let error = #expect(throws: OutboxError.self) {
+                try store.transaction { () throws(OutboxError) in try store.write(&next) }
             }
-            #expect(error?.kind == .damaged)
+            #expect(error?.code == .damaged)
         }
         #expect(try store.rows.counters() == outbox.counters)
     }
 
-    /// Delivers everything, and takes it out of `owed`.
+    /// Delivers everything, and removes it from `owed`.
     private func drain(_ outbox: OutboxEngine, _ owed: inout Set<UTCTime>) throws {
         for _ in 1...20 {
             guard let batch = try outbox.nextBatch(maximumPastLocations: 3) else {

@@ -5,25 +5,22 @@ import Testing
 
 @testable import SQLiteOutbox
 
-/// An outbox that is older than it was.
+/// A store that is older than its note.
 @Suite struct OlderStore {
     private let folder: StoreFolder
-    private let told = Locked<[String]>([])
+    private let warnings = Locked<[OutboxWarning]>([])
 
     init() throws { folder = try StoreFolder() }
 
     private func open(_ name: String = "outbox.sqlite") throws -> OutboxEngine {
         var settings = folder.configuration(name)
-        settings.reportWarning = { [told] warning, words in told.withLock { $0.append("\(warning): \(words)") } }
+        settings.reportWarning = { [warnings] warning in warnings.withLock { $0.append(warning) } }
         return try OutboxEngine(settings)
     }
 
-    private func expectReport(_ words: String, of name: String) {
-        #expect(
-            told.withLock { $0 } == [
-                "olderStore: \(folder.path(name)) is older than it was: its log was removed, or an old copy was restored; "
-                    + "it \(words). Never remove or replace a file of the outbox alone"
-            ])
+    private func expectWarning(accepted: Int64, previously: Int64, of name: String) {
+        let warning = OutboxWarning.olderStore(path: folder.path(name), accepted: accepted, previously: previously)
+        #expect(warnings.withLock { $0 } == [warning])
     }
 
     private func copy(_ suffixes: [String], to name: String) throws {
@@ -33,7 +30,7 @@ import Testing
         }
     }
 
-    /// The process was killed, and somebody has tidied up. The index of the log tells nothing.
+    /// The process was killed, and its log was removed. The index of the log makes no difference.
     @Test(arguments: [[], ["-shm"]]) func isReportedOnceWithoutItsLog(suffixes: [String]) throws {
         let outbox = try open()
         for second in 1...300 {
@@ -46,17 +43,15 @@ import Testing
         #expect(accepted > 0 && accepted < 300)
         let noted = try #require(StoreCount(StoreFiles(path: folder.store, disk: SystemDisk())).counters).lastSequence
         #expect(noted > accepted)
-        expectReport(
-            "knows of \(accepted) accepted updates and had \(noted). Those in between are lost or uncounted, their numbers "
-                + "are given again, and some of those delivered are sent again", of: "killed")
+        expectWarning(accepted: accepted, previously: noted, of: "killed")
         #expect(try killed.append(sample(301)).sequence == accepted + 1)
         try killed.close()
         try open("killed").close()
-        #expect(told.withLock { $0.count } == 1, "once")
+        #expect(warnings.withLock { $0.count } == 1, "once")
         #expect(folder.recoveries.isEmpty)
     }
 
-    /// Everything that a log may lose is later than a note, whenever the process is killed after a maintenance.
+    /// Every update in the log is later than the note, whenever the process is killed after a maintenance.
     @Test func isNoticedWheneverTheLogIsRemoved() throws {
         let outbox = try open()
         for second in 1...700 {
@@ -67,9 +62,9 @@ import Testing
             try copy(["", ".count"], to: "killed")
             let killed = try open("killed")
             let accepted = try killed.ledger().accepted
-            #expect(told.withLock { $0.count } == (accepted < second ? 1 : 0), "\(accepted) of \(second)")
+            #expect(warnings.withLock { $0.count } == (accepted < second ? 1 : 0), "\(accepted) of \(second)")
             try killed.close()
-            told.withLock { $0 = [] }
+            warnings.withLock { $0 = [] }
         }
         #expect(folder.recoveries.isEmpty)
     }
@@ -84,13 +79,11 @@ import Testing
         try outbox.close()
         try folder.rename("backup", to: "outbox.sqlite")
         #expect(try open().ledger() == Ledger(accepted: 10, pending: 10))
-        expectReport(
-            "knows of 10 accepted updates and had 15. Those in between are lost or uncounted, their numbers are given "
-                + "again, and some of those delivered are sent again", of: "outbox.sqlite")
+        expectWarning(accepted: 10, previously: 15, of: "outbox.sqlite")
     }
 
-    /// Only deliveries were forgotten.
-    @Test func isReportedWhenItHasForgottenDeliveries() throws {
+    /// Only deliveries were lost.
+    @Test func isReportedWhenDeliveriesAreLost() throws {
         var outbox = try open()
         for second in 1...10 { _ = try outbox.append(sample(second)) }
         try outbox.close()
@@ -100,12 +93,11 @@ import Testing
         try outbox.close()
         try folder.rename("backup", to: "outbox.sqlite")
         #expect(try open().ledger() == Ledger(accepted: 10, pending: 10))
-        expectReport(
-            "has all of its 10 accepted updates, and some of those delivered are sent again", of: "outbox.sqlite")
+        expectWarning(accepted: 10, previously: 10, of: "outbox.sqlite")
     }
 
-    /// Another program that opens the outbox of a killed process moves its log into it, and removes both files.
-    @Test func isNoneWhoseLogWasMovedIntoIt() throws {
+    /// A program that opens the outbox of a killed process moves the log into the database, and removes it.
+    @Test func isNotReportedIfItsLogWasMovedIntoIt() throws {
         let outbox = try open()
         for second in 1...300 {
             _ = try outbox.append(sample(second))
@@ -118,11 +110,13 @@ import Testing
         }
         #expect(!folder.exists("killed-wal"))
         #expect(try open("killed").ledger().accepted == 300)
-        #expect(told.withLock { $0.isEmpty })
+        #expect(warnings.withLock { $0.isEmpty })
     }
 
-    /// A note that can't be read, or can't be written, keeps nothing from being stored.
-    @Test(arguments: ["", "{", "{\"accepted\":-1,\"revision\":0}", "[1,2]"]) func isNoneBesideAStrangeNote(note: String)
+    /// A note that can't be read or written doesn't keep updates from being stored.
+    @Test(arguments: ["", "{", "{\"accepted\":-1,\"revision\":0}", "[1,2]"]) func isNotReportedForAnUnreadableNote(
+        note: String
+    )
         throws
     {
         try folder.write(note.utf8, to: "outbox.sqlite.count")
@@ -137,6 +131,6 @@ import Testing
         _ = try again.append(sample(2))
         _ = try again.maintain()
         try again.close()
-        #expect(told.withLock { $0.isEmpty })
+        #expect(warnings.withLock { $0.isEmpty })
     }
 }

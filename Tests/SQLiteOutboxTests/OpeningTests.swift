@@ -1,6 +1,8 @@
 import FoundationEssentials
+import Glibc
 import LinuxPlatform
 import LyingDisk
+import ReportedText
 import Reporting
 import Testing
 import WaypostTestSupport
@@ -44,37 +46,40 @@ import WaypostTestSupport
         try outbox.close()
     }
 
-    @Test func tellsWhoHoldsTheStore() throws {
+    @Test func namesTheOwnerOfTheStore() throws {
         let folder = try StoreFolder()
         let outbox = try folder.open()
         let error = #expect(throws: OutboxError.self) { try folder.open() }
         #expect(error?.code == .locked)
         let own = ProcessInfo.processInfo.processIdentifier
-        let remedy = " (process \(own)); stop it first (kill \(own)), or give another outbox path"
-        #expect(error?.detail.hasPrefix("\(folder.store): in use by ") == true)
-        #expect(error?.detail.hasSuffix(remedy) == true)
+        #expect(error?.path == folder.store)
+        #expect(error?.holder?.name.description.hasSuffix(" (process \(own))") == true)
+        #expect(error?.holder?.stopCommand == "kill \(own)")
         try outbox.close()
         try folder.open().close()
     }
 
-    @Test func refusesAFolderInPlaceOfAFile() throws {
+    @Test func rejectsADirectoryInPlaceOfAFile() throws {
         let folder = try StoreFolder()
         try FileManager.default.createDirectory(atPath: folder.store, withIntermediateDirectories: false)
         let error = #expect(throws: OutboxError.self) { try folder.open() }
-        #expect(error?.code == .unusable)
-        #expect(error?.detail.contains("\(folder.store): the outbox is not used: \(folder.store) is a folder") == true)
+        #expect(error?.code == .refused)
         #expect(folder.exists("outbox.sqlite"))
     }
 
-    @Test func refusesAFileInPlaceOfTheFolder() throws {
+    @Test func rejectsAFileInPlaceOfTheDirectory() throws {
         let folder = try StoreFolder()
         try folder.write([1], to: "file")
         let error = #expect(throws: OutboxError.self) { try folder.open("file/outbox.sqlite") }
         #expect(error?.code == .unusable)
-        #expect(error?.detail.contains("\(folder.path("file"))") == true)
+        guard case .system(ENOTDIR, let message) = error?.cause else {
+            Issue.record("not the system's reason: \(String(describing: error))")
+            return
+        }
+        #expect(message.description.contains(folder.path("file")))
     }
 
-    @Test func setsADamagedStoreAsideWithItsTime() throws {
+    @Test func renamesADamagedStoreWithTheTime() throws {
         let folder = try StoreFolder()
         let zeros = [UInt8](repeating: 0, count: 4096)
         try folder.write(zeros, to: "outbox.sqlite")
@@ -83,16 +88,10 @@ import WaypostTestSupport
         #expect(try folder.read(name) == zeros)
         #expect(
             folder.recoveries == [
-                StoreRecovery(
-                    path: folder.store, reason: "it is not a SQLite database", renamedTo: folder.path(name),
-                    salvaged: 0,
-                    lost: 0...0, foundLedger: false)
+                OutboxRecovery(
+                    path: folder.store, cause: .notSQLite, renamedTo: folder.path(name), salvaged: 0, lost: 0...0,
+                    foundLedger: false)
             ])
-        #expect(
-            folder.recoveries.first?.description
-                == "\(folder.store) was damaged (it is not a SQLite database); it was renamed to \(folder.path(name)); "
-                + "0 pending updates salvaged, 0 lost; its ledger was unreadable, so some of these may have been "
-                + "delivered. Check the disk if this happens again")
         #expect(try outbox.ledger() == Ledger())
     }
 
@@ -113,10 +112,10 @@ import WaypostTestSupport
         for second in 1...5 { _ = try outbox.append(sample(second)) }
         try folder.moveStore(owner: outbox)
         if isInPlace {
-            // The damaged store is still in its place: the new one was being made.
+            // The damaged store is still at its path: the new one was being built.
             try folder.write(Array(try folder.read("outbox.sqlite").prefix(1500)), to: "outbox.sqlite.rebuilt")
         } else {
-            // It has been renamed, its log has not, and the new one waits.
+            // The database has been renamed, its log hasn't, and the new store is complete.
             try folder.open().close()
             try folder.rename("outbox.sqlite", to: "outbox.sqlite.rebuilt")
             try folder.write([1, 2, 3], to: "outbox.sqlite-wal")
@@ -127,7 +126,7 @@ import WaypostTestSupport
         #expect(!folder.exists("outbox.sqlite.rebuilt"))
     }
 
-    /// Everything has been renamed, and the rebuilt store has a fault of its own: it is repaired, not recreated.
+    /// Everything has been renamed, and the rebuilt store is damaged: it is repaired, not created again.
     @Test func repairsAReplacementThatIsDamaged() throws {
         let folder = try StoreFolder()
         try folder.buildBacklog(200)
@@ -138,7 +137,7 @@ import WaypostTestSupport
         #expect(folder.recoveries.map(\.lost) == [1...1])
     }
 
-    /// The ledger does not know of it yet: its number is not given away again.
+    /// The ledger doesn't count the row yet: its sequence isn't used again.
     @Test func countsALastRowThatIsDamaged() throws {
         let folder = try StoreFolder()
         let first = try folder.open()

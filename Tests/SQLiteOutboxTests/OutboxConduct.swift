@@ -4,7 +4,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-/// What every outbox does, step by step; `check` runs it on an empty one.
+/// The conduct of every outbox, step by step; `check` runs it on an empty one.
 struct OutboxConduct: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let check: @Sendable (any Outbox) async throws -> Void
@@ -37,7 +37,7 @@ struct OutboxConduct: Sendable, CustomTestStringConvertible {
             #expect(batch.lastIsPending)
             #expect(batch.past.map(\.update) == [sample(1), sample(2), sample(3)])
         },
-        OutboxConduct("shape points are updates of their own, with the sequences before their update's") { outbox in
+        OutboxConduct("shape points are separate updates, with the sequences before their update's") { outbox in
             try await outbox.append(sample(1))
             let shape = [sample(3), sample(5)]
             let stored = try await outbox.append(sample(9), with: shape, overrulingEarlier: false)
@@ -63,7 +63,7 @@ struct OutboxConduct: Sendable, CustomTestStringConvertible {
             try await outbox.acknowledge(batch)
             #expect(try await past(8, withBacklog: false) == [])
             #expect(try await past(8, withBacklog: true) == (1...5).map { sample($0) })
-            // Those of an update that is not the newest any more are a backlog.
+            // The shape points of an update that is no longer the newest are a backlog.
             try await outbox.append(sample(12), with: [sample(11)], overrulingEarlier: false)
             try await outbox.append(sample(13))
             #expect(try await past(8, withBacklog: false) == [])
@@ -77,7 +77,7 @@ struct OutboxConduct: Sendable, CustomTestStringConvertible {
             #expect(batch.pending.map(\.update) == [sample(2), sample(3)])
             #expect(try await outbox.ledger() == Ledger(accepted: 4, delivered: 2, pending: 2))
         },
-        OutboxConduct("an acknowledged live update is not pending any more") { outbox in
+        OutboxConduct("an acknowledged live update is no longer pending") { outbox in
             try await outbox.append(sample(1))
             try await outbox.acknowledge(try #require(try await outbox.nextBatch(maximumPastLocations: 5)))
             #expect(try await outbox.nextBatch(maximumPastLocations: 5) == nil)
@@ -105,7 +105,7 @@ struct OutboxConduct: Sendable, CustomTestStringConvertible {
             for _ in 1...3 { try await outbox.acknowledge(batch) }
             #expect(try await outbox.ledger() == Ledger(accepted: 3, delivered: 3))
         },
-        OutboxConduct("an update that came late never goes out as the last") { outbox in
+        OutboxConduct("a late update is never sent as the last one") { outbox in
             try await outbox.append(sample(5))
             try await outbox.acknowledge(try #require(try await outbox.nextBatch(maximumPastLocations: 5)))
             try await outbox.append(sample(3))
@@ -134,7 +134,7 @@ struct OutboxConduct: Sendable, CustomTestStringConvertible {
             #expect(batch.lastIsPending)
             #expect(batch.past.map(\.update) == [sample(1)])
         },
-        OutboxConduct("a quarantined newest gives way to the newest delivered") { outbox in
+        OutboxConduct("after a quarantined newest update the newest delivered one leads") { outbox in
             try await outbox.append(sample(5))
             try await outbox.acknowledge(try #require(try await outbox.nextBatch(maximumPastLocations: 5)))
             try await outbox.append(sample(1))

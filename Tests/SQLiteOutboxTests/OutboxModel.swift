@@ -1,7 +1,7 @@
 import ReportedText
 import Reporting
 
-/// What the outbox ought to hold, in plain arrays.
+/// The expected content of the outbox, in plain arrays.
 struct OutboxModel {
     private(set) var pending: [StoredUpdate] = []
     private(set) var ledger = Ledger()
@@ -29,7 +29,7 @@ struct OutboxModel {
         quarantined[stored.sequence] = reason
     }
 
-    /// Out of quarantine: pending again, in its old place.
+    /// Makes a quarantined update pending again, with its old sequence.
     mutating func requeue(_ sequence: Int64) {
         guard let update = accepted[sequence], quarantined.removeValue(forKey: sequence) != nil else { return }
         pending.append(StoredUpdate(sequence: sequence, update: update))
@@ -38,7 +38,7 @@ struct OutboxModel {
         ledger.pending += 1
     }
 
-    /// Out of quarantine: given up.
+    /// Evicts a quarantined update.
     mutating func discard(_ sequence: Int64) {
         guard quarantined.removeValue(forKey: sequence) != nil else { return }
         ledger.quarantined -= 1

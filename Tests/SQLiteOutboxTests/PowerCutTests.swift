@@ -38,8 +38,8 @@ struct PowerCuts {
         print("power cuts, \(durability): \(cuts); accepted \(accepted), lost \(lost), repeated \(repeated)")
     }
 
-    /// The rig finds what it is there for: a disk that says it has synchronized, and has not.
-    @Test func areFoundOutOnADiskThatIgnoresSync() throws {
+    /// The test itself works: it finds a disk that ignores syncs.
+    @Test func areDetectedOnADiskThatIgnoresSync() throws {
         var trial = try PowerTrial(seed: 1)
         trial.disk.ignoresSync = true
         #expect(throws: BrokenPromise.self) { try trial.run(cuts: 40) }

@@ -6,16 +6,16 @@ import TimeAndChance
 
 @testable import SQLiteOutbox
 
-/// Work on a disk that loses power again and again, each time with what it promised compared with what it kept.
+/// Work on a disk that loses power repeatedly. After each cut its promises are compared with its content.
 struct PowerTrial {
     private(set) var cuts = 0
     private(set) var accepted: Int64 = 0
     private(set) var repeated = 0
-    /// Accepted within the window, and taken by a cut.
+    /// The number of updates of a window that a cut has lost.
     private(set) var lost = 0
 
     private static let mostPoints = 4
-    /// Longer than any batch, shorter than what a checkpoint lets pass.
+    /// A number above that of any batch, and below that of the commits between two checkpoints.
     private static let longestBatch = 50
 
     let folder: StoreFolder
@@ -24,7 +24,7 @@ struct PowerTrial {
     private let durability: OutboxDurability
     private let uptime = Locked(Duration.zero)
     private var promises: Promises
-    /// Steps back of the first ones stay within the day.
+    /// The next time of fix. It starts late enough that steps back stay within the day.
     private var second = 60
     private var times: Set<Int> = []
 

@@ -3,29 +3,29 @@ import Reporting
 
 @testable import SQLiteOutbox
 
-/// What an outbox said, and is not so.
+/// A contradiction between an outbox's promise and its content.
 struct BrokenPromise: Error, CustomStringConvertible {
     let description: String
 }
 
-/// What an outbox has promised, beside what may be true as well because a call failed or the power went during it.
+/// The promises of an outbox, and the outcomes that are possible because a call failed or the power was cut.
 struct Promises {
     private(set) var accepted: Int64 = 0
     private(set) var pending: [Int64: LocationUpdate] = [:]
     private var quarantined: Set<Int64> = []
-    /// Acknowledged in memory only: pending again after a restart.
+    /// The updates that are acknowledged in memory only, and pending again after a restart.
     private var unwritten: [Int64: LocationUpdate] = [:]
-    /// An append that failed, with its shape points: of one that the power cut off there is what reached the disk.
+    /// A failed append with its shape points. After a power cut any beginning of it may be on the disk.
     private var offered: [LocationUpdate] = []
-    /// A failed append whose rows are on the disk is accepted once if it is repeated.
+    /// A failed append whose rows are on the disk. If it is repeated, it is accepted once.
     private var foundAgain: [LocationUpdate] = []
-    /// The update that each was accepted with.
+    /// The live update with which each update was accepted.
     private var liveOf: [Int64: Int64] = [:]
-    /// An acknowledgement or a quarantine that failed: done, or not.
+    /// The sequences of a failed acknowledgement or quarantine, which may have been done.
     private var unsettled: Set<Int64> = []
-    /// What a power cut may take; `nil`: nothing.
+    /// The maximum loss in a power cut; `nil` for none.
     private let window: OutboxDurability.Window?
-    /// Given up with the window so far.
+    /// The number of updates that were lost with the window so far.
     private(set) var lost = 0
     private var acceptedAt: [Int64: Duration] = [:]
 
@@ -34,7 +34,7 @@ struct Promises {
         self.window = window
     }
 
-    /// Takes over what is there.
+    /// Adopts the content of `outbox`.
     mutating func adopt(_ outbox: OutboxEngine) throws {
         for stored in try outbox.pendingUpdates() { pending[stored.sequence] = stored.update }
     }
@@ -53,11 +53,11 @@ struct Promises {
         if window == nil { unwritten = [:] }
     }
 
-    /// Of what was offered some of it may be there, in its order.
+    /// Checks that any part of the offered updates is there, in order.
     private mutating func acceptWhatIsThere(
         of found: [Int64: LocationUpdate], upTo last: Int64, at now: Duration
     ) throws {
-        // What a window leaves is looked at together with what it may take.
+        // Losses of a window are checked together with the window.
         guard last > accepted, window == nil || last == accepted + Int64(offered.count) else { return }
         let there = try (accepted + 1...last).map { sequence in
             let update = found[sequence]
@@ -70,7 +70,7 @@ struct Promises {
         accept(at: now)
     }
 
-    /// All that was offered is there.
+    /// Notes that all offered updates are there.
     private mutating func accept(at now: Duration) {
         let live = accepted + Int64(offered.count)
         for update in offered {
@@ -91,7 +91,7 @@ struct Promises {
         for stored in batch.pending { pending[stored.sequence] = nil }
         guard !delivered.isEmpty else { return }
         let lives = Set(delivered.map { liveOf[$0] ?? $0 })
-        // What belongs to one append waits for the next commit; the rest of a backlog does not.
+        // The updates of one append wait for the next commit; a backlog doesn't.
         if window == nil { unwritten = unwritten.filter { lives == [liveOf[$0.key] ?? $0.key] } }
         guard window != nil || lives.count == 1 else { return }
         for stored in batch.pending { unwritten[stored.sequence] = stored.update }
@@ -106,9 +106,8 @@ struct Promises {
         quarantined.insert(sequence)
     }
 
-    /// Compares with what is there and goes on from that; how many acknowledged updates are pending again.
-    ///
-    /// `isReopened`: what was in memory only is gone.
+    /// Compares the promises with the content of `outbox`, and continues with the content. Returns the number of
+    /// acknowledged updates that are pending again. If the outbox `isReopened`, everything in memory was lost.
     @discardableResult
     mutating func check(_ outbox: OutboxEngine, isReopened: Bool, at now: Duration = .zero) throws -> Int {
         let found = Dictionary(uniqueKeysWithValues: try outbox.pendingUpdates().map { ($0.sequence, $0.update) })
@@ -127,12 +126,12 @@ struct Promises {
         }
         try hold(ledger.accepted == accepted, "\(accepted) were accepted, \(ledger)")
         let listed = Set(try outbox.quarantinedSequences())
-        // The oldest gives way to a new one, also to one whose quarantine failed and is there all the same.
+        // The oldest update is evicted for a new one, even for one whose quarantine failed but was done.
         let mayBeListed = quarantined.union(unsettled).count
         let isListed = quarantined.isSubset(of: listed) || mayBeListed > OutboxStore.quarantineLimit
         try hold(isListed, "in quarantine and gone: \(quarantined.subtracting(listed)) of \(quarantined.count)")
         quarantined = listed
-        // Acknowledged on a disk that failed then: in memory, if it is not in the way of the others.
+        // An acknowledgement on a failing disk stays in memory, unless it keeps back the others.
         for sequence in unsettled where found[sequence] == nil { unwritten[sequence] = pending[sequence] }
         if isReopened { unwritten = [:] }
         pending = found
@@ -141,7 +140,7 @@ struct Promises {
         return repeated
     }
 
-    /// Gives up what a power cut may have taken. What is left of the commit that it cut off has moved up.
+    /// Drops the updates that a power cut may have lost. The rest of the interrupted commit has new sequences.
     private mutating func forget(
         _ window: OutboxDurability.Window, _ found: [Int64: LocationUpdate], _ ledger: Ledger, at now: Duration
     ) throws -> Int {

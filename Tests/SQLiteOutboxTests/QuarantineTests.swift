@@ -7,7 +7,7 @@ import TimeAndChance
 @testable import SQLiteOutbox
 
 @Suite struct Quarantine {
-    /// Ten updates, of which 4, 6 and 10 are in quarantine, and the rest delivered.
+    /// An outbox with ten updates: 4, 6 and 10 are in quarantine, the others delivered.
     private func filled(_ folder: StoreFolder) throws -> OutboxEngine {
         let outbox = try folder.open()
         for second in 1...10 { _ = try outbox.append(sample(second)) }
@@ -24,7 +24,7 @@ import TimeAndChance
         sample(first).timeOfFix...sample(last).timeOfFix
     }
 
-    @Test func isRequeuedByNumberAndDeliveredOnceMore() throws {
+    @Test func isRequeuedByNumberAndDeliveredAgain() throws {
         let folder = try StoreFolder()
         let outbox = try filled(folder)
         #expect(try outbox.carryOut(QuarantineRequest(.requeue, [4, 10])) == .done(count: 2, notKept: 0))
@@ -61,7 +61,7 @@ import TimeAndChance
         #expect(try outbox.summary() == before)
     }
 
-    /// Of more than are kept, the last ones can be requeued; all can be discarded.
+    /// If more updates are in quarantine than are kept, the last ones can be requeued; all can be discarded.
     @Test func accountsForThoseThatAreNotKept() throws {
         let folder = try StoreFolder()
         let outbox = try folder.open()
@@ -76,7 +76,7 @@ import TimeAndChance
         #expect(try outbox.ledger() == Ledger(accepted: 300, pending: 256, evicted: 44))
     }
 
-    @Test func isChangedByTheOwnerForWhoAsksIt() throws {
+    @Test func isChangedByTheOwnerOnRequest() throws {
         let folder = try StoreFolder()
         let outbox = try filled(folder)
         let requester = try OutboxRequester(path: folder.store)
@@ -94,20 +94,20 @@ import TimeAndChance
         #expect(try requester.answer(to: first) == nil, "an answer is given once")
     }
 
-    @Test func isLeftAloneOnceARequestIsWithdrawn() throws {
+    @Test func isUnchangedAfterARequestIsWithdrawn() throws {
         let folder = try StoreFolder()
         let outbox = try filled(folder)
         let requester = try OutboxRequester(path: folder.store)
         #expect(try requester.withdraw(try requester.submit(QuarantineRequest(.discard, nil))) == nil)
         _ = try outbox.maintain()
         #expect(try outbox.ledger().quarantined == 3)
-        // Taken up in the last moment: then the answer comes with the withdrawal.
+        // The owner has handled it at the last moment: withdrawing returns the answer.
         let late = try requester.submit(QuarantineRequest(.discard, nil))
         _ = try outbox.maintain()
         #expect(try requester.withdraw(late) == .done(count: 3, notKept: 0))
     }
 
-    /// Who asked may be gone before the answer, and the owner before the request: the next start takes it up, once.
+    /// The tool may have ended before the answer, and the owner before the request: the next start handles it once.
     @Test func isChangedAtTheNextStart() throws {
         let folder = try StoreFolder()
         var outbox: OutboxEngine? = try filled(folder)
@@ -119,8 +119,8 @@ import TimeAndChance
         #expect(try outbox?.maintain() == false)
     }
 
-    /// The next look takes what was too much for one, though nothing has changed since.
-    @Test func isChangedAtTheNextLookWhereManyAsk() throws {
+    /// Requests beyond the maximum are handled the next time, although nothing has changed since.
+    @Test func isChangedTheNextTimeIfThereAreManyRequests() throws {
         let folder = try StoreFolder()
         let outbox = try filled(folder)
         let requester = try OutboxRequester(path: folder.store)
@@ -129,7 +129,7 @@ import TimeAndChance
         for number in numbers { #expect(try requester.answer(to: number) == .done(count: 0, notKept: 0)) }
     }
 
-    @Test func isLeftAloneByARequestOfALaterRelease() throws {
+    @Test func isUnchangedByARequestOfANewerRelease() throws {
         let folder = try StoreFolder()
         let outbox = try filled(folder)
         try folder.execute("INSERT INTO requests (id, action) VALUES (7, 'forget')")
@@ -138,7 +138,7 @@ import TimeAndChance
         #expect(try outbox.ledger().quarantined == 3)
     }
 
-    /// A salvage finds old copies of rows in the log: of one that was discarded, and of one that was requeued.
+    /// A repair finds old copies of rows in the log: of a discarded update, and of a requeued one.
     @Test(arguments: [true, false])
     func doesNotComeBackFromOldCopies(treeIsSound: Bool) throws {
         let folder = try StoreFolder()
@@ -155,13 +155,13 @@ import TimeAndChance
         if !treeIsSound { try folder.breakHeader() }
         let again = try folder.open()
         #expect(folder.recoveries.map(\.lost.upperBound) == [1])
-        // Where nothing says what has become of 10 and 12, they are delivered once more, and refused.
+        // If the outcome of 10 and 12 is unknown, they are sent again, and rejected.
         let pending: [Int64] = (1...9) + (treeIsSound ? [11] : [10, 11, 12]) + (13...59) + (61...200)
         #expect(try again.pendingUpdates().map(\.sequence) == pending)
         let summary = try again.summary()
         #expect(summary.ledger.balances && summary.evictions[.damage].count == 1)
         guard case .done(let count, notKept: 0) = try again.carryOut(QuarantineRequest(.discard, nil)) else {
-            throw OutboxError(.unusable, "the quarantine cannot be emptied")
+            throw OutboxError(.unusable)
         }
         #expect(summary.quarantined.count == count)
         if treeIsSound { #expect(summary.ledger == Ledger(accepted: 200, pending: 197, evicted: 2, quarantined: 1)) }
@@ -174,7 +174,7 @@ import TimeAndChance
         var settings = folder.configuration()
         settings.repairsDamage = false
         let error = #expect(throws: OutboxError.self) { try OutboxEngine(settings) }
-        #expect(error?.detail.hasSuffix("the service repairs it at its next start") == true)
+        #expect(error?.code == .damaged)
         #expect(try folder.read("outbox.sqlite") == Array("text".utf8))
     }
 }

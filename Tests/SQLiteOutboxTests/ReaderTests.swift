@@ -9,7 +9,7 @@ import WaypostTestSupport
 @testable import SQLiteOutbox
 
 @Suite struct Reader {
-    @Test func seesWhatTheRunningServiceHasAccepted() async throws {
+    @Test func readsTheUpdatesOfTheRunningService() async throws {
         let folder = try StoreFolder()
         let outbox = try await SQLiteOutbox.open(folder.configuration())
         try await outbox.append(sample(1))
@@ -50,32 +50,29 @@ import WaypostTestSupport
         #expect(try OutboxReader(path: folder.path("killed")).summary().ledger == Ledger(accepted: 10, pending: 10))
     }
 
-    @Test func saysThatThereIsNoStore() throws {
+    @Test func reportsAMissingStore() throws {
         let folder = try StoreFolder()
         let error = #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) }
-        #expect(error?.code == .unusable)
-        let remedy = "waypost run makes it, and so does replay with --outbox \(folder.store)"
-        #expect(error?.detail == "\(folder.store): there is no outbox yet; \(remedy)")
+        #expect(error == OutboxError(.missing, path: folder.store))
     }
 
-    @Test func saysThatAnotherUserMayReadIt() {
+    @Test func reportsAForbiddenStore() {
         let cause = SystemError(call: "open /o", number: EACCES)
-        let error = StoreError(cause, path: "/o")
+        let message: ReportedText = "open /o: Permission denied"
         #expect(
-            OutboxError(error, repairsDamage: false).detail
-                == "/o: this user may not read or write the outbox (open /o: Permission denied); use sudo")
-        #expect(OutboxError(error).detail.contains("in a folder that this user may write"))
+            OutboxError(cause, path: "/o")
+                == OutboxError(.forbidden, path: "/o", .system(number: EACCES, message: message)))
     }
 
-    @Test func saysThatTheStoreIsDamaged() throws {
+    @Test func reportsADamagedStore() throws {
         let folder = try StoreFolder()
         try folder.open().close()
         try folder.write(Array("text".utf8), to: "outbox.sqlite")
         let error = #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) }
-        #expect(error?.detail.hasSuffix("the service repairs it at its next start") == true)
+        #expect(error?.code == .damaged)
     }
 
-    @Test func takesAnyPath() throws {
+    @Test func acceptsAnyPath() throws {
         let folder = try StoreFolder()
         let name = "50% of #1?.sqlite"
         let outbox = try folder.open(name)

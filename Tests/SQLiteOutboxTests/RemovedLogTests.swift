@@ -5,10 +5,11 @@ import Testing
 
 @testable import SQLiteOutbox
 
-/// The log is removed while the outbox is in use: SQLite goes on writing to the file without a name.
+/// The log is removed while the outbox is in use, and SQLite keeps writing to the removed file.
 @Suite struct RemovedLog {
     private let folder: StoreFolder
-    private let told = Locked<[String]>([])
+    /// Whether each report was of a beginning.
+    private let reports = Locked<[Bool]>([])
 
     init() throws { folder = try StoreFolder() }
 
@@ -18,8 +19,9 @@ import Testing
 
     private func open() throws -> OutboxEngine {
         var settings = folder.configuration()
-        settings.reportWarning = { [told] warning, _ in told.withLock { $0.append("\(warning)") } }
-        settings.reportWarningEnd = { [told] warning, _ in told.withLock { $0.append("no \(warning)") } }
+        let warning = OutboxWarning.removedLog(path: folder.store + "-wal")
+        settings.reportWarning = { [reports] in if $0 == warning { reports.withLock { $0.append(true) } } }
+        settings.reportWarningEnd = { [reports] in if $0 == warning { reports.withLock { $0.append(false) } } }
         return try OutboxEngine(settings)
     }
 
@@ -51,7 +53,7 @@ import Testing
         try remove(removal)
         for second in 6...8 { _ = try outbox.append(sample(second)) }
         for _ in 1...3 { _ = try outbox.maintain() }
-        #expect(told.withLock { $0 } == ["removedLog", "no removedLog"])
+        #expect(reports.withLock { $0 } == [true, false])
         try expectSafe(8)
         _ = try outbox.append(sample(9))
         try expectSafe(9)
@@ -60,8 +62,8 @@ import Testing
         #expect(folder.recoveries.isEmpty)
     }
 
-    /// It is all that has the latest commits, so that the store stays open until they are in the database.
-    @Test func isMovedOnceNobodyReadsIt() throws {
+    /// Only the removed log has the latest commits, so the store stays open until they are in the database.
+    @Test func isMovedWhenNoProgramReadsIt() throws {
         let outbox = try open()
         _ = try outbox.append(sample(1))
         let reader = try SQLiteConnection(path: folder.store, access: .readOnly)
@@ -72,11 +74,11 @@ import Testing
             _ = try outbox.append(sample(second))
             _ = try outbox.maintain()
         }
-        #expect(told.withLock { $0 } == ["removedLog"], "once")
+        #expect(reports.withLock { $0 } == [true], "once")
         #expect(try outbox.ledger() == Ledger(accepted: 4, pending: 4))
         try reader.execute("COMMIT")
         _ = try outbox.maintain()
-        #expect(told.withLock { $0 } == ["removedLog", "no removedLog"])
+        #expect(reports.withLock { $0 } == [true, false])
         try expectSafe(4)
         #expect(folder.recoveries.isEmpty)
     }

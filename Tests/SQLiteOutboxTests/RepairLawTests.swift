@@ -4,13 +4,13 @@ import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-/// A store whose process was killed while a backlog drained, newest first, as it lies on the disk.
+/// A store whose process was killed while a backlog drained, newest first.
 private struct DrainingStore: Sendable {
     let accepted: Int64
     let pending: Set<Int64>
     let files: [String: [UInt8]]
 
-    /// `isDriving`: new updates are accepted, and delivered first, while the backlog drains.
+    /// Creates the store. If the vehicle `isDriving`, new updates are accepted, and delivered first, meanwhile.
     init(isDriving: Bool) throws {
         let folder = try StoreFolder()
         try folder.buildBacklog(300)
@@ -29,14 +29,14 @@ private struct DrainingStore: Sendable {
     static let parked = Result { try DrainingStore(isDriving: false) }
     static let driving = Result { try DrainingStore(isDriving: true) }
 
-    /// Where the row of `sequence` lies.
+    /// The copies of the row with `sequence` in the files.
     func places(of sequence: Int64) -> [(name: String, range: Range<Int>)] {
         let stored = StoredUpdate(sequence: sequence, update: sample(Int(sequence)))
         let cell = UpdateRecord(stored).row.cell
         return files.flatMap { name, bytes in bytes.ranges(of: cell).map { (name, $0) } }
     }
 
-    /// Flips bits, opens what is left, and delivers all of it.
+    /// Flips bits, opens the store, and delivers everything.
     func judge(flipping bit: Int, of name: String) throws {
         let folder = try StoreFolder()
         for (name, bytes) in files { try folder.write(bytes, to: name) }
@@ -53,7 +53,7 @@ private struct DrainingStore: Sendable {
         let ledger = try outbox.ledger()
         let lost = pending.subtracting(delivered)
         let again = delivered.subtracting(pending)
-        // A last commit that is damaged cannot be told from one that the power cut off: its deliveries are repeated.
+        // A damaged last commit can't be distinguished from an interrupted one: its deliveries are repeated.
         let repeated = folder.recoveries.isEmpty ? 11 : folder.recoveries.reduce(0) { $0 + $1.repeated }
         let words: Comment = "bit \(bit) of \(name): \(ledger), lost \(lost.sorted()), again \(again.sorted())"
         #expect(ledger.balances && ledger.pending == 0, words)
@@ -62,23 +62,23 @@ private struct DrainingStore: Sendable {
     }
 }
 
-/// After a repair every accepted update is delivered, pending, quarantined, or counted as evicted by damage; and none
-/// that was delivered comes back without being counted.
+/// The law of repairs: every accepted update is delivered, pending, quarantined, or counted as lost to damage; and
+/// every delivered update that is pending again is counted.
 @Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
 struct RepairLaw {
-    /// The newest has gone, the one before it is pending: every fifth bit of each copy of its row.
-    @Test func holdsForDamagedBitsOfARowBesideADeliveredOne() throws {
+    /// The newest update is delivered, the previous one is pending; every fifth bit of each copy of its row is flipped.
+    @Test func holdsForFlippedBitsOfTheRowBeforeADeliveredOne() throws {
         let store = try DrainingStore.parked.get()
         try judge(299, of: store)
         try judge(200, of: store)
     }
 
-    @Test func holdsForDamagedBitsWhileTheVehicleDrives() throws {
+    @Test func holdsForFlippedBitsWhileTheVehicleDrives() throws {
         let store = try DrainingStore.driving.get()
         try judge(299, of: store)
     }
 
-    /// A log that ends before its last changes: what they delivered is not taken for pending.
+    /// If the log ends before its last changes, the updates they delivered must not become pending silently.
     @Test func noticesALogThatEndsBeforeALaterAccount() throws {
         let store = try DrainingStore.parked.get()
         let log = try #require(store.files["outbox.sqlite-wal"])

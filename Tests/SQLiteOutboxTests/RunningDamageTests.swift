@@ -14,12 +14,12 @@ struct RunningDamage {
         try folder.buildBacklog(24_000)
         let outbox = try folder.open()
         _ = try outbox.append(sample(40_000))
-        // A row in the middle, of a store too large to be checked whole at opening.
+        // A row in the middle of a store that is too large to be checked completely at opening.
         try folder.execute("UPDATE updates SET time_ms = 0 WHERE sequence = 5000; PRAGMA wal_checkpoint(TRUNCATE)")
         while try outbox.ledger().pending > 0 { try outbox.deliverBatch(maximumPastLocations: 3000) }
         let recovery = try #require(folder.recoveries.first)
         #expect(folder.recoveries.count == 1)
-        #expect(recovery.reason == "update 5000 fails its checksum")
+        #expect(recovery.cause == .rowUnreadable(5000))
         #expect(recovery.lost == 1...1)
         #expect(try outbox.ledger() == Ledger(accepted: 24_001, delivered: 24_000, evicted: 1))
         try outbox.close()
@@ -32,13 +32,13 @@ struct RunningDamage {
         for second in 1...10 { _ = try outbox.append(sample(second)) }
         try outbox.deliverBatch(maximumPastLocations: 4)
         try folder.execute("UPDATE updates SET time_ms = 0 WHERE sequence IN (0, 7)")
-        outbox.store = nil  // as after an error of the disk: the next call opens it anew
+        outbox.store = nil  // as after an error of the disk: the next call opens it again
         #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 5, pending: 4, evicted: 1))
         #expect(try outbox.pendingUpdates().map(\.sequence) == [5, 6, 8, 9])
         #expect(folder.recoveries.count == 1)
     }
 
-    /// The next update gets a number of its own, and is not taken for the delivered one that the store forgot.
+    /// The next update gets a new sequence, not that of a delivered update that the store has lost.
     @Test func countsNothingNewAsDelivered() throws {
         let (folder, disk) = try folderOnDisk()
         let outbox = try folder.open(on: disk)
@@ -50,7 +50,7 @@ struct RunningDamage {
         #expect(try outbox.append(sample(11)).sequence == 11)
         #expect(try outbox.pendingUpdates().map(\.sequence) == [11], "the last delivered is known")
         #expect(try outbox.ledger() == Ledger(accepted: 11, delivered: 10, pending: 1))
-        #expect(folder.recoveries.first?.reason == "it is an earlier copy: update 9, after update 10")
+        #expect(folder.recoveries.first?.cause == .earlierCopy(accepted: 9, known: 10))
     }
 
     @Test func countsALostEndOfTheLog() throws {
@@ -65,8 +65,8 @@ struct RunningDamage {
         #expect(folder.recoveries.map(\.lost.upperBound) == [ledger.evicted])
     }
 
-    /// As many rows as there should be, and not the same ones: the store of an earlier time is not taken for sound.
-    @Test func findsTheLastUpdateWhereOnlyItsFrameIsBroken() throws {
+    /// An earlier store has the expected number of rows, but other rows: it isn't accepted as sound.
+    @Test func findsTheLastUpdateIfOnlyItsFrameIsBroken() throws {
         let (folder, disk) = try folderOnDisk()
         let outbox = try folder.open(on: disk)
         for second in 1...10 {
@@ -78,8 +78,8 @@ struct RunningDamage {
         #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 9, pending: 1))
     }
 
-    /// What is read wrongly once may be read rightly the next time: no store is replaced for that.
-    @Test func isLookedAtTwice() throws {
+    /// A store isn't replaced for a single read error.
+    @Test func isReadTwice() throws {
         let (folder, disk) = try folderOnDisk()
         try folder.buildBacklog(24_000)
         let outbox = try folder.open(on: disk)
@@ -90,7 +90,7 @@ struct RunningDamage {
         #expect(try outbox.ledger() == Ledger(accepted: 24_000, delivered: 3001, pending: 20_999))
     }
 
-    /// What a full disk has cut off was not accepted; where the store is opened anew in the same process, it stays so.
+    /// A commit that a full disk interrupted isn't accepted, even if the same process opens the store again.
     @Test(arguments: 1...14) func acceptsNothingOfACommitThatFailed(write: Int) throws {
         let (folder, disk) = try folderOnDisk()
         let outbox = try folder.open(on: disk)
@@ -100,16 +100,16 @@ struct RunningDamage {
         #expect(throws: OutboxError.self) { try outbox.append(sample(200), with: points) }
         for second in 201...203 {
             #expect(try outbox.append(sample(second)).sequence == Int64(second - 140))
-            outbox.invalidateStore()  // as after an error of the disk: the next call opens it anew
+            outbox.invalidateStore()  // as after an error of the disk: the next call opens it again
         }
         #expect(try outbox.ledger() == Ledger(accepted: 63, pending: 63))
         #expect(try outbox.pendingUpdates().map(\.update) == (Array(1...60) + Array(201...203)).map { sample($0) })
         #expect(folder.recoveries.isEmpty)
     }
 
-    /// An append that failed, and whose commit is found on the disk when the store is opened again: the same updates
-    /// are appended again by a caller that has kept them, and are accepted once.
-    @Test(arguments: [false, true]) func acceptsOnceWhatIsAppendedAgain(isDelivered: Bool) throws {
+    /// An append failed, but its commit is found on the disk when the store is opened again. A caller that appends the
+    /// same updates again has them accepted once.
+    @Test(arguments: [false, true]) func acceptsUpdatesOnceThatAreAppendedAgain(isDelivered: Bool) throws {
         let (folder, disk) = try folderOnDisk()
         let outbox = try folder.open(on: disk)
         for second in 1...10 { _ = try outbox.append(sample(second)) }
@@ -124,8 +124,8 @@ struct RunningDamage {
         #expect(folder.recoveries.isEmpty)
     }
 
-    /// The store has as many more updates as the failed append had, and they are others.
-    @Test func appendsAgainWhatIsNotAmongTheRowsFound() throws {
+    /// The store has as many unexpected rows as the failed append had updates, but of other updates.
+    @Test func appendsAgainUpdatesThatAreNotInTheStore() throws {
         let (folder, disk) = try folderOnDisk()
         let outbox = try folder.open(on: disk)
         for second in 1...10 { _ = try outbox.append(sample(second)) }
@@ -139,7 +139,7 @@ struct RunningDamage {
         #expect(try outbox.pendingUpdates().map(\.update) == (Array(1...10) + [91, 92, 11, 12]).map(sample))
     }
 
-    /// A commit that failed leaves pages in the log, a later account among them. What it acknowledged is in memory.
+    /// A failed commit leaves pages in the log, a later ledger among them. Its acknowledgements are in memory.
     @Test(arguments: [DiskCall.write, .sync], 1...12)
     func countsOnceWhatAFailedCommitAcknowledged(call: DiskCall, number: Int) throws {
         let (folder, outbox, batch) = try failedAcknowledgement(call, number)
@@ -152,7 +152,7 @@ struct RunningDamage {
         #expect(try outbox.ledger().delivered == 13)
     }
 
-    /// After a restart nobody has the account in memory.
+    /// After a restart there are no counters in memory.
     @Test(arguments: [DiskCall.write, .sync], 1...12)
     func countsNothingThatAFailedCommitAcknowledgedAsLost(call: DiskCall, number: Int) throws {
         let (folder, outbox, batch) = try failedAcknowledgement(call, number)
@@ -166,7 +166,7 @@ struct RunningDamage {
         #expect(folder.recoveries.map(\.lost) == (batch == nil ? [] : [1...1]))
     }
 
-    /// The gaps that live deliveries leave are not counted as lost because of a row that never was.
+    /// Gaps that live deliveries leave aren't counted as losses.
     @Test(arguments: 1...8)
     func countsNothingThatWasDeliveredAsLost(write: Int) throws {
         let (folder, disk) = try folderOnDisk()
@@ -186,7 +186,7 @@ struct RunningDamage {
         #expect(folder.recoveries.map(\.lost) == [1...1])
     }
 
-    /// A disk that reads wrongly once more while the store is replaced.
+    /// The disk has another read error while the store is replaced.
     @Test(arguments: FailingCalls.isLong ? Array(1...500) : Array(stride(from: 1, through: 300, by: 9)))
     func isNotCountedAnotherWayForOneMoreFailingRead(number: Int) throws {
         let (folder, disk) = try folderOnDisk()
@@ -199,13 +199,13 @@ struct RunningDamage {
         try folder.moveStore(owner: first)
         try folder.breakRow(60)
         disk.order(DiskFault(.error(DiskErrno.inputOutput), at: number, of: .read))
-        // Where it cannot be opened, the service tries again.
+        // If it can't be opened, the service tries again.
         let outbox = try (try? folder.open(on: disk)) ?? folder.open(on: disk)
         #expect(try outbox.ledger() == Ledger(accepted: 230, delivered: 29, pending: 200, evicted: 1))
         #expect(folder.recoveries.map(\.lost) == [1...1])
     }
 
-    /// Acknowledged in memory, on a full disk: delivered, whatever becomes of the row.
+    /// An update that is acknowledged in memory, on a full disk, counts as delivered whatever happens to its row.
     @Test func countsADeliveredRowThatIsDamagedAsDelivered() throws {
         let (folder, disk) = try folderOnDisk()
         try folder.buildBacklog(200)
@@ -220,7 +220,8 @@ struct RunningDamage {
         #expect(folder.recoveries.map(\.lost) == [1...1])
     }
 
-    /// A store with 200 pending updates, 13 of which could not be acknowledged; none when that needs fewer calls.
+    /// A store with 200 pending updates after an acknowledgement of 13 that failed at this call. The batch is `nil` if
+    /// the acknowledgement made fewer calls.
     private func failedAcknowledgement(
         _ call: DiskCall, _ number: Int
     ) throws -> (StoreFolder, OutboxEngine, UploadBatch?) {
@@ -235,8 +236,8 @@ struct RunningDamage {
         } catch { return (folder, outbox, batch) }
     }
 
-    /// What was delivered before it ever had a row hides no loss.
-    @Test func countsALossBesideDeliveriesInMemory() throws {
+    /// Updates that were delivered before they had a row don't hide a loss.
+    @Test func countsALossInAdditionToDeliveriesInMemory() throws {
         let folder = try StoreFolder()
         try folder.buildBacklog(200)
         var settings = folder.configuration()
@@ -252,15 +253,15 @@ struct RunningDamage {
         #expect(try outbox.ledger() == Ledger(accepted: 220, delivered: 20, pending: 199, evicted: 1))
     }
 
-    /// A repair writes the whole store: one that did not help is not made again at each call.
-    @Test func isLeftAloneWhereARepairDidNotHelp() throws {
+    /// A repair writes the whole store. If it doesn't help, it isn't repeated at each call.
+    @Test func isLeftAloneAfterARepairThatDidNotHelp() throws {
         let folder = try StoreFolder()
         let now = Locked(Duration.zero)
         let repairs = Locked(0)
         var settings = folder.configuration()
         settings.uptime = { now.withLock { $0 } }
         settings.reportRecovery = { _ in
-            // What has just been repaired is damaged once more.
+            // The repaired store is damaged again.
             if repairs.withLock({
                 $0 += 1; return $0 < 3
             }) {
@@ -274,8 +275,7 @@ struct RunningDamage {
         for time in [0, 1, 599, 600, 601, 1199] {
             now.withLock { $0 = .seconds(time) }
             let error = #expect(throws: OutboxError.self) { try outbox.append(sample(20)) }
-            #expect(error?.code == .damaged)
-            #expect(error?.detail.contains("damaged again after a repair (it is not a SQLite database)") == true)
+            #expect(error == OutboxError(.damagedAgain, path: folder.store, .notSQLite))
             #expect(repairs.withLock { $0 } == (time < 600 ? 1 : 2))
         }
         now.withLock { $0 = .seconds(1200) }
@@ -284,7 +284,7 @@ struct RunningDamage {
         #expect(repairs.withLock { $0 } == 3)
     }
 
-    /// Another program that opens and closes the store removes its log, unless it sees that somebody uses it.
+    /// A program that opens and closes the store removes its log, unless the outbox holds its locks.
     @Test func keepsItsLocks() throws {
         let folder = try StoreFolder()
         let first = try folder.open()
@@ -304,7 +304,7 @@ struct RunningDamage {
         return (folder, folder.lyingDisk(seed: 1))
     }
 
-    /// Breaks the last frames of the log, and has the outbox open the store again, after an append that fails.
+    /// Breaks the last frames of the log, and makes the outbox reopen the store by a failing append.
     private func loseFrames(
         _ count: Int, of folder: StoreFolder, under outbox: OutboxEngine, on disk: LyingDisk,
         keepingPages: Bool = false

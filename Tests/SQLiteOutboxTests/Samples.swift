@@ -15,7 +15,7 @@ func sample(_ second: Int) -> LocationUpdate {
     return update
 }
 
-/// The same on a way that turns back at every update, a kilometre from side to side.
+/// An update of a zigzag route, a kilometre from side to side, which can't be thinned.
 func zigzag(_ second: Int) -> LocationUpdate {
     var update = sample(second)
     if second % 2 == 0 { update.longitude = 11.5301667 }
@@ -23,7 +23,7 @@ func zigzag(_ second: Int) -> LocationUpdate {
 }
 
 extension StoredRow {
-    /// A statement that puts the row into its table, whatever is there.
+    /// A statement that inserts or replaces the row in its table.
     var sql: String {
         let values = parameters.map { value in
             switch value {
@@ -38,7 +38,7 @@ extension StoredRow {
         return "REPLACE INTO \(table) VALUES (\(values.joined(separator: ", ")))"
     }
 
-    /// The row as it is in a page: size of the payload, sequence, header, values (fileformat2.html §1.6, §2.1).
+    /// The row's bytes in a page: size of the payload, sequence, header, values (fileformat2.html §1.6, §2.1).
     var cell: [UInt8] {
         func varint(_ value: Int) -> [UInt8] {
             value < 0x80 ? [UInt8(value)] : varint(value >> 7).map { $0 | 0x80 } + [UInt8(value & 0x7f)]
@@ -56,7 +56,7 @@ extension StoredRow {
 }
 
 extension StoredValue {
-    /// Its type and its bytes in a row.
+    /// The value's type and bytes in a row.
     fileprivate var stored: (type: Int, bytes: [UInt8]) {
         switch self {
         case .null: return (0, [])
@@ -79,18 +79,18 @@ extension StoredValue {
 }
 
 extension OutboxEngine {
-    /// Everything pending, as an uploader would find it.
+    /// All pending updates.
     func pendingUpdates() throws -> [StoredUpdate] {
         let all = try nextBatch(maximumPastLocations: 1_000_000)?.pending ?? []
         return all.sorted { $0.sequence < $1.sequence }
     }
 
-    /// The sequences of those in quarantine whose rows are kept.
+    /// The sequences of the kept rows in quarantine.
     func quarantinedSequences() throws(OutboxError) -> [Int64] {
-        try perform { store throws(StoreError) in try store.rows.quarantined().map(\.stored.sequence) }
+        try perform { store throws(OutboxError) in try store.rows.quarantined().map(\.stored.sequence) }
     }
 
-    /// Makes the store full at that many pages of 1 KiB, as a full disk does, until it is opened anew.
+    /// Limits the store to `count` pages of 1 KiB, like a full disk, until it is opened again.
     func limitPages(to count: Int) throws { try store?.connection.execute("PRAGMA max_page_count = \(count)") }
 
     /// Delivers the next batch.

@@ -10,8 +10,8 @@ import Testing
         (0..<count).map { sample(second - count + $0) }
     }
 
-    /// One commit a live update, with shape points or without, also when all of them are acknowledged together, and
-    /// also when the acknowledgement comes after the next update.
+    /// Each live update costs one commit, with or without shape points, even if all are acknowledged together or after
+    /// the next update.
     @Test(arguments: [0, 1, 5, 40], [false, true]) func costNoCommits(points: Int, isLate: Bool) throws {
         let folder = try StoreFolder()
         let disk = folder.lyingDisk(seed: 1)
@@ -28,7 +28,7 @@ import Testing
             let batch = try #require(try outbox.nextBatch(maximumPastLocations: 100))
             #expect(batch.past.count == points * (isLate && number > 1 ? 2 : 1) + (isLate && number > 1 ? 1 : 0))
             if isLate {
-                // The one before, whose answer came only now.
+                // The previous update, whose answer is late.
                 if let answered { try outbox.acknowledge(answered) }
                 answered = try outbox.nextBatch(maximumPastLocations: 50, withBacklog: false)
             } else {
@@ -60,14 +60,14 @@ import Testing
             _ = try outbox.append(sample(number * 60), with: shape)
             try outbox.deliverBatch(maximumPastLocations: 50)
         }
-        // Each page with the header of its frame, and once the log's own header.
+        // Each page has its frame's header, and the log has one header.
         #expect(writes.withLock { $0 } == 2 * rounds + 1)
         #expect(
             try outbox.ledger()
                 == Ledger(accepted: Int64(rounds * (points + 1)), delivered: Int64(rounds * (points + 1))))
     }
 
-    /// A power cut at any call of the append: all of them are there, or none.
+    /// After a power cut at any call of the append, all of its updates are there, or none.
     @Test(arguments: 1...8) func surviveTogether(call: Int) throws {
         let folder = try StoreFolder()
         let disk = folder.lyingDisk(seed: UInt64(call))
@@ -80,7 +80,7 @@ import Testing
         #expect(ledger == Ledger(accepted: stored == nil ? 10 : 16, pending: stored == nil ? 10 : 16))
     }
 
-    /// A full disk takes none of them, and the next update has the next sequence.
+    /// On a full disk none of them is accepted, and the next update has the next sequence.
     @Test func areNotAcceptedOnAFullDisk() throws {
         let folder = try StoreFolder()
         let outbox = try folder.open()
@@ -94,7 +94,7 @@ import Testing
         #expect(try outbox.append(sample(4001)).sequence == 11)
     }
 
-    /// With economic durability they wait for the commit of the window like their update.
+    /// With economic durability shape points wait for the commit of the window, like their update.
     @Test func waitForTheWindow() throws {
         let folder = try StoreFolder()
         var configuration = folder.configuration()

@@ -7,10 +7,10 @@ import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-/// A folder for the stores of one test, removed with it.
+/// A directory for the stores of one test, which is removed with this object.
 final class StoreFolder: Sendable {
     private let folder: TemporaryFolder
-    private let told = Locked<[StoreRecovery]>([])
+    private let reported = Locked<[OutboxRecovery]>([])
 
     init() throws { folder = try TemporaryFolder(inMemory: true) }
 
@@ -18,8 +18,8 @@ final class StoreFolder: Sendable {
 
     var store: String { path("outbox.sqlite") }
 
-    /// What the outboxes of this folder have told about damage.
-    var recoveries: [StoreRecovery] { told.withLock { $0 } }
+    /// The repairs that the outboxes of this directory have reported.
+    var recoveries: [OutboxRecovery] { reported.withLock { $0 } }
 
     func path(_ name: String) -> String { folder.path(name) }
 
@@ -33,17 +33,17 @@ final class StoreFolder: Sendable {
         var configuration = OutboxConfiguration(path: path(name), maximumBytes: maximumBytes)
         configuration.now = { UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_930_250) }
         configuration.disk = disk
-        configuration.reportRecovery = { [told] recovery in told.withLock { $0.append(recovery) } }
+        configuration.reportRecovery = { [reported] recovery in reported.withLock { $0.append(recovery) } }
         return configuration
     }
 
-    /// Runs SQL on the store behind the outbox's back.
+    /// Runs SQL on the store through another connection.
     func execute(_ sql: String) throws {
         let connection = try SQLiteConnection(path: store, access: .readWrite)
         try connection.execute("PRAGMA secure_delete = ON; PRAGMA legacy_alter_table = ON; \(sql)")
     }
 
-    /// Inserts a pending update behind the outbox's back.
+    /// Inserts a pending update through another connection.
     func insertRow(_ stored: StoredUpdate) throws {
         try execute(UpdateRecord(stored).row.sql)
     }
@@ -58,7 +58,7 @@ final class StoreFolder: Sendable {
 
     func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
 
-    /// Whether this process holds a lock on the file that other processes see, as /proc/locks tells.
+    /// Whether this process holds a lock on the file that other processes see, by /proc/locks.
     func isLocked(_ name: String) throws -> Bool {
         let attributes = try FileManager.default.attributesOfItem(atPath: path(name))
         let holder = " \(ProcessInfo.processInfo.processIdentifier) "
@@ -69,13 +69,13 @@ final class StoreFolder: Sendable {
         }
     }
 
-    /// A disk over this folder that can be made to fail.
+    /// A disk for this directory that can be made to fail.
     func lyingDisk(seed: UInt64) -> LyingDisk { LyingDisk(folder: url.path, seed: seed) }
 
-    /// A store with that many pending updates, made at once.
+    /// Builds a store with `count` pending updates.
     func buildBacklog(_ count: Int) throws {
         let files = StoreFiles(path: store, disk: SystemDisk())
-        try StoreBuilder.build(files, for: nil) { builder throws(StoreError) in
+        try StoreBuilder.build(files, for: nil) { builder throws(OutboxError) in
             var counters = OutboxCounters()
             for second in 1...count {
                 let stored = counters.accept(sample(second))
@@ -86,7 +86,7 @@ final class StoreFolder: Sendable {
         try files.adoptRebuilt()
     }
 
-    /// The number that the file says.
+    /// The version number in the file.
     var version: Int64 {
         get throws {
             try StoreHeader(StoreFiles(path: store, disk: SystemDisk()), at: store, checksVersion: false).version
@@ -98,31 +98,31 @@ final class StoreFolder: Sendable {
         try FileManager.default.moveItem(atPath: path(source), toPath: path(destination))
     }
 
-    /// Spoils the checksum of the row that `sample` made, in the database, whose tree stays sound.
+    /// Damages the checksum of a row of `sample` in the database, whose tree stays sound.
     func breakRow(_ sequence: Int) throws {
         var database = try read("outbox.sqlite")
         let stored = StoredUpdate(sequence: Int64(sequence), update: sample(sequence))
         let cell = UpdateRecord(stored).row.cell
         guard let range = database.firstRange(of: cell) else {
-            throw OutboxError(.unusable, "update \(sequence) is not in the database")
+            throw OutboxError(.unusable)
         }
         database[range.upperBound - 1] ^= 0xff
         try write(database, to: "outbox.sqlite")
     }
 
-    /// Zeroes the header of the database, without which no table can be read.
+    /// Zeroes the header of the database, so that no table can be read.
     func breakHeader() throws {
         try write(repeatElement(0, count: 100) + read("outbox.sqlite").dropFirst(100), to: "outbox.sqlite")
     }
 
-    /// Leaves the files as a power cut would, and lets their owner go.
+    /// Closes `owner`, and leaves the files as a power cut would.
     func moveStore(owner: OutboxEngine) throws {
         try copyStore(to: "cut")
         try owner.close()
         for suffix in ["", "-wal"] { try rename("cut" + suffix, to: "outbox.sqlite" + suffix) }
     }
 
-    /// Copies the store as it lies on the disk at this moment, as a power cut would leave it.
+    /// Copies the store's present files, as a power cut would leave them.
     func copyStore(to name: String) throws {
         for suffix in ["", "-wal"] {
             try? FileManager.default.removeItem(atPath: path(name + suffix))

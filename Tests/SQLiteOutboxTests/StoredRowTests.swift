@@ -6,9 +6,9 @@ import TimeAndChance
 
 @testable import SQLiteOutbox
 
-/// Rows as they are written and read.
+/// Writing and reading of rows.
 @Suite struct StoredRows {
-    /// The row as it is read from the table or from a page.
+    /// Reads the row back from its values.
     private func read(_ row: StoredRow, as sequence: Int64? = nil) -> StoredRow? {
         StoredRow(sequence ?? row.sequence, Array(row.parameters.dropFirst()))
     }
@@ -27,7 +27,7 @@ import TimeAndChance
         }
     }
 
-    /// Ledger, live update and ten shape points share a page of 1 KiB, less its header and two bytes a row.
+    /// Ledger, live update and ten shape points share a page of 1 KiB, which also has a header and two bytes per row.
     @Test func fitAPageWithTenShapePoints() {
         var counters = OutboxCounters(lastSequence: 20_000_011, pending: 11, delivered: 19_999_000, revision: 1_000_000)
         counters.evictions[.thinned] = UpdateTally(
@@ -69,7 +69,7 @@ import TimeAndChance
         }
     }
 
-    /// Through SQLite, and from the bytes of its file.
+    /// Reads through SQLite, and from the bytes of the file.
     @Test func comeBackFromTheFile() throws {
         let folder = try StoreFolder()
         let outbox = try folder.open()
@@ -109,7 +109,7 @@ import TimeAndChance
         #expect(StoredRow(7, values.dropLast()) == nil)
     }
 
-    /// Whatever the store writes it can read: the bounds of the one lie within those of the other.
+    /// The store can read whatever it writes: its bounds for writing are within those for reading.
     @Test func comeBackWithTheLargestNumbers() {
         let limit = OutboxCounters.Limit.record
         let edges = [0, 1, 2, 1 << 51, 1 << 52, limit - 1, limit]

@@ -7,10 +7,10 @@ import TimeAndChance
 @testable import SQLiteOutbox
 
 @Suite struct StoredUpdates {
-    /// How the outbox was let go before it is opened again.
+    /// The end of an outbox before it is opened again.
     private enum SessionEnd { case none, dropped, closed }
 
-    /// Thousands of random steps, the store compared with the model after each, reopened now and then.
+    /// Compares the store with the model after each of thousands of random steps, with reopening now and then.
     @Test(arguments: [1, 2, 3] as [UInt64])
     func agreeWithAPlainModel(seed: UInt64) throws {
         let folder = try StoreFolder()
@@ -78,7 +78,7 @@ import TimeAndChance
         #expect(try OutboxReader(path: folder.store).summary().ledger == Ledger(accepted: 1, delivered: 1))
     }
 
-    @Test func areWrittenByADroppedOutboxToo() throws {
+    @Test func areWrittenEvenIfTheOutboxIsNotClosed() throws {
         let folder = try StoreFolder()
         var outbox: OutboxEngine? = try folder.open()
         _ = try outbox?.append(sample(1))
@@ -87,7 +87,8 @@ import TimeAndChance
         #expect(try OutboxReader(path: folder.store).summary().ledger == Ledger(accepted: 1, delivered: 1))
     }
 
-    /// Two accepted out of order, the newer one delivered: after a restart the older must not pass for the newest.
+    /// Two updates are accepted out of order, and the newer one is delivered. After a restart the older isn't the
+    /// newest.
     @Test func keepTheNewestOverARestart() throws {
         let folder = try StoreFolder()
         var outbox: OutboxEngine? = try folder.open()
@@ -102,8 +103,8 @@ import TimeAndChance
         #expect(batch.past.map(\.update) == [sample(3)])
     }
 
-    /// Whether the last one is the newest or not, nothing is read for it but the ledger and the last row.
-    @Test func keepTheNewestOverARestartThoughNothingIsDelivered() throws {
+    /// Finding the newest reads only the ledger and the last row, even if the last update isn't the newest.
+    @Test func keepTheNewestOverARestartWithoutADelivery() throws {
         let folder = try StoreFolder()
         var outbox: OutboxEngine? = try folder.open()
         for (second, isOverruling, newest) in [(9, false, 9), (7, true, 7), (6, false, 7), (8, false, 8), (1, true, 1)]

@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-/// The lying disk is told of what the kernel is told of: by strace, which watches this process at the same work.
+/// The lying disk sees the same calls as the kernel: strace watches this process at the same work.
 @Suite struct SystemCalls {
     private static let strace = "/usr/bin/strace"
     private static let isAllowed = FileManager.default.isExecutableFile(atPath: strace) && geteuid() == 0
@@ -26,7 +26,7 @@ import WaypostTestSupport
         await watcher.terminate()
         let calls = String(decoding: try real.read("trace.txt"), as: UTF8.self).split(separator: "\n")
             .compactMap { Self.call(in: $0, below: real.url.path) }
-        // The count is replaced in one call of the lying disk, which ends with a sync of the folder.
+        // The lying disk replaces the count in one call, which ends with a sync of the directory.
         let seen = zip(calls, [""] + calls).filter { $0 != Self.ofCount && $1 != Self.ofCount }.map(\.0)
 
         let disk = lying.lyingDisk(seed: 1)
@@ -52,12 +52,12 @@ import WaypostTestSupport
 
     private static let ofCount = "of the count"
 
-    /// SQLite's index of the log needs not survive, nor the lock; the reserve and the count are made by other calls.
+    /// SQLite's index of the log and the lock need not survive; the reserve and the count are made by other calls.
     private static func isCompared(_ name: String) -> Bool {
         !["-shm", ".lock", ".reserve"].contains(where: name.hasSuffix) && !name.hasPrefix("outbox.sqlite.count")
     }
 
-    /// `pwrite64(9</tmp/x/outbox.sqlite-wal>, ...` as `write outbox.sqlite-wal`.
+    /// The call in a line of strace: `write outbox.sqlite-wal` for `pwrite64(9</tmp/x/outbox.sqlite-wal>, ...`.
     private static func call(in line: Substring, below folder: String) -> String? {
         guard let match = line.firstMatch(of: /^\d+ +(\w+)\((?:\d+<|")([^>"]*)[>"]/),
             match.output.2.hasPrefix(folder)

@@ -9,7 +9,7 @@ import WaypostTestSupport
 
 @Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
 struct Thinning {
-    /// An update `second` seconds after the first, so many metres east and north of it.
+    /// An update `second` seconds after the first, `east` and `north` metres from it.
     private static func update(_ second: Int, _ east: Double, _ north: Double, _ speed: Double?) -> LocationUpdate {
         var update = LocationUpdate(
             timeOfFix: UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: second * 1000),
@@ -18,7 +18,7 @@ struct Thinning {
         return update
     }
 
-    /// What stays of a drive at a tolerance of 10 m, in words.
+    /// A drive, and its updates that are kept at a tolerance of 10 m.
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let updates: [LocationUpdate]
@@ -31,7 +31,7 @@ struct Thinning {
         }
     }
 
-    /// An update each 10 s, 50 m east of the one before while `range` runs from `start`.
+    /// Updates every 10 s, each 50 m east of the previous one, for `range` from `start`.
     private static func straight(
         _ range: Range<Int>, from start: Double = 0, after pause: Int = 0, speed: (Int) -> Double? = { _ in nil }
     ) -> [LocationUpdate] {
@@ -98,13 +98,13 @@ struct Thinning {
         #expect(TrackThinning.kept(of: row.updates, tolerance: 10) == row.kept)
     }
 
-    @Test func keepsWhatItIsTold() {
+    @Test func keepsFixedUpdates() {
         let updates = (0..<20).map { Self.update($0 * 10, Double($0) * 50, 0, nil) }
         #expect(TrackThinning.kept(of: updates, tolerance: 10, fixed: [7]) == [0, 7, 19])
     }
 
-    /// Whatever the drive: nothing that is left out was farther away than the tolerance, nor longer unseen than stated,
-    /// and ends, stops and extremes stay.
+    /// In any drive, no removed update was farther from the kept track than the tolerance, no gap is longer than
+    /// stated, and ends, stops and extremes are kept.
     @Test(arguments: ThinningStep.allCases, [0.0, 2, 15, 200])
     func staysWithinTheTolerance(step: ThinningStep, noise: Double) {
         for seed in 1...20 as ClosedRange<UInt64> {
@@ -118,9 +118,9 @@ struct Thinning {
         }
     }
 
-    /// What receivers really say, with their gaps, jumps and times that go back; recordings where they lie beside the
-    /// checkout (`Fixtures.recordedReceivers`).
-    @Test(arguments: ThinningStep.allCases) func staysWithinTheToleranceOfWhatReceiversSay(step: ThinningStep) throws {
+    /// Real receivers, with their gaps, jumps and times that go back; recordings if they are next to the checkout
+    /// (`Fixtures.recordedReceivers`).
+    @Test(arguments: ThinningStep.allCases) func staysWithinTheToleranceForRealReceivers(step: ThinningStep) throws {
         var logs = try Self.files(in: Fixtures.url("nmea"), ending: ".nmea")
         if let recorded = Fixtures.recordedReceivers {
             logs += try Self.files(in: recorded.appending(path: "gpsd"), ending: ".log")
@@ -143,7 +143,7 @@ struct Thinning {
             .map { folder.appending(path: $0) }
     }
 
-    /// Ends, stops and extremes as one would find them by hand.
+    /// The ends, stops and extremes, found independently.
     private static func landmarks(_ drive: [LocationUpdate]) -> Set<Int> {
         var found: Set<Int> = [0, drive.count - 1]
         var leg: [Int] = []
@@ -167,8 +167,8 @@ struct Thinning {
         return found
     }
 
-    /// Steps one after another, in blocks as the outbox does it, each upon what the one before has left: the sum of
-    /// their errors stays within the bound of the last.
+    /// Each step thins, in blocks as in the outbox, the result of the previous step. The sum of their errors stays
+    /// within the bound of the last step.
     @Test(arguments: [1, 2, 3] as [UInt64]) func addsUpToTheStatedBound(seed: UInt64) {
         let drive = Drives.town(updates: 5000, seed: seed, noise: 8)
         var left = drive
@@ -193,7 +193,7 @@ struct Thinning {
         #expect(ThinningStep.allCases.map(\.tolerance).reduce(0, +) == 250)
     }
 
-    @Test func seesOverTheDateLine() {
+    @Test func worksAcrossTheDateLine() {
         let updates = (0..<20).map { index in
             var update = Self.update(index * 10, 0, 0, nil)
             update.longitude = 179.995 + Double(index) * 0.0005

@@ -4,13 +4,13 @@ import Testing
 
 @testable import SQLiteOutbox
 
-/// What a person with `sqlite3` sees.
+/// The views for people with `sqlite3`.
 @Suite struct Views {
     private let folder: StoreFolder
 
     init() throws { folder = try StoreFolder() }
 
-    /// Runs the query of a view, because Waypost's own connections read none.
+    /// Runs the query of a view, because Waypost's connections can't read views.
     private func rows(of view: String) throws -> [[String]] {
         let connection = try SQLiteConnection(path: folder.store, access: .readOnly)
         let text = try connection.text("SELECT sql FROM sqlite_schema WHERE type = 'view' AND name = '\(view)'") ?? ""
@@ -44,8 +44,8 @@ import Testing
             ])
     }
 
-    /// Row 0 is as it was when a row was last removed; what was appended since is counted.
-    @Test func showTheLedgerAsItStands() throws {
+    /// Row 0 is from the last removal of a row; later updates are counted from the rows.
+    @Test func showThePresentLedger() throws {
         let outbox = try OutboxEngine(folder.configuration(maximumBytes: 64 * 1024))
         #expect(try rows(of: "ledger") == [["0", "0", "0", "0", "0"]])
         for second in 1...3000 { _ = try outbox.append(zigzag(second)) }

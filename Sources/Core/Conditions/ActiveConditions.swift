@@ -22,8 +22,6 @@ package struct ActiveConditions: Sendable {
         case delivery
         /// The time since the last delivery.
         case silence
-        /// A program that keeps the outbox's log from starting over.
-        case logReader
         /// A condition that stands alone.
         case one(ConditionCode)
     }
@@ -197,7 +195,7 @@ extension ActiveConditions.Topic {
         switch self {
         case .fixes: [.receiver, .rejections]
         case .silence: [.delivery, .reading, .storing]
-        case .receiver, .rejections, .storing, .reading, .renewal, .delivery, .logReader, .one: []
+        case .receiver, .rejections, .storing, .reading, .renewal, .delivery, .one: []
         }
     }
 
@@ -215,7 +213,7 @@ extension ActiveConditions.Topic {
         case .renewal: "token renewed again"
         case .delivery, .silence: "delivery works again"
         case .one(.privateMode): "private mode off"
-        case .logReader, .one: "no longer: \(text: code.title)"
+        case .one: "no longer: \(text: code.title)"
         }
     }
 

@@ -10,7 +10,7 @@ static inline int csqlite_set_checkpoint_on_close(sqlite3 *_Nonnull database, in
     return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !enabled, (int *)0);
 }
 // What a database file says is data: nothing in it is run, and no statement changes how it is kept.
-static inline int csqlite_distrust_schema(sqlite3 *_Nonnull database) {
+static inline int csqlite_disable_trusted_schema(sqlite3 *_Nonnull database) {
     int code = sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
     if (code == SQLITE_OK) code = sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)0);
     if (code == SQLITE_OK) code = sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)0);

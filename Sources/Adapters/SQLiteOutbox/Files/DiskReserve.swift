@@ -1,44 +1,44 @@
 import LinuxPlatform
+import Reporting
 
-/// Space that is given back when the disk is full, so that what was accepted can still be delivered and written down.
+/// A file whose space is freed when the disk is full, so that accepted updates can still be delivered and acknowledged.
 final class DiskReserve {
     private let files: StoreFiles
-    private let reportWarning, reportWarningEnd: @Sendable (OutboxWarning, String) -> Void
-    private var hasReportedMissing = false
+    private let configuration: OutboxConfiguration
+    /// The warning that there is no reserve, while it is active.
+    private var warning: OutboxWarning?
 
-    /// Room for the log between two checkpoints, and for one checkpoint.
+    /// The space for the log between two checkpoints, and for one checkpoint.
     static let bytes: Int64 = 512 * 1024
 
     init(_ files: StoreFiles, _ configuration: OutboxConfiguration) {
         self.files = files
-        reportWarning = configuration.reportWarning
-        reportWarningEnd = configuration.reportWarningEnd
+        self.configuration = configuration
     }
 
-    /// Evaluates `work` again with the reserve given back when the disk is full, unless something else lies in the
-    /// reserve's place and stays there.
-    func lending<Result>(_ work: @autoclosure () throws(StoreError) -> Result) throws(StoreError) -> Result {
-        do throws(StoreError) { return try work() } catch {
-            guard error.kind == .full, !error.isFailedSync else { throw error }
+    /// Evaluates `work`. If the disk is full, frees the reserve and evaluates it again, unless the file at the
+    /// reserve's path can't be removed.
+    func lending<Result>(_ work: @autoclosure () throws(OutboxError) -> Result) throws(OutboxError) -> Result {
+        do throws(OutboxError) { return try work() } catch {
+            guard error.isFull, !error.isFailedSync else { throw error }
             do throws(SystemError) { try files.disk.removeFile(at: files.reserve) } catch _ { throw error }
         }
         return try work()
     }
 
-    /// Makes sure of the reserve. What lies in its place and is not this user's to remove stays there: then there is
-    /// none, which is reported once until it is over, and updates are stored nevertheless.
-    func fill() throws(StoreError) {
-        do throws(StoreError) {
+    /// Makes sure that the reserve exists. Another file at its path stays there if this user may not remove it: then
+    /// there is no reserve, which is reported once, and updates are stored nevertheless.
+    func fill() throws(OutboxError) {
+        do throws(OutboxError) {
             try withSystem(files.path, files.disk.reserve(Self.bytes, at: files.reserve))
-            if hasReportedMissing { reportWarningEnd(.noReserve, "there is a reserve for a full disk again") }
-            hasReportedMissing = false
+            if let warning { configuration.reportWarningEnd(warning) }
+            warning = nil
         } catch {
-            guard error.kind == .refused else { throw error }
-            if !hasReportedMissing {
-                reportWarning(
-                    .noReserve, "there is no reserve for a full disk, updates are stored all the same: \(error.reason)")
-            }
-            hasReportedMissing = true
+            guard case .refusal(let sentence) = error.cause else { throw error }
+            guard warning == nil else { return }
+            let missing = OutboxWarning.noReserve(sentence)
+            warning = missing
+            configuration.reportWarning(missing)
         }
     }
 }

@@ -2,23 +2,23 @@ import LinuxPlatform
 import Reporting
 import StrictJSON
 
-/// A note next to the store of how far it had come, by which an older copy of it is noticed: its log was removed after
-/// a kill, or a backup was put in its place.
+/// A note next to the store with two of its counters. It reveals an older copy of the store: its log was removed after
+/// a kill, or a backup was restored.
 ///
-/// The log starts over once everything in it is in the database. The note is written when the log has a commit again,
-/// and at closing. So it costs one small file per 256 pages of the log and nothing per update, and a store without its
-/// log is older than the note says. It isn't noticed:
-/// - if the process is killed before the first maintenance after the log has started over, within two seconds;
-/// - if the note was removed, or put back with the store;
-/// - if another program kept the log from starting over, and what is gone came after the note.
+/// The log starts over once everything in it is in the database. The note is written at the next commit into the log,
+/// and at closing. It costs one small file per 256 pages of the log and nothing per update. A store without its log is
+/// older than the note, but this isn't noticed:
+/// - if the process is killed within two seconds after the log has started over, before the first maintenance;
+/// - if the note was removed, or restored with the store;
+/// - if another program kept the log from starting over, and the lost updates came after the note.
 final class StoreCount {
     private let files: StoreFiles
-    /// The number and salt of the log that the note was written for (sqlite.org/fileformat2.html §4.1).
+    /// The checkpoint number and salt of the log for which the note was written (sqlite.org/fileformat2.html §4.1).
     private var notedLog: [UInt8] = []
 
     init(_ files: StoreFiles) { self.files = files }
 
-    /// The counters that the note tells of, of which it has two; `nil` if there is no note that can be read.
+    /// The counters in the note; `nil` if there is no readable note.
     var counters: OutboxCounters? {
         guard let status = try? files.disk.entry(at: files.count), status.isOwnFile,
             let bytes = try? files.disk.read(200, at: 0, of: files.count), let note = try? JSONValue(parsing: bytes),
@@ -27,14 +27,14 @@ final class StoreCount {
         return OutboxCounters(lastSequence: accepted, revision: revision)
     }
 
-    /// Writes the note if the log has started over since the last time.
+    /// Writes the note if the log has started over since the last note.
     func noteOncePerLog(_ counters: OutboxCounters) {
         guard let log = try? files.disk.read(8, at: 12, of: files.log), log.count == 8, log != notedLog else { return }
         notedLog = log
         note(counters)
     }
 
-    /// Writes the note. A failure is not reported: updates are stored without it, and it is written again with the
+    /// Writes the note. A failure isn't reported: updates are stored without the note, which is written again with the
     /// next log.
     func note(_ counters: OutboxCounters) {
         let note: [String: JSONValue] = [

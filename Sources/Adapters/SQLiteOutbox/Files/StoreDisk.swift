@@ -1,19 +1,19 @@
 package import LinuxPlatform
 
-/// The disk under an outbox: the port for every file operation that the outbox makes itself, and for those of SQLite.
+/// The disk under an outbox: the port for the file operations of the outbox itself and of SQLite.
 ///
-/// Each call means what the one of `FileSystem` or `FileLock` with its name means. `SystemDisk` is the real one; a test
-/// gives one that fails, fills up or loses what was not synchronized.
+/// Each method means the same as that of `FileSystem` or `FileLock` with its name. `SystemDisk` is the real disk; the
+/// disks of tests fail, fill up, or lose what wasn't synchronized.
 package protocol StoreDisk: Sendable {
-    /// The SQLite VFS (sqlite.org/vfs.html) that databases are opened through; `nil`: SQLite's default.
+    /// The SQLite VFS (sqlite.org/vfs.html) that opens databases; `nil` for SQLite's default.
     var databaseFileSystem: String? { get }
 
     func entry(at path: String) throws(SystemError) -> FileStatus?
     func names(inFolder path: String) throws(SystemError) -> [String]
-    /// At most `count` bytes from `offset` on; fewer where the file ends.
+    /// Reads at most `count` bytes from `offset` on; fewer if the file ends before.
     func read(_ count: Int, at offset: Int64, of path: String) throws(SystemError) -> [UInt8]
 
-    /// Where the next byte lies that was ever written, from `offset` on; `nil` when there is none.
+    /// The offset of the next byte, from `offset` on, that isn't in a hole; `nil` if there is none.
     func nextWritten(from offset: Int64, of path: String) throws(SystemError) -> Int64?
 
     func createFolder(at path: String) throws(SystemError)
@@ -21,7 +21,7 @@ package protocol StoreDisk: Sendable {
     func reserve(_ bytes: Int64, at path: String) throws(SystemError)
     func rename(_ source: String, to destination: String) throws(SystemError)
     func removeFile(at path: String) throws(SystemError)
-    /// Puts a file of `bytes` in the place of the one at `path`, in one step, and on the disk.
+    /// Replaces the file at `path` with a file of `bytes`, atomically, and synchronizes it.
     func replaceFile(at path: String, with bytes: [UInt8]) throws(SystemError)
 
     func synchronizeFile(at path: String) throws(SystemError)
@@ -32,17 +32,17 @@ package protocol StoreDisk: Sendable {
 }
 
 extension StoreDisk {
-    /// No holes.
+    /// `offset`, as if the file had no holes.
     package func nextWritten(from offset: Int64, of path: String) throws(SystemError) -> Int64? { offset }
 
-    /// The size of a file in bytes; 0 when there is none.
+    /// The size of a file in bytes; 0 if it doesn't exist.
     package func fileSize(at path: String) throws(SystemError) -> Int64 {
         guard let status = try entry(at: path), status.kind == .file else { return 0 }
         return status.bytes
     }
 }
 
-/// The file systems of this machine.
+/// The file systems of this host.
 package struct SystemDisk: StoreDisk {
     package var databaseFileSystem: String? { nil }
 

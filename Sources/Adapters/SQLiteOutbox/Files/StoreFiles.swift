@@ -1,31 +1,31 @@
 import LinuxPlatform
 import TimeAndChance
 
-/// The store's file and those beside it.
+/// The store's database, and the files next to it.
 struct StoreFiles: Sendable {
     /// The database.
     let path: String
-    /// Where all of them lie.
+    /// The disk with all files.
     let disk: any StoreDisk
 
     /// SQLite's write-ahead log: commits that are not in the database yet.
     var log: String { path + "-wal" }
-    /// SQLite's index of the log, rebuilt whenever it is missing.
+    /// SQLite's index of the log. SQLite makes it again if it is missing.
     var index: String { path + "-shm" }
-    /// Held by the process that owns the store.
+    /// The lock that the store's owner holds.
     var lock: String { path + ".lock" }
-    /// Space that is given back when the disk is full.
+    /// The file of `DiskReserve`.
     var reserve: String { path + ".reserve" }
-    /// How far the store had come.
+    /// The file of `StoreCount`.
     var count: String { path + ".count" }
-    /// A store in the making; complete once nothing lies at `path`.
+    /// A store that is being built. It is complete once there is no file at `path`.
     var rebuilt: String { path + ".rebuilt" }
 
     private var damagedPrefix: String { path + ".damaged-" }
 
-    /// Makes sure that what SQLite is going to write is this user's own, and that no other user can change that.
+    /// Makes sure that `user` owns the files that SQLite writes, and that no other user can replace them.
     ///
-    /// SQLite follows no link to its log and index, and looks at nothing else. Whatever lies in the way is left there.
+    /// SQLite itself only refuses links to its log and index. Other users' files stay untouched.
     func requireOwn(for user: UInt32) throws(SystemError) {
         try FolderTrust.require(FileSystem.parent(of: path), for: user)
         if try FileStatus(at: path)?.kind == .folder {
@@ -36,17 +36,17 @@ struct StoreFiles: Sendable {
         }
     }
 
-    /// Whether a store in the making is there, and nothing else in its place.
+    /// Whether there is a store that is being built, and its file is this user's.
     func isRebuiltThere() throws(SystemError) -> Bool {
         try FileStatus(at: rebuilt)?.isOwnFile ?? false
     }
 
-    /// Removes what has been made of such a store.
+    /// Removes the store that is being built.
     func removeRebuilt() throws(SystemError) {
         for suffix in ["", "-wal", "-shm"] { try disk.removeFile(at: rebuilt + suffix) }
     }
 
-    /// A name that says when, and that is still free: `outbox.sqlite.damaged-20260105T101530.250Z`.
+    /// A free name with the time, such as `outbox.sqlite.damaged-20260105T101530.250Z`.
     private func damaged(at time: UTCTime) throws(SystemError) -> String {
         let name = damagedPrefix + String(time.description.filter { $0 != "-" && $0 != ":" })
         var candidate = name
@@ -63,7 +63,7 @@ struct StoreFiles: Sendable {
         return try disk.entry(at: name + "-wal") != nil
     }
 
-    /// Damaged files that were renamed must not fill the disk: all but the newest `count` go, each with its log.
+    /// Removes all but the newest `count` damaged databases with their logs, so that they don't fill the disk.
     func removeDamaged(exceptNewest count: Int) throws(SystemError) {
         let folder = FileSystem.parent(of: path)
         let prefix = damagedPrefix.utf8.dropFirst(folder == "." ? 0 : folder == "/" ? 1 : folder.utf8.count + 1)
@@ -74,10 +74,11 @@ struct StoreFiles: Sendable {
         }
     }
 
-    /// Renames database and log together, so that SQLite still sees them as a pair.
+    /// Renames database and log together, so that SQLite still sees them as a pair. Returns the database's new path, or
+    /// `nil` if there was neither.
     ///
-    /// The database goes first: once it is away, the rebuilt store is known to be complete, and after a power cut at
-    /// any point the next start continues from there. `nil` when there was neither.
+    /// The database is renamed first. Its absence says that the rebuilt store is complete: after a power cut, the next
+    /// start continues from there.
     func renameDamaged(at time: UTCTime) throws(SystemError) -> String? {
         var isAny = false
         let name = try damaged(at: time)
@@ -91,21 +92,21 @@ struct StoreFiles: Sendable {
         return isAny ? name : nil
     }
 
-    /// Puts the complete rebuilt store in its place.
+    /// Renames the complete rebuilt store to `path`.
     func adoptRebuilt() throws(SystemError) {
         try disk.rename(rebuilt, to: path)
         try synchronizeFolder()
     }
 
-    /// Creates the folder of the store if it is missing.
+    /// Creates the store's directory if it is missing.
     func createFolder() throws(SystemError) { try disk.createFolder(at: FileSystem.parent(of: path)) }
 
     func synchronizeFolder() throws(SystemError) { try disk.synchronizeFolder(at: FileSystem.parent(of: path)) }
 }
 
 extension StoreFiles {
-    /// Finds the store of a configured path: behind its links, those of `user` and root, for everything else lies
-    /// beside the file itself, as SQLite's log does. Nothing may be there yet.
+    /// Creates the files for a configured path, which need not exist. Links of `user` and root are followed, because
+    /// the other files, such as SQLite's log, are next to the database itself.
     init(
         at path: String, on disk: any StoreDisk = SystemDisk(), missing: FolderTrust.Missing = .refused,
         for user: UInt32 = EffectiveUser.current

@@ -1,37 +1,40 @@
 import Glibc
 import LinuxPlatform
+import Reporting
 
-/// What makes this process the one that writes a store: a lock on the store's own file, which holds by whichever name
-/// it is opened, and the lock beside it, which is there before any store is and which older releases know.
+/// The locks by which this process alone writes a store: one on the database itself, which holds under any of its
+/// names, and one on a file next to it, which can be locked before there is a store.
 ///
-/// A descriptor of the store must not be closed while SQLite has the file open: the locks of SQLite would go with it
-/// (POSIX). So `hold` and what comes after it want a store that is not open.
+/// Closing any descriptor of the database would release SQLite's locks on it (POSIX). Therefore SQLite must not have
+/// the store open during `hold`, `holdRebuilt` and `adoptRebuilt`.
 final class StoreOwnership {
     private let files: StoreFiles
     private var lock: FileLock?
-    /// Of the file at `files.path`.
+    /// The lock on the database.
     private var store: FileLock?
-    /// Of the store in the making.
+    /// The lock on the store that is being built.
     private var rebuilt: FileLock?
 
-    /// How often the file is opened again when it was replaced at the moment of its opening.
+    /// How often a file is opened that is replaced while it is being opened.
     private static let attempts = 8
 
-    /// - Throws: `locked`, and what keeps a lock from being made.
-    init(_ files: StoreFiles, _ reserve: DiskReserve) throws(StoreError) {
+    /// Takes both locks.
+    ///
+    /// - Throws: `locked`, or the reason why a lock can't be made.
+    init(_ files: StoreFiles, _ reserve: DiskReserve) throws(OutboxError) {
         self.files = files
         try withSystem(files.path, files.createFolder())
-        // First of all the file: whoever comes second leaves the lock of the first alone. What else is wrong with the
-        // file is said when it is opened.
-        do throws(StoreError) { try hold() } catch { if error.isLocked { throw error } }
-        // The lock would make an outbox of whatever lies there.
+        // The database comes first, so that a second process doesn't touch the other lock. Opening the file reports any
+        // other problem.
+        do throws(OutboxError) { try hold() } catch { if error.code == .locked { throw error } }
+        // Once the lock exists, any file at the path would pass for an outbox.
         try withSystem(files.path, files.requireOutbox())
-        // Not even the lock's few bytes: a full disk must not keep the service from starting.
+        // A full disk must not keep the service from starting, not even for the lock's few bytes.
         try reserve.lending(takeLock())
     }
 
-    /// Makes sure that the files which are there now, store and rebuilt store, are this process's.
-    func hold() throws(StoreError) {
+    /// Makes sure that this process holds the locks on the files that exist now, store and rebuilt store.
+    func hold() throws(OutboxError) {
         if store?.isHeld(at: files.path) != true {
             store = nil
             store = try Self.lock(files.path, files)
@@ -39,49 +42,49 @@ final class StoreOwnership {
         if rebuilt?.isHeld(at: files.rebuilt) != true { try holdRebuilt() }
     }
 
-    /// Makes sure of the rebuilt store, which has just been made.
-    func holdRebuilt() throws(StoreError) {
+    /// Locks the rebuilt store, which has just been made.
+    func holdRebuilt() throws(OutboxError) {
         rebuilt = nil
         rebuilt = try Self.lock(files.rebuilt, files)
     }
 
-    /// The rebuilt store has taken the store's place.
+    /// Notes that the rebuilt store has replaced the store.
     func adoptRebuilt() { store = rebuilt.take() }
 
-    /// Whether the store that is open is still the one at its path, and no other process has its lock: checked before
-    /// each commit. A lock that was removed is made again.
+    /// Makes sure, before each commit, that the open store is still the one at its path, and that no other process has
+    /// its lock. Makes a removed lock again.
     ///
-    /// - Throws: `damaged` when the store was removed or replaced; `locked`.
-    func verify() throws(StoreError) {
+    /// - Throws: `damaged` if the store was removed or replaced; `locked`.
+    func verify() throws(OutboxError) {
         guard store?.isHeld(at: files.path) == true else {
-            throw StoreError(.damaged, path: files.path, reason: "it was removed or replaced while it was in use")
+            throw OutboxError(.damaged, path: files.path, .removedInUse)
         }
         if lock?.isHeld(at: files.lock) == true { return }
         lock = nil
-        do throws(StoreError) { try takeLock() } catch {
-            // The file itself is held: without room for the lock beside it the store is safe all the same.
-            if error.isLocked { throw error }
+        do throws(OutboxError) { try takeLock() } catch {
+            // This process holds the lock on the file itself: the store is safe even without space for the other lock.
+            if error.code == .locked { throw error }
         }
     }
 
-    private func takeLock() throws(StoreError) {
+    private func takeLock() throws(OutboxError) {
         do throws(FileLock.Failure) { lock = try files.disk.lock(at: files.lock) } catch {
-            throw StoreError(error, path: files.path)
+            throw OutboxError(error, path: files.path)
         }
     }
 
-    /// `nil` where no file is; what else is there gives way, or is reported when the store is opened.
-    private static func lock(_ path: String, _ files: StoreFiles) throws(StoreError) -> FileLock? {
+    /// Locks the file at `path`. Returns `nil` if there is no regular file: opening the store reports anything else.
+    private static func lock(_ path: String, _ files: StoreFiles) throws(OutboxError) -> FileLock? {
         for _ in 0..<attempts {
             let status = try withSystem(files.path, FileStatus(at: path))
             guard status?.kind == .file else { return nil }
             let lock: FileLock
             do throws(FileLock.Failure) { lock = try files.disk.lock(file: path) } catch {
                 if case .system(let cause) = error, cause.number == ENOENT { continue }
-                throw StoreError(error, path: files.path)
+                throw OutboxError(error, path: files.path)
             }
             if lock.isHeld(at: path) { return lock }
         }
-        throw StoreError(.unusable, path: files.path, reason: "it is replaced again and again")
+        throw OutboxError(.unusable, path: files.path, .replacedRepeatedly)
     }
 }

@@ -1,12 +1,14 @@
 import Reporting
 
-/// An append that failed: its commit may be found on the disk when the store is opened again. A caller that has kept
-/// the updates appends them again, with others after them, and they are there already.
+/// An append that failed, although its commit may be found on the disk when the store is opened again.
+///
+/// A caller that has kept the updates appends them again, with others after them; those in the store must not be
+/// accepted twice.
 struct FailedAppend {
     var updates: [LocationUpdate] = []
     private var found: [StoredUpdate] = []
 
-    /// Notes which of the first updates are among `rows`, those that the store holds unexpectedly.
+    /// Notes which of the first updates are among `rows`, the unexpected rows of the store.
     mutating func resolve(in rows: [StoredUpdate]) {
         for update in updates {
             guard let row = rows.first(where: { $0.update.place == update.place }) else { break }
@@ -15,7 +17,7 @@ struct FailedAppend {
         updates = []
     }
 
-    /// The updates that `appended` begins with and the store holds already.
+    /// The updates at the beginning of `appended` that the store already has.
     func found(among appended: [LocationUpdate]) -> [StoredUpdate] {
         appended.starts(with: found.map(\.update)) ? found : []
     }

@@ -1,17 +1,16 @@
 import Reporting
 
-/// Updates that are accepted and wait for the commit that they share, in order; their sequences follow those on the
-/// disk.
+/// Accepted updates that wait for their common commit, in order. Their sequences follow those on the disk.
 struct GroupCommit: Sendable, Hashable {
     struct Element: Sendable, Hashable {
         let update: LocationUpdate
-        /// Whether it is the newest whatever its time.
+        /// Whether it is the newest update whatever its time.
         let overrulesEarlier: Bool
         let isShapePoint: Bool
     }
 
     private(set) var elements: [Element] = []
-    /// When the first of them came.
+    /// The arrival of the first element.
     private var since = Duration.zero
 
     var isEmpty: Bool { elements.isEmpty }
@@ -24,10 +23,10 @@ struct GroupCommit: Sendable, Hashable {
 
     mutating func removeLast(_ count: Int) { elements.removeLast(min(count, elements.count)) }
 
-    /// Forgets the first `count`, which are on the disk.
+    /// Removes the first `count`, which are on the disk.
     mutating func removeFirst(_ count: Int) { elements.removeFirst(min(count, elements.count)) }
 
-    /// Whether they are to be written now, when the next maintenance comes after `interval`.
+    /// Whether the commit is due, if the next maintenance comes after `interval`.
     func isDue(_ durability: OutboxDurability, at now: Duration, nextMaintenanceAfter interval: Duration) -> Bool {
         guard let window = durability.window else { return count > 0 }
         return count >= window.updates || count > 0 && now - since + interval >= window.span
@@ -37,7 +36,7 @@ struct GroupCommit: Sendable, Hashable {
         zip(1..., elements).map { StoredUpdate(sequence: lastSequence + $0, update: $1.update) }
     }
 
-    /// What `counters` will be once they are written.
+    /// `counters` with these updates accepted.
     func added(to counters: OutboxCounters) -> OutboxCounters {
         elements.reduce(into: counters) { sum, element in
             _ = sum.accept(element.update, overrulingEarlier: element.overrulesEarlier)
@@ -45,22 +44,22 @@ struct GroupCommit: Sendable, Hashable {
     }
 }
 
-/// When accepted updates reach the disk.
+/// The durability of accepted updates: when they reach the disk.
 package enum OutboxDurability: String, Sendable, Hashable, CaseIterable {
-    /// Each with a commit of its own, before it counts.
+    /// Each update is committed before it counts as accepted.
     case full
-    /// Several with one commit, within `window`: a crash may lose those that are not written yet.
+    /// Several updates share a commit, within `window`. A crash may lose those that are not written yet.
     case economy
 
-    /// The most that a crash may lose: so many updates, and none accepted longer ago than `span`.
+    /// The maximum loss in a crash: `updates` updates, none accepted longer ago than `span`.
     package struct Window: Sendable, Hashable {
         package let updates: Int
         package let span: Duration
     }
 
-    /// `nil` when a crash loses nothing.
+    /// The maximum loss in a crash; `nil` if a crash loses nothing.
     package var window: Window? { self == .full ? nil : Window(updates: 30, span: .seconds(60)) }
 
-    /// Updates that one commit can hold.
-    var longestCommit: Int { (window?.updates ?? 1) + ShapePoints.maximumPoints }
+    /// The maximum number of updates in one commit.
+    var maximumCommit: Int { (window?.updates ?? 1) + ShapePoints.maximumPoints }
 }

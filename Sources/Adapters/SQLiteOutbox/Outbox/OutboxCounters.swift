@@ -2,20 +2,20 @@ import Reporting
 import StrictJSON
 package import TimeAndChance
 
-/// Everything the store knows besides the rows: pure bookkeeping, changed in memory and written by the transaction
-/// that makes it true.
+/// The counters of a store: pure bookkeeping, changed in memory and written in the transaction that makes them true.
 struct OutboxCounters: Sendable, Hashable {
-    /// The sequence of the last accepted update, which is how many were accepted.
+    /// The sequence of the last accepted update, which is the number of accepted updates.
     var lastSequence: Int64 = 0
-    /// Counted up and down row by row, not derived from the others: that is what makes the balance a check.
+    /// The number of pending updates. It is counted row by row, not derived from the others, so that the balance is a
+    /// check.
     var pending: Int64 = 0
     var delivered: Int64 = 0
     var quarantined = UpdateTally()
     var evictions = Evictions()
     var thinning = ThinningProgress()
-    /// How often the ledger's row has been written: of two copies the later one is known by it.
+    /// How often the ledger's row has been written. The later of two copies has the higher revision.
     var revision: Int64 = 0
-    /// The newest by time of fix of all that were accepted, except those in quarantine: pending or delivered.
+    /// The pending or delivered update with the latest time of fix.
     var newest: StoredUpdate?
     var newestDelivered: StoredUpdate?
 
@@ -25,14 +25,14 @@ struct OutboxCounters: Sendable, Hashable {
             quarantined: quarantined.count)
     }
 
-    /// Whether the update that was accepted last is the newest. Opening a store relies on it for rows that its ledger
-    /// doesn't know of.
+    /// Whether the update that was accepted last is the newest. Opening a store relies on it for rows that are missing
+    /// in its ledger.
     var isLastNewest: Bool { newest?.sequence == lastSequence }
 
-    /// How many accepted updates are no longer pending.
+    /// The number of accepted updates that are no longer pending.
     var settled: Int64 { delivered + evictions.count + quarantined.count }
 
-    /// `overrulingEarlier` makes the update the newest whatever its time: those before it were wrong.
+    /// Accepts an update. `overrulingEarlier` makes it the newest whatever its time, because earlier ones were wrong.
     mutating func accept(_ update: LocationUpdate, overrulingEarlier: Bool = false) -> StoredUpdate {
         lastSequence += 1
         pending += 1
@@ -44,7 +44,7 @@ struct OutboxCounters: Sendable, Hashable {
     mutating func deliver(_ stored: StoredUpdate) {
         pending -= 1
         delivered += 1
-        // What lies after the newest was overruled: it must not come back as the newest.
+        // An update with a later time than the newest was overruled: it must not become the newest again.
         let candidates = [newestDelivered, stored].compactMap { $0 }.filter { candidate in
             newest.map { candidate.update.timeOfFix <= $0.update.timeOfFix } ?? true
         }
@@ -56,77 +56,77 @@ struct OutboxCounters: Sendable, Hashable {
         evictions[reason].add(stored.update.timeOfFix)
     }
 
-    /// `newest` has to be found again by the caller when it is the one that is quarantined.
+    /// Moves an update into quarantine. If it was `newest`, the caller has to find the newest again.
     mutating func quarantine(_ stored: StoredUpdate) {
         pending -= 1
         quarantined.add(stored.update.timeOfFix)
     }
 
-    /// Out of quarantine, to be delivered once more.
+    /// Makes a quarantined update pending again.
     mutating func requeue(_ stored: StoredUpdate) {
         quarantined.count -= 1
         pending += 1
         newest = Self.newer(newest, stored)
     }
 
-    /// Out of quarantine, evicted.
+    /// Counts quarantined updates as evicted.
     mutating func discard(_ tally: UpdateTally) {
         quarantined.count -= tally.count
         evictions[.discarded].add(tally)
     }
 
-    /// Tells which times quarantine covers once some have left it; `kept` are those whose rows are there. While there
-    /// are more than rows, the range that covered all of them stays.
+    /// Narrows the times of the quarantine to those of `kept`, its rows, after some have left it. While older updates
+    /// without rows are in quarantine, the times stay.
     mutating func narrowQuarantine(to kept: [StoredUpdate]) {
         guard kept.count == quarantined.count else { return }
         quarantined = UpdateTally()
         for stored in kept { quarantined.add(stored.update.timeOfFix) }
     }
 
-    /// How many updates there may be, and how often the ledger may have been written: no vehicle comes near that, but
-    /// whoever may write the file can write anything. Between two limits is more room than work ever takes, so that
-    /// what is written can be read, and what a repair leaves is trusted whenever it is opened.
+    /// The maximum number of updates, and of writes of the ledger. No vehicle comes near them, but a file can contain
+    /// anything. Work never covers the distance between two limits. Therefore whatever is written can be read, and
+    /// whatever a repair leaves is trusted when it is opened.
     enum Limit {
-        /// Of what a record can say.
+        /// The limit of numbers in a row.
         static let record: Int64 = 1 << 53
-        /// Of a store that is opened; beyond, it is damaged.
+        /// The limit of a store that is opened; beyond, it is damaged.
         static let opening: Int64 = 1 << 52
-        /// Of what a repair takes over.
+        /// The limit of what a repair accepts.
         static let repair: Int64 = 1 << 51
     }
 
-    /// Whether work can have led to these figures: none is below zero, or beyond `limit`.
+    /// Whether no number is negative or beyond `limit`.
     func isPlausible(upTo limit: Int64) -> Bool {
         ([lastSequence, pending, delivered, quarantined.count, revision]
             + EvictionReason.allCases.map { evictions[$0].count }).allSatisfy { 0...limit ~= $0 }
     }
 
-    /// Whether `other` knows of updates or of removals that these do not: counters of one store only grow.
+    /// Whether `other` counts updates or removals that these counters lack. The counters of a store only grow.
     func isOlder(than other: Self) -> Bool { lastSequence < other.lastSequence || revision < other.revision }
 
-    /// Of equal times of fix the one accepted later is the newer.
+    /// Returns the update with the later time of fix; if the times are equal, the one that was accepted later.
     static func newer(_ one: StoredUpdate?, _ other: StoredUpdate?) -> StoredUpdate? {
         guard let one, let other else { return one ?? other }
         return (one.update.timeOfFix, one.sequence) < (other.update.timeOfFix, other.sequence) ? other : one
     }
 }
 
-/// Why an accepted update was evicted. The ledger's row has a tally of each under its name.
+/// The reason for an eviction. The ledger's row has a tally under each name.
 package enum EvictionReason: String, Sendable, Hashable, CaseIterable {
-    /// Near the byte cap, and what is left says where it was to within a stated bound.
+    /// Near the size limit; the updates that are left show the vehicle's position within a stated bound.
     case thinned
-    /// At the byte cap, where thinning frees no more.
+    /// At the size limit, when thinning frees too little.
     case oldest
-    /// Older than `outbox.maximumAgeDays`, by the newest time of fix.
+    /// Its time of fix is more than `outbox.maximumAgeDays` before the newest one.
     case age
-    /// Not found again after damage.
+    /// The update wasn't found again after damage.
     case damage
-    /// By an operator, out of quarantine.
+    /// An operator has discarded it from quarantine.
     case discarded
 }
 
 package struct Evictions: Sendable, Hashable {
-    /// None is zero.
+    /// The tallies that aren't zero.
     private var tallies: [EvictionReason: UpdateTally] = [:]
 
     package init() {}
@@ -136,7 +136,7 @@ package struct Evictions: Sendable, Hashable {
         set { tallies[reason] = newValue == UpdateTally() ? nil : newValue }
     }
 
-    /// The word `evicted` of the ledger.
+    /// The ledger's `evicted`.
     package var count: Int64 { tallies.values.reduce(0) { $0 + $1.count } }
 
     /// The tallies by reason; `nil` if nothing was evicted.
@@ -154,10 +154,10 @@ package struct Evictions: Sendable, Hashable {
     }
 }
 
-/// How many updates met one fate, and from which time.
+/// The number of updates with a common outcome, and their times.
 package struct UpdateTally: Sendable, Hashable {
     package var count: Int64 = 0
-    /// From the earliest to the latest time of fix, as far as they are known; the times of rows lost to damage are not.
+    /// The earliest and the latest known time of fix. The times of rows lost to damage are unknown.
     package var timesOfFix: ClosedRange<UTCTime>?
 
     package init(count: Int64 = 0, timesOfFix: ClosedRange<UTCTime>? = nil) {
@@ -174,7 +174,7 @@ package struct UpdateTally: Sendable, Hashable {
         timesOfFix = min(range.lowerBound, more.lowerBound)...max(range.upperBound, more.upperBound)
     }
 
-    /// The count, with the first and the last time if they are known; `nil` if there is nothing to tell.
+    /// The count, with the first and the last time if they are known; `nil` if the tally is zero.
     var json: JSONValue? {
         if self == UpdateTally() { return nil }
         let times = timesOfFix.map { [$0.lowerBound, $0.upperBound] } ?? []

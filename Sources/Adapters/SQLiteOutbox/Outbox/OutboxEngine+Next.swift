@@ -1,15 +1,15 @@
 import Reporting
 
-/// What the next upload carries, read only if the counters do not say it.
+/// The content of the next upload.
 extension OutboxEngine {
-    /// What the next upload carries.
+    /// Reads the content of the next upload.
     func next(_ request: BatchRequest) throws(OutboxError) -> NextUpload {
         let batch = try nextBatch(
             maximumPastLocations: request.maximumPastLocations, withBacklog: request.withBacklog)
         return NextUpload(batch, newest: try newest())
     }
 
-    /// The same after an append, which nothing has to be read for if nothing else is pending.
+    /// Returns the content of the next upload after an append, without reading if nothing else is pending.
     func next(
         _ request: BatchRequest, after stored: StoredUpdate, with shapePoints: [LocationUpdate]
     ) throws(OutboxError) -> NextUpload {
@@ -22,7 +22,7 @@ extension OutboxEngine {
         return NextUpload(UploadBatch(last: stored, lastIsPending: true, past: past), newest: stored)
     }
 
-    /// The same while nothing is pending, which the counters know.
+    /// The content of the next upload if nothing is pending, according to the counters; `nil` otherwise.
     var nextIfNothingIsPending: NextUpload? {
         current.pending == Int64(unwritten.count) ? NextUpload(nil, newest: current.newest) : nil
     }

@@ -1,28 +1,28 @@
 import Reporting
 
-/// What tools ask for, carried out by the owner of the store.
+/// Carrying out the requests of tools.
 extension OutboxEngine {
-    /// Carries out what tools have asked for; whether anything is pending again because of it.
-    func handleRequests(_ store: OutboxStore) throws(StoreError) -> Bool {
+    /// Carries out the requests of tools. Returns whether any update is pending again because of them.
+    func handleRequests(_ store: OutboxStore) throws(OutboxError) -> Bool {
         guard let foreignChange = try store.foreignChange() else { return false }
         let table = try store.requests()
         var isAnyRequeued = false
         let requests = try table.open()
         for (id, request) in requests {
-            let answer = try carryOut(request, store) { answer throws(StoreError) in try table.answer(id, answer) }
+            let answer = try carryOut(request, store) { answer throws(OutboxError) in try table.answer(id, answer) }
             if case .done(let count, _) = answer, request?.action == .requeue, count > 0 { isAnyRequeued = true }
         }
         if requests.count < RequestTable.atOnce { store.settle(foreignChange) }
         return isAnyRequeued
     }
 
-    /// Carries `request` out with `note` in the same transaction, so that both are known or neither.
+    /// Carries out `request` and calls `note` with the answer, in one transaction.
     func carryOut(
         _ request: QuarantineRequest?, _ store: OutboxStore,
-        note: (QuarantineAnswer) throws(StoreError) -> Void = { _ in }
-    ) throws(StoreError) -> QuarantineAnswer {
+        note: (QuarantineAnswer) throws(OutboxError) -> Void = { _ in }
+    ) throws(OutboxError) -> QuarantineAnswer {
         var answer = QuarantineAnswer.notUnderstood
-        try change(store) { next throws(StoreError) in
+        try change(store) { next throws(OutboxError) in
             if let request { answer = try Self.apply(request, store, &next) }
             try note(answer)
         }
@@ -31,7 +31,7 @@ extension OutboxEngine {
 
     private static func apply(
         _ request: QuarantineRequest, _ store: OutboxStore, _ next: inout OutboxCounters
-    ) throws(StoreError) -> QuarantineAnswer {
+    ) throws(OutboxError) -> QuarantineAnswer {
         let kept = try store.rows.quarantined()
         let chosen = kept.filter { request.sequences?.contains($0.stored.sequence) ?? true }
         if let sequences = request.sequences, chosen.count < sequences.count {
@@ -46,7 +46,7 @@ extension OutboxEngine {
                 try store.insert(UpdateRecord(update.stored, isShapePoint: update.isShapePoint))
             }
         case .discard:
-            // Those that are not kept any more go with all the others.
+            // A request for all includes those whose rows are no longer kept.
             var tally = UpdateTally(count: notKept, timesOfFix: notKept > 0 ? next.quarantined.timesOfFix : nil)
             for update in chosen { tally.add(update.stored.update.timeOfFix) }
             next.discard(tally)

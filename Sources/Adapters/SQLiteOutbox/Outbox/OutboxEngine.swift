@@ -2,64 +2,58 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// The outbox itself, synchronous and for one thread; `SQLiteOutbox` puts it on a thread of its own.
+/// The synchronous outbox, for one thread; `SQLiteOutbox` runs it on a dedicated one.
 ///
 /// Every operation computes the new counters, writes them together with the rows in one transaction, and only then
-/// makes them the current ones. `counters` is what the disk says; `group` and `unwritten` come on top.
+/// makes them the current ones. `counters` is the state on the disk; `group` and `unwritten` are not written yet.
 final class OutboxEngine {
     private let configuration: OutboxConfiguration
     private let files: StoreFiles
     private let reserve: DiskReserve
     private let opening: StoreOpening
-    private let count: StoreCount
     private var eviction: Eviction
-    /// Until closed.
+    /// The locks; `nil` once the outbox is closed.
     private var ownership: StoreOwnership?
-    /// `nil` after an error that leaves the connection in doubt; the next call reopens and checks it.
+    /// The open store; `nil` after an error that leaves the connection in doubt. The next call reopens and checks it.
     var store: OutboxStore?
     private(set) var counters = OutboxCounters()
     private var hasBeenOpen = false
-    /// Accepted, and not written yet; none between calls with full durability.
+    /// The accepted updates that are not written yet; with full durability, empty between calls.
     private var group = GroupCommit()
-    /// Acknowledged, and not written yet: live updates, or those that a full disk or a lock kept back.
+    /// The acknowledged updates whose acknowledgement isn't written yet: live updates, or those that a full disk or a
+    /// lock kept back.
     private(set) var unwritten: [Int64: StoredUpdate] = [:]
     private var failedAppend = FailedAppend()
-    /// The sequences of a live update with its shape points, of the last two that were accepted.
+    /// The sequences of the last two accepted live updates, each with its shape points.
     private var appended: [ClosedRange<Int64>] = []
     private var isClosed: Bool { ownership == nil }
-    /// What every call throws after a repair that did not help, and until when: a repair writes the whole store.
+    /// The error that every call throws after a repair that didn't help, and its end: a repair writes the whole store.
     private var holdingOff: (error: OutboxError, end: Duration)?
 
-    /// Updates are accepted nearly in the order of time: where the newest has to be found again, it is looked for among
-    /// so many of the last ones.
+    /// The number of last updates among which the newest is searched for: updates are accepted nearly in order of time.
     static let newestSearchLimit = 4096
     static let maintenanceInterval = Duration.seconds(2)
-    /// From so many acknowledgements on that a full disk keeps in memory, nothing more goes out or is accepted until
-    /// they are written. The batch that reaches the limit comes on top: up to 501.
+    /// The number of unwritten acknowledgements from which on nothing is sent or accepted until they are written. The
+    /// batch that reaches the limit may exceed it, by up to 501.
     private static let unwrittenLimit = 1000
-    /// How long a store that was damaged again after its repair is not tried.
+    /// How long a store that was damaged again after its repair is left alone.
     static let repairInterval = Duration.seconds(600)
     private static let keptDamaged = 3
 
     init(_ configuration: OutboxConfiguration) throws(OutboxError) {
         self.configuration = configuration
-        do throws(StoreError) {
-            files = try withSystem(
-                configuration.path, StoreFiles(at: configuration.path, on: configuration.disk, missing: .allowed))
-            reserve = DiskReserve(files, configuration)
-            count = StoreCount(files)
-            opening = StoreOpening(files, configuration, count)
-            eviction = Eviction(maximumBytes: configuration.maximumBytes, maximumAge: configuration.maximumAge)
-            ownership = try StoreOwnership(files, reserve)
-        } catch { throw OutboxError(error) }
-        do throws(StoreError) { try openStore() } catch {
-            throw OutboxError(error, repairsDamage: configuration.repairsDamage)
-        }
+        files = try withSystem(
+            configuration.path, StoreFiles(at: configuration.path, on: configuration.disk, missing: .allowed))
+        reserve = DiskReserve(files, configuration)
+        opening = StoreOpening(files, configuration)
+        eviction = Eviction(maximumBytes: configuration.maximumBytes, maximumAge: configuration.maximumAge)
+        ownership = try StoreOwnership(files, reserve)
+        try openStore()
         do { try reserve.fill() } catch {}  // the first append reports a full disk
     }
 
     deinit {
-        // There is no caller left to report to: at worst a delivery is repeated after the restart.
+        // There is no caller to report to; at worst a delivery is repeated after the restart.
         do {
             try writeAll()
             try ownership?.verify()
@@ -70,7 +64,7 @@ final class OutboxEngine {
     func append(
         _ update: LocationUpdate, with shapePoints: [LocationUpdate] = [], overrulingEarlier: Bool = false
     ) throws(OutboxError) -> StoredUpdate {
-        try perform { store throws(StoreError) in
+        try perform { store throws(OutboxError) in
             var all = shapePoints.map {
                 GroupCommit.Element(update: $0, overrulesEarlier: false, isShapePoint: true)
             }
@@ -82,13 +76,13 @@ final class OutboxEngine {
             let next = counters.lastSequence + Int64(group.count)
             let sequence = new.isEmpty ? found.last?.sequence ?? next : next
             let stored = StoredUpdate(sequence: sequence, update: update)
-            do throws(StoreError) {
+            do throws(OutboxError) {
                 if isCommitDue {
                     try reserve.fill()
                     try commit(store)
                 }
             } catch {
-                group.removeLast(new.count)  // they are not accepted; those before them are
+                group.removeLast(new.count)  // these are not accepted; earlier ones are
                 failedAppend.updates = new.map(\.update)
                 throw error
             }
@@ -99,28 +93,29 @@ final class OutboxEngine {
     }
 
     func acknowledge(_ batch: UploadBatch) throws(OutboxError) {
-        try perform { store throws(StoreError) in
+        try perform { store throws(OutboxError) in
             for stored in batch.pending where try isPending(stored.sequence, store) {
                 unwritten[stored.sequence] = stored
             }
-            // A live update waits for the next commit with its shape points; what frees a backlog is written at once.
+            // The acknowledgement of a live update with its shape points waits for the next commit; that of a backlog
+            // is written at once, because it frees space.
             let onDisk = unwritten.keys.filter { $0 <= counters.lastSequence }
             let isOfOneAppend = onDisk.count <= 1 || appended.contains { onDisk.allSatisfy($0.contains) }
             if isOfOneAppend { return }
-            do throws(StoreError) {
+            do throws(OutboxError) {
                 try reserve.lending(commit(store))
                 try store.compactIfNearlyEmpty()
             } catch {
-                // They stay in memory: delivered they are, and the commit may have reached the disk.
+                // The acknowledgements stay in memory; the commit may have reached the disk.
                 if !error.leavesStoreSound { throw error }
             }
         }
     }
 
     func quarantine(_ update: StoredUpdate, reason: ReportedText) throws(OutboxError) {
-        try perform { store throws(StoreError) in
+        try perform { store throws(OutboxError) in
             guard unwritten[update.sequence] == nil else { return }
-            try change(store) { next throws(StoreError) in
+            try change(store) { next throws(OutboxError) in
                 guard let record = try store.rows.pending(update.sequence) else { return }
                 let stored = record.stored
                 _ = try store.remove(stored.sequence)
@@ -136,31 +131,31 @@ final class OutboxEngine {
         }
     }
 
-    /// Periodic work, for each `maintenanceInterval`; whether anything is pending again because of it.
+    /// Does the work of each `maintenanceInterval`. Returns whether any update is pending again because of it.
     func maintain() throws(OutboxError) -> Bool {
-        let isLogMoved = try perform { store throws(StoreError) in
+        let isLogMoved = try perform { store throws(OutboxError) in
             guard opening.isLogRemoved() else { return false }
             try ownership?.verify()
             return opening.moveRemovedLog(of: store)
         }
         // The next use opens it with a new log.
         if isLogMoved { store = nil }
-        return try perform { store throws(StoreError) in
+        return try perform { store throws(OutboxError) in
             opening.watchLog()
             if isCommitDue { try reserve.lending(commit(store)) }
-            count.noteOncePerLog(counters)
+            opening.count.noteOncePerLog(counters)
             return try handleRequests(store)
         }
     }
 
-    /// Writes what is only in memory, and empties the write-ahead log, in which updates outlive their delivery. Returns
-    /// whether that was possible: not while another program reads from the log.
+    /// Writes what is only in memory, and empties the write-ahead log, which still has delivered updates. Returns
+    /// `false` if another program is reading from the log.
     func emptyLog() throws(OutboxError) -> Bool {
-        try perform { store throws(StoreError) in
+        try perform { store throws(OutboxError) in
             try writeAll()
             try ownership?.verify()
-            do throws(StoreError) { try store.emptyLog() } catch {
-                guard error.kind == .busy else { throw error }
+            do throws(OutboxError) { try store.emptyLog() } catch {
+                guard error.code == .busy else { throw error }
                 return false
             }
             return true
@@ -168,106 +163,103 @@ final class OutboxEngine {
     }
 
     func carryOut(_ request: QuarantineRequest) throws(OutboxError) -> QuarantineAnswer {
-        try perform { store throws(StoreError) in try carryOut(request, store) }
+        try perform { store throws(OutboxError) in try carryOut(request, store) }
     }
 
-    /// Closing twice is no error.
+    /// Closes the outbox. Closing twice isn't an error.
     func close() throws(OutboxError) {
         if isClosed { return }
-        try perform { _ throws(StoreError) in
+        try perform { _ throws(OutboxError) in
             try writeAll()
             try ownership?.verify()  // closing moves the log into the database, and removes it
         }
         store = nil
-        count.note(counters)
+        opening.count.note(counters)
         ownership = nil
     }
 
-    /// A transaction of the store that is this process's own.
+    /// Runs a transaction, after making sure that the store is still this process's.
     private func transaction(
-        on store: OutboxStore, _ body: () throws(StoreError) -> Void
-    ) throws(StoreError) {
+        on store: OutboxStore, _ body: () throws(OutboxError) -> Void
+    ) throws(OutboxError) {
         try ownership?.verify()
         try store.transaction(body)
     }
 
-    /// Changes rows and counters in one transaction, with every update in its row.
+    /// Changes rows and counters in one transaction, after writing the accepted updates.
     func change(
-        _ store: OutboxStore, _ body: (inout OutboxCounters) throws(StoreError) -> Void
-    ) throws(StoreError) {
-        func attempt() throws(StoreError) {
+        _ store: OutboxStore, _ body: (inout OutboxCounters) throws(OutboxError) -> Void
+    ) throws(OutboxError) {
+        func attempt() throws(OutboxError) {
             if !group.isEmpty { try commit(store) }
             var next = counters
-            try transaction(on: store) { () throws(StoreError) in try body(&next) }
+            try transaction(on: store) { () throws(OutboxError) in try body(&next) }
             counters = next
         }
         try reserve.lending(attempt())
     }
 
-    /// Runs `body` on the open store; damage found meanwhile is read twice, repaired, and `body` run once more.
-    /// Where that does not help, nothing more is tried for a while.
+    /// Runs `body` on the open store. If it finds damage twice, repairs the store and runs `body` again. If that
+    /// doesn't help, the store is left alone for `repairInterval`.
     func perform<Result>(
-        _ body: (OutboxStore) throws(StoreError) -> Result
+        _ body: (OutboxStore) throws(OutboxError) -> Result
     ) throws(OutboxError) -> Result {
-        guard !isClosed else {
-            throw OutboxError(.closed, "\(files.path): the outbox has been closed; nothing is accepted any more")
-        }
+        guard !isClosed else { throw OutboxError(.closed, path: files.path) }
         if let holdingOff, configuration.uptime() < holdingOff.end { throw holdingOff.error }
-        do throws(StoreError) {
-            do throws(StoreError) { return try retryingDamage(attempt(body)) } catch {
-                guard error.kind == .damaged, configuration.repairsDamage else { throw error }
-                try repair(reason: error.reason)
+        do throws(OutboxError) {
+            do throws(OutboxError) { return try retryingDamage(attempt(body)) } catch {
+                guard error.code == .damaged, configuration.repairsDamage else { throw error }
+                try repair(error.cause)
                 return try afterRepair(attempt(body))
             }
         } catch {
             if error.isFailedSync { opening.distrustLog() }
             if !error.leavesStoreSound { invalidateStore() }
-            let told = OutboxError(error, repairsDamage: configuration.repairsDamage)
-            if error.kind == .damagedAgain { holdingOff = (told, configuration.uptime() + Self.repairInterval) }
-            throw told
+            if error.code == .damagedAgain { holdingOff = (error, configuration.uptime() + Self.repairInterval) }
+            throw error
         }
     }
 
-    /// Runs `body` on the open store; one that turns out to be damaged is not used again.
+    /// Runs `body` on the open store. A damaged store isn't used again.
     private func attempt<Result>(
-        _ body: (OutboxStore) throws(StoreError) -> Result
-    ) throws(StoreError) -> Result {
+        _ body: (OutboxStore) throws(OutboxError) -> Result
+    ) throws(OutboxError) -> Result {
         if store == nil { try openStore() }
-        guard let store else { throw StoreError(.unusable, path: files.path, reason: "it cannot be opened") }
-        do throws(StoreError) { return try body(store) } catch {
-            if error.kind == .damaged { invalidateStore() }
+        guard let store else { throw OutboxError(.unusable, path: files.path) }
+        do throws(OutboxError) { return try body(store) } catch {
+            if error.code == .damaged { invalidateStore() }
             throw error
         }
     }
 }
 
-/// How the store is opened and repaired: opening ends with a store that works, or says why the disk does not let it.
+/// Opening and repairing. Opening ends with a working store, or throws why the disk doesn't allow it.
 extension OutboxEngine {
-    private func openStore() throws(StoreError) {
+    private func openStore() throws(OutboxError) {
         try withSystem(files.path, files.requireOwn(for: EffectiveUser.current))
         try reserve.lending(openOrCreateStore())
     }
 
-    private func openOrCreateStore() throws(StoreError) {
+    private func openOrCreateStore() throws(OutboxError) {
         try ownership?.hold()
         switch try opening.remains() {
         case .store: break
         case .rebuilt:
-            // The log, should it still be there.
+            // A log may be left.
             _ = try withSystem(files.path, files.renameDamaged(at: configuration.now()))
             try adoptRebuilt()
         case .nothing:
             try StoreBuilder.build(files, for: ownership) { _ in OutboxCounters() }
             try adoptRebuilt()
         }
-        do throws(StoreError) { try retryingDamage(openExisting()) } catch {
-            guard error.kind == .damaged, configuration.repairsDamage else { throw error }
-            try repair(reason: error.reason)
+        do throws(OutboxError) { try retryingDamage(openExisting()) } catch {
+            guard error.code == .damaged, configuration.repairsDamage else { throw error }
+            try repair(error.cause)
         }
     }
 
-    private func openExisting() throws(StoreError) {
-        // Where the process has gone on, what a commit that failed has left was not accepted, or is in memory still.
+    private func openExisting() throws(OutboxError) {
+        // If the store was open before, the rest of a failed commit wasn't accepted, or is still in memory.
         let (opened, found) = try opening.open(known: counters, completes: !hasBeenOpen)
         try forgetStored(in: opened, upTo: found.lastSequence)
         counters = found
@@ -278,9 +270,9 @@ extension OutboxEngine {
         store = opened
     }
 
-    /// Removes from memory what a failed commit has put on the disk anyway. The rows decide, because a repair may raise
-    /// the last sequence for other reasons.
-    private func forgetStored(in opened: OutboxStore, upTo last: Int64) throws(StoreError) {
+    /// Removes from memory what a failed commit did write. The rows decide, because a repair may raise the last
+    /// sequence for other reasons.
+    private func forgetStored(in opened: OutboxStore, upTo last: Int64) throws(OutboxError) {
         let before = counters.lastSequence
         let waiting = group.stored(after: before)
         guard last > before, !waiting.isEmpty || !failedAppend.updates.isEmpty else {
@@ -289,96 +281,96 @@ extension OutboxEngine {
         let rows = try opened.rows.oldest(after: before, limit: Self.newestSearchLimit).map(\.stored)
         let isStored: (StoredUpdate) -> Bool = { one in
             rows.contains { $0.update.place == one.update.place }
-                // A delivered one has no row.
+                // A delivered update has no row.
                 || one.sequence <= last && self.unwritten[one.sequence] != nil
         }
         let stored = waiting.prefix(while: isStored).count
         failedAppend.resolve(in: stored == waiting.count ? rows : [])
         group.removeFirst(stored)
-        // The others follow whatever is on the disk; last first, so that none takes the number of another.
+        // The others follow the updates on the disk. The last one comes first, so that none gets the number of another.
         for one in waiting.dropFirst(stored).reversed() where unwritten.removeValue(forKey: one.sequence) != nil {
             let sequence = last - before - Int64(stored) + one.sequence
             unwritten[sequence] = StoredUpdate(sequence: sequence, update: one.update)
         }
     }
 
-    /// Closes a store that has failed: it is checked again before it is used.
+    /// Closes a store that has failed, so that it is checked before its next use.
     func invalidateStore() {
         store?.refuseChanges()
         store = nil
     }
 
-    private func repair(reason: String) throws(StoreError) {
-        try rebuild(reason: reason)
+    private func repair(_ cause: OutboxError.Cause?) throws(OutboxError) {
+        try rebuild(cause)
         try afterRepair(reserve.lending(retryingDamage(openExisting())))
     }
 
-    /// Evaluates `work` on a store that has just been repaired: once more would not help if it is damaged again.
+    /// Evaluates `work` on a store that has just been repaired. Another repair wouldn't help if it is damaged again.
     private func afterRepair<Result>(
-        _ work: @autoclosure () throws(StoreError) -> Result
-    ) throws(StoreError) -> Result {
-        do throws(StoreError) { return try work() } catch {
-            guard error.kind == .damaged else { throw error }
-            throw StoreError(.damagedAgain, path: error.path, reason: error.reason)
+        _ work: @autoclosure () throws(OutboxError) -> Result
+    ) throws(OutboxError) -> Result {
+        do throws(OutboxError) { return try work() } catch {
+            guard error.code == .damaged else { throw error }
+            throw OutboxError(.damagedAgain, path: error.path, error.cause)
         }
     }
 
-    /// Step by step: if the disk is full then, no completed step is repeated.
-    private func rebuild(reason: String) throws(StoreError) {
+    /// Replaces the store by what can be salvaged. If the disk is full at any step, no completed step is repeated.
+    private func rebuild(_ cause: OutboxError.Cause?) throws(OutboxError) {
         invalidateStore()
         try ownership?.hold()
-        // What the store has said once, and is in memory since, is better than any ledger on the disk.
+        // The counters in memory are better than any ledger on the disk.
         let isTrusted = StoreSalvage.trusts(counters)
         let salvage = StoreSalvage(
             files: files, ownership: ownership, known: counters.lastSequence > 0 && isTrusted ? counters : nil,
             delivered: Set(unwritten.keys.filter { $0 <= counters.lastSequence }),
-            longestCommit: configuration.durability.longestCommit)
+            maximumCommit: configuration.durability.maximumCommit)
         let result = try reserve.lending(retryingDamage(salvage.build()))
         let renamedTo = try reserve.lending(withSystem(files.path, files.renameDamaged(at: configuration.now())))
         try reserve.lending(adoptRebuilt())
         try reserve.lending(withSystem(files.path, files.removeDamaged(exceptNewest: Self.keptDamaged)))
-        // Earlier sequences mean nothing any more: what was acknowledged under one is sent again.
+        // Earlier sequences are meaningless now: updates that were acknowledged under them are sent again.
         if !isTrusted {
             counters = result.counters
             unwritten = [:]
         }
         configuration.reportRecovery(
-            StoreRecovery(
-                path: files.path, reason: reason, renamedTo: renamedTo, salvaged: result.salvaged,
+            OutboxRecovery(
+                path: files.path, cause: cause, renamedTo: renamedTo, salvaged: result.salvaged,
                 lost: result.lost, foundLedger: result.foundLedger, repeated: result.repeated))
     }
 
-    private func adoptRebuilt() throws(StoreError) {
+    private func adoptRebuilt() throws(OutboxError) {
         try withSystem(files.path, files.adoptRebuilt())
         ownership?.adoptRebuilt()
     }
 }
 
-/// What reaches the disk, and when.
+/// Writing to the disk.
 extension OutboxEngine {
-    /// Whether what is only in memory is to be written now.
+    /// Whether the updates and acknowledgements in memory must be written now.
     private var isCommitDue: Bool {
         isUnwrittenFull
             || group.isDue(
                 configuration.durability, at: configuration.uptime(), nextMaintenanceAfter: Self.maintenanceInterval)
     }
 
-    /// Whether so many acknowledgements wait for space that another batch could only be sent to be forgotten.
+    /// Whether too many acknowledgements wait for space: the next ones would have to be forgotten.
     private var isUnwrittenFull: Bool { unwritten.count >= Self.unwrittenLimit }
 
-    /// What is only in memory.
-    private func writeAll() throws(StoreError) {
+    /// Writes what is only in memory.
+    private func writeAll() throws(OutboxError) {
         guard let store, !unwritten.isEmpty || !group.isEmpty else { return }
         try reserve.lending(commit(store))
         try store.compactIfNearlyEmpty()
     }
 
-    /// Writes what is accepted and acknowledged, and evicts what there is no room for, in one transaction.
+    /// Writes the accepted and acknowledged updates, and evicts updates for which there is no room, in one transaction.
     ///
-    /// What was delivered before it was ever written costs no row.
-    private func commit(_ store: OutboxStore) throws(StoreError) {
+    /// An update that was delivered before it was written gets no row.
+    private func commit(_ store: OutboxStore) throws(OutboxError) {
         var next = counters
-        try transaction(on: store) { () throws(StoreError) in
+        try transaction(on: store) { () throws(OutboxError) in
             var isLedgerChanged = try deliver(unwritten.values, in: store, &next)
             if !group.isEmpty, try eviction.makeRoom(store, &next) { isLedgerChanged = true }
             for one in group.elements {
@@ -399,12 +391,12 @@ extension OutboxEngine {
         group = GroupCommit()
     }
 
-    /// Whether any row was still there.
+    /// Removes the rows of delivered updates. Returns whether there was any.
     private func deliver(
         _ updates: some Collection<StoredUpdate>, in store: OutboxStore, _ next: inout OutboxCounters
-    ) throws(StoreError) -> Bool {
+    ) throws(OutboxError) -> Bool {
         var isAny = false
-        // In one order always, so that the same work writes the same pages.
+        // Sorted, so that the same work always writes the same pages.
         for stored in updates.sorted(by: { $0.sequence < $1.sequence }) where try store.remove(stored.sequence) {
             next.deliver(stored)
             isAny = true
@@ -413,11 +405,11 @@ extension OutboxEngine {
     }
 }
 
-/// What there is to send, and the ledger.
+/// Reading: the next upload, and the ledger.
 extension OutboxEngine {
-    /// - Throws: `full`, too, while more acknowledgements wait for space than memory is to hold.
+    /// - Throws: `full` as well while too many acknowledgements wait for space.
     func nextBatch(maximumPastLocations: Int, withBacklog: Bool = true) throws(OutboxError) -> UploadBatch? {
-        try perform { store throws(StoreError) in
+        try perform { store throws(OutboxError) in
             if isUnwrittenFull { try reserve.lending(commit(store)) }
             let limit = max(0, maximumPastLocations)
             let onDisk = try oldest(limit + unwritten.count + 1, store)
@@ -437,13 +429,13 @@ extension OutboxEngine {
         }
     }
 
-    func newest() throws(OutboxError) -> StoredUpdate? { try perform { _ throws(StoreError) in current.newest } }
+    func newest() throws(OutboxError) -> StoredUpdate? { try perform { _ throws(OutboxError) in current.newest } }
 
     func ledger() throws(OutboxError) -> Ledger { try summary().ledger }
 
-    /// The counters as they stand, with what is not written yet.
+    /// The counters, with what is not written yet.
     func summary() throws(OutboxError) -> StoreSummary {
-        try perform { _ throws(StoreError) in
+        try perform { _ throws(OutboxError) in
             var summary = StoreSummary(current)
             summary.ledger.pending -= Int64(unwritten.count)
             summary.ledger.delivered += Int64(unwritten.count)
@@ -451,33 +443,33 @@ extension OutboxEngine {
         }
     }
 
-    /// What the store takes on the disk, and since when something waits in it.
+    /// The store's size on the disk, and the age of its backlog.
     func extent() throws(OutboxError) -> StoreExtent {
-        let first = try perform { store throws(StoreError) in
+        let first = try perform { store throws(OutboxError) in
             try store.rows.oldest(limit: unwritten.count + 1).map(\.stored).first { unwritten[$0.sequence] == nil }
                 ?? group.stored(after: counters.lastSequence).first { unwritten[$0.sequence] == nil }
         }
-        // A figure that the disk does not tell is absent; what keeps the store from working is told by its work.
+        // A figure that the disk doesn't give is left out; errors are reported by the calls that need the disk.
         let names = [files.path, files.log, files.index, files.path + "-journal", files.reserve]
         let bytes = names.reduce(into: Int64(0)) { $0 += (try? files.disk.fileSize(at: $1)) ?? 0 }
         return StoreExtent(
-            bytes: bytes, usedBytes: try perform { store throws(StoreError) in try store.bytesInUse() },
+            bytes: bytes, usedBytes: try perform { store throws(OutboxError) in try store.bytesInUse() },
             maximumBytes: configuration.maximumBytes,
             freeDiskBytes: FileSystem.freeBytes(at: FileSystem.parent(of: files.path)),
             oldestPending: first?.update.timeOfFix)
     }
 
-    /// The oldest rows; there are as many as the ledger says, or a backlog would never end, or never begin.
-    private func oldest(_ limit: Int, _ store: OutboxStore) throws(StoreError) -> [StoredUpdate] {
+    /// The oldest rows, after checking their number against the ledger: otherwise a backlog might never end or begin.
+    private func oldest(_ limit: Int, _ store: OutboxStore) throws(OutboxError) -> [StoredUpdate] {
         let rows = try store.rows.oldest(limit: limit).map(\.stored)
         guard rows.count < limit ? rows.count == counters.pending : rows.count <= counters.pending else {
-            throw StoreError(.damaged, path: files.path, reason: "its ledger does not match its rows")
+            throw OutboxError(.damaged, path: files.path, .ledgerMismatch)
         }
         return rows
     }
 
-    /// Those that were accepted with `update`, while no other was since, and wait.
-    private func shapePoints(of update: StoredUpdate, _ store: OutboxStore) throws(StoreError) -> [StoredUpdate] {
+    /// The pending shape points that were accepted with `update`, if no other update was accepted later.
+    private func shapePoints(of update: StoredUpdate, _ store: OutboxStore) throws(OutboxError) -> [StoredUpdate] {
         guard let range = appended.last, range.count > 1, range.upperBound == update.sequence else { return [] }
         let onDisk = try store.rows.oldest(after: range.lowerBound - 1, limit: range.count).map(\.stored)
         return (onDisk + group.stored(after: counters.lastSequence)).filter { stored in
@@ -485,12 +477,12 @@ extension OutboxEngine {
         }
     }
 
-    /// Whether an update waits, or has been acknowledged and is not written yet.
-    private func isPending(_ sequence: Int64, _ store: OutboxStore) throws(StoreError) -> Bool {
+    /// Whether an update is pending, or its acknowledgement isn't written yet.
+    private func isPending(_ sequence: Int64, _ store: OutboxStore) throws(OutboxError) -> Bool {
         sequence > counters.lastSequence
             ? sequence <= counters.lastSequence + Int64(group.count) : try store.rows.isPending(sequence)
     }
 
-    /// The counters with what waits for its commit.
+    /// The counters with the updates that wait for their commit.
     var current: OutboxCounters { group.added(to: counters) }
 }

@@ -4,16 +4,15 @@ package import ReportedText
 package import Reporting
 package import TimeAndChance
 
-/// The outbox on disk: SQLite on a thread of its own, one process at a time.
+/// The outbox on disk: SQLite on a dedicated thread, used by one process at a time.
 ///
-/// An update counts when SQLite has put its commit on the disk, or with economic durability when it waits for the
-/// commit of a stated window. Acknowledgements of live updates and their shape points are written by the commit of the
-/// next append, so that one commit a live update is all; a crash in between repeats one delivery.
-/// `docs/architecture.md` has the whole; `StoreSchema` the form of the file.
+/// An update is accepted when SQLite has its commit on the disk; with `OutboxDurability.economy`, when it waits for the
+/// commit of its window. The acknowledgement of a live update and its shape points is written by the commit of the next
+/// append, so that each live update costs one commit. A crash in between repeats one delivery.
 package actor SQLiteOutbox: Outbox {
     private enum State {
         case open(OutboxEngine)
-        /// It could not be opened yet, and was last tried then, on the clock of `OutboxConfiguration.uptime`.
+        /// Opening has failed; it was last tried at this time of `OutboxConfiguration.uptime`.
         case failed(OutboxError, triedAt: Duration)
         case closed
     }
@@ -22,18 +21,16 @@ package actor SQLiteOutbox: Outbox {
     private let configuration: OutboxConfiguration
     private var state = State.closed
 
-    /// An outbox that cannot be opened is tried again at the first call after this time; one that is damaged again
-    /// after its repair, after the engine's interval.
+    /// The time after which the next call tries again to open an outbox. If the outbox was damaged again after a
+    /// repair, it is `OutboxEngine.repairInterval`.
     private static let retryInterval = Duration.seconds(2)
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    /// Opens the outbox, creates it with its folder when there is none, replaces it when it is damaged (which
-    /// `configuration.reportRecovery` reports).
+    /// Opens the outbox. Creates it with its directory if it doesn't exist, and replaces it if it is damaged, which
+    /// `configuration.reportRecovery` reports.
     ///
-    /// Its calls block, so that `executor` needs a thread of its own.
-    ///
-    /// - Throws: `locked`, `full`, `newerSchema`, or `unusable`.
+    /// Its calls block: `executor` needs a dedicated thread.
     package static func open(
         _ configuration: OutboxConfiguration, on executor: any SerialExecutor = ThreadExecutor(named: "outbox")
     ) async throws(OutboxError) -> SQLiteOutbox {
@@ -42,7 +39,7 @@ package actor SQLiteOutbox: Outbox {
         return outbox
     }
 
-    /// An outbox that is closed until `open` is called.
+    /// Creates an outbox that is closed until `open` is called.
     package init(
         _ configuration: OutboxConfiguration, on executor: any SerialExecutor = ThreadExecutor(named: "outbox")
     ) {
@@ -50,8 +47,8 @@ package actor SQLiteOutbox: Outbox {
         self.executor = executor
     }
 
-    /// Opens the outbox, as the static function does. When that fails (the disk is full, read-only or failing), the
-    /// other calls throw the reason, and open it as soon as they can.
+    /// Opens the outbox, as the static function does. If that fails, because the disk is full, read-only or failing,
+    /// later calls throw the reason, and open the outbox as soon as they can.
     package func open() throws(OutboxError) {
         do throws(OutboxError) {
             let engine = try OutboxEngine(configuration)
@@ -68,7 +65,7 @@ package actor SQLiteOutbox: Outbox {
     ) async throws(OutboxError) -> AppendedUpdate {
         let engine = try opened()
         let stored = try engine.append(update, with: shapePoints, overrulingEarlier: overrulingEarlier)
-        // The update is accepted, whatever reading says; the caller meets that again when it asks.
+        // The update is accepted even if reading fails: the caller gets that error when it reads again.
         return AppendedUpdate(stored, next: next.flatMap { try? engine.next($0, after: stored, with: shapePoints) })
     }
 
@@ -92,24 +89,25 @@ package actor SQLiteOutbox: Outbox {
     /// The ledger with reasons and times.
     package func summary() async throws(OutboxError) -> StoreSummary { try opened().summary() }
 
-    /// What it takes on the disk, and since when something waits in it.
+    /// The outbox's size on the disk, and the age of its backlog.
     package func extent() async throws(OutboxError) -> StoreExtent { try opened().extent() }
 
     package static var maintenanceInterval: Duration { OutboxEngine.maintenanceInterval }
 
-    /// Writes what has waited long enough, carries out what tools have asked for; whether anything is pending again.
+    /// Does the periodic work: writes what is due, and carries out the requests of tools. Returns whether any update is
+    /// pending again.
     package func maintain() async throws(OutboxError) -> Bool { try opened().maintain() }
 
-    /// Empties the write-ahead log, in which updates outlive their delivery. Returns whether that was possible: not
-    /// while another program reads from the log.
+    /// Empties the write-ahead log, which still has delivered updates. Returns `false` if another program is reading
+    /// from the log.
     package func emptyLog() async throws(OutboxError) -> Bool { try opened().emptyLog() }
 
-    /// Does with quarantined updates what an operator wants.
+    /// Requeues or discards quarantined updates.
     package func carryOut(_ request: QuarantineRequest) async throws(OutboxError) -> QuarantineAnswer {
         try opened().carryOut(request)
     }
 
-    /// Releases the lock as well; closing twice is no error, every other call afterwards is.
+    /// Closes the outbox and releases its lock. Closing twice isn't an error; any other call after closing is.
     package func close() async throws(OutboxError) {
         if case .open(let engine) = state { try engine.close() }
         state = .closed
@@ -117,27 +115,25 @@ package actor SQLiteOutbox: Outbox {
 
     private func opened() throws(OutboxError) -> OutboxEngine {
         if case .failed(let error, let triedAt) = state {
-            let interval = error.code == .damaged ? OutboxEngine.repairInterval : Self.retryInterval
+            let interval = error.code == .damagedAgain ? OutboxEngine.repairInterval : Self.retryInterval
             guard configuration.uptime() - triedAt >= interval else { throw error }
             try open()
         }
-        guard case .open(let engine) = state else {
-            throw OutboxError(.closed, "the outbox has been closed; nothing is accepted any more")
-        }
+        guard case .open(let engine) = state else { throw OutboxError(.closed, path: configuration.path) }
         return engine
     }
 }
 
-/// What an outbox takes on the disk, and since when something waits in it.
+/// The size of an outbox on the disk, and the age of its backlog.
 package struct StoreExtent: Sendable, Hashable {
-    /// The database, its log and the reserve.
+    /// The bytes of the database, its log and the reserve.
     package let bytes: Int64
-    /// The part of the database in use, which `maximumBytes` limits.
+    /// The bytes of the database that are in use, which `maximumBytes` limits.
     package let usedBytes: Int64
     package let maximumBytes: Int64
-    /// What this user may still write there; `nil` where the file system does not say.
+    /// The bytes that this user may still write there; `nil` if the file system doesn't say.
     package let freeDiskBytes: Int64?
-    /// The time of fix of the pending update that was accepted first; `nil` while none is pending.
+    /// The time of fix of the pending update that was accepted first; `nil` if none is pending.
     package let oldestPending: UTCTime?
 
     package init(
@@ -151,33 +147,33 @@ package struct StoreExtent: Sendable, Hashable {
     }
 }
 
-/// What an outbox is set up to do.
+/// The settings of an outbox.
 package struct OutboxConfiguration: Sendable {
-    /// The database; other files lie beside it under names that begin with this one.
+    /// The path of the database. The names of the other files begin with it.
     package var path: String
-    /// Bytes of the database in use above which pending updates give way; at least 64 KiB.
+    /// The number of bytes in use above which pending updates are evicted; at least 64 KiB.
     package var maximumBytes: Int64
-    /// Pending updates so much older than the newest, by their times of fix, are evicted; `nil`: none is too old.
+    /// The age, before the newest time of fix, at which pending updates are evicted; `nil` for no limit.
     package var maximumAge: Duration?
     package var durability = OutboxDurability.full
-    /// Whether a damaged outbox is replaced. A tool leaves that to the service, whose files these are.
+    /// Whether a damaged outbox is replaced. Tools leave that to the service, which owns the files.
     package var repairsDamage = true
-    /// Time since any moment, for the window of `durability`.
+    /// The time since a fixed moment, for the window of `durability`.
     package var uptime: @Sendable () -> Duration = { MonotonicTime.now }
-    /// Names damaged files that are renamed.
+    /// The time in the names of damaged files.
     package var now: @Sendable () -> UTCTime = { .system }
-    /// Called on the outbox's thread when a damaged outbox has been replaced, at opening or later.
-    package var reportRecovery: @Sendable (StoreRecovery) -> Void = { _ in }
-    /// Called on the outbox's thread, once, with what an operator should know although updates are stored.
-    package var reportWarning: @Sendable (OutboxWarning, String) -> Void = { _, _ in }
-    /// Called on the outbox's thread when that is over.
-    package var reportWarningEnd: @Sendable (OutboxWarning, String) -> Void = { _, _ in }
-    /// Asked on the outbox's thread at each opening, with what is in it; what it throws keeps the outbox closed.
+    /// Called on the outbox's thread after a damaged outbox was replaced.
+    package var reportRecovery: @Sendable (OutboxRecovery) -> Void = { _ in }
+    /// Called on the outbox's thread once at the beginning of each warning.
+    package var reportWarning: @Sendable (OutboxWarning) -> Void = { _ in }
+    /// Called on the outbox's thread at the end of a warning. Only the warning's case matters.
+    package var reportWarningEnd: @Sendable (OutboxWarning) -> Void = { _ in }
+    /// Called on the outbox's thread at each opening. If it throws, the outbox stays closed.
     package var admit: @Sendable (Ledger) throws(OutboxError) -> Void = { _ in }
-    /// Where all of it lies.
+    /// The disk with all files.
     package var disk: any StoreDisk = SystemDisk()
 
-    /// What follows the name of the database in those of the files beside it.
+    /// The suffixes that the names of the outbox's files add to the database's name.
     package static let companions = [
         "", "-wal", "-shm", "-journal", ".lock", ".reserve", ".count", ".rebuilt", ".rebuilt-wal", ".rebuilt-shm",
     ]
@@ -187,20 +183,21 @@ package struct OutboxConfiguration: Sendable {
         self.maximumBytes = max(maximumBytes, 64 * 1024)
     }
 
-    /// Makes sure that `user` can own the outbox, as far as can be seen from its folder, and that nothing else lies in
-    /// its place; touches nothing.
+    /// Makes sure, as far as its directory shows, that `user` can own the outbox, and that there is no unrelated file
+    /// at its path. Changes nothing.
     package func requireOwnFiles(for user: UInt32) throws(SystemError) {
         let files = try StoreFiles(at: path, on: disk, for: user)
         try files.requireOwn(for: user)
         try files.requireOutbox()
     }
 
-    /// The process that has the outbox at `path`, as far as this user is shown it. May block.
+    /// The process that owns the outbox at `path`, if this user can see it. May block.
     package static func owner(ofOutboxAt path: String) -> HoldingProcess? {
         FileLock.holder(at: lock(besideOutbox: path))
     }
 
-    /// What keeps this user from seeing who has the outbox at `path`: a folder or the lock that is closed to him.
+    /// The directory or lock that keeps this user from seeing which process owns the outbox at `path`; `nil` if he can
+    /// see it.
     package static func veil(overOwnerOfOutboxAt path: String) -> String? {
         let lock = lock(besideOutbox: path)
         do throws(SystemError) {

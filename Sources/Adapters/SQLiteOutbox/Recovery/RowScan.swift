@@ -1,29 +1,30 @@
 import Glibc
 import LinuxPlatform
+import Reporting
 
-/// Finds rows in a file by their form and checksum alone: no header, no tree, no page has to be right.
+/// The search for rows in a file by their form and checksum alone: header, tree and pages may be damaged.
 ///
-/// A row is in one piece within a page, in a database as in a write-ahead log, and begins with the size of its
-/// payload, its sequence and a header with the type of each value (sqlite.org/fileformat2.html §1.6, §2.1). Every byte
-/// of the file is tried as such a beginning; the checksum decides.
+/// A row is contiguous in a page of a database or a write-ahead log. It begins with the size of its payload, its
+/// sequence and a header with the type of each value (sqlite.org/fileformat2.html §1.6, §2.1). Every byte of the file
+/// is tried as the beginning of a row; the checksum decides.
 enum RowScan {
-    /// Longer than any row with what precedes it.
-    private static let longestRow = 1100
+    /// A number of bytes above that of any row with its beginning.
+    private static let maximumRowBytes = 1100
     private static let chunkCount = 64 * 1024
-    /// What is passed over where a sector is bad: a page of memory, which is what the kernel reads at once.
+    /// The number of bytes that are skipped for a bad sector: a page of memory, which the kernel reads at once.
     private static let blockCount = 4096
-    /// Bad blocks after which reading a file stops: each may cost a failing disk seconds.
+    /// The number of bad blocks after which reading a file stops: each may cost a failing disk seconds.
     private static let unreadableLimit = 16
-    /// The values of a row: the sequence, which is stored as NULL, the columns and the checksum.
+    /// The number of values in a row: the sequence, which is stored as NULL, the columns and the checksum.
     private static let valueCount = StoredRow.Column.allCases.count + 2
 
-    /// Calls `visit` for each row in the file at `path`, in the order of the file; a missing file has none.
+    /// Calls `visit` for each row in the file at `path`, in the order of the file; a missing file has no rows.
     ///
-    /// A bad sector is passed over; after many of them the rest of the file is skipped, as is all beyond `limit`.
-    /// Holes are not read: whatever length a file has, it costs no more than the bytes that it was given.
+    /// Skips bad sectors; after many of them, the rest of the file; and everything beyond `limit`. Holes aren't read:
+    /// the cost depends on the bytes that were written, not on the file's length.
     static func scan(
-        path: String, on disk: any StoreDisk, upTo limit: Int64 = .max, _ visit: (StoredRow) throws(StoreError) -> Void
-    ) throws(StoreError) {
+        path: String, on disk: any StoreDisk, upTo limit: Int64 = .max, _ visit: (StoredRow) throws(OutboxError) -> Void
+    ) throws(OutboxError) {
         let size = min(limit, try withSystem(path, disk.fileSize(at: path)))
         var window: [UInt8] = []
         var offset: Int64 = 0
@@ -32,32 +33,32 @@ enum RowScan {
             let written = try withSystem(path, disk.nextWritten(from: offset, of: path))
             let next = min(size, written ?? size)
             if next > offset {
-                // A row may end in zeros; none is longer than these.
-                window += repeatElement(0, count: Int(min(next - offset, Int64(longestRow))))
+                // A row may end in zeros; these are enough for any row.
+                window += repeatElement(0, count: Int(min(next - offset, Int64(maximumRowBytes))))
                 offset = next
             } else {
                 window += try chunk(of: path, at: offset, on: disk, &unreadable)
                 offset += Int64(chunkCount)
             }
-            // Rows that begin in the tail may be cut off: they are tried again with what follows.
-            let end = offset >= size ? window.count : max(0, window.count - longestRow)
+            // Rows that begin in the tail may be cut off: they are tried again with the next bytes.
+            let end = offset >= size ? window.count : max(0, window.count - maximumRowBytes)
             try scan(window, until: end, visit)
             window.removeFirst(end)
             if unreadable > unreadableLimit { return }
         }
     }
 
-    /// The next bytes of the file, zeros for what a bad sector holds.
+    /// The next bytes of the file, with zeros for bad sectors.
     private static func chunk(
         of path: String, at offset: Int64, on disk: any StoreDisk, _ unreadable: inout Int
-    ) throws(StoreError) -> [UInt8] {
+    ) throws(OutboxError) -> [UInt8] {
         do throws(SystemError) { return try disk.read(chunkCount, at: offset, of: path) } catch {
-            guard error.number == EIO else { throw StoreError(error, path: path) }
+            guard error.number == EIO else { throw OutboxError(error, path: path) }
         }
         var bytes: [UInt8] = []
         for block in stride(from: offset, to: offset + Int64(chunkCount), by: Int64.Stride(blockCount)) {
             do throws(SystemError) { bytes += try disk.read(blockCount, at: block, of: path) } catch {
-                guard error.number == EIO else { throw StoreError(error, path: path) }
+                guard error.number == EIO else { throw OutboxError(error, path: path) }
                 bytes += repeatElement(0, count: blockCount)
                 unreadable += 1
                 if unreadable > unreadableLimit { return bytes }
@@ -67,8 +68,8 @@ enum RowScan {
     }
 
     private static func scan(
-        _ bytes: [UInt8], until end: Int, _ visit: (StoredRow) throws(StoreError) -> Void
-    ) throws(StoreError) {
+        _ bytes: [UInt8], until end: Int, _ visit: (StoredRow) throws(OutboxError) -> Void
+    ) throws(OutboxError) {
         var position = nextPossible(in: bytes, from: 0, until: end)
         while position < end {
             if let found = row(in: bytes, at: position) {
@@ -81,9 +82,9 @@ enum RowScan {
         }
     }
 
-    /// The next place where a row may begin, or `end`: most are ruled out quickly, since a payload has fewer than 1024
-    /// bytes, and the header's size and the NULL of the sequence follow the sequence. On raw memory, because a store
-    /// has many bytes.
+    /// The next position at which a row may begin, or `end`. Most positions are ruled out quickly: a payload has fewer
+    /// than 1024 bytes, and the header's size and the NULL of the sequence follow the sequence. Works on raw memory,
+    /// because a store has many bytes.
     private static func nextPossible(in bytes: [UInt8], from start: Int, until end: Int) -> Int {
         unsafe bytes.withUnsafeBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return end }
@@ -106,10 +107,11 @@ enum RowScan {
         }
     }
 
-    /// The row that begins at `position`, and where it ends; `nil` if there is none.
+    /// The row that begins at `position`, with its end; `nil` if no row begins there.
     private static func row(in bytes: [UInt8], at position: Int) -> (row: StoredRow, end: Int)? {
         var next = position
-        guard let payload = varint(in: bytes, &next), payload <= longestRow, let sequence = varint(in: bytes, &next),
+        guard let payload = varint(in: bytes, &next), payload <= maximumRowBytes,
+            let sequence = varint(in: bytes, &next),
             sequence >= 0
         else { return nil }
         let end = next + Int(payload)
@@ -138,7 +140,7 @@ enum RowScan {
         guard size <= end - position else { return nil }
         let content = bytes[position..<position + size]
         position += size
-        // Big-endian, the first byte with the sign.
+        // Integers are big-endian, with the sign in the first byte.
         func number() -> Int64 {
             content.dropFirst().reduce(Int64(Int8(bitPattern: content.first ?? 0))) { $0 << 8 | Int64($1) }
         }
@@ -150,7 +152,7 @@ enum RowScan {
         }
     }
 
-    /// SQLite's integer: seven bits a byte, highest first; a ninth byte holds eight.
+    /// Reads SQLite's integer of variable length: seven bits per byte, highest first; a ninth byte has eight.
     private static func varint(in bytes: [UInt8], _ position: inout Int) -> Int64? {
         var value: UInt64 = 0
         for index in 0..<9 {

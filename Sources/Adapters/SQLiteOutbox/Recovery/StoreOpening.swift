@@ -1,42 +1,42 @@
 import LinuxPlatform
-import ReportedText
 import Reporting
 
-/// Opens the store for its owner, and checks it before anything is written.
+/// Opening a store for its owner, and checking it before anything is written.
 final class StoreOpening {
     private let files: StoreFiles
     private let configuration: OutboxConfiguration
-    private let count: StoreCount
+    let count: StoreCount
     private var hasReportedLongLog = false
-    private var hasReportedPinnedLog = false
     private var hasReportedRemovedLog = false
-    /// The log that the open store writes to.
+    /// The log of the open store.
     private var log: FileStatus.Identity?
     /// Whether a sync of the log has failed.
     private var isLogDistrusted = false
 
-    /// A store up to this size is checked whole at opening, in a few milliseconds; of a larger one the places
-    /// are checked that every use depends on, and the rest as it is read.
+    /// The size in bytes up to which a store is checked completely at opening, in a few milliseconds. In a larger store
+    /// only the rows on which every use depends are checked, the rest when it is read.
     private static let wholeCheckBytes: Int64 = 1024 * 1024
-    /// Rows whose span is at most this are counted at opening; with more the ledger's count is carried on.
+    /// The maximum span of sequences whose rows are counted at opening; beyond it the ledger's count is used.
     private static let countedSpan: Int64 = 20_000
-    /// Rows at each end whose checksums are verified.
+    /// The number of rows at each end whose checksums are verified.
     private static let probedRows = 64
 
-    init(_ files: StoreFiles, _ configuration: OutboxConfiguration, _ count: StoreCount) {
+    init(_ files: StoreFiles, _ configuration: OutboxConfiguration) {
         self.files = files
         self.configuration = configuration
-        self.count = count
+        count = StoreCount(files)
     }
 
-    /// Opens a store that exists, and puts what its log holds into the database. `known` is what the owner has in
-    /// memory; with `completes`, what a power cut has left of the last commit is accepted after all.
+    /// Opens an existing store, and moves its log into the database.
     ///
-    /// - Throws: `damaged` when the store is not what was written, as far as can be told in a short time.
+    /// `known` are the counters in the owner's memory. With `completes`, the updates are accepted that a power cut has
+    /// left of the last commit.
+    ///
+    /// - Throws: `damaged` if quick checks show that the store isn't what was written.
     func open(
         known: OutboxCounters, completes: Bool
-    ) throws(StoreError) -> (store: OutboxStore, counters: OutboxCounters) {
-        let found = try examine(known)
+    ) throws(OutboxError) -> (store: OutboxStore, counters: OutboxCounters) {
+        let found = try inspect(known)
         var counters = found.counters
         let store: OutboxStore
         if let examined = found.store {
@@ -46,12 +46,12 @@ final class StoreOpening {
         } else {
             store = try OutboxStore(files)
             guard try load(store) == counters else {
-                throw StoreError(.damaged, path: files.path, reason: "it is read differently each time")
+                throw OutboxError(.damaged, path: files.path, .unsteady)
             }
             store.acceptChanges()
             try emptyLog(of: store)
         }
-        // The log may be new. SQLite synchronizes the folder with its first sync, and does not mind when that fails.
+        // The log may be new. SQLite synchronizes the directory with its first sync, but ignores a failure.
         try withSystem(files.path, files.synchronizeFolder())
         if completes {
             try complete(found.cutOff, in: store, &counters)
@@ -61,126 +61,96 @@ final class StoreOpening {
         return (store, counters)
     }
 
-    /// What the files of a store say, and whether they are sound.
-    private struct Examined {
+    /// The state of a store that was found sound.
+    private struct Inspection {
         let counters: OutboxCounters
-        /// Rows of a commit that the power cut off.
+        /// The rows of a commit that a power cut interrupted.
         let cutOff: [UpdateRecord]
-        /// The store that was looked at; `nil` when there was a log, which was read beside SQLite.
+        /// The inspected store; `nil` if it had a log, which was read without SQLite.
         let store: OutboxStore?
     }
 
-    /// Looks at the store. With a log this is done through a connection of its own, which goes before the one that
-    /// stays is opened: whoever reads the file beside SQLite takes all locks of the process from it when it is closed
-    /// (POSIX), and the log can be removed by the next program that opens the store.
-    private func examine(_ known: OutboxCounters) throws(StoreError) -> Examined {
+    /// Inspects the store. If it has a log, the connection isn't kept: reading the files without SQLite releases all
+    /// SQLite's locks of this process at the next close (POSIX), and then the next program that opens the store may
+    /// remove the log.
+    private func inspect(_ known: OutboxCounters) throws(OutboxError) -> Inspection {
         let header = try StoreHeader(files, at: files.path)
         let store = try OutboxStore(files)
         let logBytes = try withSystem(files.path, files.disk.fileSize(at: files.log))
         let pagesInFile = header.fileBytes / StoreFormat.pageSize
         let pagesMissing = try store.pages() - pagesInFile
         if header.fileBytes <= Self.wholeCheckBytes || pagesMissing > logBytes / StoreFormat.pageSize {
-            try store.check()
+            try store.connection.checkStructure()
         }
         let counters = try load(store)
         guard !counters.isOlder(than: known) else {
-            throw StoreError(
+            throw OutboxError(
                 .damaged, path: files.path,
-                reason: "it is an earlier copy: update \(counters.lastSequence), after update \(known.lastSequence)")
+                .earlierCopy(accepted: counters.lastSequence, known: known.lastSequence))
         }
-        if logBytes > StoreFormat.longestLog { reportLongLog(logBytes) }
         var places = logBytes > 0 ? [files.log] : []
-        // The log may be of an earlier time than the database, and lie over what came later.
+        // An old log may hide later rows of the database.
         if logBytes > 0, header.fileBytes <= Self.wholeCheckBytes { places.append(files.path) }
         let cutOff = try commitCutOff(after: counters, in: places)
-        return Examined(counters: counters, cutOff: cutOff, store: logBytes > 0 ? nil : store)
+        return Inspection(counters: counters, cutOff: cutOff, store: logBytes > 0 ? nil : store)
     }
 
-    /// Reports a store that is older than it was, once: the note is written again.
+    /// Reports a store that is older than it was, once, because the note is then written again.
     private func reportOlder(_ counters: OutboxCounters) {
         guard let noted = count.counters, counters.isOlder(than: noted) else { return }
-        let accepted = counters.lastSequence
-        let loss =
-            accepted < noted.lastSequence
-            ? "it knows of \(accepted.counted("accepted update")) and had \(noted.lastSequence). Those in between are lost "
-                + "or uncounted, their numbers are given again, and some of those delivered are sent again"
-            : "it has all of its \(accepted.counted("accepted update")), and some of those delivered are sent again"
         configuration.reportWarning(
-            .olderStore,
-            "\(files.path) is older than it was: its log was removed, or an old copy was restored; \(loss). Never remove "
-                + "or replace a file of the outbox alone")
+            .olderStore(path: files.path, accepted: counters.lastSequence, previously: noted.lastSequence))
         count.note(counters)
     }
 
-    /// Reports a log that another program keeps from starting over, and so from being bounded.
+    /// Reports a log that another program keeps from starting over, so that it grows.
     func watchLog() {
         let bytes = (try? files.disk.fileSize(at: files.log)) ?? 0
-        let isPinned = bytes > min(StoreFormat.longestLog, max(configuration.maximumBytes, 16 << 20))
-        if isPinned, !hasReportedPinnedLog {
-            configuration.reportWarning(
-                .pinnedLog,
-                "\(files.log) has grown to \(bytes >> 20) MiB: another program has been reading the outbox for long; "
-                    + "end that program (fuser -v \(files.path) names it)")
-        } else if !isPinned, hasReportedPinnedLog {
-            configuration.reportWarningEnd(.pinnedLog, "\(files.log) is short again")
-        }
-        hasReportedPinnedLog = isPinned
+        let warning = OutboxWarning.longLog(path: files.log, bytes: bytes)
+        let isLong = bytes > min(StoreFormat.maximumLogBytes, max(configuration.maximumBytes, 16 << 20))
+        if isLong, !hasReportedLongLog { configuration.reportWarning(warning) }
+        if !isLong, hasReportedLongLog { configuration.reportWarningEnd(warning) }
+        hasReportedLongLog = isLong
     }
 
-    /// Whether the log of the open store is no longer at its path: a kill would lose what SQLite has written to it.
+    /// Whether the log of the open store is no longer at its path: a kill would lose its content.
     func isLogRemoved() -> Bool {
         guard let log else { return false }
         do throws(SystemError) { return try files.disk.entry(at: files.log)?.identity != log } catch { return false }
     }
 
-    /// Puts the content of the removed log into the database. Returns whether that is complete and `store` can be
-    /// closed; if not, only the open store has it.
+    /// Moves the content of the removed log into the database. Returns whether that succeeded, so that `store` can be
+    /// closed; until then only the open store has the content.
     func moveRemovedLog(of store: OutboxStore) -> Bool {
-        if !hasReportedRemovedLog {
-            configuration.reportWarning(
-                .removedLog,
-                "\(files.log) was removed or replaced while the outbox was in use: a crash now loses what is not in the "
-                    + "database yet; never remove a file of the outbox alone")
-        }
+        let warning = OutboxWarning.removedLog(path: files.log)
+        if !hasReportedRemovedLog { configuration.reportWarning(warning) }
         hasReportedRemovedLog = true
-        do throws(StoreError) { try store.emptyLog() } catch { return false }
-        configuration.reportWarningEnd(
-            .removedLog, "\(files.log) is made again: all that the removed one held is in the database")
+        do throws(OutboxError) { try store.emptyLog() } catch { return false }
+        configuration.reportWarningEnd(warning)
         hasReportedRemovedLog = false
         return true
     }
 
-    /// Notes that a sync of the log may have failed: nothing is added to it until it has been emptied.
+    /// Notes that a sync of the log has failed: nothing is added to it until it has been emptied.
     func distrustLog() { isLogDistrusted = true }
 
-    /// Once: the next opening finds it emptied, unless a program that reads it keeps it as it is.
-    private func reportLongLog(_ bytes: Int64) {
-        if !hasReportedLongLog {
-            configuration.reportWarning(
-                .longLog,
-                "\(files.log) has \(bytes) bytes, far more than the outbox writes; what lies beyond the first "
-                    + "\(StoreFormat.longestLog >> 20) MiB is not searched for updates")
-        }
-        hasReportedLongLog = true
-    }
-
-    /// Puts what a log holds into the database before anything is added to it.
+    /// Moves the log into the database before anything is added to it.
     ///
-    /// The log may be one whose sync has failed, now or before a restart: then it is read from memory, is not on the
-    /// disk, and no sync will bring it there. Written to another place it is.
-    private func emptyLog(of store: OutboxStore) throws(StoreError) {
-        do throws(StoreError) { try store.emptyLog() } catch {
-            // There is no room to move it, or another program reads it: it stays where it is.
+    /// A sync of the log may have failed, now or before a restart. Then the kernel has its content in memory only, and
+    /// no later sync writes it; writing it to the database does.
+    private func emptyLog(of store: OutboxStore) throws(OutboxError) {
+        do throws(OutboxError) { try store.emptyLog() } catch {
+            // Without space, or while another program reads it, the log stays.
             guard !isLogDistrusted, error.leavesStoreSound else { throw error }
-            if error.kind == .busy { try store.transaction {} }  // throws if that program writes
+            if error.code == .busy { try store.transaction {} }  // throws if that program writes
             return
         }
         isLogDistrusted = false
-        // Should its old pages come back after a power cut, they would lie over newer ones.
+        // If the log's old pages came back after a power cut, they would hide newer ones.
         try withSystem(files.path, files.disk.synchronizeFile(at: files.log))
     }
 
-    private func load(_ store: OutboxStore) throws(StoreError) -> OutboxCounters {
+    private func load(_ store: OutboxStore) throws(OutboxError) -> OutboxCounters {
         let lowest = try store.rows.lowestSequence()
         let span = try store.rows.highestSequence() - lowest
         _ = try store.rows.oldest(limit: Self.probedRows)
@@ -188,29 +158,27 @@ final class StoreOpening {
         let counters = try store.rows.counters(
             pendingCount: span <= Self.countedSpan ? store.rows.countPending(atMost: span + 1) : nil)
         guard counters.isPlausible(upTo: OutboxCounters.Limit.opening) else {
-            throw StoreError(.damaged, path: files.path, reason: "its ledger has impossible numbers")
+            throw OutboxError(.damaged, path: files.path, .ledgerImpossible)
         }
-        guard counters.ledger.balances else {
-            throw StoreError(.damaged, path: files.path, reason: "rows are missing: the ledger does not balance")
-        }
+        guard counters.ledger.balances else { throw OutboxError(.damaged, path: files.path, .ledgerMismatch) }
         try store.rows.checkQuarantine(counters)
         return counters
     }
 
-    /// The rows of the commit during which the power went that reached the log in one piece, when its end did not.
+    /// The intact rows of a commit whose end a power cut kept from the log.
     ///
-    /// - Throws: `damaged` when there are rows or a ledger of a later one: a log with a damaged frame ends there for
-    ///   SQLite, silently, and so does what was accepted or delivered after it.
+    /// - Throws: `damaged` if there are rows or a ledger of a later commit. To SQLite a log silently ends at its first
+    ///   damaged frame, and everything accepted or delivered later would be lost.
     private func commitCutOff(
         after counters: OutboxCounters, in places: [String]
-    ) throws(StoreError) -> [UpdateRecord] {
+    ) throws(OutboxError) -> [UpdateRecord] {
         let lastSequence = counters.lastSequence
-        let end = lastSequence + Int64(configuration.durability.longestCommit)
+        let end = lastSequence + Int64(configuration.durability.maximumCommit)
         var hidden: [Int64: UpdateRecord] = [:]
         var last = lastSequence
         var revision = counters.revision
         for path in places {
-            try RowScan.scan(path: path, on: files.disk, upTo: StoreFormat.longestLog) { row in
+            try RowScan.scan(path: path, on: files.disk, upTo: StoreFormat.maximumLogBytes) { row in
                 if let copy = LedgerRecord(row), StoreSalvage.trusts(copy.counters) {
                     revision = max(revision, copy.counters.revision)
                 }
@@ -220,24 +188,23 @@ final class StoreOpening {
             }
         }
         if revision > counters.revision + 1 {
-            throw StoreError(
-                .damaged, path: files.log, reason: "its write-ahead log does not lead to change \(revision)")
+            throw OutboxError(.damaged, path: files.log, .logEndsBeforeRevision(revision))
         }
-        if last > end {
-            throw StoreError(.damaged, path: files.log, reason: "its write-ahead log does not lead to update \(last)")
-        }
+        if last > end { throw OutboxError(.damaged, path: files.log, .logEndsBeforeUpdate(last)) }
         return hidden.values.sorted { $0.stored.sequence < $1.stored.sequence }
     }
 
-    /// Accepts them after all: should they be promised ones, on a disk that damaged the end of the log, they are safe.
+    /// Accepts the rows of an interrupted commit. If the disk has damaged the end of the log, they were accepted
+    /// before.
     ///
-    /// They move up over those between them that did not reach the log, or were delivered before they cost a row.
+    /// Their new sequences have no gaps for updates that didn't reach the log, or that were delivered before they were
+    /// written.
     private func complete(
         _ records: [UpdateRecord], in store: OutboxStore, _ counters: inout OutboxCounters
-    ) throws(StoreError) {
+    ) throws(OutboxError) {
         guard !records.isEmpty else { return }
         var next = counters
-        try store.transaction { () throws(StoreError) in
+        try store.transaction { () throws(OutboxError) in
             for record in records {
                 let accepted = next.accept(record.stored.update)
                 try store.insert(UpdateRecord(accepted, isShapePoint: record.isShapePoint))
@@ -247,23 +214,23 @@ final class StoreOpening {
         counters = next
     }
 
-    /// What a stop at any moment may have left.
+    /// The files that a stop at any moment may have left.
     enum Remains {
         case store
-        /// A store in the making, which is all that is left.
+        /// A store that was being built, and nothing else.
         case rebuilt
-        /// There has never been a store here.
+        /// No files: there has never been a store.
         case nothing
     }
 
-    /// What there is to be opened. Removes a store that is only half made: what it was made from is still in its place,
-    /// or there was nothing.
-    func remains() throws(StoreError) -> Remains {
+    /// Returns which files there are. Removes a store that was being built and is incomplete: the store that it
+    /// replaces is still at its path, or there was none.
+    func remains() throws(OutboxError) -> Remains {
         let isMissing = try !isThere(files.path)
         let logBytes = try withSystem(files.path, files.disk.fileSize(at: files.log))
         if try isThere(files.rebuilt) {
             if isMissing, try withSystem(files.path, files.isRebuiltThere()), try !isThere(files.rebuilt + "-wal"),
-                // Without a log, what the rebuilt store holds is all that is left, sound or not.
+                // Without a log the rebuilt store is all that is left, sound or not.
                 try logBytes == 0 ? rebuiltHoldsRecords() : isRebuiltSound()
             {
                 return .rebuilt
@@ -273,32 +240,31 @@ final class StoreOpening {
         return isMissing && logBytes == 0 ? .nothing : .store
     }
 
-    private func isThere(_ path: String) throws(StoreError) -> Bool {
+    private func isThere(_ path: String) throws(OutboxError) -> Bool {
         try withSystem(files.path, files.disk.entry(at: path)) != nil
     }
 
-    /// Whether the store that was being made is whole; one that was made from a damaged store and stands alone is.
-    private func isRebuiltSound() throws(StoreError) -> Bool {
-        do throws(StoreError) { return try retryingDamage(rebuiltLastSequence() > 0) } catch {
-            guard error.kind == .damaged || error.kind == .newerSchema else { throw error }
+    /// Whether the rebuilt store is complete and has updates.
+    private func isRebuiltSound() throws(OutboxError) -> Bool {
+        do throws(OutboxError) { return try retryingDamage(rebuiltLastSequence() > 0) } catch {
+            guard error.code == .damaged || error.code == .newerSchema else { throw error }
             return false
         }
     }
 
-    /// An empty one is sooner made again than trusted: it may never have been synchronized.
-    private func rebuiltLastSequence() throws(StoreError) -> Int64 {
+    /// The last sequence in the rebuilt store. An empty one is made again, because it may never have been synchronized.
+    private func rebuiltLastSequence() throws(OutboxError) -> Int64 {
         _ = try StoreHeader(files, at: files.rebuilt)
         let connection = try SQLiteConnection(path: files.rebuilt, access: .immutable, on: files.disk)
         try StoreSchema.check(connection)
-        guard try connection.text("PRAGMA quick_check(1)") == "ok" else {
-            throw StoreError(.damaged, path: files.rebuilt, reason: "it is not complete")
-        }
+        try connection.checkStructure()
         return try StoreRows(connection).counters().lastSequence
     }
 
-    /// Whether the store that was being made knows of any update, as far as its file can be read.
-    private func rebuiltHoldsRecords() throws(StoreError) -> Bool {
-        // The scan passes over what cannot be read; where nothing can, it is too early to tell.
+    /// Whether the readable part of the rebuilt store has any update.
+    private func rebuiltHoldsRecords() throws(OutboxError) -> Bool {
+        // The scan skips unreadable blocks. If even the first byte is unreadable, this throws, and is tried again
+        // later.
         _ = try withSystem(files.path, files.disk.read(1, at: 0, of: files.rebuilt))
         var isAny = false
         try RowScan.scan(path: files.rebuilt, on: files.disk) { row in

@@ -1,20 +1,19 @@
-import ReportedText
 import Reporting
 
-/// Recovers from a damaged store what can still be read, and accounts for the rest.
+/// Salvaging the readable rows of a damaged store, and accounting for the rest.
 ///
-/// If SQLite finds the tables intact (a row, the log or the ledger is damaged), they say exactly what is pending, and
-/// only what they cannot give is looked for as loose rows. Otherwise every loose row in database and log counts: some
-/// may have been delivered, and are delivered again, which is better than one lost.
+/// If SQLite finds the tables intact, because only a row, the log or the ledger is damaged, they show exactly what is
+/// pending, and only unreadable rows are searched for as loose rows. Otherwise every loose row in database and log
+/// counts. Some of these may be delivered a second time, which is better than a loss.
 struct StoreSalvage {
-    /// What was found.
+    /// The outcome.
     struct Result: Sendable, Hashable {
         let salvaged: Int64
-        /// How many updates are missing that were pending: the ledger says how many there were, gaps how many there
-        /// can have been. With intact tables the two are one.
+        /// The minimum and maximum number of pending updates that are missing. The minimum follows from the ledger, the
+        /// maximum from gaps in the sequences. With intact tables they are equal.
         let lost: ClosedRange<Int64>
         let foundLedger: Bool
-        /// How many of the salvaged updates may have been delivered before, as far as the ledger can say.
+        /// The number of salvaged updates that may have been delivered before, according to the ledger.
         let repeated: Int64
         /// The counters of the new store.
         let counters: OutboxCounters
@@ -33,25 +32,25 @@ struct StoreSalvage {
 
     let files: StoreFiles
     let ownership: StoreOwnership?
-    /// What the owner has in memory, when damage is noticed while running.
+    /// The counters in the owner's memory, if the damage was found while running.
     let known: OutboxCounters?
-    /// The pending updates that are delivered, as the owner has in memory.
+    /// The delivered updates whose acknowledgement the owner hasn't written.
     let delivered: Set<Int64>
-    /// Updates that one commit can hold.
-    let longestCommit: Int
+    /// The maximum number of updates in one commit.
+    let maximumCommit: Int
 
-    /// More updates than one commit settles.
-    private static let longestSettlement: Int64 = 2048
+    /// A number above that of the updates that one commit settles.
+    private static let maximumSettlement: Int64 = 2048
 
-    /// Whether a ledger's figures are taken over; without one the rows alone count.
+    /// Whether the numbers of a ledger are used; otherwise the rows alone count.
     static func trusts(_ counters: OutboxCounters) -> Bool {
         counters.isPlausible(upTo: OutboxCounters.Limit.repair)
     }
 
-    /// Builds a new store beside the damaged one, which is only read.
-    func build() throws(StoreError) -> Result {
+    /// Builds a new store next to the damaged one, which is only read.
+    func build() throws(OutboxError) -> Result {
         var result = Result(salvaged: 0, lost: 0...0, foundLedger: false, repeated: 0, counters: OutboxCounters())
-        try StoreBuilder.build(files, for: ownership) { builder throws(StoreError) in
+        try StoreBuilder.build(files, for: ownership) { builder throws(OutboxError) in
             let tables = try intactTables(builder)
             let copies = try copyLooseRows(into: builder, besides: tables)
             result = try account(tables, copies, builder)
@@ -60,20 +59,20 @@ struct StoreSalvage {
         return result
     }
 
-    /// Read twice, as everything that may be damaged.
-    private func intactTables(_ builder: StoreBuilder) throws(StoreError) -> IntactTables? {
+    /// Copies the rows of intact tables. Reads twice, because a second read of a failing disk may succeed.
+    private func intactTables(_ builder: StoreBuilder) throws(OutboxError) -> IntactTables? {
         if let tables = try IntactTables(files, known: known, into: builder) { return tables }
         try builder.empty()
         return try IntactTables(files, known: known, into: builder)
     }
 
-    /// Copies what the tables do not give. Returns the copies of the ledger that are met.
+    /// Copies the loose rows that aren't in the tables. Returns the copies of the ledger among them.
     private func copyLooseRows(
         into builder: StoreBuilder, besides tables: IntactTables?
-    ) throws(StoreError) -> LedgerCopies {
+    ) throws(OutboxError) -> LedgerCopies {
         var copies = LedgerCopies()
-        for (path, limit) in [(files.path, Int64.max), (files.log, StoreFormat.longestLog)] {
-            try RowScan.scan(path: path, on: files.disk, upTo: limit) { row throws(StoreError) in
+        for (path, limit) in [(files.path, Int64.max), (files.log, StoreFormat.maximumLogBytes)] {
+            try RowScan.scan(path: path, on: files.disk, upTo: limit) { row throws(OutboxError) in
                 if let copy = LedgerRecord(row) {
                     if !isUnknown(copy.counters.lastSequence), Self.trusts(copy.counters) { copies.add(copy) }
                 } else if tables?.accounts(for: row) != true, !isUnknown(row.sequence),
@@ -86,13 +85,13 @@ struct StoreSalvage {
         return copies
     }
 
-    /// Whether a sequence is of a commit that failed: its updates are still in memory, or were not accepted.
+    /// Whether a sequence belongs to a failed commit: its update is still in memory, or wasn't accepted.
     private func isUnknown(_ sequence: Int64) -> Bool { known.map { sequence > $0.lastSequence } ?? false }
 
-    /// Counts what was found and what is missing, and drops the rows that are known to be settled.
+    /// Counts the salvaged and the missing updates, and drops the rows that are known to be settled.
     private func account(
         _ found: IntactTables?, _ copies: LedgerCopies, _ builder: StoreBuilder
-    ) throws(StoreError) -> Result {
+    ) throws(OutboxError) -> Result {
         let counted = max(known?.lastSequence ?? 0, copies.newest?.counters.lastSequence ?? 0)
         try builder.renumber(beyond: OutboxCounters.Limit.repair, after: counted)
         let highest = try builder.highestSequence()
@@ -102,14 +101,14 @@ struct StoreSalvage {
         let memory = known.map { LedgerRecord($0, oldestPending: 0) }
         let ledger = tables?.ledger ?? LedgerRecord.later(found?.ledger ?? memory, copies.newest)
         try builder.dropPending(ledger?.counters.newestDelivered)
-        // What is in memory does not say.
+        // The counters in memory don't have it.
         let oldestPending = tables == nil ? copies.newest?.oldestPending ?? 0 : 0
         try builder.dropSettled(before: oldestPending)
 
         let pending = try builder.countPending()
-        // Negative when more was found than was pending: old copies of updates that are settled.
+        // Negative if old copies of settled updates were found.
         let missing = ledger.map { lastSequence - $0.counters.settled - pending }
-        // A later ledger than the one in memory has counted them already.
+        // A later ledger than the one in memory has counted the delivered updates already.
         let isOfMemory = ledger.map { $0.counters.revision == known?.revision } ?? false
         let settled = isOfMemory ? try countDelivered(builder) : 0
         let least = max(0, (missing ?? 0) - settled)
@@ -133,46 +132,46 @@ struct StoreSalvage {
                 ledger, pending: pending, lost: most, lastSequence: lastSequence, builder))
     }
 
-    /// Whether loose rows or copies of the ledger are later than the tables. What is at most one commit later did not
-    /// end, or its page is damaged. Its ledger is not trusted: without it a delivery may be repeated, with it a loss be
-    /// hidden.
+    /// Whether loose rows or copies of the ledger are later than the tables by more than one commit. A single later
+    /// commit is incomplete, or its page is damaged. Its ledger isn't trusted: that may repeat a delivery, but trusting
+    /// it may hide a loss.
     private func isFollowed(_ tables: IntactTables, by copies: LedgerCopies, upTo accepted: Int64) -> Bool {
         let revision = copies.newest?.counters.revision ?? 0
-        return accepted > tables.lastSequence + Int64(longestCommit)
+        return accepted > tables.lastSequence + Int64(maximumCommit)
             || revision > tables.ledger.counters.revision + 1
     }
 
-    /// How many of the delivered updates are gone.
-    private func countDelivered(_ builder: StoreBuilder) throws(StoreError) -> Int64 {
+    /// The number of delivered updates without a row.
+    private func countDelivered(_ builder: StoreBuilder) throws(OutboxError) -> Int64 {
         var count: Int64 = 0
         for sequence in delivered where try !builder.rows.isPending(sequence) { count += 1 }
         return count
     }
 
-    /// How many sequences since the oldest pending one are neither here nor in quarantine. No more can be lost; most
-    /// of them are of updates that are settled, but nothing says of which.
+    /// The number of sequences from the oldest pending one on that are neither pending nor in quarantine. It is the
+    /// maximum loss; most of these updates were settled, but it is unknown which.
     private static func gaps(
         _ ledger: OutboxCounters?, oldestPending: Int64, lastSequence: Int64, pending: Int64, quarantined: Int64
     ) -> Int64 {
-        // While a backlog drains, the newest of all has gone before the rest.
+        // While a backlog drains, the newest update is delivered before the others.
         let delivered: Int64 = ledger?.newestDelivered.map { $0.sequence >= oldestPending ? 1 : 0 } ?? 0
         return max(0, lastSequence - max(1, oldestPending) + 1 - pending - quarantined - delivered)
     }
 
-    /// The fewer of `gaps` and what can have been settled since the earliest copy of the ledger.
+    /// The smaller of `gaps` and the number that can have been settled since the earliest copy of the ledger.
     private static func bound(
         _ gaps: Int64, _ ledger: LedgerRecord?, _ missing: Int64?, _ earliest: LedgerRecord?
     ) -> Int64 {
         guard let missing, let settled = ledger?.counters.settled, let earliest = earliest?.counters.settled else {
             return gaps
         }
-        return min(gaps, missing + max(0, settled - earliest) + longestSettlement)
+        return min(gaps, missing + max(0, settled - earliest) + maximumSettlement)
     }
 
-    /// Counters that balance. What is not pending, evicted or in quarantine counts as delivered.
+    /// Returns counters that balance. Updates that aren't pending, evicted or quarantined count as delivered.
     private func counters(
         _ ledger: LedgerRecord?, pending: Int64, lost: Int64, lastSequence: Int64, _ builder: StoreBuilder
-    ) throws(StoreError) -> OutboxCounters {
+    ) throws(OutboxError) -> OutboxCounters {
         var counters = ledger?.counters ?? OutboxCounters()
         let quarantined = try builder.countQuarantined(from: 0)
         counters.lastSequence = lastSequence
@@ -182,8 +181,8 @@ struct StoreSalvage {
         counters.delivered = 0
         let balance = lastSequence - counters.pending - counters.evictions.count - counters.quarantined.count
         counters.delivered = max(0, balance)
-        // Old copies may be pending again, and rows from before the ledger's own time more than it has room for: then
-        // what they were counted as gives way, a loss last.
+        // More rows may be found than the ledger has room for: old copies of settled updates. They are subtracted from
+        // the numbers they were counted in, losses last.
         var surplus = max(0, -balance)
         func reduce(_ tally: inout UpdateTally, to least: Int64 = 0) {
             let taken = max(0, min(surplus, tally.count - least))
@@ -197,40 +196,5 @@ struct StoreSalvage {
         counters.newest = try builder.rows.latest(limit: OutboxEngine.newestSearchLimit)
             .reduce(counters.newestDelivered) { OutboxCounters.newer($0, $1.stored) }
         return counters
-    }
-}
-
-/// What became of a damaged store: reported to the operator, counted in the ledger.
-package struct StoreRecovery: Sendable, Hashable, CustomStringConvertible {
-    /// The store that was damaged.
-    package let path: String
-    /// What was wrong with it.
-    package let reason: String
-    /// Where the damaged files are now; `nil` when there was nothing left to be renamed.
-    package let renamedTo: String?
-    /// Updates that wait again for delivery.
-    package let salvaged: Int64
-    /// Updates that were pending and are not found again, at least and at most. The ledger counts the most as evicted,
-    /// so that no loss is hidden; some of these may have been delivered before.
-    package let lost: ClosedRange<Int64>
-    /// Whether the damaged store still said what had been delivered.
-    package let foundLedger: Bool
-    /// How many of the salvaged updates may have been delivered before: they are sent again, and count as pending.
-    package var repeated: Int64 = 0
-
-    package var description: String {
-        let place = renamedTo.map { "it was renamed to \($0)" } ?? "nothing was left of it"
-        let count =
-            lost.lowerBound == lost.upperBound ? "\(lost.upperBound)" : "\(lost.lowerBound) to \(lost.upperBound)"
-        let doubt =
-            if !foundLedger {
-                "; its ledger was unreadable, so some of these may have been delivered"
-            } else if repeated > 0 {
-                "; up to \(repeated) of those salvaged may have been delivered before and are sent again"
-            } else {
-                ""
-            }
-        return "\(path) was damaged (\(reason)); \(place); \(salvaged.counted("pending update")) salvaged, "
-            + "\(count) lost\(doubt). Check the disk if this happens again"
     }
 }

@@ -1,18 +1,19 @@
 import Reporting
 import StrictJSON
 
-/// The row with sequence 0: the counters as they were when a row was last removed, as JSON in its note, and the newest
+/// The row with sequence 0: the counters as they were when a row was last removed, as JSON in the note, and the newest
 /// delivered update in the columns of a position.
 ///
-/// Appends alone do not change it. What came later is found from the rows: those after `counters.lastSequence` are
-/// there without a gap, and the last of them is the newest: an append that isn't the newest changes the ledger, too.
+/// Appends usually leave it unchanged. Later updates are found from the rows: those after `counters.lastSequence` have
+/// no gap, and the last one is the newest. An append that isn't the newest changes the ledger, too.
 struct LedgerRecord: Sendable, Hashable {
     static let sequence: Int64 = 0
 
-    /// Their `newest` is `nil`: `newestSequence` leads to its row if it is pending.
+    /// The counters without `newest`: `newestSequence` leads to its row if it is pending.
     var counters: OutboxCounters
     var newestSequence: Int64
-    /// Every sequence below is delivered, evicted or quarantined: old copies of such rows are worth nothing.
+    /// The sequence below which every update is delivered, evicted or quarantined: old copies of such rows are
+    /// worthless.
     var oldestPending: Int64
 
     init(_ counters: OutboxCounters, oldestPending: Int64) {
@@ -22,8 +23,7 @@ struct LedgerRecord: Sendable, Hashable {
         self.counters.newest = nil
     }
 
-    /// Returns the later of two copies, because each of these numbers grows with every change; the first if both are
-    /// of one age.
+    /// Returns the later of two copies, or the first if neither is later. Each of the numbers grows with every change.
     static func later(_ one: LedgerRecord?, _ other: LedgerRecord?) -> LedgerRecord? {
         guard let one, let other else { return one ?? other }
         func age(_ record: LedgerRecord) -> (Int64, Int64, Int64) {
@@ -75,6 +75,6 @@ struct LedgerRecord: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// A number of updates or a sequence that a ledger can have.
+    /// The integer, if a ledger can have it as a number of updates or a sequence.
     var count: Int64? { integerValue.flatMap { StoredRow.plausibleCounts.contains($0) ? $0 : nil } }
 }

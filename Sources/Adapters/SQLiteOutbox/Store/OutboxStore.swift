@@ -1,7 +1,6 @@
-import ReportedText
 import Reporting
 
-/// The store as its owner writes it: rows in, rows out, transactions. Their meaning is up to the engine.
+/// The store as its owner uses it: rows and transactions. The engine gives them their meaning.
 final class OutboxStore {
     let rows: StoreRows
     let connection: SQLiteConnection
@@ -11,25 +10,24 @@ final class OutboxStore {
     private let replaceRow: SQLiteStatement
     private let deleteRow: SQLiteStatement
     private let deleteRange: SQLiteStatement
-    private let insertQuarantined: SQLiteStatement
-    private let deleteQuarantined: SQLiteStatement
-    private let trimQuarantined: SQLiteStatement
-    /// Changes when another connection has written.
+    private let quarantine: QuarantineStatements
+    /// Answers a number that changes when another connection has written.
     private let dataVersion: SQLiteStatement
     private var settledChange: Int64?
     private let pageCount: SQLiteStatement
     private let freePageCount: SQLiteStatement
 
-    /// Milliseconds: a tool's request takes a few. A live position doesn't wait for more.
-    private static let patience: Int32 = 250
+    /// The maximum wait for another connection's lock, in milliseconds: a tool's request takes a few, and a live
+    /// position must not wait longer.
+    private static let lockTimeout: Int32 = 250
 
-    /// How many quarantined updates are kept to be listed; the ledger counts all.
+    /// The maximum number of quarantined updates that are kept for listing; the ledger counts all.
     static let quarantineLimit = 256
 
-    /// Opens a store that exists and is complete. Nothing is written until `acceptChanges`.
-    init(_ files: StoreFiles) throws(StoreError) {
+    /// Opens a store that exists and is complete. Closing it moves nothing into the database before `acceptChanges`.
+    init(_ files: StoreFiles) throws(OutboxError) {
         let connection = try SQLiteConnection(
-            path: files.path, access: .readWrite, on: files.disk, patience: Self.patience)
+            path: files.path, access: .readWrite, on: files.disk, lockTimeout: Self.lockTimeout)
         connection.setCheckpointOnClose(false)
         try StoreSchema.check(connection)
         try connection.execute(StoreFormat.ownerSettings)
@@ -40,15 +38,7 @@ final class OutboxStore {
         replaceRow = try SQLiteStatement(connection, "REPLACE INTO updates VALUES (\(StoredRow.parameters))")
         deleteRow = try SQLiteStatement(connection, "DELETE FROM updates WHERE sequence = ?1")
         deleteRange = try SQLiteStatement(connection, "DELETE FROM updates WHERE sequence BETWEEN ?1 AND ?2")
-        insertQuarantined = try SQLiteStatement(
-            connection, "REPLACE INTO quarantine VALUES (\(StoredRow.parameters))")
-        deleteQuarantined = try SQLiteStatement(connection, "DELETE FROM quarantine WHERE sequence = ?1")
-        trimQuarantined = try SQLiteStatement(
-            connection,
-            """
-            DELETE FROM quarantine WHERE sequence <=
-              (SELECT sequence FROM quarantine ORDER BY sequence DESC LIMIT 1 OFFSET ?1)
-            """)
+        quarantine = try QuarantineStatements(connection)
         pageCount = try SQLiteStatement(connection, "PRAGMA page_count")
         freePageCount = try SQLiteStatement(connection, "PRAGMA freelist_count")
         dataVersion = try SQLiteStatement(connection, "PRAGMA data_version")
@@ -56,106 +46,116 @@ final class OutboxStore {
         self.connection = connection
     }
 
-    /// The number of the last change by another connection until it is settled; there is one after opening. Costs
-    /// microseconds.
-    func foreignChange() throws(StoreError) -> Int64? {
+    /// The number of the last change by another connection, if it hasn't been settled; there is one after opening.
+    /// Reading it costs microseconds.
+    func foreignChange() throws(OutboxError) -> Int64? {
         let version = try dataVersion.answer()
         return version == settledChange ? nil : version
     }
 
-    /// Whatever came with that change has been handled.
+    /// Notes that everything which came with `change` has been handled.
     func settle(_ change: Int64) { settledChange = change }
 
-    /// What tools have asked for.
-    func requests() throws(StoreError) -> RequestTable { try RequestTable(connection) }
+    /// The requests of tools.
+    func requests() throws(OutboxError) -> RequestTable { try RequestTable(connection) }
 
-    /// From now on closing may move the log into the database: what is there has been looked at and is sound.
+    /// Lets closing move the log into the database: the store has been checked and is sound.
     func acceptChanges() { connection.setCheckpointOnClose(true) }
 
-    /// Closing must leave every byte as it is: there is something to be salvaged.
+    /// Keeps closing from changing any byte: the store has to be salvaged.
     func refuseChanges() { connection.setCheckpointOnClose(false) }
 
-    /// Runs `body` as one transaction: on the disk when this returns, undone when it throws.
-    func transaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+    /// Runs `body` as one transaction: it is on the disk when this returns, and undone when this throws.
+    func transaction(_ body: () throws(OutboxError) -> Void) throws(OutboxError) {
         try begin.run()
         do {
             try body()
             try commit.run()
         } catch {
             if connection.isInTransaction {
-                // The first error is the one to report; should this one fail too, the next BEGIN fails.
+                // The first error is the one to report. If this fails as well, the next BEGIN fails.
                 do { try connection.execute("ROLLBACK") } catch {}
             }
             throw error
         }
     }
 
-    func insert(_ record: UpdateRecord) throws(StoreError) { try insertRow.run(record.row.parameters) }
+    func insert(_ record: UpdateRecord) throws(OutboxError) { try insertRow.run(record.row.parameters) }
 
-    /// Whether there was such a row.
-    func remove(_ sequence: Int64) throws(StoreError) -> Bool {
+    /// Removes a row. Returns whether there was one.
+    func remove(_ sequence: Int64) throws(OutboxError) -> Bool {
         try deleteRow.run(sequence)
         return connection.changes == 1
     }
 
-    /// Writes the ledger's row, under its next revision.
+    /// Writes the ledger's row under its next revision.
     ///
-    /// - Throws: `damaged` for one that could not be read: the ledger was not what the rows are.
-    func write(_ counters: inout OutboxCounters) throws(StoreError) {
+    /// - Throws: `damaged` for numbers that couldn't be read again: the ledger didn't match the rows.
+    func write(_ counters: inout OutboxCounters) throws(OutboxError) {
         counters.revision += 1
         guard counters.isPlausible(upTo: OutboxCounters.Limit.record) else {
-            throw StoreError(.damaged, path: connection.path, reason: "its ledger does not match its rows")
+            throw OutboxError(.damaged, path: connection.path, .ledgerMismatch)
         }
         try replaceRow.run(rows.ledger(of: counters).row.parameters)
     }
 
-    func insert(_ quarantined: QuarantinedUpdate) throws(StoreError) {
-        try insertQuarantined.run(quarantined.row.parameters)
-        try trimQuarantined.run(Int64(Self.quarantineLimit))
+    func insert(_ quarantined: QuarantinedUpdate) throws(OutboxError) {
+        try quarantine.insert.run(quarantined.row.parameters)
+        try quarantine.trim.run(Int64(Self.quarantineLimit))
     }
 
-    func removeQuarantined(_ sequence: Int64) throws(StoreError) { try deleteQuarantined.run(sequence) }
+    func removeQuarantined(_ sequence: Int64) throws(OutboxError) { try quarantine.delete.run(sequence) }
 
-    /// Leaves `kept` of the rows of `sequences`, in full pages again. Deleting the others alone would leave pages half
-    /// empty, which frees nothing.
-    func replace(_ sequences: ClosedRange<Int64>, with kept: [UpdateRecord]) throws(StoreError) {
+    /// Keeps only `kept` of the rows with `sequences`, in full pages: merely deleting the others would leave half-empty
+    /// pages, which frees nothing.
+    func replace(_ sequences: ClosedRange<Int64>, with kept: [UpdateRecord]) throws(OutboxError) {
         try deleteRange.run([.integer(sequences.lowerBound), .integer(sequences.upperBound)])
         for record in kept { try insert(record) }
     }
 
-    /// Bytes of the pages that hold something; free pages are used again before the file grows.
-    func bytesInUse() throws(StoreError) -> Int64 {
+    /// The bytes of the pages in use; free pages are used again before the file grows.
+    func bytesInUse() throws(OutboxError) -> Int64 {
         try (pageCount.answer() - freePageCount.answer()) * StoreFormat.pageSize
     }
 
-    /// Whether the file is sound, by SQLite's own check, whose time grows with the size of the file.
-    func check() throws(StoreError) {
-        let answer = try connection.text("PRAGMA quick_check(1)") ?? "no answer"
-        if answer != "ok" {
-            throw StoreError(.damaged, path: connection.path, reason: ReportedText(answer).description)
-        }
-    }
-
-    /// Moves everything from the log into the database, and leaves the log empty.
+    /// Moves everything from the log into the database, and empties the log.
     ///
-    /// - Throws: `busy`, too, when another connection still reads from the log: SQLite calls that no error.
-    func emptyLog() throws(StoreError) {
+    /// - Throws: `busy` even if another connection merely reads from the log, which isn't an error to SQLite.
+    func emptyLog() throws(OutboxError) {
         guard try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
-            throw StoreError(
-                .busy, path: connection.path, reason: "its write-ahead log cannot be emptied meanwhile")
+            throw OutboxError(.busy, path: connection.path, .logInUse)
         }
     }
 
-    /// Pages of the database, with those that are only in the log.
-    func pages() throws(StoreError) -> Int64 { try pageCount.answer() }
+    /// The number of pages of the database, including those that are only in the log.
+    func pages() throws(OutboxError) -> Int64 { try pageCount.answer() }
 
-    /// Gives the space of a drained backlog back to the file system, when nearly all of the file is free.
+    /// Returns the space of a drained backlog to the file system, if nearly all of the file is free.
     ///
-    /// Then a VACUUM copies few pages; an automatic vacuum would cost a page more at many a commit.
-    func compactIfNearlyEmpty() throws(StoreError) {
+    /// A VACUUM then copies few pages; an automatic vacuum would write another page in many commits.
+    func compactIfNearlyEmpty() throws(OutboxError) {
         let free = try freePageCount.answer()
         guard free >= 1024, try pages() - free <= 512 else { return }
         try connection.execute("VACUUM")
         try connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    }
+}
+
+/// The statements that change the table of quarantined updates.
+private struct QuarantineStatements: ~Copyable {
+    let insert: SQLiteStatement
+    let delete: SQLiteStatement
+    /// Removes the rows beyond the limit, the oldest first.
+    let trim: SQLiteStatement
+
+    init(_ connection: borrowing SQLiteConnection) throws(OutboxError) {
+        insert = try SQLiteStatement(connection, "REPLACE INTO quarantine VALUES (\(StoredRow.parameters))")
+        delete = try SQLiteStatement(connection, "DELETE FROM quarantine WHERE sequence = ?1")
+        trim = try SQLiteStatement(
+            connection,
+            """
+            DELETE FROM quarantine WHERE sequence <=
+              (SELECT sequence FROM quarantine ORDER BY sequence DESC LIMIT 1 OFFSET ?1)
+            """)
     }
 }

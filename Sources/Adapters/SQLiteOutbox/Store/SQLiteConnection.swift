@@ -1,24 +1,25 @@
 import CSQLite
 import ReportedText
+import Reporting
 
-/// One open database: one owner, closed when it goes. To be used by one thread at a time.
+/// An open database. It has one owner, is closed with it, and is used by one thread at a time.
 @safe struct SQLiteConnection: ~Copyable {
     /// How a database is opened.
     enum Access: Sendable {
         case readWrite
         case readOnly
-        /// Read-only and without a writer: needs no files beside the database.
+        /// Read-only, with no writer: SQLite needs no other files than the database.
         case immutable
     }
 
     let handle: OpaquePointer
     let path: String
 
-    /// Opens an existing database; SQLite reads the file only when the first statement runs. `patience`: how long a
-    /// statement waits for another connection's lock, in milliseconds.
+    /// Opens an existing database; SQLite reads the file only when the first statement runs. `lockTimeout` is the
+    /// maximum wait for another connection's lock, in milliseconds.
     init(
-        path: String, access: Access, on disk: any StoreDisk = SystemDisk(), patience: Int32 = 5000
-    ) throws(StoreError) {
+        path: String, access: Access, on disk: any StoreDisk = SystemDisk(), lockTimeout: Int32 = 5000
+    ) throws(OutboxError) {
         let flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let (name, mode) =
             switch access {
@@ -29,12 +30,12 @@ import ReportedText
         var opened: OpaquePointer?
         var code = unsafe sqlite3_open_v2(name, &opened, flags | mode, disk.databaseFileSystem)
         guard let handle = unsafe opened else {
-            throw StoreError(.unusable, path: path, reason: "SQLite has no memory")
+            throw OutboxError(.unusable, path: path, .noMemory)
         }
-        if code == SQLITE_OK { code = unsafe csqlite_distrust_schema(handle) }
-        if code == SQLITE_OK { code = unsafe sqlite3_busy_timeout(handle, patience) }
-        unsafe sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Self.longestValue)
-        unsafe sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, Self.longestStatement)
+        if code == SQLITE_OK { code = unsafe csqlite_disable_trusted_schema(handle) }
+        if code == SQLITE_OK { code = unsafe sqlite3_busy_timeout(handle, lockTimeout) }
+        unsafe sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Self.maximumValueBytes)
+        unsafe sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, Self.maximumStatementBytes)
         guard code == SQLITE_OK else {
             let error = unsafe Self.error(code, of: handle, path: path)
             unsafe sqlite3_close_v2(handle)
@@ -44,64 +45,73 @@ import ReportedText
         self.path = path
     }
 
-    /// A thousand times what any row of a store has; a crafted one does not fill the memory.
-    private static let longestValue: Int32 = 1024 * 1024
-    /// Our own statements are shorter, and so is each text of our schema.
-    private static let longestStatement: Int32 = 16 * 1024
+    /// A limit a thousand times above what any row needs, so that a crafted row doesn't fill the memory.
+    private static let maximumValueBytes: Int32 = 1024 * 1024
+    /// A limit above each of Waypost's statements and each text of its schema.
+    private static let maximumStatementBytes: Int32 = 16 * 1024
 
-    deinit { unsafe sqlite3_close_v2(handle) }  // waits for the statements, which may go later
+    deinit { unsafe sqlite3_close_v2(handle) }  // closes with the last statement, which may be finalised later
 
-    /// Runs statements that answer nothing worth reading.
-    func execute(_ sql: String) throws(StoreError) {
+    /// Runs statements and ignores their rows.
+    func execute(_ sql: String) throws(OutboxError) {
         let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw unsafe Self.error(code, of: handle, path: path) }
     }
 
-    /// The first column of the first row, as a pragma answers; `nil` when there is no row.
-    func integer(_ sql: String) throws(StoreError) -> Int64? {
+    /// The first column of the first row, such as a pragma's answer; `nil` if there is no row.
+    func integer(_ sql: String) throws(OutboxError) -> Int64? {
         let statement = try SQLiteStatement(self, sql)
         return try statement.step() ? statement.integer(0) : nil
     }
 
     /// The first column of the first row as text.
-    func text(_ sql: String) throws(StoreError) -> String? {
+    func text(_ sql: String) throws(OutboxError) -> String? {
         let statement = try SQLiteStatement(self, sql)
         return try statement.step() ? statement.text(0) : nil
     }
 
-    /// Leaves the rollback journal, with which a power cut may undo the last commit: its removal is not synchronized.
-    func useWriteAheadLog() throws(StoreError) {
-        // SQLite answers with the mode that it could have, which is no error to it.
-        let mode = try text("PRAGMA journal_mode = WAL") ?? "none"
-        if mode != "wal" { throw StoreError(.unusable, path: path, reason: "its journal stays in the mode \(mode)") }
+    /// Makes sure that the structure of the file is sound, by SQLite's own check, whose time grows with the file's
+    /// size.
+    func checkStructure() throws(OutboxError) {
+        let answer = try text("PRAGMA quick_check(1)") ?? "no answer"
+        if answer != "ok" { throw OutboxError(.damaged, path: path, .structure("\(answer)")) }
     }
 
-    /// Rows that the last insert, update or delete has changed.
+    /// Switches to the write-ahead log. With a rollback journal, a power cut could undo the last commit, because the
+    /// journal's removal isn't synchronized.
+    func useWriteAheadLog() throws(OutboxError) {
+        // SQLite answers with the mode that is in force; another mode isn't an error to it.
+        let mode = try text("PRAGMA journal_mode = WAL") ?? "none"
+        if mode != "wal" { throw OutboxError(.unusable, path: path, .journalMode("\(mode)")) }
+    }
+
+    /// The number of rows that the last insert, update or delete changed.
     var changes: Int64 { unsafe sqlite3_changes64(handle) }
 
-    /// The id of the row that was inserted last.
+    /// The id of the last inserted row.
     var lastInsertedID: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
-    /// Whether a transaction is open; SQLite ends one by itself after some errors.
+    /// Whether a transaction is open; SQLite itself rolls one back after some errors.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
-    /// Ends every statement that takes more instructions of SQLite's machine; `nil`: none.
+    /// Interrupts every statement after `limit` instructions of SQLite's virtual machine; `nil` removes the limit.
     func limitSteps(_ limit: Int32?) {
         unsafe sqlite3_progress_handler(handle, limit ?? 0, limit == nil ? nil : endStatement, nil)
     }
 
-    /// Whether closing moves the write-ahead log into the database and removes it; SQLite does unless told otherwise.
+    /// Sets whether closing moves the write-ahead log into the database and removes it, as SQLite does by default.
     func setCheckpointOnClose(_ isEnabled: Bool) {
         unsafe csqlite_set_checkpoint_on_close(handle, isEnabled ? 1 : 0)
     }
 
-    static func error(_ code: Int32, of handle: OpaquePointer, path: String) -> StoreError {
-        let words = unsafe sqlite3_errmsg(handle).map { unsafe ReportedText(String(cString: $0)) } ?? "unknown error"
-        return StoreError(
-            code: code, systemNumber: unsafe sqlite3_system_errno(handle), path: path, reason: words.description)
+    static func error(_ code: Int32, of handle: OpaquePointer, path: String) -> OutboxError {
+        let message = unsafe sqlite3_errmsg(handle).map { unsafe ReportedText(String(cString: $0)) }
+        return OutboxError(
+            sqliteCode: code, systemNumber: unsafe sqlite3_system_errno(handle), path: path,
+            message: message ?? "unknown error")
     }
 
-    /// A `file:` address, in which `%`, `?` and `#` are escaped (sqlite.org/uri.html).
+    /// The `file:` URI of `path`, with `%`, `?` and `#` escaped (sqlite.org/uri.html).
     static func address(of path: String) -> String {
         path.reduce(into: "file:") { address, character in
             switch character {
@@ -114,15 +124,15 @@ import ReportedText
     }
 }
 
-/// For SQLite's progress handler.
+/// A progress handler of SQLite that interrupts the statement.
 private func endStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 1 }
 
-/// One prepared statement, used again and again: one owner, finalised when it goes.
+/// A prepared statement for repeated use. It has one owner and is finalised with it.
 @safe struct SQLiteStatement: ~Copyable {
     private let handle: OpaquePointer
     private let path: String
 
-    init(_ connection: borrowing SQLiteConnection, _ sql: String) throws(StoreError) {
+    init(_ connection: borrowing SQLiteConnection, _ sql: String) throws(OutboxError) {
         var prepared: OpaquePointer?
         let code = unsafe sqlite3_prepare_v3(
             connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
@@ -135,15 +145,15 @@ private func endStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 1 }
 
     deinit { unsafe sqlite3_finalize(handle) }
 
-    /// Ready for the next use: nothing is read any more, no lock is held.
-    func reset() { unsafe sqlite3_reset(handle) }  // repeats the error of the last step, which was thrown there
+    /// Ends reading, releases the lock, and makes the statement ready for its next use.
+    func reset() { unsafe sqlite3_reset(handle) }  // returns the last step's error, which that step has thrown
 
-    /// Parameters count from 1.
-    func bind(_ value: Int64, at index: Int32) throws(StoreError) {
+    /// Binds a parameter; the first is 1.
+    func bind(_ value: Int64, at index: Int32) throws(OutboxError) {
         try check(unsafe sqlite3_bind_int64(handle, index, value))
     }
 
-    func bind(_ value: StoredValue, at index: Int32) throws(StoreError) {
+    func bind(_ value: StoredValue, at index: Int32) throws(OutboxError) {
         switch value {
         case .null: try check(unsafe sqlite3_bind_null(handle, index))
         case .integer(let number): try bind(number, at: index)
@@ -151,8 +161,8 @@ private func endStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 1 }
         }
     }
 
-    /// Goes to the next row; `false` when there is none.
-    func step() throws(StoreError) -> Bool {
+    /// Advances to the next row. Returns `false` after the last one.
+    func step() throws(OutboxError) -> Bool {
         switch unsafe sqlite3_step(handle) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
@@ -163,23 +173,23 @@ private func endStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 1 }
         }
     }
 
-    /// Runs a statement that answers no rows, and makes it ready for the next use.
-    func run() throws(StoreError) {
+    /// Runs a statement without rows, and resets it.
+    func run() throws(OutboxError) {
         _ = try step()
         reset()
     }
 
-    /// The same with `number` as its parameter.
-    func run(_ number: Int64) throws(StoreError) { try run([.integer(number)]) }
+    /// Runs the statement with `number` as its parameter, and resets it.
+    func run(_ number: Int64) throws(OutboxError) { try run([.integer(number)]) }
 
-    /// The same with `values` as its parameters.
-    func run(_ values: [StoredValue]) throws(StoreError) {
+    /// Runs the statement with `values` as its parameters, and resets it.
+    func run(_ values: [StoredValue]) throws(OutboxError) {
         for (index, value) in values.enumerated() { try bind(value, at: Int32(index + 1)) }
         try run()
     }
 
-    /// The integer that it answers, 0 without a row; ready for the next use then.
-    func answer() throws(StoreError) -> Int64 {
+    /// Returns the integer in the first row, or 0 without a row, and resets the statement.
+    func answer() throws(OutboxError) -> Int64 {
         defer { reset() }
         return try step() ? integer(0) : 0
     }
@@ -187,14 +197,14 @@ private func endStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 1 }
     /// The number of columns in a row.
     var columnCount: Int32 { unsafe sqlite3_column_count(handle) }
 
-    /// Columns count from 0; NULL reads as 0.
+    /// The value of a column as an integer, 0 for NULL; the first column is 0.
     func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
 
     func text(_ column: Int32) -> String? {
         unsafe sqlite3_column_text(handle, column).map { unsafe String(cString: $0) }
     }
 
-    /// Returns `nil` for a floating-point number or a blob, which no column of a store has.
+    /// The value of a column; `nil` for a floating-point number or a blob, which no column of a store has.
     func value(_ column: Int32) -> StoredValue? {
         switch unsafe sqlite3_column_type(handle, column) {
         case SQLITE_NULL: return .null
@@ -207,7 +217,7 @@ private func endStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 1 }
         }
     }
 
-    private func check(_ code: Int32) throws(StoreError) {
+    private func check(_ code: Int32) throws(OutboxError) {
         guard code == SQLITE_OK else {
             throw unsafe SQLiteConnection.error(code, of: sqlite3_db_handle(handle), path: path)
         }

@@ -1,17 +1,17 @@
 import Reporting
 
-/// Makes a complete store under another name, so that a power cut never leaves a half-made one in its place.
+/// Builds a complete store under another name, so that a power cut never leaves an incomplete one at its path.
 final class StoreBuilder {
     let rows: StoreRows
     private let connection: SQLiteConnection
     private let insertRow: SQLiteStatement
     private let insertQuarantined: SQLiteStatement
 
-    /// Builds `files.rebuilt` from what `fill` inserts and the counters it answers, and puts it on the disk; it is its
-    /// owner's from the beginning.
+    /// Builds `files.rebuilt` from the rows that `fill` inserts and the counters that it returns, and synchronizes it.
+    /// From its creation the file is locked for `owner`.
     static func build(
-        _ files: StoreFiles, for owner: StoreOwnership?, fill: (StoreBuilder) throws(StoreError) -> OutboxCounters
-    ) throws(StoreError) {
+        _ files: StoreFiles, for owner: StoreOwnership?, fill: (StoreBuilder) throws(OutboxError) -> OutboxCounters
+    ) throws(OutboxError) {
         do {
             for suffix in ["-wal", "-shm"] {
                 try withSystem(files.path, files.disk.removeFile(at: files.rebuilt + suffix))
@@ -21,11 +21,11 @@ final class StoreBuilder {
             let builder = try StoreBuilder(files)
             try builder.finish(try fill(builder))
         }
-        // The builder is gone here, the database closed, its log moved into it.
+        // The builder has gone: the database is closed, and its log moved into it.
         try withSystem(files.path, files.disk.synchronizeFile(at: files.rebuilt))
     }
 
-    private init(_ files: StoreFiles) throws(StoreError) {
+    private init(_ files: StoreFiles) throws(OutboxError) {
         let connection = try SQLiteConnection(path: files.rebuilt, access: .readWrite, on: files.disk)
         try connection.execute(StoreSchema.creation)
         insertRow = try SQLiteStatement(connection, "INSERT OR IGNORE INTO updates VALUES (\(StoredRow.parameters))")
@@ -35,8 +35,8 @@ final class StoreBuilder {
         self.connection = connection
     }
 
-    /// Copies a row as it was found into the table of its state; a second copy of it is passed over.
-    func insert(_ row: StoredRow) throws(StoreError) {
+    /// Copies a row as it was found into the table for its state; ignores a second copy.
+    func insert(_ row: StoredRow) throws(OutboxError) {
         if row.isQuarantined {
             try insertQuarantined.run(row.parameters)
         } else {
@@ -45,8 +45,8 @@ final class StoreBuilder {
     }
 
     /// Drops rows that are known to be settled: those before `oldestPending`, and those in quarantine that are pending
-    /// as well: requeued, or an old copy, which is refused once more.
-    func dropSettled(before oldestPending: Int64) throws(StoreError) {
+    /// as well. Such an update was requeued; or its pending row is an old copy, which will be rejected again.
+    func dropSettled(before oldestPending: Int64) throws(OutboxError) {
         try connection.execute(
             """
             DELETE FROM updates WHERE sequence < \(oldestPending);
@@ -56,22 +56,22 @@ final class StoreBuilder {
             """)
     }
 
-    /// Drops the row of an update that was delivered, if an old copy of it was taken over.
-    func dropPending(_ delivered: StoredUpdate?) throws(StoreError) {
+    /// Drops the pending row of a delivered update, if an old copy of it was salvaged.
+    func dropPending(_ delivered: StoredUpdate?) throws(OutboxError) {
         guard let delivered, try rows.pending(delivered.sequence)?.stored == delivered else { return }
         try connection.execute("DELETE FROM updates WHERE sequence = \(delivered.sequence)")
     }
 
-    /// Renumbers the pending rows beyond `limit`, on from the last one that is not, or from `least`: they are worth
-    /// delivering, and numbers go on from theirs. Those in quarantine are dropped.
-    func renumber(beyond limit: Int64, after least: Int64) throws(StoreError) {
+    /// Renumbers the pending rows beyond `limit`, because they should be delivered and later numbers follow theirs. The
+    /// new numbers follow the last number up to `limit`, or `minimum`. Drops the quarantined rows beyond `limit`.
+    func renumber(beyond limit: Int64, after minimum: Int64) throws(OutboxError) {
         try connection.execute("DELETE FROM quarantine WHERE sequence > \(limit)")
         let last = try connection.integer(
             """
             SELECT max(sequence) FROM (SELECT sequence FROM updates UNION ALL SELECT sequence FROM quarantine)
               WHERE sequence <= \(limit)
             """)
-        var next = min(max(least, last ?? 0), limit)
+        var next = min(max(minimum, last ?? 0), limit)
         var cursor = limit
         while true {
             let records = try rows.oldest(after: cursor, limit: 1000)
@@ -87,22 +87,22 @@ final class StoreBuilder {
         }
     }
 
-    /// Pending rows; the ledger's own row is not there yet.
-    func countPending() throws(StoreError) -> Int64 { try connection.integer("SELECT count(*) FROM updates") ?? 0 }
+    /// The number of pending rows; the ledger's row is inserted later.
+    func countPending() throws(OutboxError) -> Int64 { try connection.integer("SELECT count(*) FROM updates") ?? 0 }
 
-    func countQuarantined(from sequence: Int64) throws(StoreError) -> Int64 {
+    func countQuarantined(from sequence: Int64) throws(OutboxError) -> Int64 {
         try connection.integer("SELECT count(*) FROM quarantine WHERE sequence >= \(sequence)") ?? 0
     }
 
-    /// The last sequence of all rows; 0 when there is none.
-    func highestSequence() throws(StoreError) -> Int64 {
+    /// The highest sequence of all rows; 0 without rows.
+    func highestSequence() throws(OutboxError) -> Int64 {
         max(try rows.highestSequence(), try connection.integer("SELECT max(sequence) FROM quarantine") ?? 0)
     }
 
-    /// Drops every row that has been taken over.
-    func empty() throws(StoreError) { try connection.execute("DELETE FROM updates; DELETE FROM quarantine") }
+    /// Drops every row.
+    func empty() throws(OutboxError) { try connection.execute("DELETE FROM updates; DELETE FROM quarantine") }
 
-    private func finish(_ counters: OutboxCounters) throws(StoreError) {
+    private func finish(_ counters: OutboxCounters) throws(OutboxError) {
         try insertRow.run(rows.ledger(of: counters).row.parameters)
         try connection.execute("COMMIT")
         try connection.useWriteAheadLog()

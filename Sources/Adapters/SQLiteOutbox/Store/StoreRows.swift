@@ -1,9 +1,9 @@
 import Reporting
 
-/// Reads the rows of a store, for its owner and for tools alike.
+/// The reader of a store's rows, for its owner and for tools.
 ///
-/// Reads go by sequence from a starting point, a bounded number at a time: no read stays open between calls, which
-/// would keep the write-ahead log from being reused.
+/// It reads a bounded number of rows in order of sequence. No read stays open between calls, because that would keep
+/// the write-ahead log from being reused.
 final class StoreRows {
     private let path: String
     private let row: SQLiteStatement
@@ -14,8 +14,9 @@ final class StoreRows {
     private let count: SQLiteStatement
     private let quarantine: SQLiteStatement
 
-    init(_ connection: borrowing SQLiteConnection) throws(StoreError) {
-        func select(_ clauses: String, from table: String = StoreSchema.updates) throws(StoreError) -> SQLiteStatement {
+    init(_ connection: borrowing SQLiteConnection) throws(OutboxError) {
+        func select(_ clauses: String, from table: String = StoreSchema.updates) throws(OutboxError) -> SQLiteStatement
+        {
             try SQLiteStatement(connection, "SELECT \(StoredRow.columns) FROM \(table) \(clauses)")
         }
         path = connection.path
@@ -29,123 +30,122 @@ final class StoreRows {
             "ORDER BY sequence LIMIT \(OutboxStore.quarantineLimit + 1)", from: StoreSchema.quarantine)
     }
 
-    /// - Throws: `damaged` when the ledger is missing or is not what was written.
-    func ledger() throws(StoreError) -> LedgerRecord {
+    /// - Throws: `damaged` if the ledger is missing or isn't what was written.
+    func ledger() throws(OutboxError) -> LedgerRecord {
         defer { row.reset() }
         try row.bind(LedgerRecord.sequence, at: 1)
         guard try row.step(), let record = StoredRow(row).flatMap({ LedgerRecord($0) }) else {
-            throw damage("the ledger cannot be read")
+            throw damage(.ledgerUnreadable)
         }
         return record
     }
 
-    /// The pending update of that sequence; `nil` when it is not pending.
-    func pending(_ sequence: Int64) throws(StoreError) -> UpdateRecord? {
+    /// The pending update with this sequence; `nil` if it isn't pending.
+    func pending(_ sequence: Int64) throws(OutboxError) -> UpdateRecord? {
         guard sequence > LedgerRecord.sequence else { return nil }
         defer { row.reset() }
         try row.bind(sequence, at: 1)
         return try row.step() ? try decode(row) : nil
     }
 
-    func isPending(_ sequence: Int64) throws(StoreError) -> Bool {
+    func isPending(_ sequence: Int64) throws(OutboxError) -> Bool {
         guard sequence > LedgerRecord.sequence else { return false }
         defer { row.reset() }
         try row.bind(sequence, at: 1)
         return try row.step()
     }
 
-    /// The oldest pending updates after `sequence`, in order of acceptance.
-    func oldest(after sequence: Int64 = 0, limit: Int) throws(StoreError) -> [UpdateRecord] {
+    /// The first pending updates after `sequence`, in order of acceptance.
+    func oldest(after sequence: Int64 = 0, limit: Int) throws(OutboxError) -> [UpdateRecord] {
         try ascending.bind(max(0, sequence), at: 1)
         try ascending.bind(Int64(limit), at: 2)
         let records = try collect(ascending)
         var last = sequence
         for record in records {
             guard record.stored.sequence > last else {
-                throw damage("update \(record.stored.sequence) is not in its place")
+                throw damage(.rowMisplaced(record.stored.sequence))
             }
             last = record.stored.sequence
         }
         return records
     }
 
-    /// The last accepted of the pending updates, latest first.
-    func latest(limit: Int) throws(StoreError) -> [UpdateRecord] {
+    /// The pending updates that were accepted last, latest first.
+    func latest(limit: Int) throws(OutboxError) -> [UpdateRecord] {
         try descending.bind(Int64(limit), at: 1)
         return try collect(descending)
     }
 
-    /// The sequence of the oldest pending update; 0 when nothing is pending.
-    func lowestSequence() throws(StoreError) -> Int64 { try sequence(lowest) }
+    /// The sequence of the oldest pending update; 0 if nothing is pending.
+    func lowestSequence() throws(OutboxError) -> Int64 { try sequence(lowest) }
 
-    /// The sequence of the last accepted of the pending updates; 0 when nothing is pending.
-    func highestSequence() throws(StoreError) -> Int64 { try sequence(highest) }
+    /// The sequence of the pending update that was accepted last; 0 if nothing is pending.
+    func highestSequence() throws(OutboxError) -> Int64 { try sequence(highest) }
 
-    private func sequence(_ statement: borrowing SQLiteStatement) throws(StoreError) -> Int64 {
+    private func sequence(_ statement: borrowing SQLiteStatement) throws(OutboxError) -> Int64 {
         let sequence = try statement.answer()
         guard sequence == 0 || StoredRow.plausibleSequences.contains(sequence) else {
-            throw damage("there cannot be an update \(sequence)")
+            throw damage(.rowMisplaced(sequence))
         }
         return sequence
     }
 
-    /// Counts the pending updates one by one (their values are not read), in a tree that has not been checked.
+    /// Counts the pending updates one by one, without reading their values, in a tree that hasn't been checked.
     ///
-    /// - Throws: `damaged` when there are more than `limit`: a tree that leads to the same page twice has no end.
-    func countPending(atMost limit: Int64) throws(StoreError) -> Int64 {
+    /// - Throws: `damaged` if there are more than `limit`: a tree that leads to the same page twice is endless.
+    func countPending(atMost limit: Int64) throws(OutboxError) -> Int64 {
         try count.bind(limit + 2, at: 1)  // with the ledger's row
         let pending = try count.answer() - 1
-        guard pending <= limit else {
-            throw damage("it has more rows than are possible")
-        }
+        guard pending <= limit else { throw damage(.ledgerMismatch) }
         return pending
     }
 
-    func quarantined() throws(StoreError) -> [QuarantinedUpdate] {
+    func quarantined() throws(OutboxError) -> [QuarantinedUpdate] {
         let (updates, damage) = try readableQuarantined()
         if let damage { throw damage }
         return updates
     }
 
-    /// Returns the quarantined updates that can be read, and the first thing that keeps others from it.
-    func readableQuarantined() throws(StoreError) -> (updates: [QuarantinedUpdate], damage: StoreError?) {
+    /// Returns the quarantined updates that can be read, and the first damage that makes others unreadable.
+    func readableQuarantined() throws(OutboxError) -> (updates: [QuarantinedUpdate], damage: OutboxError?) {
         defer { quarantine.reset() }
         var updates: [QuarantinedUpdate] = []
-        var damage: StoreError?
-        do throws(StoreError) {
+        var damage: OutboxError?
+        do throws(OutboxError) {
             while try quarantine.step() {
                 if let update = StoredRow(quarantine).flatMap({ QuarantinedUpdate($0) }) {
                     updates.append(update)
                 } else if damage == nil {
-                    damage = self.damage("quarantined update \(quarantine.integer(0)) cannot be read")
+                    damage = self.damage(.rowUnreadable(quarantine.integer(0)))
                 }
             }
         } catch {
-            guard error.kind == .damaged else { throw error }
+            guard error.code == .damaged else { throw error }
             damage = damage ?? error
         }
         return (updates, damage)
     }
 
-    /// Looks at all of the quarantine, of which little is kept.
+    /// Checks the whole quarantine, which is small.
     ///
-    /// - Throws: `damaged` unless each row can be read, was accepted, is not pending as well, and is counted.
-    func checkQuarantine(_ counters: OutboxCounters) throws(StoreError) {
+    /// - Throws: `damaged` unless each row can be read, was accepted, isn't pending as well, and is counted.
+    func checkQuarantine(_ counters: OutboxCounters) throws(OutboxError) {
         let updates = try quarantined()
         guard updates.count <= min(counters.quarantined.count, Int64(OutboxStore.quarantineLimit)) else {
-            throw damage("its ledger does not match its rows")
+            throw damage(.ledgerMismatch)
         }
         for sequence in updates.map(\.stored.sequence) {
             guard sequence <= counters.lastSequence, try !isPending(sequence) else {
-                throw damage("quarantined update \(sequence) is not in its place")
+                throw damage(.rowMisplaced(sequence))
             }
         }
     }
 
-    /// The counters as they stand: what the ledger says, and what was appended after it.
+    /// The counters: those of the ledger with the updates that were appended later.
     ///
-    /// `pendingCount` is counted by the caller or `nil`: then the ledger's own count is kept, which reads nothing.
-    func counters(pendingCount: Int64? = nil) throws(StoreError) -> OutboxCounters {
+    /// `pendingCount` is the number of pending updates as counted by the caller. If it is `nil`, the ledger's count is
+    /// used, which reads no rows.
+    func counters(pendingCount: Int64? = nil) throws(OutboxError) -> OutboxCounters {
         let ledger = try ledger()
         let highest = try highestSequence()
         var counters = ledger.counters
@@ -156,25 +156,25 @@ final class StoreRows {
         return counters
     }
 
-    /// The row that says the same as `counters`.
-    func ledger(of counters: OutboxCounters) throws(StoreError) -> LedgerRecord {
+    /// The ledger's row for `counters`.
+    func ledger(of counters: OutboxCounters) throws(OutboxError) -> LedgerRecord {
         let lowest = try lowestSequence()
         return LedgerRecord(counters, oldestPending: lowest > 0 ? lowest : counters.lastSequence + 1)
     }
 
-    private func collect(_ statement: borrowing SQLiteStatement) throws(StoreError) -> [UpdateRecord] {
+    private func collect(_ statement: borrowing SQLiteStatement) throws(OutboxError) -> [UpdateRecord] {
         defer { statement.reset() }
         var records: [UpdateRecord] = []
         while try statement.step() { records.append(try decode(statement)) }
         return records
     }
 
-    private func decode(_ statement: borrowing SQLiteStatement) throws(StoreError) -> UpdateRecord {
+    private func decode(_ statement: borrowing SQLiteStatement) throws(OutboxError) -> UpdateRecord {
         guard let record = StoredRow(statement).flatMap({ UpdateRecord($0) }) else {
-            throw damage("update \(statement.integer(0)) fails its checksum")
+            throw damage(.rowUnreadable(statement.integer(0)))
         }
         return record
     }
 
-    private func damage(_ reason: String) -> StoreError { StoreError(.damaged, path: path, reason: reason) }
+    private func damage(_ cause: OutboxError.Cause) -> OutboxError { OutboxError(.damaged, path: path, cause) }
 }

@@ -1,23 +1,23 @@
 import LinuxPlatform
 import ReportedText
+import Reporting
 
-/// The whole of `sqlite_schema` as this program makes it.
+/// The exact content of `sqlite_schema` in a store.
 ///
-/// A table is more than its rows: triggers, views, generated columns, checks and indexes on expressions run what the
-/// file says, whoever wrote it. So a store whose schema has anything else, or one letter less, is damaged.
+/// Triggers, views, generated columns, checks and indexes on expressions execute SQL from the file. Therefore a store
+/// whose schema differs in anything, if only by one letter, is damaged.
 enum StoreSchema {
-    /// The version that is made and known. Another version has another schema, be it by a comment: a higher number
-    /// over this schema has a flipped bit, over any other it is a newer release's, whose store is not touched.
+    /// The version of the schema. Each version has another schema, if only by a comment. Therefore a higher number over
+    /// this schema is a flipped bit; over any other schema it is a newer release's, and its store isn't touched.
     static let version: Int64 = 1
 
-    /// The table of pending updates, with the ledger in row 0: in the live state, with one update pending, an append
-    /// with the acknowledgement before it changes one page of 1 KiB. No AUTOINCREMENT, no index, no automatic vacuum:
-    /// each would change a second page.
+    /// The table of pending updates, with the ledger in row 0. With one update pending, an append and the previous
+    /// acknowledgement change one page of 1 KiB. AUTOINCREMENT, an index or automatic vacuum would change a second one.
     static let updates = "updates"
-    /// The table of quarantined updates. Among the pending ones they would lie between ledger and live update, and
-    /// each commit would write two pages or more.
+    /// The table of quarantined updates. In the table of pending updates they would separate the ledger from the live
+    /// update, and each commit would write two pages or more.
     static let quarantine = "quarantine"
-    /// The table of what the tools ask of the owner; it is empty but for moments.
+    /// The table of the tools' requests to the owner; usually empty.
     static let requests = "requests"
 
     private struct Object {
@@ -31,7 +31,7 @@ enum StoreSchema {
             text = "CREATE TABLE \(name) (\(columns))"
         }
 
-        /// A view, for people with `sqlite3`: no statement of Waypost's reads one.
+        /// Creates a view for people with `sqlite3`. Waypost itself never reads one.
         init(view name: String, _ query: String) {
             type = "view"
             self.name = name
@@ -46,13 +46,13 @@ enum StoreSchema {
           CASE kind WHEN 1 THEN 'shape point' ELSE 'update' END AS kind
         """
 
-    /// In the order in which they are made.
+    /// The tables and views, in the order of their creation.
     private static let objects = [
         Object(table: updates, StoredRow.definition), Object(table: quarantine, StoredRow.definition),
         Object(table: requests, "id INTEGER PRIMARY KEY, action TEXT, sequences TEXT, answer TEXT"),
         Object(view: "pending", "SELECT \(position) FROM updates WHERE sequence > 0"),
         Object(view: "quarantined", "SELECT \(position), note AS reason FROM quarantine"),
-        // Appends do not change row 0: what came after it is counted from the rows.
+        // Appends don't change row 0: later updates are counted from the rows.
         Object(
             view: "ledger",
             """
@@ -66,7 +66,7 @@ enum StoreSchema {
             """),
     ]
 
-    /// What makes a new store, in a transaction that is left open.
+    /// The statements that create a store, in a transaction that is left open.
     static let creation = """
         PRAGMA page_size = \(StoreFormat.pageSize);
         PRAGMA auto_vacuum = NONE;
@@ -78,40 +78,42 @@ enum StoreSchema {
         \(objects.map { $0.text + ";" }.joined(separator: "\n"))
         """
 
-    /// How many versions a newer release may be ahead; a number beyond that is a flipped bit.
+    /// The maximum number of versions that a newer release may be ahead; a number beyond is a flipped bit.
     private static let furthestRelease: Int64 = 1000
-    /// Instructions of SQLite's machine that reading and comparing a schema may take: a tenth of it does for ours, and
-    /// reading a crafted one of a million tables stops before it has filled the memory.
+    /// The maximum number of SQLite's instructions for reading a schema. Waypost's needs a tenth of it; reading a
+    /// crafted one with a million tables stops before it has filled the memory.
     private static let stepLimit: Int32 = 10_000
 
-    /// Makes sure that the store of `connection` has this version. Call it before any statement that needs the schema.
+    /// Makes sure that the store has this version. Call it before any statement that needs the schema.
     ///
-    /// - Throws: `damaged` when its schema is not what this program makes; `newerSchema`.
-    static func check(_ connection: borrowing SQLiteConnection) throws(StoreError) {
+    /// - Throws: `damaged` if its schema isn't Waypost's; `newerSchema`.
+    static func check(_ connection: borrowing SQLiteConnection) throws(OutboxError) {
         try check(version: connection.integer("PRAGMA user_version") ?? 0, of: connection.path, connection)
         try require(connection)
     }
 
-    /// Makes sure that `version`, as the file at `path` has it, is this one.
+    /// Makes sure that `found`, the version of the file at `path`, is this version.
     ///
-    /// - Throws: `damaged` for what never was a version; `newerSchema`.
+    /// - Throws: `damaged` for a number that never was a version; `newerSchema`.
     static func check(
         version found: Int64, of path: String, _ connection: borrowing SQLiteConnection
-    ) throws(StoreError) {
+    ) throws(OutboxError) {
         guard version...version + furthestRelease ~= found else {
-            throw StoreError(.damaged, path: path, reason: "it is not an outbox")
+            throw OutboxError(.damaged, path: path, .notOutbox)
         }
         if found == version { return }
-        do throws(StoreError) { try require(connection) } catch {
-            guard error.kind == .damaged else { throw error }
-            throw StoreError(.newerSchema, path: path, reason: "schema \(found), known up to \(version)")
+        let cause = OutboxError.Cause.schema(found: found, known: version)
+        do throws(OutboxError) { try require(connection) } catch {
+            guard error.code == .damaged else { throw error }
+            throw OutboxError(.newerSchema, path: path, cause)
         }
-        throw StoreError(
-            .damaged, path: path, reason: "its user_version is \(found), its tables are of an earlier schema")
+        throw OutboxError(.damaged, path: path, cause)
     }
 
-    /// - Throws: `damaged` unless the schema is this one, whatever its number says.
-    static func require(_ connection: borrowing SQLiteConnection) throws(StoreError) {
+    /// Makes sure that the schema is this one, whatever its version number is.
+    ///
+    /// - Throws: `damaged` if it isn't.
+    static func require(_ connection: borrowing SQLiteConnection) throws(OutboxError) {
         connection.limitSteps(stepLimit)
         defer { connection.limitSteps(nil) }
         let statement = try SQLiteStatement(
@@ -125,39 +127,36 @@ enum StoreSchema {
                 known.type == "view" || roots.insert(statement.integer(4)).inserted
             else { throw foreign(statement.text(0), statement.text(1), in: connection.path) }
         }
-        guard found.count == objects.count else {
-            throw StoreError(.damaged, path: connection.path, reason: "it is not an outbox")
-        }
+        guard found.count == objects.count else { throw OutboxError(.damaged, path: connection.path, .notOutbox) }
     }
 
-    private static func foreign(_ type: String?, _ name: String?, in path: String) -> StoreError {
+    private static func foreign(_ type: String?, _ name: String?, in path: String) -> OutboxError {
         func word(_ text: String?) -> ReportedText { ReportedText(text ?? "?", limit: 40) }
-        return StoreError(
-            .damaged, path: path, reason: "its schema has a \(word(type)) \"\(word(name))\" that is not Waypost's")
+        return OutboxError(.damaged, path: path, .foreignObject(type: word(type), name: word(name)))
     }
 }
 
-/// What makes a SQLite file a store of this program.
+/// The format of a store, and the settings of its connections.
 enum StoreFormat {
     static let pageSize: Int64 = 1024
-    /// So far a log is searched for records: longer ones are not Waypost's, or another program reads them for hours.
+    /// The number of bytes up to which a log is searched for rows.
     ///
-    /// A log starts over at the first commit after 256 pages, is cut to 1 MiB then, and holds one transaction beyond
-    /// that: at most 1530 updates accepted or acknowledged and 512 thinned or dropped, each in a page of its own with
-    /// those above it, or the 512 pages of a compaction; less than 16 MiB in all. Only while another program keeps a
-    /// read open does it grow on, by a page or two a commit: this is room for more than 30,000. SQLite itself reads to
-    /// the first frame that is not sound, wherever the file ends.
-    static let longestLog: Int64 = 64 * 1024 * 1024
-    /// No row of an update is shorter: its place, length, sequence, header and time.
-    static let shortestRow: Int64 = 24
-    /// "Wayp".
+    /// A log starts over at the first commit after 256 pages, is cut to 1 MiB, and then holds one more transaction: at
+    /// most 1530 updates accepted or acknowledged and 512 thinned or dropped, each in its own page with the pages above
+    /// it, or the 512 pages of a compaction. That is less than 16 MiB. The log grows further only while another program
+    /// keeps a read open, by one or two pages per commit: there is room for more than 30,000 commits. SQLite itself
+    /// reads to the first damaged frame, wherever the file ends.
+    static let maximumLogBytes: Int64 = 64 * 1024 * 1024
+    /// The minimum size of an update's row in bytes: its pointer, length, sequence, header and time.
+    static let minimumRowBytes: Int64 = 24
+    /// The number that marks a store's database: "Wayp".
     static let applicationID: Int64 = 0x5761_7970
 
-    /// What a connection of the owner sets.
+    /// The settings of the owner's connection.
     ///
-    /// A checkpoint comes each 256 pages: the log stays at that size, its blocks are overwritten in place, and neither
-    /// log nor checkpoint needs more space on a full disk than the reserve gives back. Deleted rows are overwritten, so
-    /// that a salvage never takes them for pending ones.
+    /// A checkpoint follows every 256 pages: the log stays at that size, its blocks are overwritten in place, and
+    /// neither log nor checkpoint needs more space on a full disk than the reserve gives back. Deleted rows are
+    /// overwritten, so that a repair never mistakes them for pending ones.
     static let ownerSettings = """
         PRAGMA synchronous = FULL;
         PRAGMA wal_autocheckpoint = 256;
@@ -168,8 +167,8 @@ enum StoreFormat {
         PRAGMA secure_delete = ON;
         """
 
-    /// What a tool sets that asks the owner for something: its few bytes need not survive a power cut, and what is in
-    /// the log is the owner's to move.
+    /// The settings of a tool's connection for requests. A request need not survive a power cut, and only the owner
+    /// moves the log into the database.
     static let requesterSettings = """
         PRAGMA synchronous = NORMAL;
         PRAGMA wal_autocheckpoint = 0;
@@ -185,32 +184,33 @@ enum StoreFormat {
         """
 }
 
-/// The first bytes of a database, read without SQLite, which would already change files of a store that is not ours
-/// to change (sqlite.org/fileformat2.html §1.3).
+/// The header of a database (sqlite.org/fileformat2.html §1.3). It is read without SQLite, which would already change
+/// the files of a store that Waypost must not change.
 struct StoreHeader: Sendable, Hashable {
     let fileBytes: Int64
     let version: Int64
 
-    /// Of the database at `path`, one of `files`. `checksVersion`: not where the tables alone tell it.
+    /// Reads the header of the database at `path`, one of `files`. With `checksVersion`, the version must be this
+    /// release's; a repair judges by the tables alone.
     ///
-    /// - Throws: `damaged` when no store begins there; `newerSchema`.
-    init(_ files: StoreFiles, at path: String, checksVersion: Bool = true) throws(StoreError) {
+    /// - Throws: `damaged` if the file doesn't begin as a store does; `newerSchema`.
+    init(_ files: StoreFiles, at path: String, checksVersion: Bool = true) throws(OutboxError) {
         let disk = files.disk
         guard let status = try withSystem(path, disk.entry(at: path)) else {
-            throw StoreError(.damaged, path: path, reason: "the database is missing")
+            throw OutboxError(.damaged, path: path, .databaseMissing)
         }
         guard status.kind == .file else {
-            throw StoreError(.unusable, path: path, reason: "it is \(status.kind.rawValue), not a file")
+            throw OutboxError(.unusable, path: path, .notFile("\(status.kind.rawValue)"))
         }
         fileBytes = status.bytes
         let bytes = try withSystem(path, disk.read(100, at: 0, of: path))
-        guard !bytes.isEmpty else { throw StoreError(.damaged, path: path, reason: "it is empty") }
+        guard !bytes.isEmpty else { throw OutboxError(.damaged, path: path, .empty) }
         guard bytes.count == 100, bytes.starts(with: "SQLite format 3\0".utf8) else {
-            throw StoreError(.damaged, path: path, reason: "it is not a SQLite database")
+            throw OutboxError(.damaged, path: path, .notSQLite)
         }
         func bigEndian(_ range: Range<Int>) -> Int64 { bytes[range].reduce(0) { $0 << 8 | Int64($1) } }
         guard bigEndian(16..<18) == StoreFormat.pageSize, bigEndian(68..<72) == StoreFormat.applicationID else {
-            throw StoreError(.damaged, path: path, reason: "it is not an outbox")
+            throw OutboxError(.damaged, path: path, .notOutbox)
         }
         version = Int64(Int32(truncatingIfNeeded: bigEndian(60..<64)))
         guard checksVersion else { return }

@@ -1,8 +1,10 @@
 import Reporting
 import TimeAndChance
 
-/// A row of the outbox: one value per column, and a checksum over all of them and the sequence, so that a row proves
-/// itself wherever it is found: on a page without a tree, in an old write-ahead log, under a wrong sequence.
+/// A row of the outbox: one value per column, and a checksum over all values and the sequence.
+///
+/// The checksum makes a row recognisable anywhere: on a page outside the tree, in an old write-ahead log, or with a
+/// wrong sequence.
 struct StoredRow: Sendable, Hashable {
     /// The columns between `sequence` and `checksum`, in the order of the table.
     enum Column: Int, Sendable, CaseIterable {
@@ -55,7 +57,8 @@ struct StoredRow: Sendable, Hashable {
         self.init(statement.integer(0), values, checksum: statement.value(checksumColumn))
     }
 
-    /// Makes a row of the values that follow the sequence, the checksum last. Returns `nil` if the checksum is wrong.
+    /// Creates a row from the values that follow the sequence, the checksum last. Returns `nil` if the checksum is
+    /// wrong.
     init?(_ sequence: Int64, _ found: [StoredValue]) {
         guard found.count == Column.count + 1 else { return nil }
         self.init(sequence, Array(found.dropLast()), checksum: found.last)
@@ -82,7 +85,7 @@ struct StoredRow: Sendable, Hashable {
         return all
     }
 
-    /// Whether the row is one of a quarantined update: only these and the ledger have a note.
+    /// Whether the row is a quarantined update's: only these and the ledger have a note.
     var isQuarantined: Bool { sequence != LedgerRecord.sequence && self[.note] != .null }
 
     private var checksum: StoredValue {
@@ -92,11 +95,11 @@ struct StoredRow: Sendable, Hashable {
         return .integer(Int64(Int32(bitPattern: checksum.value)))
     }
 
-    /// A number of updates or the sequence of one: sums of these don't overflow, whatever a file says.
+    /// The accepted numbers of updates and sequences: sums of these don't overflow, whatever a file contains.
     static let plausibleCounts = 0...OutboxCounters.Limit.record
-    /// The sequences of updates; 0 is the ledger's.
+    /// The accepted sequences of updates; 0 is the ledger's.
     static let plausibleSequences = 1...OutboxCounters.Limit.record
-    /// Milliseconds since 1970: the distance between any two of them doesn't overflow.
+    /// The accepted milliseconds since 1970: the difference of any two doesn't overflow.
     static let plausibleTimes: ClosedRange<Int64> = -(1 << 60)...1 << 60
 }
 

@@ -4,7 +4,7 @@ import TimeAndChance
 /// A row of a pending update.
 struct UpdateRecord: Sendable, Hashable {
     let stored: StoredUpdate
-    /// Whether it is a shape point of the update that follows it.
+    /// Whether the update is a shape point of the one that follows it.
     let isShapePoint: Bool
 
     init(_ stored: StoredUpdate, isShapePoint: Bool = false) {
@@ -12,7 +12,7 @@ struct UpdateRecord: Sendable, Hashable {
         self.isShapePoint = isShapePoint
     }
 
-    /// Returns `nil` if `row` isn't one of a pending update.
+    /// Returns `nil` if `row` isn't a pending update's.
     init?(_ row: StoredRow) {
         guard !row.isQuarantined, let stored = StoredUpdate(row) else { return nil }
         self.init(stored, isShapePoint: row.isShapePoint)
@@ -35,7 +35,7 @@ extension StoredUpdate {
 }
 
 extension StoredRow {
-    /// Whether it is the row of a shape point.
+    /// Whether the row is a shape point's.
     var isShapePoint: Bool {
         get { self[.kind] == .integer(1) }
         set { self[.kind] = .integer(newValue ? 1 : 0) }

@@ -1,14 +1,14 @@
 import Reporting
 import TimeAndChance
 
-/// What gives way near the byte cap and at the age limit: never the newest update.
+/// The eviction of updates near the size limit and at the age limit. The newest update is never evicted.
 struct Eviction {
     private let maximumBytes: Int64
     private let maximumAge: Duration?
-    /// By step, the end of a part of the backlog that had no whole block: it is not looked at again.
+    /// The end, per step, of a part of the backlog that has no complete block, which isn't read again.
     private var exhaustedEnd: [ThinningStep: Int64] = [:]
 
-    /// Rows that are thinned or give way at once: about 10 KiB.
+    /// The number of rows that are thinned or evicted together, about 10 KiB.
     static let block = 256
 
     init(maximumBytes: Int64, maximumAge: Duration?) {
@@ -16,12 +16,11 @@ struct Eviction {
         self.maximumAge = maximumAge
     }
 
-    /// Makes room near the cap: thins one block of the backlog, early enough to be done before the cap, and drops the
-    /// oldest one where that frees too little; whether any row went.
+    /// Makes room near the limit: thins one block of the backlog, early enough to be done before the limit is reached,
+    /// and evicts the oldest block if that frees too little. Returns whether any row was removed.
     ///
-    /// One block of each is all that an append has to wait for. A store that is over the cap because the cap was
-    /// lowered comes down block by block.
-    mutating func makeRoom(_ store: OutboxStore, _ next: inout OutboxCounters) throws(StoreError) -> Bool {
+    /// An append waits for at most one block of each kind. If the limit was lowered, the store shrinks block by block.
+    mutating func makeRoom(_ store: OutboxStore, _ next: inout OutboxCounters) throws(OutboxError) -> Bool {
         let before = try store.bytesInUse()
         guard before > maximumBytes - max(16 * StoreFormat.pageSize, maximumBytes / 16) else { return false }
         let isThinned = try thinBlock(store, &next)
@@ -31,8 +30,9 @@ struct Eviction {
         return try evict(store.rows.oldest(limit: Self.block), .oldest, store, &next) || isThinned
     }
 
-    /// Evicts a block of the oldest updates that are older than the configured age, by times of fix; whether any was.
-    func evictByAge(_ store: OutboxStore, _ next: inout OutboxCounters) throws(StoreError) -> Bool {
+    /// Evicts a block of the updates that are older than the configured age, by times of fix. Returns whether there was
+    /// any.
+    func evictByAge(_ store: OutboxStore, _ next: inout OutboxCounters) throws(OutboxError) -> Bool {
         guard let maximumAge, let newest = next.newest else { return false }
         let earliest = newest.update.timeOfFix.advanced(by: .zero - maximumAge)
         func isTooOld(_ record: UpdateRecord) -> Bool { record.stored.update.timeOfFix < earliest }
@@ -43,7 +43,7 @@ struct Eviction {
     private func evict(
         _ records: some Sequence<UpdateRecord>, _ reason: EvictionReason, _ store: OutboxStore,
         _ next: inout OutboxCounters
-    ) throws(StoreError) -> Bool {
+    ) throws(OutboxError) -> Bool {
         var isAny = false
         for record in records where record.stored.sequence != next.newest?.sequence {
             guard try store.remove(record.stored.sequence) else { continue }
@@ -53,8 +53,8 @@ struct Eviction {
         return isAny
     }
 
-    /// Thins the next block of the finest step that has one; `false` when the coarsest has come through all of them.
-    private mutating func thinBlock(_ store: OutboxStore, _ next: inout OutboxCounters) throws(StoreError) -> Bool {
+    /// Thins the next block of the finest step that has one. Returns `false` if every step has finished.
+    private mutating func thinBlock(_ store: OutboxStore, _ next: inout OutboxCounters) throws(OutboxError) -> Bool {
         for step in ThinningStep.allCases {
             let range = next.thinning.range(of: step)
             let end = min(range.upperBound, next.lastSequence)

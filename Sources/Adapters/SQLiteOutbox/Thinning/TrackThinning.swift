@@ -3,13 +3,13 @@ import Reporting
 import StrictJSON
 import TimeAndChance
 
-/// Decides which updates of a backlog may go while the others still say where the vehicle was, and when, as
-/// `TrackSimplification` has it.
+/// The choice of updates that a backlog can lose while the others still show where the vehicle was and when, by the
+/// rules of `TrackSimplification`.
 ///
-/// What stays always: the ends of drives, the first and last update of each stop, the fastest and the slowest of
-/// each leg between.
+/// It always keeps the ends of drives, the first and last update of each stop, and the fastest and slowest update of
+/// each leg in between.
 enum TrackThinning {
-    /// The indices that stay, first and last among them, those of `fixed` too; `tolerance` in metres.
+    /// The indices that are kept: first and last, those in `fixed`, and others. `tolerance` is in metres.
     static func kept(of updates: [LocationUpdate], tolerance: Double, fixed: Set<Int> = []) -> [Int] {
         guard !updates.isEmpty else { return [] }
         let marks = landmarks(of: updates).union(fixed).sorted()
@@ -20,7 +20,7 @@ enum TrackThinning {
             }
     }
 
-    /// The indices that stay whatever the tolerance.
+    /// The indices that are kept whatever the tolerance.
     static func landmarks(of updates: [LocationUpdate]) -> Set<Int> {
         var landmarks: Set<Int> = [0, updates.count - 1]
         let standing = standing(updates)
@@ -35,7 +35,8 @@ enum TrackThinning {
         return landmarks
     }
 
-    /// Of a stop, or of a drive's leg between two: beginning and end belong to a stop, and to a drive where it breaks.
+    /// The landmarks of a stop or of a leg between two stops. A stop has both ends; a leg has an end at which the drive
+    /// breaks off, its fastest and its slowest update.
     private static func marks(
         ofRun run: ClosedRange<Int>, isStanding: Bool, _ updates: [LocationUpdate]
     ) -> Set<Int> {
@@ -58,7 +59,8 @@ enum TrackThinning {
         return span <= .zero || span > TrackSimplification.longestSpan
     }
 
-    /// Whether the vehicle stood at each; an update without speed, as a shape point is, belongs to the run before it.
+    /// Whether the vehicle was at a standstill at each update. An update without speed, such as a shape point,
+    /// continues the previous run.
     private static func standing(_ updates: [LocationUpdate]) -> [Bool] {
         var isStanding = false
         return updates.map { update in
@@ -68,31 +70,31 @@ enum TrackThinning {
     }
 }
 
-/// One of the passes in which a backlog is thinned, each coarser than the one before.
+/// A pass in which a backlog is thinned, coarser than the previous one.
 enum ThinningStep: Int, Sendable, Hashable, CaseIterable {
     case first, second, third, fourth, fifth
 
-    /// What is left says where everything was to within so many metres, after this step and those before.
+    /// The maximum error in metres of the track that is left after this step and the previous ones.
     var bound: Double { [10, 25, 50, 100, 250][rawValue] }
 
-    /// What this step may add: errors of steps add up, because the ways through the updates that stay are straight from
-    /// one to the next, and two such ways are farthest apart where one of them bends.
+    /// The error in metres that this step may add. The errors of steps add up: the kept tracks are polylines, and two
+    /// polylines are farthest apart at a vertex of one of them.
     var tolerance: Double { bound - (previous?.bound ?? 0) }
 
     var previous: Self? { Self(rawValue: rawValue - 1) }
 }
 
-/// How far each step has come through the backlog; part of the ledger's row.
+/// The progress of each step through the backlog; part of the ledger's row.
 struct ThinningProgress: Sendable, Hashable {
-    /// By step: rows up to this sequence have been thinned by it. It is the last row of a block, and stays until the
-    /// next block begins with it.
+    /// The sequence, per step, up to which it has thinned the rows: that of a block's last row, which is kept until
+    /// the next block begins with it.
     private var fronts = [Int64](repeating: 0, count: ThinningStep.allCases.count)
 
     func front(of step: ThinningStep) -> Int64 { fronts[step.rawValue] }
 
     mutating func advance(_ step: ThinningStep, to sequence: Int64) { fronts[step.rawValue] = sequence }
 
-    /// The sequences that `step` may look at: a step follows the one before, so that their bounds add up.
+    /// The sequences that `step` may thin. It follows the previous step, so that their errors add up.
     func range(of step: ThinningStep) -> ClosedRange<Int64> {
         let end = step.previous.map(front) ?? .max
         return min(front(of: step), end)...end
@@ -100,7 +102,7 @@ struct ThinningProgress: Sendable, Hashable {
 
     init() {}
 
-    /// The fronts in the order of the steps; `nil` before the first.
+    /// The fronts in the order of the steps; `nil` if nothing has been thinned.
     var json: JSONValue? {
         fronts.allSatisfy { $0 == 0 } ? nil : .array(fronts.map { .integer($0) })
     }

@@ -1,10 +1,11 @@
 import LinuxPlatform
 package import Reporting
 
-/// Reads an outbox for the tools, whether the service runs or not; changes nothing and takes no lock from it.
+/// A reader of an outbox for the tools, whether the service runs or not. It changes nothing, and doesn't affect the
+/// service's locks.
 ///
-/// Its calls block for the time of a read; for one thread. An acknowledgement that the service has not written yet
-/// still shows as pending.
+/// Its calls block; use it from one thread. An update whose acknowledgement the service hasn't written yet still shows
+/// as pending.
 package final class OutboxReader {
     private let files: StoreFiles
     private let connection: SQLiteConnection
@@ -12,42 +13,36 @@ package final class OutboxReader {
 
     private static let rowsAtOnce = 1000
 
-    /// - Throws: `unusable` when there is no outbox yet, or it is damaged or may not be read; `newerSchema`.
+    /// - Throws: `missing`, `damaged`, `forbidden`, `newerSchema`, or another reason why it can't be read.
     package init(path: String) throws(OutboxError) {
-        guard Self.isThere(path) else {
-            throw OutboxError(
-                .unusable,
-                "\(path): there is no outbox yet; waypost run makes it, and so does replay with --outbox \(path)")
+        guard Self.isThere(path) else { throw OutboxError(.missing, path: path) }
+        let files = try withSystem(path, StoreFiles(at: path, for: EffectiveUser.expected(at: path)))
+        // Users other than its owner may read it, too.
+        if let status = try withSystem(path, FileStatus(at: files.path)) {
+            try withSystem(path, FileSystem.requireOwnFile(at: files.path, for: status.owner))
         }
-        do throws(StoreError) {
-            let files = try withSystem(path, StoreFiles(at: path, for: EffectiveUser.expected(at: path)))
-            // Users other than its owner may read it, too.
-            if let status = try withSystem(path, FileStatus(at: files.path)) {
-                try withSystem(path, FileSystem.requireOwnFile(at: files.path, for: status.owner))
-            }
-            let connection = try Self.open(files)
-            rows = try StoreRows(connection)
-            self.files = files
-            self.connection = connection
-        } catch { throw OutboxError(error, repairsDamage: false) }
+        let connection = try Self.open(files)
+        rows = try StoreRows(connection)
+        self.files = files
+        self.connection = connection
     }
 
-    /// Every pending update counted.
+    /// The ledger with reasons and times. Counts every pending update.
     package func summary() throws(OutboxError) -> StoreSummary {
-        let bytes = try forTools(
-            withSystem(files.path, files.disk.fileSize(at: files.path) + files.disk.fileSize(at: files.log)))
-        try forTools(connection.execute("BEGIN"))
+        let bytes = try withSystem(
+            files.path, files.disk.fileSize(at: files.path) + files.disk.fileSize(at: files.log))
+        try connection.execute("BEGIN")
         defer { do { try connection.execute("COMMIT") } catch {} }  // it has only read
-        let pending = try forTools(rows.countPending(atMost: bytes / StoreFormat.shortestRow))
-        return StoreSummary(try forTools(rows.counters(pendingCount: pending)))
+        let pending = try rows.countPending(atMost: bytes / StoreFormat.minimumRowBytes)
+        return StoreSummary(try rows.counters(pendingCount: pending))
     }
 
-    /// Pending updates after `sequence` in order of acceptance, at most 1000 of them; empty at the end.
+    /// At most 1000 pending updates after `sequence`, in order of acceptance; empty at the end.
     package func pending(after sequence: Int64) throws(OutboxError) -> [StoredUpdate] {
-        try forTools(rows.oldest(after: sequence, limit: Self.rowsAtOnce)).map(\.stored)
+        try rows.oldest(after: sequence, limit: Self.rowsAtOnce).map(\.stored)
     }
 
-    /// Calls `body` for each pending update in order of acceptance, holding few in memory.
+    /// Calls `body` for each pending update in order of acceptance, with few in memory at a time.
     package func forEachPending(_ body: (StoredUpdate) throws -> Void) throws {
         var last: Int64 = 0
         while true {
@@ -58,23 +53,21 @@ package final class OutboxReader {
         }
     }
 
-    /// The last quarantined updates, in order of acceptance, with the server's words; and what is wrong, should some of
-    /// them be unreadable.
+    /// The last quarantined updates, in order of acceptance, and the damage if some of them are unreadable.
     package func quarantined() throws(OutboxError) -> (updates: [QuarantinedUpdate], damage: OutboxError?) {
-        let (updates, damage) = try forTools(rows.readableQuarantined())
-        return (updates, damage.map { OutboxError($0, repairsDamage: false) })
+        try rows.readableQuarantined()
     }
 
-    /// Whether there is a file; one that cannot be looked at is there, and opening it says what is wrong.
+    /// Whether there is a file. If that can't be determined, opening the file reports the reason.
     private static func isThere(_ path: String) -> Bool {
         do throws(SystemError) { return try FileSystem.entry(at: path) != nil } catch { return true }
     }
 
-    private static func open(_ files: StoreFiles) throws(StoreError) -> SQLiteConnection {
+    private static func open(_ files: StoreFiles) throws(OutboxError) -> SQLiteConnection {
         try withSystem(files.path, files.requireOutbox())
         _ = try StoreHeader(files, at: files.path)
         let hasLog = try withSystem(files.path, files.disk.entry(at: files.log)) != nil
-        // Without a log there is no writer; an ordinary opening would leave a log behind, owned by the tool's user.
+        // Without a log there is no writer, and opening normally would leave a log that the tool's user owns.
         let connection = try SQLiteConnection(path: files.path, access: hasLog ? .readOnly : .immutable)
         try StoreSchema.check(connection)
         try connection.execute(StoreFormat.readerSettings)
@@ -97,7 +90,7 @@ package struct StoreSummary: Sendable, Hashable {
         newest = counters.newest
     }
 
-    /// Of a ledger of which no more is known than its words.
+    /// Creates a summary of a ledger without times.
     package init(_ ledger: Ledger, evictions: Evictions = Evictions()) {
         self.ledger = ledger
         self.evictions = evictions

@@ -3,72 +3,71 @@ package import ReportedText
 package import Reporting
 import StrictJSON
 
-/// Asks the process that owns an outbox for what only the owner may do: its counters are in that process's memory.
+/// A sender of requests to the process that owns an outbox. Only the owner may change quarantined updates, because it
+/// has the counters in memory.
 ///
-/// Its calls block for the time of a small write; for one thread.
+/// Its calls block; use it from one thread.
 package final class OutboxRequester {
     private let connection: SQLiteConnection
     private let insert: SQLiteStatement
     private let fetch: SQLiteStatement
     private let remove: SQLiteStatement
 
-    /// - Throws: `unusable` when the outbox cannot be written; `newerSchema`.
+    /// - Throws: the reason why the outbox can't be written.
     package init(path: String) throws(OutboxError) {
-        do throws(StoreError) {
-            let files = try withSystem(path, StoreFiles(at: path))
-            try withSystem(path, files.requireOwn(for: EffectiveUser.current))
-            _ = try StoreHeader(files, at: files.path)
-            let connection = try SQLiteConnection(path: files.path, access: .readWrite)
-            connection.setCheckpointOnClose(false)
-            try StoreSchema.check(connection)
-            try connection.execute(StoreFormat.requesterSettings)
-            insert = try SQLiteStatement(connection, "INSERT INTO requests (action, sequences) VALUES (?1, ?2)")
-            fetch = try SQLiteStatement(connection, "SELECT answer FROM requests WHERE id = ?1 AND answer IS NOT NULL")
-            remove = try SQLiteStatement(connection, "DELETE FROM requests WHERE id = ?1")
-            self.connection = connection
-        } catch { throw OutboxError(error, repairsDamage: false) }
+        let files = try withSystem(path, StoreFiles(at: path))
+        try withSystem(path, files.requireOwn(for: EffectiveUser.current))
+        _ = try StoreHeader(files, at: files.path)
+        let connection = try SQLiteConnection(path: files.path, access: .readWrite)
+        connection.setCheckpointOnClose(false)
+        try StoreSchema.check(connection)
+        try connection.execute(StoreFormat.requesterSettings)
+        insert = try SQLiteStatement(connection, "INSERT INTO requests (action, sequences) VALUES (?1, ?2)")
+        fetch = try SQLiteStatement(connection, "SELECT answer FROM requests WHERE id = ?1 AND answer IS NOT NULL")
+        remove = try SQLiteStatement(connection, "DELETE FROM requests WHERE id = ?1")
+        self.connection = connection
     }
 
-    /// Leaves a request for the owner; its number, for the answer.
+    /// Leaves a request for the owner. Returns the request's number.
     package func submit(_ request: QuarantineRequest) throws(OutboxError) -> Int64 {
-        try forTools(insert.run(request.values))
+        try insert.run(request.values)
         return connection.lastInsertedID
     }
 
-    /// The answer, which is then forgotten; `nil` while the request waits.
+    /// Takes the answer to a request; `nil` while the request waits.
     package func answer(to id: Int64) throws(OutboxError) -> QuarantineAnswer? {
-        guard let answer = try forTools(fetchAnswer(id)) else { return nil }
-        try forTools(remove.run(id))
+        guard let answer = try fetchAnswer(id) else { return nil }
+        try remove.run(id)
         return answer
     }
 
-    /// Withdraws the request. Returns the answer if it has come meanwhile; `nil` when nothing was or will be done.
+    /// Withdraws a request. Returns the answer if the owner has given one; `nil` if nothing was done.
     package func withdraw(_ id: Int64) throws(OutboxError) -> QuarantineAnswer? {
-        try forTools(connection.execute("BEGIN IMMEDIATE"))
-        let answer = try forTools(fetchAnswer(id))
-        try forTools(remove.run(id))
-        try forTools(connection.execute("COMMIT"))
+        try connection.execute("BEGIN IMMEDIATE")
+        let answer = try fetchAnswer(id)
+        try remove.run(id)
+        try connection.execute("COMMIT")
         return answer
     }
 
-    private func fetchAnswer(_ id: Int64) throws(StoreError) -> QuarantineAnswer? {
+    private func fetchAnswer(_ id: Int64) throws(OutboxError) -> QuarantineAnswer? {
         defer { fetch.reset() }
         try fetch.bind(id, at: 1)
         return try fetch.step() ? QuarantineAnswer(fetch.value(0)) : nil
     }
 }
 
-/// What an operator wants done with quarantined updates.
+/// An operator's request about quarantined updates.
 package struct QuarantineRequest: Sendable, Hashable {
     package enum Action: String, Sendable, Hashable {
-        /// Pending again, to be delivered once more.
+        /// Makes them pending again.
         case requeue
-        /// Counted as evicted.
+        /// Counts them as evicted.
         case discard
     }
 
     package let action: Action
-    /// Which ones; `nil` for all there are.
+    /// The sequences of the updates; `nil` for all.
     package let sequences: Set<Int64>?
 
     package init(_ action: Action, _ sequences: Set<Int64>?) {
@@ -82,7 +81,7 @@ package struct QuarantineRequest: Sendable, Hashable {
         return [.text(Array(action.rawValue.utf8)), numbers.map { .text($0.utf8) } ?? .null]
     }
 
-    /// Reads `action` and `sequences` of a row. Returns `nil` if they are not what was written, or a newer release's.
+    /// Reads `action` and `sequences` of a row. Returns `nil` if they are damaged, or unknown to this release.
     fileprivate init?(_ statement: borrowing SQLiteStatement) {
         guard let action = statement.text(1).flatMap(Action.init) else { return nil }
         guard let value = statement.value(2), value != .null else {
@@ -102,12 +101,12 @@ extension JSONValue {
     }
 }
 
-/// What became of a `QuarantineRequest`.
+/// The answer to a `QuarantineRequest`.
 package enum QuarantineAnswer: Sendable, Hashable {
-    /// So many are pending again, or evicted. `notKept` counts those that could not be requeued because only the last
-    /// 256 are kept: they stay in quarantine.
+    /// `count` updates were requeued or discarded. `notKept` updates couldn't be requeued, because only the last 256
+    /// are kept; they stay in quarantine.
     case done(count: Int64, notKept: Int64)
-    /// Nothing was changed: these are not in quarantine.
+    /// Nothing was changed: these sequences are not in quarantine.
     case unknown([Int64])
     /// Nothing was changed: the owner of the outbox does not know such a request.
     case notUnderstood
@@ -135,15 +134,15 @@ package enum QuarantineAnswer: Sendable, Hashable {
     }
 }
 
-/// An update that the server rejected for good, with the server's words.
+/// An update that the server rejected permanently, with the server's message.
 package struct QuarantinedUpdate: Sendable, Hashable {
     package let stored: StoredUpdate
-    /// The server's words, cut to `maximumReasonBytes`.
+    /// The server's message, cut to `maximumReasonBytes`.
     package let reason: ReportedText
     /// Whether it is a shape point.
     let isShapePoint: Bool
 
-    /// Enough for Fleet Engine's error bodies, and few enough for a row to fit on one page.
+    /// The maximum length of a reason: enough for Fleet Engine's error bodies, while a row still fits on one page.
     package static let maximumReasonBytes = 512
 
     package init(stored: StoredUpdate, reason: ReportedText) {
@@ -164,7 +163,7 @@ package struct QuarantinedUpdate: Sendable, Hashable {
         return row
     }
 
-    /// Returns `nil` if `row` isn't one of a quarantined update.
+    /// Returns `nil` if `row` isn't a quarantined update's.
     init?(_ row: StoredRow) {
         guard let stored = StoredUpdate(row), let reason = row[.note].text else { return nil }
         self.init(
@@ -173,26 +172,26 @@ package struct QuarantinedUpdate: Sendable, Hashable {
     }
 }
 
-/// What tools have asked of the outbox's owner: a row each, with its answer once it has been handled.
+/// The table of the tools' requests, one row per request, with the answer once it was handled.
 final class RequestTable {
     private let unanswered: SQLiteStatement
     private let write: SQLiteStatement
     private let forget: SQLiteStatement
 
-    /// Requests handled at a time; the rest waits for the next time.
+    /// The maximum number of requests that are handled at a time.
     static let atOnce = 16
-    /// Answers that were not fetched, as the tool was ended: so many are kept.
+    /// The number of kept answers that no tool has fetched, because it was ended.
     private static let kept: Int64 = 64
 
-    init(_ connection: borrowing SQLiteConnection) throws(StoreError) {
+    init(_ connection: borrowing SQLiteConnection) throws(OutboxError) {
         unanswered = try SQLiteStatement(
             connection, "SELECT id, action, sequences FROM requests WHERE answer IS NULL ORDER BY id LIMIT ?1")
         write = try SQLiteStatement(connection, "UPDATE requests SET answer = ?2 WHERE id = ?1")
         forget = try SQLiteStatement(connection, "DELETE FROM requests WHERE answer IS NOT NULL AND id < ?1")
     }
 
-    /// Those without an answer, oldest first; `nil` in place of one that cannot be read.
-    func open() throws(StoreError) -> [(id: Int64, request: QuarantineRequest?)] {
+    /// The requests without an answer, oldest first; `nil` for one that can't be read.
+    func open() throws(OutboxError) -> [(id: Int64, request: QuarantineRequest?)] {
         defer { unanswered.reset() }
         try unanswered.bind(Int64(Self.atOnce), at: 1)
         var requests: [(id: Int64, request: QuarantineRequest?)] = []
@@ -202,7 +201,7 @@ final class RequestTable {
         return requests
     }
 
-    func answer(_ id: Int64, _ answer: QuarantineAnswer) throws(StoreError) {
+    func answer(_ id: Int64, _ answer: QuarantineAnswer) throws(OutboxError) {
         try write.run([.integer(id), answer.value])
         try forget.run(max(0, id) - Self.kept)
     }

@@ -136,8 +136,7 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
     }
 
     private var silence: OutboxError {
-        let words = calls.withLock { $0.isOpening } ? "is not open yet" : "does not answer"
-        return OutboxError(.unusable, "the outbox \(words); check its disk (dmesg), it may be dying")
+        OutboxError(.silent, calls.withLock { $0.isOpening } ? .opening : nil)
     }
 }
 

@@ -279,11 +279,8 @@ extension Configuration {
     fileprivate func outbox(reportingTo parts: VehicleAgent.Parts) -> OutboxConfiguration {
         var outbox = outbox
         outbox.reportRecovery = { parts.log.write(.error, "\($0)") }
-        outbox.reportWarning = { warning, cause in
-            let cause = ReportedText(cause, limit: ReportedText.longestSentence)
-            parts.monitor.raise(Condition(warning.code, cause), on: warning.topic)
-        }
-        outbox.reportWarningEnd = { warning, _ in parts.monitor.clear(warning.topic) }
+        outbox.reportWarning = { parts.monitor.raise(Condition($0), on: .one(ConditionCode($0))) }
+        outbox.reportWarningEnd = { parts.monitor.clear(.one(ConditionCode($0))) }
         outbox.uptime = { parts.clock.now }
         let owner = OutboxVehicle(besideOutbox: outbox.path)
         outbox.admit = { [vehicle] ledger throws(OutboxError) in
@@ -291,18 +288,4 @@ extension Configuration {
         }
         return outbox
     }
-}
-
-extension OutboxWarning {
-    var code: ConditionCode {
-        switch self {
-        case .olderStore: .outboxTooOld
-        case .removedLog: .outboxLogRemoved
-        case .longLog, .pinnedLog: .outboxLogTooLong
-        case .noReserve: .outboxWithoutReserve
-        }
-    }
-
-    /// The warning's own topic, so that its end leaves other warnings active.
-    var topic: ActiveConditions.Topic { self == .pinnedLog ? .logReader : .one(code) }
 }

@@ -1,3 +1,4 @@
+import Conditions
 import LinuxPlatform
 import ReportedText
 import Reporting
@@ -34,7 +35,7 @@ struct OutboxCommand {
             case .change(let request): return try await change(request)
             }
         } catch let error as OutboxError {
-            throw AgentError(.unavailable, error.description)
+            throw AgentError(.unavailable, error.wording(isForTool: true).sentence.description)
         }
         return .done
     }
@@ -128,8 +129,8 @@ struct QuarantineClient {
             try await outbox.close()
             return answer
         } catch {
-            guard let holder = error.holder else { throw error }
-            return try await ask(request, holder: holder)
+            guard error.code == .locked else { throw error }
+            return try await ask(request, holder: error.holderName.description)
         }
     }
 

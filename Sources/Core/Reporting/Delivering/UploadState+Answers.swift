@@ -115,7 +115,10 @@ extension UploadState {
         newerPositionTimeout.delivered(after: took)
         pace.delivered()
         selection.didDeliver(batch, at: now)
-        if batch.pending.isEmpty { return readOutbox() }
+        if batch.pending.isEmpty {
+            guard arrivals.isOutboxEmpty, let newest = batch.stored else { return readOutbox() }
+            return proceed(with: NextUpload(nil, newest: newest), for: request())  // the outbox is still empty
+        }
         arrivals = Arrivals()
         let next = request()
         phase = .recordingResult(next: next)

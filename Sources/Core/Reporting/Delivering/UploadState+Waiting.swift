@@ -36,6 +36,7 @@ extension UploadState {
     }
 
     mutating func select(from next: NextUpload, for request: BatchRequest, isPrepared: Bool) -> UploadStep {
+        arrivals.isOutboxEmpty = next.batch == nil
         let isPaced = !request.withBacklog
         let limit = request.maximumPastLocations
         let pending = isPaced && next.batch?.pending.isEmpty == true ? nil : next.batch

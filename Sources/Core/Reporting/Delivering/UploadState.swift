@@ -25,6 +25,8 @@ struct UploadState: Sendable {
         var hasNewerPosition = false
         /// The request that the append in progress has passed to the outbox.
         var appendRequest: BatchRequest?
+        /// Whether nothing was pending when the outbox was last read.
+        var isOutboxEmpty = false
     }
 
     /// Counts of consecutive failures. All but the last two count since the last delivery.

@@ -49,39 +49,6 @@ package struct StoredUpdate: Sendable, Hashable {
     }
 }
 
-/// Why the outbox could not do what was asked.
-package struct OutboxError: Error, Sendable, Hashable, CustomStringConvertible {
-    package enum Code: String, Sendable, Hashable, CaseIterable {
-        /// Another process owns the outbox.
-        case locked
-        /// No space is left on the device; what was accepted is safe, the new update is not accepted.
-        case full
-        /// Another program has locked the outbox's file for the moment; nothing is wrong with it.
-        case busy
-        /// The outbox cannot be read or written.
-        case unusable
-        /// The outbox was damaged, repaired, and is damaged again.
-        case damaged
-        /// The outbox was written by a newer release.
-        case newerSchema
-        case closed
-    }
-
-    package let code: Code
-    /// Which file, what happened, what to do.
-    package let detail: String
-    /// Which process owns the outbox, as `waypost run (process 12)`; only of `locked`.
-    package let holder: String?
-
-    package init(_ code: Code, _ detail: String, holder: String? = nil) {
-        self.code = code
-        self.detail = detail
-        self.holder = holder
-    }
-
-    package var description: String { detail }
-}
-
 /// The account of every update that was ever accepted.
 package struct Ledger: Sendable, Hashable, Codable {
     package var accepted: Int64

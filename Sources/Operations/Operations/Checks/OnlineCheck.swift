@@ -131,7 +131,7 @@ extension OnlineCheck {
             try OutboxVehicle(besideOutbox: path).require(configuration.vehicle, ledger)
             return CheckLine(.ok, "outbox", "\(path) opens, \(pending(ledger))")
         } catch {
-            return CheckLine(.fail, "outbox", error.description)
+            return CheckLine(.fail, "outbox", error.wording(isForTool: true).sentence.description)
         }
     }
 

@@ -19,16 +19,12 @@ package struct OutboxVehicle: Sendable {
 
     /// Checks that the pending updates aren't another vehicle's. Changes nothing. Blocks.
     ///
-    /// - Throws: `unusable` if they are. An outbox without a record, or without pending updates, fits any vehicle.
+    /// - Throws: `ofAnotherVehicle`. An outbox without this file, or without pending updates, fits any vehicle.
     package func require(_ vehicle: VehicleName, _ ledger: Ledger) throws(OutboxError) {
         guard ledger.pending > 0, let earlier, earlier.description != vehicle.description else { return }
-        let updates = ledger.pending.counted("update")
         throw OutboxError(
-            .unusable,
-            """
-            \(outbox): \(updates) of \(earlier) \(ledger.pending == 1 ? "is" : "are") pending and would be sent as \(vehicle)'s; \
-            configure \(earlier) until nothing is pending, or set outbox.path to another file
-            """)
+            .ofAnotherVehicle, path: outbox,
+            .ofVehicle(earlier, pending: ledger.pending, configured: "\(vehicle)"))
     }
 
     /// Does the same check, then records `vehicle`. Blocks.
@@ -37,7 +33,7 @@ package struct OutboxVehicle: Sendable {
     ///   - vehicle: the configured vehicle.
     ///   - ledger: the outbox's ledger.
     ///   - warn: receives a warning if the record can't be written.
-    /// - Throws: `unusable` if the pending updates are another vehicle's.
+    /// - Throws: `ofAnotherVehicle` if the pending updates are another vehicle's.
     package func adopt(_ vehicle: VehicleName, _ ledger: Ledger, warn: (String) -> Void) throws(OutboxError) {
         try require(vehicle, ledger)
         guard earlier?.description != vehicle.description else { return }

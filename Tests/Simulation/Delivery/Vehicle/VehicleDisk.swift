@@ -1,6 +1,7 @@
 import Glibc
 import LinuxPlatform
 import LyingDisk
+import Reporting
 import SQLiteOutbox
 
 /// The vehicle's disk: real files in a directory, on a `LyingDisk` that fills up, fails and loses power.

@@ -25,7 +25,7 @@ struct WatchedOutbox: Outbox {
     func append(
         _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool, next: BatchRequest?
     ) async throws(OutboxError) -> AppendedUpdate {
-        guard life.isAlive else { throw OutboxError(.closed, "the process is dead") }
+        guard life.isAlive else { throw OutboxError(.closed) }
         world.require(.privateIsSilent, world.privateFor == nil, "an update of a private vehicle is accepted")
         world.account.begin(update, with: shapePoints, overrulingEarlier: overrulingEarlier)
         disk.prepare()
@@ -84,7 +84,7 @@ struct WatchedOutbox: Outbox {
     func close() async throws(OutboxError) { try await base.close() }
 
     private func watched<Result>(_ body: () async throws(OutboxError) -> Result) async throws(OutboxError) -> Result {
-        guard life.isAlive else { throw OutboxError(.closed, "the process is dead") }
+        guard life.isAlive else { throw OutboxError(.closed) }
         disk.prepare()
         do { return try await body() } catch {
             guard isAlive else { throw error }

@@ -1,11 +1,12 @@
 import FoundationEssentials
+import ReportedText
 import Reporting
 import Testing
 
 @testable import SQLiteOutbox
 
-/// A file that never was an outbox, where the configuration names one: nothing is done to it.
-@Suite struct ForeignFiles {
+/// A file at the outbox's path that never was an outbox: it isn't touched.
+@Suite struct UnrelatedFiles {
     struct File: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let bytes: [UInt8]
@@ -16,7 +17,7 @@ import Testing
         }
     }
 
-    /// The first page of a database, as SQLite makes it.
+    /// The first page of a database of SQLite.
     private static func database(applicationID: [UInt8], pageSize: [UInt8] = [0x04, 0x00]) -> [UInt8] {
         var bytes = Array("SQLite format 3\0".utf8) + pageSize + [UInt8](repeating: 0, count: 1006)
         bytes.replaceSubrange(68..<72, with: applicationID)
@@ -37,16 +38,16 @@ import Testing
     @Test(arguments: foreign) func isRefusedAndLeftAsItIs(file: File) throws {
         let folder = try StoreFolder()
         try folder.write(file.bytes, to: "outbox.sqlite")
-        let detail =
-            "\(folder.store): the outbox is not used: \(folder.store) is no outbox of Waypost but "
-            + "\(file.testDescription), and is left as it is; give another outbox path"
+        let sentence: ReportedText = """
+            \(folder.store) is no outbox of Waypost but \(file.testDescription), and is left as it is; give another \
+            outbox path
+            """
         for _ in 1...2 {
             for error in [
                 #expect(throws: OutboxError.self) { try folder.open() },
                 #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) },
             ] {
-                #expect(error?.code == .unusable)
-                #expect(error?.detail == detail)
+                #expect(error == OutboxError(.refused, path: folder.store, .refusal(sentence)))
             }
         }
         #expect(folder.recoveries.isEmpty)
@@ -63,20 +64,20 @@ import Testing
             "a flipped bit of the first word", [0x52] + database(applicationID: [0x57, 0x61, 0x79, 0x70]).dropFirst()),
     ]
 
-    @Test(arguments: damaged) func isNoneThatPowerCutsLeave(file: File) throws {
-        #expect(ForeignFile.kind(beginningWith: Array(file.bytes.prefix(ForeignFile.headerCount))) == nil)
+    @Test(arguments: damaged) func isDistinguishedFromDamage(file: File) throws {
+        #expect(UnrelatedFile.kind(beginningWith: Array(file.bytes.prefix(UnrelatedFile.headerCount))) == nil)
         let folder = try StoreFolder()
         try folder.write(file.bytes, to: "outbox.sqlite")
         _ = try folder.open().append(sample(1))
         #expect(folder.recoveries.count == 1)
     }
 
-    /// Then the text was written over an outbox, and the service starts all the same.
-    @Test(arguments: [".lock", ".reserve", ".rebuilt"]) func isNoneBesideFilesOfAnOutbox(suffix: String) throws {
+    /// The text was written over an outbox, and the service starts anyway.
+    @Test(arguments: [".lock", ".reserve", ".rebuilt"]) func isDamageNextToFilesOfAnOutbox(suffix: String) throws {
         let folder = try StoreFolder()
         try folder.write(Array("not a database".utf8), to: "outbox.sqlite")
         try folder.write([], to: "outbox.sqlite" + suffix)
         _ = try folder.open().append(sample(1))
-        #expect(folder.recoveries.map(\.reason) == ["it is not a SQLite database"])
+        #expect(folder.recoveries.map(\.cause) == [.notSQLite])
     }
 }

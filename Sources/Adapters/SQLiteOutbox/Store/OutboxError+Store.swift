@@ -1,0 +1,94 @@
+import CSQLite
+import Glibc
+import LinuxPlatform
+import ReportedText
+import Reporting
+
+/// The only place that maps failures of SQLite and of the system to failures of the outbox.
+extension OutboxError {
+    /// Creates the error for a failed call of SQLite. `code` is the extended result code, `systemNumber` the `errno`
+    /// that SQLite saw, or 0.
+    init(sqliteCode code: Int32, systemNumber: Int32, path: String, message: ReportedText) {
+        let kind = Self.code(ofResult: code, systemNumber: systemNumber, path)
+        self.init(kind, path: path, .sqlite(code: code, message: message))
+    }
+
+    init(_ error: SystemError, path: String) {
+        if let refusal = error.refusal {
+            self.init(.refused, path: path, .refusal(ReportedText(refusal, limit: ReportedText.longestSentence)))
+        } else {
+            let message = ReportedText(error.description, limit: ReportedText.longestSentence)
+            self.init(
+                Self.code(ofSystemNumber: error.number, path), path: path,
+                .system(number: error.number, message: message))
+        }
+    }
+
+    init(_ failure: FileLock.Failure, path: String) {
+        switch failure {
+        case .system(let error): self.init(error, path: path)
+        case .held(let process):
+            let holder = process.map { Holder(name: "\($0)", stopCommand: "\($0.ending)") }
+            self.init(.locked, path: path, .held(by: holder))
+        }
+    }
+
+    /// Whether a sync failed. The kernel may have marked the pages clean: then no later sync writes them, and reading
+    /// them shows data that isn't on the disk.
+    var isFailedSync: Bool {
+        guard case .sqlite(let code, _) = cause else { return false }
+        return [Self.failedSync, Self.failedDirectorySync].contains(code)
+    }
+
+    /// Whether the connection is as good as before, and its commits are on the disk.
+    var leavesStoreSound: Bool { (isFull || code == .busy) && !isFailedSync }
+
+    private static func code(ofResult code: Int32, systemNumber: Int32, _ path: String) -> Code {
+        switch code & 0xff {
+        case SQLITE_FULL: fullness(of: path)
+        case SQLITE_BUSY, SQLITE_LOCKED: .busy
+        // A constraint fails only if the ledger doesn't know of a sequence that is there. Waypost never writes a value
+        // that is too big, or a schema that takes so long to read that reading it is interrupted.
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_CONSTRAINT, SQLITE_TOOBIG, SQLITE_INTERRUPT: .damaged
+        case SQLITE_READONLY: .readOnly
+        case SQLITE_IOERR where code == shortRead || (code == failedRead && systemNumber == EIO): .damaged
+        case SQLITE_IOERR, SQLITE_CANTOPEN: Self.code(ofSystemNumber: systemNumber, path)
+        default: .unusable
+        }
+    }
+
+    /// SQLite reports a write beyond the quota, or one to the index of the write-ahead log on a full disk, as a plain
+    /// input/output error.
+    private static func code(ofSystemNumber number: Int32, _ path: String) -> Code {
+        switch number {
+        case ENOSPC, EDQUOT: fullness(of: path)
+        case EROFS: .readOnly
+        case EACCES: .forbidden
+        default: .unusable
+        }
+    }
+
+    private static func fullness(of path: String) -> Code {
+        FileSystem.freeFiles(at: FileSystem.parent(of: path)) == 0 ? .noInodes : .full
+    }
+
+    // Macro expressions, which Swift does not import: `SQLITE_IOERR_READ`, `_SHORT_READ` (the file ends too early),
+    // `_FSYNC` and `_DIR_FSYNC`.
+    private static let failedRead = SQLITE_IOERR | (1 << 8)
+    private static let shortRead = SQLITE_IOERR | (2 << 8)
+    private static let failedSync = SQLITE_IOERR | (4 << 8)
+    private static let failedDirectorySync = SQLITE_IOERR | (5 << 8)
+}
+
+/// Makes a system call on behalf of the store at `path`.
+func withSystem<Result>(
+    _ path: String, _ call: @autoclosure () throws(SystemError) -> Result
+) throws(OutboxError) -> Result {
+    do throws(SystemError) { return try call() } catch { throw OutboxError(error, path: path) }
+}
+
+/// Evaluates `work`, and again if it finds damage: a second read may succeed.
+func retryingDamage<Result>(_ work: @autoclosure () throws(OutboxError) -> Result) throws(OutboxError) -> Result {
+    do throws(OutboxError) { return try work() } catch { if error.code != .damaged { throw error } }
+    return try work()
+}

@@ -1,0 +1,184 @@
+package import ReportedText
+package import Reporting
+
+/// The only place that puts the outbox's failures, warnings and repairs into words.
+extension OutboxError: CustomStringConvertible {
+    /// The file, the failure and the remedy.
+    package var description: String { wording().sentence.description }
+
+    /// The failure with its file, and the remedy. A tool has other remedies than the service: it repairs nothing, keeps
+    /// nothing in memory, and is run by a person.
+    package func wording(isForTool: Bool = false) -> Wording {
+        let wording = (isForTool ? wordingForTool : nil) ?? wordingForService
+        return path.isEmpty ? wording : Wording("\(path): \(wording.cause)", wording.remedy)
+    }
+
+    private var wordingForService: Wording {
+        switch code {
+        case .full: Wording("no space is left\(because)", "free some on this file system")
+        case .noInodes: Wording("no inodes are left\(because)", "remove files from this file system (df -i)")
+        case .newerSchema:
+            Wording(
+                "written by a newer release\(because)", "install that release again, or give another outbox path")
+        case .locked:
+            Wording("in use by \(holderName)", "stop it first\(stopCommand), or give another outbox path")
+        case .busy:
+            Wording(
+                "another program has locked the outbox\(because)",
+                """
+                updates are stored once the lock is gone; if that takes long, end the program (fuser -v \(path) names \
+                it)
+                """)
+        case .damaged:
+            Wording("damaged, and not repaired\(because)", "check the disk, or give an outbox path on another one")
+        case .damagedAgain:
+            Wording(
+                "damaged again after a repair\(because)",
+                """
+                check the disk, or give an outbox path on another one; the repair is tried again in ten minutes, or at \
+                a restart
+                """)
+        case .readOnly:
+            Wording(
+                "the file system is read-only\(because)",
+                """
+                run waypost check, which knows the unit's sandbox; if the kernel made it so after errors (journalctl \
+                -k), check the disk and mount it writable again
+                """)
+        case .refused: Wording("the outbox isn't used", cause?.text ?? "")
+        case .forbidden, .unusable:
+            Wording(
+                "the outbox can't be read or written\(because)",
+                "check that its path is a file in a directory that this user may write, on a sound disk")
+        case .missing:
+            Wording("there is no outbox yet", "waypost run makes it, and so does replay with --outbox \(path)")
+        case .ofAnotherVehicle: wordingForOtherVehicle
+        case .silent:
+            Wording("the outbox \(cause?.text ?? "does not answer")", "check its disk (dmesg), it may be dying")
+        case .closed: Wording("the outbox has been closed; nothing is accepted any longer", "")
+        }
+    }
+
+    /// The wording for a tool, if it differs from the service's.
+    private var wordingForTool: Wording? {
+        switch code {
+        case .busy:
+            Wording(
+                "another program has locked the outbox\(because)",
+                "try again, or end that program (fuser -v \(path) names it)")
+        case .damaged: Wording("damaged\(because)", "the service repairs it at its next start")
+        case .forbidden: Wording("this user may not read or write the outbox\(because)", "use sudo")
+        default: nil
+        }
+    }
+
+    private var wordingForOtherVehicle: Wording {
+        guard case .ofVehicle(let other, let pending, let configured) = cause else {
+            return Wording("it is another vehicle's", "")
+        }
+        return Wording(
+            """
+            \(text: pending.counted("update")) of \(other) \(pending == 1 ? "waits" : "wait") in it and would be \
+            reported as \(configured)'s
+            """,
+            """
+            let \(other) deliver first, with its ids in the configuration until nothing is pending, or set outbox.path \
+            to another file
+            """)
+    }
+
+    /// The cause in brackets.
+    private var because: ReportedText { cause.map { " (\($0.text))" } ?? "" }
+
+    /// The owner of the outbox in a sentence.
+    package var holderName: ReportedText { holder?.name ?? "another process" }
+
+    private var stopCommand: ReportedText { holder.map { " (\($0.stopCommand))" } ?? "" }
+}
+
+extension OutboxError.Cause {
+    /// The cause as a clause.
+    fileprivate var text: ReportedText {
+        switch self {
+        case .sqlite(let code, let message): "\(message) (SQLite \(code))"
+        case .system(_, let message): message
+        case .refusal(let sentence): sentence
+        case .held: "it is in use"
+        case .ofVehicle(let other, _, _): "it is \(other)'s"
+        case .opening: "is not open yet"
+        case .noMemory: "SQLite has no memory"
+        case .journalMode(let mode): "its journal stays in the mode \(mode)"
+        case .logInUse: "another program is reading its write-ahead log"
+        case .removedInUse: "it was removed or replaced while it was in use"
+        case .replacedRepeatedly: "it is replaced again and again"
+        case .notFile(let kind): "it is \(kind), not a file"
+        case .databaseMissing: "the database is missing"
+        case .empty: "it is empty"
+        case .notSQLite: "it is not a SQLite database"
+        case .notOutbox: "it is not an outbox"
+        case .schema(let found, let known): "its schema is \(found), this release knows up to \(known)"
+        case .foreignObject(let type, let name): "its schema has a \(type) \"\(name)\" that is not Waypost's"
+        case .structure(let finding): finding
+        case .ledgerUnreadable: "its ledger cannot be read"
+        case .ledgerImpossible: "its ledger has impossible numbers"
+        case .ledgerMismatch: "its ledger does not match its rows"
+        case .rowUnreadable(let sequence): "update \(sequence) fails its checksum"
+        case .rowMisplaced(let sequence): "update \(sequence) is not in its place"
+        case .earlierCopy(let accepted, let known): "it is an earlier copy: update \(accepted), after update \(known)"
+        case .unsteady: "it is read differently each time"
+        case .logEndsBeforeUpdate(let sequence): "its write-ahead log does not lead to update \(sequence)"
+        case .logEndsBeforeRevision(let revision): "its write-ahead log does not lead to change \(revision)"
+        }
+    }
+}
+
+extension OutboxWarning {
+    /// The warning, and the remedy if it differs from the code's.
+    var wording: Wording {
+        switch self {
+        case .olderStore(let path, let accepted, let previously):
+            let known = accepted.counted("accepted update")
+            let loss: ReportedText =
+                accepted < previously
+                ? """
+                it knows of \(text: known) and had \(previously). Those in between are lost or uncounted, their \
+                numbers are given again, and some of those delivered are sent again
+                """ : "it has all of its \(text: known), and some of those delivered are sent again"
+            return Wording(
+                "\(path) is older than it was: its log was removed, or an old copy was restored; \(loss)", "")
+        case .removedLog(let path):
+            return Wording(
+                """
+                \(path) was removed or replaced while the outbox was in use: a crash now loses what is not in the \
+                database yet
+                """, "")
+        case .longLog(let path, let bytes):
+            return Wording(
+                """
+                \(path) has grown to \(bytes / 1_000_000) MB: another program has been reading the outbox for long
+                """,
+                "end that program (fuser -v \(path) names it)")
+        case .noReserve(let sentence): return Wording("updates are stored nevertheless", sentence)
+        }
+    }
+}
+
+extension OutboxRecovery: CustomStringConvertible {
+    /// The damage, the number of updates that were salvaged and lost, and the remedy.
+    package var description: String {
+        let reason: ReportedText = cause.map { " (\($0.text))" } ?? ""
+        let place = renamedTo.map { "it was renamed to \($0)" } ?? "nothing was left of it"
+        let isExact = lost.lowerBound == lost.upperBound
+        let count = isExact ? "\(lost.upperBound)" : "\(lost.lowerBound) to \(lost.upperBound)"
+        let doubt =
+            if !foundLedger {
+                "; its ledger was unreadable, so some of these may have been delivered"
+            } else if repeated > 0 {
+                "; up to \(repeated) of those salvaged may have been delivered before and are sent again"
+            } else {
+                ""
+            }
+        return "\(path) was damaged\(reason); \(place); \(salvaged.counted("pending update")) salvaged, "
+            + "\(count) lost\(doubt). Check the disk if this happens again"
+    }
+}
