@@ -389,6 +389,6 @@ import WaypostTestSupport
         let token = try await provider.token(for: van7)
         #expect(token.lifetime == .seconds(3600))
         let stated = StatedExpiry(key: "TOKEN_EXPIRATION", text: "60000", meaning: .number(60_000))
-        #expect(token.doubts == [.expiry(.stated(stated, seconds: 60_000, own: 3600), origin())])
+        #expect(token.warnings == [.expiry(.stated(stated, seconds: 60_000, own: 3600), origin())])
     }
 }

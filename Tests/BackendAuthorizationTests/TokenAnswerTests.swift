@@ -62,7 +62,7 @@ import WaypostTestSupport
         let answer = try read(text, format)
         #expect(answer.token.value == Self.token && answer.token.lifetime == .seconds(3600))
         #expect(answer.token.reuse == (seconds == 3600 ? nil : .seconds(seconds)))
-        #expect(answer.token.doubts.isEmpty == (seconds == 3600) && answer.statedFits == (seconds == 3600))
+        #expect(answer.token.warnings.isEmpty == (seconds == 3600) && answer.statedFits == (seconds == 3600))
     }
 
     /// What keys and values of a secret give no fact but their names and kinds.
@@ -183,7 +183,7 @@ import WaypostTestSupport
         let answer = try read(#"{"VEHICLE_TOKEN_KEY":"\#(Self.token)","TOKEN_EXPIRATION":\#(value)}"#)
         #expect(answer.token.lifetime == .seconds(3600))
         let stated = StatedExpiry(key: "TOKEN_EXPIRATION", text: text, meaning: .unreadable)
-        #expect(answer.token.doubts == [.expiry(.unreadable(stated, hasOwn: true), TokenOrigin(.endpoint, "X"))])
+        #expect(answer.token.warnings == [.expiry(.unreadable(stated, hasOwn: true), TokenOrigin(.endpoint, "X"))])
     }
 
     @Test(

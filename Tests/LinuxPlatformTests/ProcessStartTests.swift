@@ -45,7 +45,7 @@ import WaypostTestSupport
     func nameTheLimitsThatThreadsLack(stack: Int, processLimit: Int, remedy: String) {
         #expect(
             StartNeeds.threadComplaint(started: 3, processLimit: processLimit, stack: stack)
-                == "too few threads can be started: 24 at least are needed, 3 could be had; " + remedy)
+                == "too few threads can be started: at least 24 are needed, 3 started; " + remedy)
     }
 
     /// A seccomp filter that is older than clone3 answers EPERM, where ENOSYS would let the C library use clone.

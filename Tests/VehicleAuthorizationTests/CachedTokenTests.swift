@@ -104,7 +104,7 @@ import WaypostTestSupport
                 value: TestTokens.driver(vehicleID: context.vehicleID, lifetime: 3600, serial: number),
                 lifetime: .seconds(3600))
         }
-        let cached = CachedAuthorization(provider, clock: clock, patience: .seconds(60), jitter: { 0.5 }) { _ in }
+        let cached = CachedAuthorization(provider, clock: clock, timeout: .seconds(60), jitter: { 0.5 }) { _ in }
         for _ in 0..<2 {
             let caller = Task { try await cached.token(for: van7) }
             for await sleep in clock.sleeps.prefix(1) {

@@ -150,7 +150,7 @@ import WaypostTestSupport
     func passesTheRules(value: String) throws {
         let token = try ClaimRules().checked(
             AuthorizationToken(value: value, lifetime: nil), for: AuthorizationContext(vehicleID: "van-7"))
-        #expect(token.doubts == [])
+        #expect(token.warnings == [])
     }
 
     /// Header, claims beside the audience, the service's claim; what speaks against it, or what is to be corrected.
@@ -177,16 +177,16 @@ import WaypostTestSupport
                 #""alg":"RS256","kid":"k""#, #""authorization":{"tripid":"v"}"#, .vehicleid,
                 .noSubject(claim: "vehicleid"), []
             ),
-        ] as [(String, String, ClaimRules.VehicleClaim?, ClaimFault?, [ClaimDoubt])])
+        ] as [(String, String, ClaimRules.VehicleClaim?, ClaimFault?, [ClaimWarning])])
     func mustBeSignedForItsService(
-        header: String, claims: String, claim: ClaimRules.VehicleClaim?, problem: ClaimFault?, doubts: [ClaimDoubt]
+        header: String, claims: String, claim: ClaimRules.VehicleClaim?, problem: ClaimFault?, doubts: [ClaimWarning]
     ) throws {
         let audience = #""iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/","iat":1000,"exp":4600"#
         let token = try JSONWebToken(TestTokens.token(payload: "{\(audience),\(claims)}", header: "{\(header)}"))
         let rules = ClaimRules(vehicleClaim: claim)
         let context = AuthorizationContext(vehicleID: "v")
         #expect(rules.problem(of: token, for: context) == problem)
-        #expect(rules.doubts(about: token, for: context) == doubts)
+        #expect(rules.warnings(about: token, for: context) == doubts)
     }
 
     /// Times that are missing, in quotes, or none are reported, and the token is sent.
@@ -197,14 +197,14 @@ import WaypostTestSupport
             ("1767571200000", [.milliseconds(claim: "iat", 1_767_571_200_000)]),
             ("1e13", [.noTime(claim: "iat", 1e13)]), ("-1767571200000", [.noTime(claim: "iat", -1_767_571_200_000)]),
             ("\"soon\"", [.noNumber(claim: "iat")]),
-        ] as [(String, [ClaimDoubt])])
-    func shouldStateTimes(iat: String, doubts: [ClaimDoubt]) throws {
+        ] as [(String, [ClaimWarning])])
+    func shouldStateTimes(iat: String, doubts: [ClaimWarning]) throws {
         let claims =
             #""iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/","authorization":{"vehicleid":"v"},"exp":4600"#
         let token = try JSONWebToken(TestTokens.token(payload: "{\(claims),\"iat\":\(iat)}"))
         let context = AuthorizationContext(vehicleID: "v")
         #expect(ClaimRules().problem(of: token, for: context) == nil)
-        #expect(ClaimRules().doubts(about: token, for: context) == doubts)
+        #expect(ClaimRules().warnings(about: token, for: context) == doubts)
     }
 
     @Test func ofAnotherVehicleIsRefusedWithoutShowingIt() {

@@ -129,7 +129,7 @@ import VehicleAuthorization
         cache.discard(token(3600, "same"), for: van7)
         _ = cache.request(van7, now: .seconds(second))
         let warnings = fetch(&cache, token(3600, "same"), at: second).warnings
-        #expect(warnings == (isTold ? [.refusedTokenAgain(van7)] : []))
+        #expect(warnings == (isTold ? [.rejectedTokenAgain(van7)] : []))
         #expect(kind(cache.request(van7, now: .seconds(second))) == "use")
     }
 
@@ -152,8 +152,8 @@ import VehicleAuthorization
         var cache = TokenCache()
         func doubt(_ words: String, at second: Int) -> Int {
             _ = cache.request(van7, now: .seconds(second))
-            let doubt = TokenDoubt.claims(.missing(claim: words), van7)
-            let token = AuthorizationToken(value: words, lifetime: .seconds(3600), reuse: .zero, doubts: [doubt])
+            let doubt = TokenWarning.claims(.missing(claim: words), van7)
+            let token = AuthorizationToken(value: words, lifetime: .seconds(3600), reuse: .zero, warnings: [doubt])
             return fetch(&cache, token, at: second).warnings.count
         }
         let letters = (0..<2000).map { number in
@@ -163,7 +163,7 @@ import VehicleAuthorization
         #expect(doubt("x", at: 599) == 0 && doubt("x", at: 600) == 1)
     }
 
-    private static func doubt(_ seconds: Int) -> TokenDoubt {
+    private static func doubt(_ seconds: Int) -> TokenWarning {
         .expiry(.dateAfterExpiry(seconds: seconds), TokenOrigin(.file, "X"))
     }
 
@@ -173,10 +173,10 @@ import VehicleAuthorization
         let told = (0..<3).map { number in
             _ = cache.request(van7, now: .zero)
             let doubtful = AuthorizationToken(
-                value: "\(number)", lifetime: nil, reuse: .seconds(100), doubts: [Self.doubt(number)])
+                value: "\(number)", lifetime: nil, reuse: .seconds(100), warnings: [Self.doubt(number)])
             return fetch(&cache, doubtful, at: 0).warnings
         }
-        #expect(told == [[.doubtfulToken(Self.doubt(0))], [], []])
+        #expect(told == [[.questionableToken(Self.doubt(0))], [], []])
         #expect(kind(cache.request(van7, now: .seconds(99))) == "use")
         #expect(kind(cache.request(van7, now: .seconds(100))) == "useAndRefresh")
         #expect(kind(cache.request(van7, now: .seconds(101))) == "use", "while the fetch hangs")
@@ -233,7 +233,7 @@ import VehicleAuthorization
                 if number < failures { now += .seconds(600) }
             }
             let justBefore = cache.request(van7, now: now + .seconds(wait) - .milliseconds(1))
-            #expect(justBefore == .refuse(AuthorizationError(.unavailable, "down", retryAfter: .milliseconds(1))))
+            #expect(justBefore == .fail(AuthorizationError(.unavailable, "down", retryAfter: .milliseconds(1))))
             #expect(kind(cache.request(van7, now: now + .seconds(wait))) == "fetch")
         }
     }
@@ -342,13 +342,13 @@ import VehicleAuthorization
         var cache = TokenCache()
         _ = cache.request(van7, now: .zero)
         let warnings = fetch(&cache, token(86_400), at: 0).warnings
-        #expect(warnings == [.longLivedTokens(van7, lifetime: .seconds(86_400), longestLife: .seconds(3600))])
+        #expect(warnings == [.longLivedTokens(van7, lifetime: .seconds(86_400), maximumLife: .seconds(3600))])
     }
 
     @Test(arguments: [AuthorizationContext(vehicleID: ""), .init(tripID: ""), .init(trackingID: "")])
     func asksForSomebody(context: AuthorizationContext) {
         var cache = TokenCache()
-        guard case .refuse(let error) = cache.request(context, now: .zero) else {
+        guard case .fail(let error) = cache.request(context, now: .zero) else {
             Issue.record("not refused")
             return
         }

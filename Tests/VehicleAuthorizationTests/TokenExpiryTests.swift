@@ -24,7 +24,7 @@ import WaypostTestSupport
         let expiry = TokenExpiry(
             token: nil, stated: number(stated), format: format, issuerTime: nil, localTime: Self.issued)
         #expect(expiry.lifetime?.components.seconds == Int64(seconds))
-        #expect(expiry.doubts == [])
+        #expect(expiry.warnings == [])
     }
 
     static let localTimes: [Double] = [0, 3_786_912_000, issued, issued + 3600, issued - 3600]
@@ -40,7 +40,7 @@ import WaypostTestSupport
         let expiry = TokenExpiry(
             token: token, stated: number(stated.0), format: stated.1, issuerTime: nil, localTime: localTime)
         #expect(expiry.lifetime == .seconds(3600))
-        #expect(expiry.doubts == [])
+        #expect(expiry.warnings == [])
     }
 
     /// This machine's clock when the token came.
@@ -97,7 +97,7 @@ import WaypostTestSupport
                 let isWitnessed = !iat.isEmpty || date != nil
                 let expected = isWitnessed ? 3600 : style.unwitnessed[clock.column]
                 #expect(expiry.lifetime == expected.map { .seconds($0) }, "iat \(iat), Date \(date ?? -1)")
-                #expect(expiry.doubts.isEmpty == (expiry.lifetime != nil))
+                #expect(expiry.warnings.isEmpty == (expiry.lifetime != nil))
             }
         }
     }
@@ -113,7 +113,7 @@ import WaypostTestSupport
                 token: try claims("{\(iat)\"exp\":\(Int(Self.issued) + 3600)}"), stated: nil, format: .automatic,
                 issuerTime: date.map { Self.issued + $0 }, localTime: Self.issued,
                 present: present.map { Self.issued + $0 })
-            #expect(expiry.lifetime == .seconds(seconds) && expiry.doubts.isEmpty, "\(iat)")
+            #expect(expiry.lifetime == .seconds(seconds) && expiry.warnings.isEmpty, "\(iat)")
         }
     }
 
@@ -126,7 +126,7 @@ import WaypostTestSupport
             token: try claims(#"{"exp":\#(Int(Self.issued) + 3600)}"#), stated: nil, format: .automatic,
             issuerTime: nil, localTime: Self.issued + offset)
         #expect(expiry.lifetime == seconds.map { .seconds($0) })
-        #expect(expiry.clockDoubt == (seconds == nil ? .unjudged : nil))
+        #expect(expiry.clockWarning == (seconds == nil ? .unjudged : nil))
     }
 
     /// `iat` that is no time of issue does not make a token immortal.
@@ -162,14 +162,14 @@ import WaypostTestSupport
         let expiry = TokenExpiry(token: token, stated: stated, format: format, issuerTime: nil, localTime: 0)
         #expect(expiry.lifetime == .seconds(3600))
         #expect(expiry.reuse == reuse.map { .seconds($0) })
-        let expected: ExpiryDoubt? =
+        let expected: ExpiryWarning? =
             switch doubt {
             case .stated(let seconds): .stated(stated, seconds: seconds, own: 3600)
             case .otherFormat: .otherFormat(stated, format, hasOwn: true)
             case .unreadable: .unreadable(stated, hasOwn: true)
             case nil: nil
             }
-        #expect(expiry.statedDoubt == expected)
+        #expect(expiry.statedWarning == expected)
     }
 
     enum Doubt: Sendable { case stated(Int), otherFormat, unreadable }
@@ -189,7 +189,7 @@ import WaypostTestSupport
             format: .automatic, issuerTime: date.map { Self.issued + $0 }, localTime: Self.issued + local)
         #expect(expiry.lifetime == .seconds(life))
         #expect(expiry.reuse == (isShort ? .seconds(300) : nil))
-        #expect((expiry.clockDoubt != nil) == (isShort || date.map { $0 < -600 } == true))
+        #expect((expiry.clockWarning != nil) == (isShort || date.map { $0 < -600 } == true))
     }
 
     @Test(

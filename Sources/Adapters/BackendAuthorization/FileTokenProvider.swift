@@ -46,7 +46,7 @@ package final class FileTokenProvider: TokenProvider {
             format: format)
         let life = answer.token.lifetime
         let left = Self.lifetime(life, writtenAt: content.modifiedAt, now: wallClock())
-        return answer.living(left, doubt: life != nil && left == nil ? .oldFile : nil)
+        return answer.living(left, warning: life != nil && left == nil ? .oldFile : nil)
     }
 
     /// What is left of `lifetime`, which began when the file was written.

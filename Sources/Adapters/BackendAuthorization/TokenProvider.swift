@@ -74,21 +74,21 @@ package struct TokenAnswer: Sendable {
             localTime: origin.localTime, present: origin.present)
         token = AuthorizationToken(
             value: found.text, lifetime: expiry.lifetime, reuse: expiry.reuse,
-            doubts: expiry.doubts.map { .expiry($0, origin.from) })
+            warnings: expiry.warnings.map { .expiry($0, origin.from) })
         self.origin = origin.from
         issuerTime = origin.issuerTime
         statedExpiry = stated
         certificateEnd = origin.certificateEnd
-        statedFits = expiry.statedDoubt == nil
+        statedFits = expiry.statedWarning == nil
         isOverHere = origin.issuerTime == nil && (origin.present ?? -.infinity) >= (parsed.expiry ?? .infinity)
     }
 
     /// The same with another life left, and perhaps one doubt more.
-    func living(_ lifetime: Duration?, doubt: ExpiryDoubt? = nil) -> TokenAnswer {
+    func living(_ lifetime: Duration?, warning: ExpiryWarning? = nil) -> TokenAnswer {
         var answer = self
         answer.token = AuthorizationToken(
             value: token.value, lifetime: lifetime, reuse: token.reuse,
-            doubts: token.doubts + [doubt.map { .expiry($0, origin) }].compactMap { $0 })
+            warnings: token.warnings + [warning.map { .expiry($0, origin) }].compactMap { $0 })
         return answer
     }
 

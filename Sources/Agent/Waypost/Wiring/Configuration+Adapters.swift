@@ -68,7 +68,7 @@ extension Configuration {
         report: @escaping @Sendable (TokenEvent) -> Void = { _ in }
     ) -> CachedAuthorization {
         CachedAuthorization(
-            provider, clock: clock, policy: policy, claims: claimRules, patience: tokenPatience, jitter: jitter
+            provider, clock: clock, policy: policy, claims: claimRules, timeout: tokenPatience, jitter: jitter
         ) { event in
             if case .warning(let warning) = event { log.write(.warning, "\(warning)") }
             report(event)

@@ -114,9 +114,9 @@ struct ServiceRun: Sendable {
             }
             group.addTask {
                 // Once the service is up, and once more when connections and tokens have been set up.
-                ResidentMemory.giveBackCode()
+                ResidentMemory.releaseStartupPages()
                 await clock.sleep(for: .seconds(30))
-                ResidentMemory.giveBackCode()
+                ResidentMemory.releaseStartupPages()
             }
             if let folder = options.recordingFolder, let recorder = parts.recorder {
                 group.addTask { await record(by: recorder, in: folder) }
