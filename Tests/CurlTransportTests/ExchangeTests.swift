@@ -132,7 +132,7 @@ import WaypostTestSupport
             return ServedResponse(status: 200, contentType: "text/plain", "")
         } during: { url in
             var options = CurlTransportOptions(userAgent: "waypost/test")
-            options.mostConnections = 1
+            options.maximumConnections = 1
             let transport = try CurlTransport(options: options)
             func send(_ target: String, onceCancelled: Bool = false) -> Task<HTTPTransportError.Code?, Never> {
                 Task {

@@ -38,7 +38,7 @@ struct SecureExchange {
         var options = CurlTransportOptions(userAgent: "waypost/test", caFile: server.caFile)
         let silent = try await CurlTransport(options: options).send(request)
         #expect(silent.certificateEnd == nil)
-        options.tellsCertificateEnd = true
+        options.reportsCertificateEnd = true
         let transport = try CurlTransport(options: options)
         let response = try await transport.send(request)
         #expect(response.certificateEnd?.shortestDescription == "2099-12-31T23:59:59Z")
@@ -63,7 +63,7 @@ struct SecureExchange {
     @Test func sharesFewConnectionsAmongMany() async throws {
         let server = try await NginxServer()
         var options = CurlTransportOptions(userAgent: "waypost/test", caFile: server.caFile)
-        options.mostConnections = 256
+        options.maximumConnections = 256
         let transport = try CurlTransport(options: options)
         let connections = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<2000 { group.addTask { try await text(transport, server.port, "/connection") } }

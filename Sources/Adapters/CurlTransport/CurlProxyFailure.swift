@@ -2,7 +2,7 @@ import CCurl
 import HTTPMessages
 import ReportedText
 
-/// Why the configured proxy made no connection, as far as libcurl and the proxy's answer tell.
+/// Why the configured proxy made no connection, as far as libcurl and the proxy's answer say.
 struct CurlProxyFailure {
     let fault: HTTPTransportError.ProxyFault
     /// The cause and its remedy.
@@ -13,10 +13,10 @@ struct CurlProxyFailure {
         self.cause = cause
     }
 
-    /// Creates the failure for the proxy's answer to CONNECT. `nil` for a 2xx: there is a tunnel, and the failure lies
+    /// Creates the failure for the proxy's answer to CONNECT. `nil` for a 2xx: the tunnel exists, and the failure is
     /// beyond it.
     ///
-    /// `server`: host and port, such as `example.com:443`.
+    /// - Parameter server: host and port, such as `example.com:443`.
     init?(status: Int, of proxy: HTTPProxy, to server: String) {
         let said: ReportedText = "the proxy \(proxy.origin) answered \(status)"
         let key = proxy.key
@@ -42,15 +42,16 @@ struct CurlProxyFailure {
         }
     }
 
-    /// Creates the failure for libcurl's code, if the proxy gave no answer to CONNECT. `nil` if the failure lies beyond
+    /// Creates the failure for libcurl's code if the proxy gave no answer to CONNECT. `nil` if the failure is beyond
     /// the proxy.
     ///
     /// libcurl has one code for every answer of a SOCKS proxy.
+    ///
     /// - Parameters:
     ///   - curl: libcurl's code.
     ///   - proxy: the configured proxy.
-    ///   - words: libcurl's own about this failure.
-    ///   - refusal: why the system made no connection; `nil` if it doesn't say.
+    ///   - words: libcurl's message.
+    ///   - refusal: why the system made no connection; `nil` if unknown.
     init?(_ curl: CURLcode, of proxy: HTTPProxy, words: ReportedText, refusal: String?) {
         let name = proxy.origin
         let key = proxy.key
