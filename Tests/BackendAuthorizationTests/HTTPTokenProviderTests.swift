@@ -357,7 +357,7 @@ import WaypostTestSupport
             ("backend", "is not an absolute URL"), ("ftp://x/", "has the scheme"),
             ("http://backend.example.com/", "unencrypted"),
             ("https://x/{van}", "unknownPlaceholder(\"van\")"), ("https://x/a b", "percent-encoded"),
-            ("https://x/<vehicleId>", "contains <, as pages write what is to be filled in"),
+            ("https://x/<vehicleId>", "contains <, which usually marks a placeholder"),
             ("https://user:secret@x/", "credentials"),
         ])
     func needsAnAddress(url: String, words: String) {

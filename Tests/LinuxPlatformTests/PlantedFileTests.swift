@@ -167,7 +167,7 @@ extension PlantedFiles {
         _ = try OwnedDescriptor(opening: "/dev/null", found: device)
         for path in ["/dev/zero", victim] {
             let error = #expect(throws: SystemError.self) { _ = try OwnedDescriptor(opening: path, found: device) }
-            #expect(error?.reason == "\(path) is not what it was a moment ago; choose another path")
+            #expect(error?.reason == "\(path) has just been replaced; choose another path")
         }
         let error = #expect(throws: SystemError.self) {
             _ = try OwnedDescriptor(opening: place, found: device, O_NOFOLLOW)

@@ -57,8 +57,8 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
-        (SerialLineError.permissionDenied(path: "/dev/ttyS0"), "not for this user to open; add it to the group"),
-        (.missing(path: "/dev/ttyS0"), "not there; plug the receiver in"),
+        (SerialLineError.permissionDenied(path: "/dev/ttyS0"), "this user can't open it; add the user to the group"),
+        (.missing(path: "/dev/ttyS0"), "no such device; plug in the receiver"),
         (.busy(path: "/dev/ttyS0", holders: []), "held by another program; find it as root (fuser -v /dev/ttyS0)"),
         (
             .busy(
@@ -66,7 +66,7 @@ import WaypostTestSupport
                 holders: [HoldingProcess(processID: 7, command: "cat"), HoldingProcess(processID: 8, command: nil)]),
             "held by cat (process 7) and a process (process 8); stop it, or have it leave the device alone"
         ),
-        (.baudRateNotTaken(path: "/dev/ttyS0", baudRate: 460_800), "does not take 460800 baud; choose"),
+        (.baudRateNotTaken(path: "/dev/ttyS0", baudRate: 460_800), "doesn't support 460800 baud; choose"),
         (
             .system(path: "/dev/ttyS0", SystemError(call: "cannot be flushed", number: EIO)),
             "cannot be flushed: Input/output error"

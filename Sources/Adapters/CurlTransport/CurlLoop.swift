@@ -74,7 +74,7 @@ struct CurlLoop {
             if needsFreshConnection { transfer.useFreshConnection() }
             needsFreshConnection = false
             guard multi.add(transfer.easy) else {
-                throw HTTPTransportError(.transportFailed, "\(origin): libcurl took no further transfer")
+                throw HTTPTransportError(.transportFailed, "\(origin): libcurl accepted no further transfer")
             }
             multi.sockets.exchangeBegan(allowing: exchange.request.limits)
             transfers[transfer.easy.identity] = transfer

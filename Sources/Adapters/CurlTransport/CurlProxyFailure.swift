@@ -28,7 +28,7 @@ struct CurlProxyFailure {
                 .loginRequired, "\(said): it requires a user and password; set \(key).user and \(key).password")
         case 401, 407:
             self.init(.loginRejected, "\(said): it rejects user and password; check \(key).user and \(key).password")
-        case 403: self.init(.serverForbidden, "\(said): it doesn't allow \(server); have its rules allow that")
+        case 403: self.init(.serverForbidden, "\(said): it doesn't allow \(server); change its rules to allow that")
         case 500, 502, 503, 504:
             self.init(
                 .serverUnreachable, "\(said): it got no connection to \(server); check the proxy's network, and its log"
@@ -68,7 +68,7 @@ struct CurlProxyFailure {
                 "the proxy \(name) made no connection: \(words); check its rules, \(key).user and \(key).password")
         case _ where proxy.scheme == .socks5h: return nil
         case CURLE_OPERATION_TIMEDOUT:
-            self.init(.unreachable, "timeout: no answer of the proxy \(name) (\(words)); \(check)")
+            self.init(.unreachable, "timeout: no answer from the proxy \(name) (\(words)); \(check)")
         case CURLE_PEER_FAILED_VERIFICATION:
             self.init(.unreachable, "the certificate of the proxy \(name) is not trusted: \(words); \(check)")
         case CURLE_SSL_CONNECT_ERROR:

@@ -106,7 +106,7 @@ import ReportedText
                 "the server sent data without end and no complete answer; the connection was closed")
         }
         if repetition.isRefused {
-            return outcome(.connectionLost, "the server refused the request before it looked at it")
+            return outcome(.connectionLost, "the server rejected the request before reading it")
         }
         let said = words
         let words = said.isEmpty ? curlWords(code) : said

@@ -13,11 +13,11 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
         package var description: String {
             switch self {
             case .empty: "is empty"
-            case .tooLong(let count): "has \(count) characters; Fleet Engine takes at most 64"
+            case .tooLong(let count): "has \(count) characters; Fleet Engine accepts at most 64"
             case .forbiddenCharacter(let character):
                 "contains \"\(character)\"; leave out / : ? , # and control characters"
             case .resourceName:
-                "is the name of a resource; write the id alone, without \"providers/\" and what else is not the id"
+                "is the name of a resource; write only the id, without \"providers/\" and the rest of the name"
             case .notComposed(let scalar):
                 "contains the combining mark U+\(String(scalar.value, radix: 16, uppercase: true)); "
                     + "write it in Unicode Normalization Form C"

@@ -231,7 +231,7 @@ package enum FileSystem {
             throw SystemError(
                 refusing: path,
                 because:
-                    "\(path) belongs to \(FileStatus.words(status.owner)) and is not removed; let its owner do that, or "
+                    "\(path) belongs to \(FileStatus.words(status.owner)) and isn't removed; ask its owner to remove it, or "
                     + "choose another path")
         }
         guard unsafe unlink(path) == 0 || errno == ENOENT else {

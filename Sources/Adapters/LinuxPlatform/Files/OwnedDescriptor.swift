@@ -123,7 +123,7 @@ extension OwnedDescriptor {
     }
 
     private static func refusal(of path: String) -> SystemError {
-        SystemError(refusing: path, because: "\(path) is not what it was a moment ago; choose another path")
+        SystemError(refusing: path, because: "\(path) has just been replaced; choose another path")
     }
 
     /// Whether this process was started with it as standard output or error.

@@ -127,10 +127,10 @@ package enum SerialLineError: Error, Sendable, Hashable, CustomStringConvertible
             return "\(baudRate) is not a baud rate of a receiver; "
                 + "use \(rates.dropLast().joined(separator: ", ")) or \(rates.last ?? "")"
         case .baudRateNotTaken(_, let baudRate):
-            return "does not take \(baudRate) baud; choose a rate that its driver supports"
-        case .missing: return "not there; plug the receiver in, or correct the path (ls -l /dev/serial/by-id)"
+            return "doesn't support \(baudRate) baud; choose a rate that its driver supports"
+        case .missing: return "no such device; plug in the receiver, or correct the path (ls -l /dev/serial/by-id)"
         case .permissionDenied:
-            return "not for this user to open; add it to the group that owns the device "
+            return "this user can't open it; add the user to the group that owns the device "
                 + "(usermod -aG dialout USER) and start again"
         case .busy(let path, let holders):
             return "held by \(HoldingProcess.explanation(of: holders, for: path))"

@@ -139,7 +139,7 @@ enum StartNeeds {
         }
         if clinux_descriptor_limit() < descriptors {
             LastLine.end(
-                "too few open files are allowed: \(descriptors) at least are needed; raise the limit (ulimit -n, "
+                "too few open files are allowed: at least \(descriptors) are needed; raise the limit (ulimit -n, "
                     + "LimitNOFILE=)")
         }
         requireMemory()

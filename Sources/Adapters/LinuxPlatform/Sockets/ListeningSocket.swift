@@ -130,7 +130,7 @@ package enum ListenError: Error, Sendable, Hashable, CustomStringConvertible {
             "cannot listen on port \(port): \(error.reason); choose one from 1024 on"
         case .system(.unix(let path), let error) where [ENOENT, EACCES].contains(error.number):
             "cannot listen on unix:\(path): \(error.reason); make \(FileSystem.parent(of: path)) for this user, or choose a "
-                + "path in a folder that is there and the user's own"
+                + "path in an existing directory of this user"
         case .system(let address, let error): "cannot listen on \(address): \(error.reason)"
         }
     }

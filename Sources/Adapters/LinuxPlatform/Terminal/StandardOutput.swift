@@ -18,7 +18,7 @@ package enum StandardOutput {
             } catch  where error.number == EBADF {
                 throw SystemError(
                     refusing: "standard output",
-                    because: "standard output is closed, so that the result has nowhere to go; leave >&- out")
+                    because: "standard output is closed, so the result can't be written; remove >&-")
             }
         }
     }
