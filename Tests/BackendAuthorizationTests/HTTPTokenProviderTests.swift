@@ -133,7 +133,7 @@ import WaypostTestSupport
         #expect(try await provider.ask(for: van7).token.lifetime == .seconds(-1))
     }
 
-    /// Status, headers, the kind of failure, what is known of it, the wait asked for.
+    /// Status, headers, the kind of failure, its details, and the requested wait.
     @Test(
         arguments: [
             (
@@ -176,7 +176,7 @@ import WaypostTestSupport
         #expect(error?.fault == .rejected(origin, EndpointRejection(status: status, detail: detail)))
     }
 
-    /// A path can be a key, as in a webhook's address.
+    /// A path can be a secret, such as in a webhook's address.
     @Test func namesAnAddressFromACredentialByTheCredential() async throws {
         var settings = HTTPTokenSettings(url: "https://backend.example.com/hooks/Xk29dLmPq8s?vehicle={vehicleId}")
         settings.urlSource = "the credential token-url"
@@ -201,7 +201,7 @@ import WaypostTestSupport
         await #expect(throws: AuthorizationError(fault)) { try await silent.token(for: van7) }
     }
 
-    /// What the body of an answer with the status 400 shows.
+    /// The details in the body of an answer with status 400.
     @Test(
         arguments: [
             (
@@ -225,7 +225,7 @@ import WaypostTestSupport
         #expect(rejection.detail == detail)
     }
 
-    /// Why there is no answer, by the transport's code and what libcurl and OpenSSL say.
+    /// Failures of an exchange, by the transport's code and the messages of libcurl and OpenSSL.
     @Test(
         arguments: [
             (.nameNotResolved, "", false, .nameNotResolved), (.connectionFailed, "", false, .connectionFailed),
@@ -235,7 +235,7 @@ import WaypostTestSupport
             (.connectionLost, "reset by peer", false, .connectionLost(isEncrypted: true)),
             (.connectionLost, "transfer closed with 476 bytes remaining to read", false, .answerBrokenOff),
             (.tlsFailed, "reset by peer", false, .tlsFailed),
-            // TLS 1.3 says so when the handshake is over, as a lost connection.
+            // TLS 1.3 reports this after the handshake, as a lost connection.
             (.connectionLost, "tlsv13 alert certificate required, errno 0", false, .certificateRequired),
             (.tlsFailed, "tlsv13 alert certificate required, errno 0", true, .certificateRequired),
             (.connectionLost, "tlsv13 alert certificate expired", true, .certificateRejected),
@@ -284,7 +284,7 @@ import WaypostTestSupport
         #expect(error?.fault == .rejected(origin(), EndpointRejection(status: status, isPage: isPage)))
     }
 
-    /// Without secrets, and without what may differ at each try.
+    /// A backend's message is shown without secrets, and only if it can't differ at each try.
     @Test(
         arguments: [
             (#"{"error": "no such vehicle"}"#, "no such vehicle"),
@@ -311,7 +311,8 @@ import WaypostTestSupport
         }
     }
 
-    /// The keys of what says who asks: a key may be in the query or in the body, and what only names the vehicle isn't.
+    /// The keys of credentials. A credential may be in the query or the body; a value that only names the vehicle isn't
+    /// one.
     @Test(
         arguments: [
             ("", nil, [], false, []), ("", nil, [], true, ["clientCertificateFile"]),

@@ -19,7 +19,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Why a header gets no value.
+    /// Reasons why a header gets no value.
     private func problem(_ template: HeaderTemplate, environment: [String: String] = [:]) -> SourceFault.Problem? {
         let error = #expect(throws: AuthorizationError.self) { try template.value(environment: environment) }
         #expect(error?.code == .misconfigured)
@@ -92,7 +92,7 @@ import WaypostTestSupport
         let folder = try TemporaryFolder()
         try folder.write("secret\n".utf8, to: "key", mode: 0o400)
         try folder.write("".utf8, to: "empty", mode: 0o400)
-        // As the unit sets one that is missing.
+        // The unit's default for a missing credential.
         try folder.write("\n".utf8, to: "unset", mode: 0o400)
         let environment = ["CREDENTIALS_DIRECTORY": folder.url.path]
         #expect(try Secret.credential("key").text(for: "header X", environment: environment) == "secret")
@@ -127,7 +127,7 @@ import WaypostTestSupport
         #expect(throws: AuthorizationError(.sourceUnusable(fault))) { try SecretFile.require(open, for: use) }
     }
 
-    /// Docker and Kubernetes mount a secret with mode 0444 unless they are asked for another one.
+    /// Docker and Kubernetes mount a secret with mode 0444 by default.
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
     func isClosedWhereItIsMounted() throws {
         let folder = try TemporaryFolder()

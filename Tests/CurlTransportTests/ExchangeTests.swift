@@ -40,7 +40,7 @@ import WaypostTestSupport
         }
     }
 
-    /// A proxy may compress answers although nobody asks for it.
+    /// A proxy may compress answers although no client asked for it.
     @Test(
         arguments: [("gzip", nil), ("GZIP", nil), ("aws-chunked", .unknownContentEncoding)]
             as [(
@@ -122,7 +122,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Once it is known that a connection has one exchange at a time, the only one is taken by what hangs.
+    /// When it is known that a connection carries one exchange at a time, a hanging exchange occupies the only one.
     @Test func canBeCancelledWhileItWaitsForAPlace() async throws {
         let (arrivals, arrived) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(10))
         try await Loopback.serve { request in
@@ -154,7 +154,7 @@ import WaypostTestSupport
                 other.cancel()
                 #expect(await other.value == .cancelled)
             }
-            // The thread may hear that one is cancelled before it hears of it.
+            // The thread may receive the cancellation of an exchange before its start.
             let many = (5...500).map { send("/\($0)", onceCancelled: true) }
             for one in many { one.cancel() }
             for one in many { #expect(await one.value == .cancelled) }

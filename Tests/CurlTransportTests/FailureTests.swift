@@ -48,7 +48,7 @@ import Testing
         let failure = CurlFailure(
             CURLE_PEER_FAILED_VERIFICATION, words: "words", verification: verification, limits: HTTPLimits())
         #expect(failure.cause == "its certificate is not trusted: words" && failure.certificateFault == fault)
-        // Of a connection that failed otherwise it says nothing.
+        // The verdict says nothing about a connection that failed for another reason.
         let other = CurlFailure(
             CURLE_SSL_CONNECT_ERROR, words: "words", verification: verification, limits: HTTPLimits())
         #expect(other.certificateFault == nil)

@@ -57,7 +57,7 @@ import Testing
         #expect(failure?.cause.description.hasPrefix(words) == true, "\(failure?.cause.description ?? "")")
     }
 
-    /// With SOCKS nothing else says whether there was a tunnel.
+    /// With SOCKS nothing else shows whether there was a tunnel.
     @Test func ofSOCKSIsWhatLibcurlSaysIsOne() throws {
         let proxy = try Self.proxy("socks5h://p.test:1080")
         for curl in [CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_RECV_ERROR] {

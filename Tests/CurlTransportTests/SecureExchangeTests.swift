@@ -31,7 +31,7 @@ struct SecureExchange {
         }
     }
 
-    /// For those who ask for it: the first request of a connection knows.
+    /// Only if requested; the first request of a connection has it.
     @Test func tellsWhenTheServersCertificateEnds() async throws {
         let server = try await NginxServer()
         let request = HTTPRequest(.get, try HTTPURL("https://localhost:\(server.port)/"))
@@ -59,7 +59,7 @@ struct SecureExchange {
         #expect(last == "\(connections.first ?? "") 91")
     }
 
-    /// Many vehicles, as a load test has them.
+    /// Many vehicles, like a load test.
     @Test func sharesFewConnectionsAmongMany() async throws {
         let server = try await NginxServer()
         var options = CurlTransportOptions(userAgent: "waypost/test", caFile: server.caFile)
@@ -72,7 +72,7 @@ struct SecureExchange {
         #expect(connections.count <= 6, "\(connections)")
     }
 
-    /// A token of 640 bytes and a body of 300, as one update has them.
+    /// A token of 640 bytes and a body of 300: the size of one update.
     @Test func spendsFewBytesOnAWarmRequest() async throws {
         let server = try await NginxServer()
         let transport = try Loopback.transport(caFile: server.caFile)

@@ -33,7 +33,7 @@ import WaypostTestSupport
         await #expect(throws: ProviderContractError.emptyAnswer) { try await TripProvider().fetchToken(with: nil) }
     }
 
-    /// As the tests of an iOS app ask their class, whatever the language mode.
+    /// Called like in the tests of an iOS app, in any language mode.
     @Test func areAskedWithAHandlerThatKeepsTheToken() {
         var received: String?
         TripProvider().fetchToken(with: GMTCAuthorizationContext(tripID: "trip")) { token, _ in received = token }

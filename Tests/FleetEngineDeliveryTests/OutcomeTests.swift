@@ -7,7 +7,7 @@ import Testing
 import VehicleAuthorization
 import WaypostTestSupport
 
-/// Every row of the retry table: what an answer means for what was sent.
+/// The rows of the retry table: the outcome for each answer.
 @Suite struct Outcome {
     enum Kind: String {
         case delivered, prepareAgain, retry, throttled, unanswered, intercepted, tooLarge, held, rejected
@@ -120,7 +120,7 @@ import WaypostTestSupport
         #expect(lost.message == "words" && lost.origin == "https://f.example")
     }
 
-    /// Each reason for a missing token keeps its kind, its message, and how long the issuer asks to wait.
+    /// Each reason for a missing token keeps its kind, its message, and the requested wait.
     @Test(arguments: [
         (AuthorizationError.Code.unavailable, MissingPermit.Cause.unavailable), (.refused, .rejected),
         (.unusableAnswer, .unusableAnswer), (.misconfigured, .misconfigured), (.cancelled, .cancelled),

@@ -4,7 +4,7 @@ import ReportedText
 import StrictJSON
 import Testing
 
-/// What a consumer reads of Fleet Engine's answers.
+/// A consumer's view of Fleet Engine's answers.
 @Suite struct FollowedSnapshots {
     private static let trip = try? FollowedResource.trip(TripName(providerID: "p", tripID: "t 1"))
     private static let van = try? FollowedResource.vehicle(
@@ -66,7 +66,7 @@ import Testing
         #expect(try Self.snapshot(body, of: Self.trip) == FollowedSnapshot())
     }
 
-    /// Protobuf's JSON writes what is no number as a string, and tolerates one around a number.
+    /// Protobuf's JSON writes NaN and Infinity as strings, and accepts quotes around a number.
     @Test(arguments: [
         (#""latitude":"NaN","longitude":1"#, nil as [Double]?), (#""latitude":1,"longitude":"Infinity""#, nil),
         (#""latitude":"-Infinity""#, nil), (#""latitude":"north""#, nil), (#""latitude":true"#, nil),

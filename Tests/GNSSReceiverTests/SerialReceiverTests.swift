@@ -76,7 +76,7 @@ import WaypostTestSupport
         let link = folder.path("usb-receiver")
         let receiver = LiveReceiver.serial(device: link, baudRate: 115_200)
         try await observe(receiver) { observer in
-            await observer.state(saying: "no such device; plug in the receiver")
+            await observer.state(saying: "not there; plug the receiver in")
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: terminal.path)
             await observer.state(saying: "open at 115200 baud")
             try terminal.send(epoch(second: 1))

@@ -106,7 +106,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
-        ("/dev/no-such-receiver", 9600, "/dev/no-such-receiver: no such device; plug in the receiver"),
+        ("/dev/no-such-receiver", 9600, "/dev/no-such-receiver: not there; plug the receiver in"),
         ("/dev/null", 9600, "/dev/null: not a serial port"), ("/tmp", 9600, "/tmp: not a serial port"),
         (
             "/dev/null", 12,

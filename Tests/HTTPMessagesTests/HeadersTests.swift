@@ -12,7 +12,7 @@ import Testing
         #expect(HTTPHeaders(["Content-Type": "a", "X-Two": "1", "x-two": "2"])[name] == value)
     }
 
-    /// `[` and `{` differ in the same bit as `A` and `a`, and are no letters.
+    /// `[` and `{` differ in the same bit as `A` and `a`, but aren't letters.
     @Test(arguments: [("X-[", "X-{"), ("X-@", "X-`"), ("X-é", "X-É")])
     func foldOnlyLetters(one: String, other: String) {
         #expect(HTTPHeaders([String(one): "v"])[other] == nil)

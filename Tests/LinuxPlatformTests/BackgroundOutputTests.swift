@@ -2,9 +2,9 @@ import LinuxPlatform
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct BackgroundOutputs {
-    /// An output that hangs until it is let go, and what it has taken.
+    /// An output that hangs until it is released, and the bytes that it received.
     private final class Reader: Sendable {
-        /// Readable once it has been given something.
+        /// Readable when the output has received something.
         let isAsked: EventDescriptor
         let isReading: EventDescriptor
         private let lines = Locked<[String]>([])
@@ -35,7 +35,8 @@ import Testing
 
     @Test func keepsTheOrderAndCountsWhatFindsNoRoom() throws {
         // Ten bytes each: the first is being written, then 64 KiB wait.
-        let (all, fitting) = (20_000, 1 + 64 * 1024 / 10)
+        let all = 20_000
+        let fitting = 1 + 64 * 1024 / 10
         write("\(100_000_000)")
         reader.isAsked.wait()
         for number in 1..<all { write("\(100_000_000 + number)") }

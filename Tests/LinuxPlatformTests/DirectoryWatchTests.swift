@@ -35,7 +35,7 @@ import WaypostTestSupport
         #expect(try poll(watch.raw, within: .zero, unless: stop) == .timedOut)
     }
 
-    /// udev makes a device for root alone and then gives it to its group.
+    /// udev creates a device for root only and then gives it to its group.
     @Test func noticesANewMode() throws {
         let path = try folder.write([], to: "receiver")
         let watch = try DirectoryWatch(for: path)
@@ -53,7 +53,7 @@ import WaypostTestSupport
         #expect(watch.takeArrival())
     }
 
-    /// As `/dev/serial/by-id`, which goes with the last device in it.
+    /// Like `/dev/serial/by-id`, which is removed with its last device.
     @Test func followsFoldersThatComeAndGo() throws {
         let watch = try DirectoryWatch(for: folder.path("serial/by-id/receiver"))
         for _ in 1...3 {
@@ -66,7 +66,7 @@ import WaypostTestSupport
             try files.removeItem(atPath: folder.path("serial"))
             _ = watch.takeArrival()
         }
-        // All at once, before anybody looks.
+        // All at once, before the first look.
         try makeFolder("serial")
         try makeFolder("serial/by-id")
         #expect(watch.takeArrival())

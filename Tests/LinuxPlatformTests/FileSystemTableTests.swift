@@ -3,7 +3,7 @@ import Testing
 import WaypostTestSupport
 
 @Suite struct FileSystemTables {
-    /// What is in the table, what is mounted, and which point above the outbox is not.
+    /// The table, the mounted file systems, and the missing mount point above the outbox.
     @Test(
         arguments: [
             ("/dev/sdb1 /data ext4 defaults 0 2", "/", "/data"),

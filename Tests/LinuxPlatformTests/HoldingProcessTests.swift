@@ -4,7 +4,7 @@ import WaypostTestSupport
 
 @testable import LinuxPlatform
 
-/// What is said of a process that is in the way.
+/// Descriptions of a process that holds something.
 @Suite struct HoldingProcesses {
     @Test(arguments: [
         ("0::/system.slice/waypost.service\n", "waypost"),
@@ -27,7 +27,7 @@ import WaypostTestSupport
         #expect(other.renewal == "end it (kill 813) and start it again")
     }
 
-    /// These tests run within some unit, perhaps, and are not what it has started.
+    /// These tests may run within a unit, but the unit didn't start them itself.
     @Test func areNamedAsTheKernelDoes() {
         let own = HoldingProcess(reading: getpid())
         #expect(own.command == commandName(ofProcess: getpid()) && own.command != nil)

@@ -4,7 +4,7 @@ import WaypostTestSupport
 
 @testable import LinuxPlatform
 
-/// Who has the address, what to do about it, and how to find it.
+/// The holder of an address, the remedy, and how to find an unknown holder.
 @Suite struct ListenErrors {
     @Test(arguments: [
         (

@@ -44,7 +44,7 @@ import Testing
         (message(newAddress, address(scope: 0, flags: 0xC0)), false),  // tentative
         (message(newAddress, address(scope: 0, flags: 0x88)), false),  // another machine's
         (message(newAddress, [10, 64, 0, 0, 3, 0, 0, 0]), true),  // without an attribute
-        // Lengths that lie.
+        // Wrong lengths.
         (message(newAddress, [2, 24, 0, 0, 3, 0, 0, 0, 99, 0, 2, 0]), true),
         (message(newRoute, [2, 0, 0, 0, 254, 3, 0, 1, 0, 0, 0, 0, 0, 0, 4, 0]), true),
         (message(newAddress, address(scope: 0), length: 0), false),
@@ -58,7 +58,7 @@ import Testing
         #expect(isNews == isWayOut)
     }
 
-    /// A cable that is plugged in again brings no news of the addresses that were there before.
+    /// When a cable is plugged in again, the kernel doesn't announce the existing addresses.
     @Test func tellOfALinkThatWorksAgain() {
         var ways = NetworkRoutes()
         let news = [(3, 0x43), (3, 0x03), (4, 0x43), (3, 0x03), (3, 0x43), (3, 0x43)].map { number, flags in
@@ -67,7 +67,7 @@ import Testing
         #expect(news == [false, false, false, false, true, false])
     }
 
-    /// What came before, and whether address 10.0.0.7 or the route by 10.0.0.1 on link 3 is news then.
+    /// Earlier announcements, and whether address 10.0.0.7 or the route by 10.0.0.1 on link 3 is new afterwards.
     static let memories: [(before: [[UInt8]], address: Bool, route: Bool)] = [
         ([], true, true),
         ([message(newAddress, address(scope: 0))], false, true), ([message(newRoute, route())], true, false),
@@ -76,7 +76,7 @@ import Testing
         ([message(newAddress, address(scope: 0, flags: 0x40))], true, true),
         ([both, message(newAddress, address(scope: 0, flags: 0))], false, false),
         ([both, message(oldRoute, route())], false, true),
-        // An address or a link that goes takes its routes along: the kernel does not tell of those.
+        // A lost address or link takes its routes along, because the kernel doesn't announce that.
         ([both, message(oldAddress, address(scope: 0))], true, true),
         ([both, message(oldAddress, address(scope: 0, link: 4))], false, false),
         ([both, message(newLink, link(3, flags: 0x43))], false, false),
@@ -98,7 +98,7 @@ import Testing
         #expect(isRouteNews == route)
     }
 
-    /// However many there are, no more is kept in mind than a machine has.
+    /// The number of remembered routes is bounded.
     @Test func areNewsAgainAfterVeryMany() {
         var ways = NetworkRoutes()
         let news = (Array(UInt8(0)..<65) + [64, 0]).map { last in
@@ -116,7 +116,7 @@ import Testing
             for _ in 0..<3 { try kernel.writeAll(Self.message(Self.newAddress, Self.address(scope: 0)).span) }
         }
         let told = Locked(0)
-        // With the other end closed, the watch ends when it has heard everything.
+        // The other end is closed, so the watch ends when it has read everything.
         await #expect(throws: SystemError.self) { try await watch.run { told.withLock { $0 += 1 } } }
         #expect(told.withLock { $0 } == 1)
     }

@@ -15,7 +15,7 @@ import WaypostTestSupport
         #expect(NextImage.descriptors(namedBy: text, in: 77) == numbers)
     }
 
-    /// It is held by the same open file all the time, whenever its owner closes it.
+    /// The same open file holds the lock all the time, whenever its owner closes it.
     @Test func keepALock() throws {
         let folder = try TemporaryFolder()
         let path = folder.path("lock")
@@ -38,7 +38,7 @@ import WaypostTestSupport
         #expect(FileLock.holder(at: path) == nil)
     }
 
-    /// Numbers of nothing, of a standard stream, of a pipe, and of another file.
+    /// The numbers of nothing, of a standard stream, of a pipe, and of another file.
     @Test func takeNoDescriptorThatIsNotOfTheLock() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write([], to: "lock")

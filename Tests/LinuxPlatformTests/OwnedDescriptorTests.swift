@@ -2,7 +2,7 @@ import Glibc
 import LinuxPlatform
 import Testing
 
-/// A pipe: its ends for reading and for writing, to be closed by the caller.
+/// Creates a pipe. The caller closes both ends.
 private func makePipe() throws(SystemError) -> (CInt, CInt) {
     var ends: [CInt] = [0, 0]
     try valueOrSystemError("pipe") { unsafe pipe(&ends) }
@@ -17,7 +17,7 @@ private func makePipe() throws(SystemError) -> (CInt, CInt) {
             raw = descriptor.raw
             #expect(fcntl(raw, F_GETFD) == FD_CLOEXEC)
         }
-        // Another test may have been given the number meanwhile, but not for the same thing.
+        // Another test may have been given the number since, but not for the same file.
         #expect(linkTarget(raw) != "/dev/null")
     }
 

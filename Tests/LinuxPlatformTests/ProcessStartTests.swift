@@ -48,7 +48,7 @@ import WaypostTestSupport
                 == "too few threads can be started: at least 24 are needed, 3 started; " + remedy)
     }
 
-    /// A seccomp filter that is older than clone3 answers EPERM, where ENOSYS would let the C library use clone.
+    /// A seccomp filter older than clone3 answers EPERM; with ENOSYS the C library would use clone.
     @Test func nameARuntimeThatRefusesThreads() {
         let words = StartNeeds.threadComplaint(started: 0, reason: EPERM, processLimit: -1, stack: 8 << 20)
         #expect(
@@ -100,7 +100,7 @@ import WaypostTestSupport
         }
     }
 
-    /// States of proc(5) by number of process, whether it is urgent, which are stopped, and which are killed.
+    /// The states of proc(5) by process id, whether it is urgent, and the ids that are stopped and killed.
     @Test(
         arguments: [
             ("", false, [], []), ("", true, [], []), ("S", false, [1], []), ("RTS", false, [1, 3], []),
@@ -128,7 +128,7 @@ import WaypostTestSupport
         #expect(throws: BoundedFile.Refusal.tooLarge(limit: 2)) { try BoundedFile.contents(of: path, limit: 2) }
     }
 
-    /// Files of the kernel have no size and may be long.
+    /// Kernel files have no size and may be long.
     @Test func areNotReadBeyondTheirLimitWhateverTheirSizeSays() {
         #expect(throws: BoundedFile.Refusal.tooLarge(limit: 10)) {
             try BoundedFile.contents(of: "/proc/self/status", limit: 10)

@@ -57,27 +57,6 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
-        (SerialLineError.permissionDenied(path: "/dev/ttyS0"), "this user can't open it; add the user to the group"),
-        (.missing(path: "/dev/ttyS0"), "no such device; plug in the receiver"),
-        (.busy(path: "/dev/ttyS0", holders: []), "held by another program; find it as root (fuser -v /dev/ttyS0)"),
-        (
-            .busy(
-                path: "/dev/ttyS0",
-                holders: [HoldingProcess(processID: 7, command: "cat"), HoldingProcess(processID: 8, command: nil)]),
-            "held by cat (process 7) and a process (process 8); stop it, or have it leave the device alone"
-        ),
-        (.baudRateNotTaken(path: "/dev/ttyS0", baudRate: 460_800), "doesn't support 460800 baud; choose"),
-        (
-            .system(path: "/dev/ttyS0", SystemError(call: "cannot be flushed", number: EIO)),
-            "cannot be flushed: Input/output error"
-        ),
-    ])
-    func failsWithTheRemedy(error: SerialLineError, words: String) {
-        #expect(error.reason.hasPrefix(words), "\(error)")
-        #expect(error.description == "/dev/ttyS0: \(error.reason)")
-    }
-
-    @Test(arguments: [
         ("gpsd", "receiver.type gpsd"), ("ModemManager", "ID_MM_DEVICE_IGNORE, see 99-waypost-gnss.rules"),
         ("agetty", "systemctl disable --now serial-getty@ttyS0"), ("brltty", "brltty-udev"),
         ("waypost", "stop the other Waypost"), ("minicom", "stop it, or have it leave the device alone"),

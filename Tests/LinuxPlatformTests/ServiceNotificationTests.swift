@@ -46,7 +46,7 @@ import WaypostTestSupport
         let socket = try NotifySocket.bound(to: folder.path("notify"))
         let notification = ServiceNotification(socketPath: folder.path("notify"))
         let full = #expect(throws: SystemError.self) {
-            // How many wait there is the machine's setting, net.unix.max_dgram_qlen.
+            // The maximum number of waiting messages is the machine's setting, net.unix.max_dgram_qlen.
             for _ in 0..<100_000 { try notification.send(["WATCHDOG=1"]) }
         }
         #expect(full?.number == EAGAIN)

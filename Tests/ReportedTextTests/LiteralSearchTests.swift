@@ -15,7 +15,7 @@ import Testing
     @Test(arguments: [
         ("a\"b\"", "\"", "\\\"", "a\\\"b\\\""), ("aaa", "aa", "b", "ba"), ("none", "x", "y", "none"),
         ("{a}/{a}", "{a}", "{a}{a}", "{a}{a}/{a}{a}"),
-        // One character for a reader, and yet a quotation mark for a parser.
+        // A single character for a reader, but a quotation mark for a parser.
         ("\"\u{301}", "\"", "\\\"", "\\\"\u{301}"),
     ])
     func replacesEach(text: String, literal: String, replacement: String, expected: String) {

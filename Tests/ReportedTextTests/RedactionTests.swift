@@ -87,7 +87,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Where the reading of a long text ends, part of a secret may be left that is too short to be recognised.
+    /// A part of a secret that is too short to be recognised may be left at the end of what is read of a long text.
     @Test func hidesTheEndOfATextThatIsNotReadWhole() {
         for length in 8485..<8493 {
             let text = Self.token + String(repeating: "x", count: length - Self.token.utf8.count) + " hunter2"
@@ -128,12 +128,13 @@ import WaypostTestSupport
     }
 
     @Test func redactsWhatIsInterpolated() {
-        let (words, number) = ("Bearer abc123", 7)
+        let words = "Bearer abc123"
+        let number = 7
         let text: ReportedText = "status \(number): \(words); \(ReportedText(words)) and \([words])"
         #expect(text.description == "status 7: Bearer …; Bearer … and [\"Bearer …\"]")
     }
 
-    /// The time for a long text is bounded; were it not, these would take hours.
+    /// The time for a long text is bounded; otherwise these would take hours.
     @Test(
         .timeLimit(.minutes(2)), .enabled(if: !Sanitizer.isActive, "a sanitizer multiplies the time"),
         arguments: [

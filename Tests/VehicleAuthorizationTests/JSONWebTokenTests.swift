@@ -101,7 +101,7 @@ import WaypostTestSupport
         #expect(found == problem)
     }
 
-    /// A claim is its issuer's word, and may be as long as it likes, steer a terminal, or hold a secret.
+    /// A claim's text may be of any length, contain control characters, or be a secret.
     @Test(arguments: [
         (AuthorizationContext(vehicleID: "van-7"), #""aud":CLAIM"#),
         (.init(vehicleID: "van-7"), #""aud":[CLAIM,CLAIM,CLAIM,CLAIM,CLAIM,CLAIM,CLAIM,CLAIM]"#),
@@ -128,8 +128,8 @@ import WaypostTestSupport
         }
     }
 
-    /// `nbf` against the token's own `iat`, with the ten minutes by which clocks may differ; an `iat` that
-    /// is no time of issue tells nothing.
+    /// `nbf` compared with the token's own `iat`, with ten minutes of tolerance for clocks. An implausible `iat`
+    /// decides nothing.
     @Test(
         arguments: [
             (#""iat":1000,"nbf":1000"#, nil), (#""iat":1000,"nbf":900"#, nil), (#""iat":1000,"nbf":1600"#, nil),
@@ -153,7 +153,7 @@ import WaypostTestSupport
         #expect(token.warnings == [])
     }
 
-    /// Header, claims beside the audience, the service's claim; what speaks against it, or what is to be corrected.
+    /// Header, claims next to the audience, the service's claim, the fault, and the warnings.
     @Test(
         arguments: [
             (#""alg":"none","kid":"k""#, #""authorization":{"vehicleid":"v"}"#, nil, .algorithm("none"), []),
@@ -189,7 +189,7 @@ import WaypostTestSupport
         #expect(rules.warnings(about: token, for: context) == doubts)
     }
 
-    /// Times that are missing, in quotes, or none are reported, and the token is sent.
+    /// Times that are missing, in quotes, or invalid cause warnings, and the token is sent.
     @Test(
         arguments: [
             ("1000", []), ("\"1000\"", [.quoted(claim: "iat")]), ("null", [.missing(claim: "iat")]),

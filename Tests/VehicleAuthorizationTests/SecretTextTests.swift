@@ -11,7 +11,7 @@ import Testing
         #expect(SecretText("").text == "" && SecretText(text).count == text.utf8.count)
     }
 
-    /// The place where it was is read through the kernel, which minds no allocator.
+    /// The former memory is read through the kernel, independent of the allocator.
     @Test func isOverwrittenWhenTheLastOwnerLetsGo() throws {
         let word = "never-to-be-found-again."
         var token: AuthorizationToken? = AuthorizationToken(

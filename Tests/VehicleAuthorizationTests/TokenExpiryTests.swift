@@ -3,10 +3,10 @@ import VehicleAuthorization
 import WaypostTestSupport
 
 @Suite struct TokenExpiries {
-    /// 2026-01-05T00:00:00Z, the moment at which all tokens here are issued.
+    /// 2026-01-05T00:00:00Z, when all tokens in these tests are issued.
     static let issued = 1_767_571_200.0
 
-    /// A number beside the token.
+    /// A number next to the token.
     private func number(_ value: Double?) -> StatedExpiry? {
         value.map { StatedExpiry(key: "TTL", text: "\($0)", meaning: .number($0)) }
     }
@@ -33,7 +33,7 @@ import WaypostTestSupport
         (3600, .secondsFromNow), (issued + 3600, .epochSeconds), ((issued + 3600) * 1000, .epochMilliseconds),
     ]
 
-    // Tables of their own: as arguments of the attribute they are more than Swift 6.2 infers.
+    // Separate tables, because Swift 6.2 can't infer them as arguments of the attribute.
     @Test(arguments: localTimes, statedForAnHour)
     func ofAWebTokenDoesNotDependOnThisMachinesClock(localTime: Double, stated: (Double, ExpirationFormat)) throws {
         let token = try claims(#"{"iat":\#(Int(Self.issued)),"exp":\#(Int(Self.issued) + 3600)}"#)
@@ -43,7 +43,7 @@ import WaypostTestSupport
         #expect(expiry.warnings == [])
     }
 
-    /// This machine's clock when the token came.
+    /// This machine's clock when the token arrived.
     enum LocalClock: Double, CaseIterable {
         case right = 1_767_571_200
         case of1970 = 0
@@ -52,20 +52,20 @@ import WaypostTestSupport
         case anHourSlow = 1_767_567_600
     }
 
-    /// A way to tell of a life of one hour.
+    /// A statement of a lifetime of one hour.
     struct Style: Sendable, CustomTestStringConvertible {
         /// Whether the token is a JSON Web Token with `exp`.
         let hasExp: Bool
         let stated: Double?
         let format: ExpirationFormat
-        /// The life in seconds by each local clock when neither `iat` nor `Date` tells the time: right, 1970, 2080,
+        /// The lifetime in seconds by each local clock if neither `iat` nor `Date` states the time: right, 1970, 2080,
         /// an hour fast, an hour slow.
         let unwitnessed: [Int?]
 
         var testDescription: String { "\(format) \(stated.map { "\($0)" } ?? "nothing"), exp: \(hasExp)" }
     }
 
-    /// Whatever the clock: `nil` is a life that is not known, never one that is over or endless.
+    /// By any clock, a lifetime may be unknown (`nil`) but never over or endless.
     static let byExp: [Int?] = [3600, nil, nil, nil, nil]
     static let byLength: [Int?] = [3600, 3600, 3600, 3600, 3600]
     static let styles: [Style] = [
@@ -84,7 +84,7 @@ import WaypostTestSupport
         Style(hasExp: false, stated: (issued + 3600) * 1000, format: .epochMilliseconds, unwitnessed: byExp),
     ]
 
-    /// Every style at every clock, with `iat` as a number, as a string, and without; with and without `Date`.
+    /// Every style with every clock, with `iat` as a number, as a string, and without; with and without `Date`.
     @Test(arguments: styles, Array(zip(LocalClock.allCases, 0...)))
     func isTheSameByAnyClockThatIsNotNeeded(style: Style, clock: (local: LocalClock, column: Int)) throws {
         let end = Int(Self.issued) + 3600
@@ -102,7 +102,8 @@ import WaypostTestSupport
         }
     }
 
-    /// This machine's clock since the issue, while something keeps it right, the issuer's, and what is left.
+    /// This machine's clock since the issue if something keeps it right, the issuer's clock, and the remaining
+    /// lifetime.
     @Test(
         arguments: [
             (3599, nil, 3600), (3600, nil, 0), (8000, nil, -4400), (8000, 0, 3600), (nil, nil, 3600), (-1e9, nil, 3600),
@@ -117,7 +118,7 @@ import WaypostTestSupport
         }
     }
 
-    /// A clock that is minutes off still tells more than none; what it says is never longer than an hour.
+    /// A clock that is minutes off is still better than none. The lifetime by it is never longer than an hour.
     @Test(
         arguments: [(-1800, nil), (-601, nil), (-600, 3600), (-300, 3600), (60, 3540), (1800, 1800), (3599, 1)]
             as [(Double, Int?)])
@@ -129,7 +130,7 @@ import WaypostTestSupport
         #expect(expiry.clockWarning == (seconds == nil ? .unjudged : nil))
     }
 
-    /// `iat` that is no time of issue does not make a token immortal.
+    /// An implausible `iat` doesn't make a token immortal.
     @Test(arguments: [#""iat":0,"#, #""iat":1767571200000,"#, #""iat":"never","#, #""iat":-1e300,"#])
     func doesNotTrustAnIatThatIsNone(iat: String) throws {
         let token = try claims("{\(iat)\"exp\":\(Int(Self.issued) + 3600)}")
@@ -140,8 +141,8 @@ import WaypostTestSupport
         }
     }
 
-    /// What is stated beside a token whose own `exp` leaves an hour, after how many seconds it is renewed at the
-    /// latest, and the doubt; nothing of it ends the token.
+    /// A statement next to a token whose own `exp` is an hour ahead, the maximum seconds until its renewal, and the
+    /// warning. None of them ends the token.
     @Test(
         arguments: [
             (.number(1800), .secondsFromNow, 1800, .stated(1800)), (.number(20), .secondsFromNow, 60, .stated(20)),
@@ -174,8 +175,8 @@ import WaypostTestSupport
 
     enum Doubt: Sendable { case stated(Int), otherFormat, unreadable }
 
-    /// `Date` and this machine's clock, in seconds since `iat`, of a token of an hour: its life, and whether a doubt
-    /// shortens its reuse. Only where both clocks are past its end is it over.
+    /// `Date` and this machine's clock, in seconds since `iat`, of a token of an hour: its lifetime, and whether a
+    /// warning shortens its reuse. It has expired only if both clocks are past its end.
     @Test(
         arguments: [
             (nil, 0, 3600, false), (nil, 3480, 120, false), (nil, -1, 3600, false), (nil, 3600, 3600, false),
@@ -204,7 +205,7 @@ import WaypostTestSupport
         #expect(expiry.lifetime?.components.seconds == seconds)
     }
 
-    /// Whatever the claims say, reckoning with them ends in a life or in none.
+    /// Whatever the claims contain, the computation gives a lifetime or none.
     @Test(
         arguments: ["1e300", "-1e300", "\"inf\"", "\"-inf\"", "\"nan\"", "1000"],
         ["1e300", "-1e300", "\"inf\"", "\"-inf\"", "\"nan\"", "4600"])

@@ -2,8 +2,8 @@ import StrictJSON
 import VehicleAuthorization
 
 extension AnswerFault.Lookalike {
-    /// - Parameter text: a text that isn't a token, without white space at either end. `nil` for an unknown kind of
-    ///   text.
+    /// `text`: a text that isn't a token, without white space at either end. `nil` for an unknown kind of
+    /// text.
     init?(_ text: String) {
         let solid = text.filter { !$0.isWhitespace }
         if text.hasPrefix("ya29.") {

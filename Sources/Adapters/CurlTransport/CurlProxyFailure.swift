@@ -16,7 +16,7 @@ struct CurlProxyFailure {
     /// Creates the failure for the proxy's answer to CONNECT. `nil` for a 2xx: the tunnel exists, and the failure is
     /// beyond it.
     ///
-    /// - Parameter server: host and port, such as `example.com:443`.
+    /// `server`: host and port, such as `example.com:443`.
     init?(status: Int, of proxy: HTTPProxy, to server: String) {
         let said: ReportedText = "the proxy \(proxy.origin) answered \(status)"
         let key = proxy.key

@@ -154,8 +154,8 @@ import ReportedText
     /// HTTP/2 would continue to use it.
     func abandonConnection() { easy.set(CURLOPT_FORBID_REUSE, true) }
 
-    /// Uses no connection that has been idle for more than a second (libcurl closes those that it meets), and no address
-    /// that was looked up before. Any of several addresses may be tried first.
+    /// Uses no connection that has been idle for more than a second (libcurl closes those that it meets), and no
+    /// address that was looked up before. Any of several addresses may be tried first.
     func useFreshConnection() {
         easy.set(CURLOPT_MAXAGE_CONN, 1)
         easy.set(CURLOPT_DNS_CACHE_TIMEOUT, 0)
@@ -342,8 +342,8 @@ struct RequestRepetition: Sendable, Hashable {
 
     /// Returns whether a new socket may be connected.
     ///
-    /// - Parameter hasFailureWords: whether libcurl has a message about the previous failure. It has none for a
-    ///   rejected stream, and one if the server demanded HTTP/1.1.
+    /// `hasFailureWords`: whether libcurl has a message about the previous failure. It has none for a
+    /// rejected stream, and one if the server demanded HTTP/1.1.
     mutating func mayConnect(hasFailureWords: Bool) -> Bool {
         if hasAskedOnNewConnection {
             guard !hasChangedProtocol, hasFailureWords else {

@@ -45,7 +45,7 @@ final class ProviderCall: Sendable {
 
     /// Accepts the provider's answer.
     ///
-    /// - Parameter isFinal: whether there is no other form to try.
+    /// `isFinal`: whether there is no other form to try.
     func callBack(_ token: String?, _ error: (any Error)?, isFinal: Bool = false) {
         if !isFinal, error as? ProviderContractError == .noCompletionForm {
             lacksCompletionForm.store(true, ordering: .releasing)
@@ -131,7 +131,7 @@ final class ContractBreaches: Sendable {
     private let told = Atomic<UInt8>(0)
     private let report: @Sendable (AuthorizationWarning) -> Void
 
-    /// - Parameter report: notified of each breach once; `nil` writes to standard error.
+    /// `report`: notified of each breach once; `nil` writes to standard error.
     init(report: (@Sendable (AuthorizationWarning) -> Void)?) {
         self.report =
             report ?? { warning in

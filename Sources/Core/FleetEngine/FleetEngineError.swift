@@ -19,7 +19,7 @@ package struct FleetEngineError: Sendable, Hashable {
 
     /// Parses an error body; `nil` for anything else, such as HTML or another program's JSON.
     ///
-    /// - Parameter secrets: the secrets in the request.
+    /// `secrets`: the secrets in the request.
     package init?(_ body: [UInt8], without secrets: [String]) {
         guard let answer = try? JSONValue(parsing: body).decoded(as: Answer.self) else { return nil }
         let status = answer.error.status ?? ""

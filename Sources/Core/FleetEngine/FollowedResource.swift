@@ -18,8 +18,8 @@ package enum FollowedResource: Sendable, Hashable, CustomStringConvertible {
     /// A trip is requested in a view other than the default, which is for Google's SDKs; Google advises other callers
     /// to name one.
     ///
-    /// - Parameter routeVersion: the version of the route in the last answer, so that Fleet Engine omits an unchanged
-    ///   one. Scheduled tasks have no versions.
+    /// `routeVersion`: the version of the route in the last answer, so that Fleet Engine omits an unchanged
+    /// one. Scheduled tasks have no versions.
     package func request(
         to endpoint: HTTPURL, token: String, routeVersion: String?, limits: HTTPLimits
     ) throws(HTTPURL.Problem) -> HTTPRequest {

@@ -59,7 +59,7 @@ public struct FollowedSnapshot: Sendable, Hashable {
 extension FollowedSnapshot {
     /// Reads the resource of an answer; `nil` if it isn't named `name`.
     ///
-    /// - Parameter secrets: the secrets in the request, which are removed from all texts.
+    /// `secrets`: the secrets in the request, which are removed from all texts.
     package init?(_ resource: JSONValue, named name: String, without secrets: [String] = []) {
         guard resource["name"]?.stringValue == name else { return nil }
         self.init()

@@ -93,8 +93,8 @@ package struct VehicleLocation: Sendable, Hashable {
 }
 
 extension VehicleLocation {
-    /// - Parameter namesSensor: false for past locations, of which there may be many. Fleet Engine assumes the same
-    ///   sensor if none is named.
+    /// `namesSensor`: false for past locations, of which there may be many. Fleet Engine assumes the same
+    /// sensor if none is named.
     fileprivate func message(namesSensor: Bool) -> JSONValue {
         var message: [String: JSONValue] = [
             "supplementalLocation": .object([

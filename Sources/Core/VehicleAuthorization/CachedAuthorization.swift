@@ -91,8 +91,8 @@ public actor CachedAuthorization: VehicleAuthorization {
         await provider.networkReturned()
     }
 
-    /// Drops every token, because a driver has signed out or in, for example. Only tokens that are requested from now on
-    /// are handed out.
+    /// Drops every token, because a driver has signed out or in, for example. Only tokens that are requested from now
+    /// on are handed out.
     public func forgetTokens() async {
         cache.forgetTokens()
         for context in fetches.keys { fetches[context]?.isOutdated = true }

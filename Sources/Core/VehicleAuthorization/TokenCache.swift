@@ -43,7 +43,7 @@ package struct TokenCache: Sendable {
     /// Records the outcome of a fetch that began at `begun`. Returns the answer for its waiters and new warnings for
     /// the operator.
     ///
-    /// - Parameter jitter: drawn from 0...1.
+    /// `jitter`: drawn from 0...1.
     package mutating func fetched(
         _ result: Outcome, for context: AuthorizationContext, begun: Duration, now: Duration, jitter: Double
     ) -> (answer: Outcome, warnings: [AuthorizationWarning]) {
@@ -291,7 +291,8 @@ struct TokenSlot: Sendable {
         lifetime: Duration?, isRepeated: Bool, hasWarnings: Bool, _ context: AuthorizationContext, _ policy: CachePolicy
     ) -> [AuthorizationWarning] {
         guard let lifetime else {
-            return hasWarnings || !policy.reusesTokens ? [] : [.unknownLifetime(context, assumed: policy.assumedLifetime)]
+            return hasWarnings || !policy.reusesTokens
+                ? [] : [.unknownLifetime(context, assumed: policy.assumedLifetime)]
         }
         let wholeSeconds = Duration.seconds(lifetime.components.seconds)
         if lifetime <= policy.minimumLife {

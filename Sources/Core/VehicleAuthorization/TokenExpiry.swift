@@ -229,7 +229,8 @@ package enum ExpiryWarning: Sendable, Hashable {
 
 /// The meaning of the number that an issuer states next to the token. Google's own samples use three.
 public enum ExpirationFormat: String, Sendable, Hashable, CaseIterable {
-    /// Judged by its size: up to 10⁸ seconds from now, below 10¹¹ seconds since 1970, above that milliseconds since 1970.
+    /// Judged by its size: up to 10⁸ seconds from now, below 10¹¹ seconds since 1970, above that milliseconds since
+    /// 1970.
     case automatic
     /// Seconds since 1970.
     case epochSeconds

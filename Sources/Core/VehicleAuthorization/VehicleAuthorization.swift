@@ -16,8 +16,8 @@ public protocol VehicleAuthorization: Sendable {
     /// Reports that the network has returned, so that an unreachable issuer may be asked again at once.
     func networkReturned() async
 
-    /// Reports that earlier requests are outdated, because a driver has signed out or in, for example. Their tokens must
-    /// not be used for later requests.
+    /// Reports that earlier requests are outdated, because a driver has signed out or in, for example. Their tokens
+    /// must not be used for later requests.
     func forgetTokens() async
 }
 

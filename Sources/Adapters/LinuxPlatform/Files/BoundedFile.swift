@@ -3,7 +3,7 @@ import Glibc
 /// Reads small files that a user names. Rejects other kinds and larger files before they can block the reader.
 package enum BoundedFile {
     package enum Refusal: Error, Sendable, Hashable {
-        case notAFile(FileStatus.Kind)
+        case system(SystemError)
         case notAFile(FileStatus.Kind)
         case tooLarge(limit: Int)
     }

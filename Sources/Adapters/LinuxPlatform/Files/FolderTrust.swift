@@ -104,7 +104,7 @@ package enum FolderTrust {
 
     /// Returns why `user` doesn't trust a directory, as a predicate for its path; `nil` if it is trusted.
     ///
-    /// - Parameter sharing: what other users may do in it; `nil` for an ancestor of the directory that is used.
+    /// `sharing`: what other users may do in it; `nil` for an ancestor of the directory that is used.
     package static func doubt(_ folder: FileStatus, _ sharing: Sharing?, for user: UInt32) -> String? {
         let remedy = "could put a link in the place of a file"
         guard folder.owner == 0 || folder.owner == user else {

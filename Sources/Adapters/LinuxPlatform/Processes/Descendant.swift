@@ -89,7 +89,7 @@ enum SweepStep: Hashable {
     case stop([Descendant])
     case kill([Descendant])
 
-    /// - Parameter isUrgent: whether stopping has been tried often, so that they may be waking each other.
+    /// `isUrgent`: whether stopping has been tried often, so that they may be waking each other.
     init(for descendants: [Descendant], isUrgent: Bool) {
         let moving = descendants.filter { !$0.isStill }
         self =

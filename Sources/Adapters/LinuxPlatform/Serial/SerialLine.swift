@@ -19,16 +19,14 @@ package final class SerialLine: Sendable {
 
     /// Opens the device at `path`, which may be a link, for exclusive use.
     package init(path: String, baudRate: Int) throws(SerialLineError) {
-        guard let speed = Self.speeds[baudRate] else { throw .unsupportedBaudRate(path: path, baudRate: baudRate) }
+        guard let speed = Self.speeds[baudRate] else { throw .unsupportedBaudRate(baudRate) }
         let descriptor = try Self.open(path)
-        guard isatty(descriptor.raw) == 1 else { throw .notASerialLine(path: path) }
+        guard isatty(descriptor.raw) == 1 else { throw .notASerialPort }
         try Self.take(descriptor.raw, path)
         do throws(SerialLineError) {
-            try Self.configure(descriptor.raw, path, speed)
+            try Self.configure(descriptor.raw, speed)
             // tcsetattr succeeds if it could apply any of the settings, so the rate is read back.
-            guard Self.speed(of: descriptor.raw) == speed else {
-                throw .baudRateNotTaken(path: path, baudRate: baudRate)
-            }
+            guard Self.speed(of: descriptor.raw) == speed else { throw .baudRateRejected(baudRate) }
         } catch {
             clinux_clear_exclusive(descriptor.raw)
             throw error
@@ -81,7 +79,7 @@ package final class SerialLine: Sendable {
         clinux_set_exclusive(raw)
     }
 
-    private static func configure(_ raw: CInt, _ path: String, _ speed: speed_t) throws(SerialLineError) {
+    private static func configure(_ raw: CInt, _ speed: speed_t) throws(SerialLineError) {
         do throws(SystemError) {
             var settings = termios()
             try valueOrSystemError("settings cannot be read") { unsafe tcgetattr(raw, &settings) }
@@ -95,7 +93,7 @@ package final class SerialLine: Sendable {
             // Bytes received at the old rate are noise.
             try valueOrSystemError("cannot be flushed") { tcflush(raw, TCIFLUSH) }
         } catch {
-            throw .system(path: path, error)
+            throw .system(error)
         }
     }
 
@@ -106,55 +104,25 @@ package final class SerialLine: Sendable {
 }
 
 /// Why a serial port could not be opened.
-package enum SerialLineError: Error, Sendable, Hashable, CustomStringConvertible {
-    case unsupportedBaudRate(path: String, baudRate: Int)
+package enum SerialLineError: Error, Sendable, Hashable {
+    case unsupportedBaudRate(Int)
     /// The driver kept another rate.
-    case baudRateNotTaken(path: String, baudRate: Int)
-    case missing(path: String)
-    case permissionDenied(path: String)
+    case baudRateRejected(Int)
+    case missing
+    case permissionDenied
     /// Other programs have it open; none are listed if `/proc` doesn't show them.
     case busy(path: String, holders: [HoldingProcess])
-    case notASerialLine(path: String)
-    case system(path: String, SystemError)
-
-    package var description: String { "\(path): \(reason)" }
-
-    /// The reason and its remedy, without the path.
-    package var reason: String {
-        switch self {
-        case .unsupportedBaudRate(_, let baudRate):
-            let rates = SerialLine.supportedBaudRates.map(String.init)
-            return "\(baudRate) is not a baud rate of a receiver; "
-                + "use \(rates.dropLast().joined(separator: ", ")) or \(rates.last ?? "")"
-        case .baudRateNotTaken(_, let baudRate):
-            return "doesn't support \(baudRate) baud; choose a rate that its driver supports"
-        case .missing: return "no such device; plug in the receiver, or correct the path (ls -l /dev/serial/by-id)"
-        case .permissionDenied:
-            return "this user can't open it; add the user to the group that owns the device "
-                + "(usermod -aG dialout USER) and start again"
-        case .busy(let path, let holders):
-            return "held by \(HoldingProcess.explanation(of: holders, for: path))"
-        case .notASerialLine: return "not a serial line; name a device such as /dev/ttyUSB0"
-        case .system(_, let error): return "\(error)"
-        }
-    }
-
-    private var path: String {
-        switch self {
-        case .unsupportedBaudRate(let path, _), .baudRateNotTaken(let path, _), .missing(let path),
-            .permissionDenied(let path), .busy(let path, _), .notASerialLine(let path), .system(let path, _):
-            path
-        }
-    }
+    case notASerialPort
+    case system(SystemError)
 
     /// Interprets a failed `open`.
     init(opening path: String, _ error: SystemError) {
         switch error.number {
-        case ENOENT, ENXIO, ENODEV, EIO, ENOTDIR: self = .missing(path: path)
-        case EACCES, EPERM: self = .permissionDenied(path: path)
+        case ENOENT, ENXIO, ENODEV, EIO, ENOTDIR: self = .missing
+        case EACCES, EPERM: self = .permissionDenied
         case EBUSY: self = .busy(path: path, holders: HoldingProcess.blockers(ofDevice: path))
-        case EISDIR: self = .notASerialLine(path: path)
-        default: self = .system(path: path, SystemError(call: "cannot be opened", number: error.number))
+        case EISDIR: self = .notASerialPort
+        default: self = .system(SystemError(call: "cannot be opened", number: error.number))
         }
     }
 }
