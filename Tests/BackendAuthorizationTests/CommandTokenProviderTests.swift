@@ -79,7 +79,7 @@ import WaypostTestSupport
     }
 
     /// A program with endless output is ended, and the reader isn't delayed.
-    @Test func endsAProgramThatWritesWithoutEnd() async throws {
+    @Test func killsAProgramThatWritesEndlessly() async throws {
         let error = await #expect(throws: AuthorizationError.self) {
             try await provider("yes x >&2 & yes y >&2 & yes z >&2", limit: .milliseconds(200)).token(for: van7)
         }
@@ -106,7 +106,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func keepsItsDescriptorsToItself() async throws {
+    @Test func passesNoDescriptorsToTheProgram() async throws {
         let folder = try TemporaryFolder()
         // A descriptor that another library might have opened without close-on-exec.
         let leaky = unsafe open(try folder.write("".utf8, to: "open", mode: 0o600), O_RDONLY)
@@ -137,7 +137,7 @@ import WaypostTestSupport
         #expect(await reading.value)
     }
 
-    @Test func endsTheWholeGroupWhenCancelled() async throws {
+    @Test func killsTheWholeGroupWhenCancelled() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path("pipe")
         try #require(unsafe mkfifo(path, 0o600) == 0)

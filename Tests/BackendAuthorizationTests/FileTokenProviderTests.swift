@@ -66,7 +66,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [(3599.0, false), (3600.0, true), (nil, false)] as [(Double?, Bool)])
-    func isOverByAClockThatIsKeptRight(present: Double?, isOver: Bool) async throws {
+    func isExpiredByAClockThatIsKeptRight(present: Double?, isOver: Bool) async throws {
         let folder = try TemporaryFolder()
         let path = try folder.write(token.utf8, to: "token", mode: 0o600)
         let provider = FileTokenProvider(path: path, providerID: "p", present: { present.map { 1_000_000_000 + $0 } })

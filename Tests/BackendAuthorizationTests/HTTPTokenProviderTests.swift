@@ -68,7 +68,7 @@ import WaypostTestSupport
             ("application/x-www-form-urlencoded", "id={vehicleId}&grant=x", "id=van%207&grant=x"),
             ("application/json", #"{"id":"{vehicleId}"}"#, #"{"id":"van 7"}"#),
         ])
-    func takesTheBodyFromAFile(type: String, template: String, sent: String) async throws {
+    func readsTheBodyFromAFile(type: String, template: String, sent: String) async throws {
         let folder = try TemporaryFolder()
         let settings = HTTPTokenSettings(
             url: "https://backend.example.com/token", method: .post,
@@ -87,7 +87,7 @@ import WaypostTestSupport
         #expect(transport.networkChanges == 1)
     }
 
-    @Test func neverShowsWhatItsBodyHolds() async throws {
+    @Test func neverShowsItsBody() async throws {
         let secret = "grant=x&hush=hush"
         let settings = HTTPTokenSettings(
             url: "https://backend.example.com/t", method: .post, body: .environment("BODY"))
@@ -111,7 +111,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func asksForATripWhereTheContextIsOne() async throws {
+    @Test func asksForATripIfTheContextIsOne() async throws {
         let (provider, transport) = try provider(
             HTTPTokenSettings(url: "https://backend.example.com/token/consumer/{tripId}")
         ) { _ in HTTPResponse(status: 200, body: Array(body.utf8)) }
@@ -121,7 +121,7 @@ import WaypostTestSupport
         await #expect(throws: AuthorizationError(fault)) { try await provider.token(for: van7) }
     }
 
-    @Test func refusesATokenWhoseLifeIsOver() async throws {
+    @Test func rejectsAnExpiredToken() async throws {
         // Issued at 01:46:40; handed out more than an hour later.
         let settings = HTTPTokenSettings(url: "https://backend.example.com/t")
         let (provider, _) = try provider(settings, now: 1_000_003_601) { _ in
@@ -345,7 +345,7 @@ import WaypostTestSupport
             (.malformedResponse, .unusableAnswer), (.unknownContentEncoding, .unusableAnswer),
             (.transportFailed, .misconfigured),
         ])
-    func tellsWhyNoAnswerCame(failure: HTTPTransportError.Code, code: AuthorizationError.Code) async throws {
+    func saysWhyThereIsNoAnswer(failure: HTTPTransportError.Code, code: AuthorizationError.Code) async throws {
         let (provider, _) = try provider(HTTPTokenSettings(url: "https://backend.example.com/t")) {
             _ throws(HTTPTransportError) in throw HTTPTransportError(failure, "https://backend.example.com: broken")
         }

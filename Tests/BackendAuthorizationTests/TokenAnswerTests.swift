@@ -167,7 +167,7 @@ import WaypostTestSupport
             ("tripid", AuthorizationContext(tripID: "t"), .tokenUnder("OTHER")),
             ("vehicleid", AuthorizationContext(tripID: "t"), .driversToken),
         ] as [(String, AuthorizationContext, AnswerFault.Members)])
-    func isSomebodyElses(claim: String, context: AuthorizationContext, members: AnswerFault.Members) {
+    func belongsToAnotherSubject(claim: String, context: AuthorizationContext, members: AnswerFault.Members) {
         let token = TestTokens.token(payload: #"{"exp":1000003600,"authorization":{"\#(claim)":"x"}}"#)
         let fault = fault(Array(#"{"OTHER":"\#(token)"}"#.utf8), for: context)
         #expect(fault == .missingKey(keys: ["OTHER"], others: 0, members))

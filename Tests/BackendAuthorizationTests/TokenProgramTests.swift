@@ -37,7 +37,7 @@ import WaypostTestSupport
 
     /// The same faults when the service asks for a token.
     @Test(arguments: [("echo token\n", 0o755), ("#!/bin/sh\n", 0o644)])
-    func isNamedWhenATokenIsAskedFor(text: String, mode: Int) async throws {
+    func isNamedWhenATokenIsRequested(text: String, mode: Int) async throws {
         let folder = try TemporaryFolder()
         let path = try folder.write(text.utf8, to: "program", mode: mode)
         let provider = try CommandTokenProvider(arguments: [path], providerID: "p") { _ in }

@@ -51,7 +51,7 @@ import WaypostTestSupport
                 .responseTooLarge
             ),
         ])
-    func ofAStrangeAnswerFailsWithItsKind(answer: String, code: HTTPTransportError.Code) async throws {
+    func failsWithTheKindOfAStrangeAnswer(answer: String, code: HTTPTransportError.Code) async throws {
         let server = try RawServer(answering: [answer])
         let error = try await failure("http://\(server.authority)", wide)
         #expect(error.code == code)
@@ -107,7 +107,7 @@ import WaypostTestSupport
 
     /// When the network changes, a connection in the making uses a lost route; an established one keeps its time limit.
     @Test(arguments: [("https", HTTPTransportError.Code.connectionFailed), ("http", .timedOut)])
-    func isMadeAnewWhenTheNetworkChanges(scheme: String, code: HTTPTransportError.Code) async throws {
+    func usesANewConnectionWhenTheNetworkChanges(scheme: String, code: HTTPTransportError.Code) async throws {
         let server = try RawServer(answering: [])
         let transport = try Loopback.transport()
         let url = try HTTPURL("\(scheme)://\(server.authority)")

@@ -19,7 +19,7 @@ import Testing
     }
 
     /// Otherwise a connection that is used for months would eventually count as flooded.
-    @Test mutating func areCountedAnewAfterEachPause() {
+    @Test mutating func areCountedAgainAfterEachPause() {
         received.opened(5)
         for exchange in 0..<100 {
             let before = exchange * allowed
@@ -34,7 +34,7 @@ import Testing
     }
 
     /// Overlapping exchanges may share a connection.
-    @Test mutating func mayBeThoseOfAllExchangesUnderWay() {
+    @Test mutating func allowAllExchangesInProgress() {
         received.opened(5)
         for _ in 0..<3 { received.exchangeBegan(allowing: limits) { _ in 0 } }
         received.exchangeEnded()

@@ -12,7 +12,7 @@ import WaypostTestSupport
         begin: begin, end: UTCTime(year: 2099, month: 12, day: 31, millisecondOfDay: 86_399_000))
     private static let expired = CertificateValidity(begin: begin, end: UTCTime(year: 2020, month: 1, day: 2))
 
-    @Test func areThoseOfEachCertificateInItsOrder() async throws {
+    @Test func areReadInTheOrderOfTheCertificates() async throws {
         let folder = try TemporaryFolder()
         try await TestCertificates.make(in: folder)
         func bytes(_ name: String) throws -> [UInt8] {

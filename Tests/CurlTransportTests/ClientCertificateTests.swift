@@ -4,7 +4,7 @@ import WaypostTestSupport
 
 /// Whether a client certificate is usable, checked without a server.
 @Suite(.enabled(if: TestCertificates.areAvailable, "openssl is needed")) struct ClientCertificates {
-    @Test func areUsableWithTheirOwnKeyAlone() async throws {
+    @Test func areUsableOnlyWithTheirOwnKey() async throws {
         let folder = try TemporaryFolder()
         try await TestCertificates.make(in: folder)
         let client = TestCertificates.client(in: folder)

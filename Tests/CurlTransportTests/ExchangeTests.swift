@@ -46,7 +46,7 @@ import WaypostTestSupport
             as [(
                 String, HTTPTransportError.Code?
             )])
-    func decodesAnAnswerThatIsCompressedUnasked(coding: String, failure: HTTPTransportError.Code?) async throws {
+    func decodesAnAnswerCompressedWithoutRequest(coding: String, failure: HTTPTransportError.Code?) async throws {
         let compressed: [UInt8] = [
             31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 171, 86, 202, 75, 204, 77, 85, 178, 82, 42, 40, 202, 47, 203, 76, 73, 45,
             42, 214, 47, 208, 47, 75, 205, 200, 76, 206, 73, 45, 214, 47, 83, 170, 5, 0, 194, 220, 226, 66, 33, 0, 0, 0,
@@ -102,7 +102,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func runsBesideManyOthers() async throws {
+    @Test func runsConcurrentlyWithManyOthers() async throws {
         try await Loopback.serve { request in
             ServedResponse(status: 200, contentType: "text/plain", request.target)
         } during: { url in
@@ -166,7 +166,7 @@ import WaypostTestSupport
     @Test(arguments: [
         ("Name\r\nX", "v"), ("Name", "v\r\nX: y"), ("Name", "v\n"), ("", "v"), ("Na me", "v"), ("N", "\u{0}"),
     ])
-    func refusesAHeaderThatWouldBreakItsLine(name: String, value: String) async throws {
+    func rejectsAHeaderThatWouldBreakItsLine(name: String, value: String) async throws {
         let transport = try Loopback.transport()
         let request = HTTPRequest(
             .get, try HTTPURL("http://127.0.0.1:1"), headers: HTTPHeaders([String(name): value + "secret"]))

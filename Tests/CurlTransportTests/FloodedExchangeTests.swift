@@ -22,7 +22,7 @@ struct FloodedExchange {
 
     /// Frames that must be answered: libcurl itself notices that the answers aren't read.
     @Test(arguments: ["settings", "ping"])
-    func endsWhenItsAnswersAreNotTaken(kind: String) async throws {
+    func endsIfItsAnswersAreNotRead(kind: String) async throws {
         let server = try await FloodServer(kind)
         let transport = try Loopback.transport(caFile: server.caFile)
         let error = try await failure(transport, server)
@@ -31,20 +31,20 @@ struct FloodedExchange {
     }
 
     /// HTTP/2 allows repeating a rejected stream, but the caller decides whether and when.
-    @Test func isMadeOnceWhenItsStreamIsRefused() async throws {
+    @Test func isMadeOnceIfItsStreamIsRejected() async throws {
         let server = try await FloodServer("refused")
         let transport = try Loopback.transport(caFile: server.caFile)
         for attempt in 1...2 {
             let error = try await failure(transport, server)
             #expect(error.code == .connectionLost)
-            #expect(error.description.contains("refused"), "\(error)")
+            #expect(error.description.contains("rejected"), "\(error)")
             #expect(await server.counts(attempt, of: "request"))
         }
         #expect(await server.counts(2, of: "connection"))
     }
 
     /// Some servers request client certificates over HTTP/1.1 only, which needs another request.
-    @Test func isRepeatedForAServerThatWantsHTTP1() async throws {
+    @Test func isRepeatedForAServerThatDemandsHTTP1() async throws {
         let server = try await FloodServer("http-1.1")
         let transport = try Loopback.transport(caFile: server.caFile)
         let response = try await transport.send(HTTPRequest(.get, try HTTPURL(server.url), limits: wide))

@@ -92,7 +92,7 @@ struct ProxiedExchange {
         }
     }
 
-    @Test func saysThatTheServerIsForbiddenOrAway() async throws {
+    @Test func saysThatTheServerIsForbiddenOrUnreachable() async throws {
         let proxy = try await ProxyServer(.http, forbidding: "localhost")
         let transport = try transport(.http, proxy.port)
         let forbidden = try await failure(transport, "https://localhost:4711/")
@@ -130,7 +130,7 @@ struct ProxiedExchange {
             ("HTTP/1.1 511 Network Authentication Required\r\nContent-Length: 0\r\n\r\n", .intercepted),
             ("HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n", .notAProxy),
         ] as [(String, HTTPTransportError.ProxyFault)])
-    func isNotFooledByAPortal(answer: String, fault: HTTPTransportError.ProxyFault) async throws {
+    func doesNotAcceptAPortalsAnswer(answer: String, fault: HTTPTransportError.ProxyFault) async throws {
         let portal = try RawServer(answering: [answer])
         let port = try #require(portal.authority.split(separator: ":").last.flatMap { Int($0) })
         let error = try await failure(try transport(.http, port), "https://localhost:4711/")

@@ -25,7 +25,7 @@ import Testing
             (511, true, .intercepted, "a captive portal answers in its place; sign in there, or use another network"),
         ] as [(Int, Bool, HTTPTransportError.ProxyFault, String)])
     func isNamedByTheProxysAnswer(
-        status: Int, hasLogin: Bool, fault: HTTPTransportError.ProxyFault, words: String
+        status: Int, hasLogin: Bool, fault: HTTPTransportError.ProxyFault, message: String
     ) throws {
         let failure = CurlProxyFailure(status: status, of: try Self.proxy(hasLogin: hasLogin), to: "example.com:443")
         #expect(failure?.fault == fault)
@@ -33,7 +33,7 @@ import Testing
         #expect(text.hasPrefix("the proxy http://p.test:3128 answered \(status): \(words)"), "\(text)")
     }
 
-    @Test func isNoneWithATunnel() throws {
+    @Test func isNotTheCauseBeyondATunnel() throws {
         #expect(CurlProxyFailure(status: 200, of: try Self.proxy(), to: "example.com:443") == nil)
     }
 
@@ -51,18 +51,18 @@ import Testing
             (CURLE_WEIRD_SERVER_REPLY, .notAProxy, "what answers at http://p.test:3128 isn't a proxy: words"),
             (CURLE_PROXY, .refused, "the proxy http://p.test:3128 made no connection: words; check its rules, "),
         ] as [(CURLcode, HTTPTransportError.ProxyFault, String)])
-    func isNamedByLibcurlsCode(curl: CURLcode, fault: HTTPTransportError.ProxyFault, words: String) throws {
-        let failure = CurlProxyFailure(curl, of: try Self.proxy(), words: "words", refusal: "Connection refused")
+    func isNamedByLibcurlsCode(curl: CURLcode, fault: HTTPTransportError.ProxyFault, message: String) throws {
+        let failure = CurlProxyFailure(curl, of: try Self.proxy(), message: "words", refusal: "Connection refused")
         #expect(failure?.fault == fault)
         #expect(failure?.cause.description.hasPrefix(words) == true, "\(failure?.cause.description ?? "")")
     }
 
     /// With SOCKS nothing else shows whether there was a tunnel.
-    @Test func ofSOCKSIsWhatLibcurlSaysIsOne() throws {
+    @Test func ofSOCKSIsNamedByLibcurlsCode() throws {
         let proxy = try Self.proxy("socks5h://p.test:1080")
         for curl in [CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_RECV_ERROR] {
-            #expect(CurlProxyFailure(curl, of: proxy, words: "words", refusal: nil) == nil)
+            #expect(CurlProxyFailure(curl, of: proxy, message: "words", refusal: nil) == nil)
         }
-        #expect(CurlProxyFailure(CURLE_PROXY, of: proxy, words: "words", refusal: nil)?.fault == .refused)
+        #expect(CurlProxyFailure(CURLE_PROXY, of: proxy, message: "words", refusal: nil)?.fault == .refused)
     }
 }

@@ -14,7 +14,7 @@ struct SecureExchange {
         #expect(spoken == "HTTP/2.0 TLSv1.3")
     }
 
-    @Test func refusesWhomItCannotVerify() async throws {
+    @Test func rejectsAServerThatItCannotVerify() async throws {
         let server = try await NginxServer()
         let trusting = try Loopback.transport(caFile: server.caFile)
         let plain = try Loopback.transport()
@@ -32,7 +32,7 @@ struct SecureExchange {
     }
 
     /// Only if requested; the first request of a connection has it.
-    @Test func tellsWhenTheServersCertificateEnds() async throws {
+    @Test func reportsWhenTheServersCertificateEnds() async throws {
         let server = try await NginxServer()
         let request = HTTPRequest(.get, try HTTPURL("https://localhost:\(server.port)/"))
         var options = CurlTransportOptions(userAgent: "waypost/test", caFile: server.caFile)
@@ -97,7 +97,7 @@ struct SecureExchange {
         #expect(second == "1 r")
     }
 
-    @Test func leavesAConnectionThatWasTooSlow() async throws {
+    @Test func closesAConnectionThatWasTooSlow() async throws {
         let server = try await NginxServer()
         let transport = try Loopback.transport(caFile: server.caFile)
         let first = try await text(transport, server.port, "/connection")

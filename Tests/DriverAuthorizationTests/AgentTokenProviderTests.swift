@@ -34,7 +34,7 @@ import WaypostTestSupport
     }
 
     /// Called like in the tests of an iOS app, in any language mode.
-    @Test func areAskedWithAHandlerThatKeepsTheToken() {
+    @Test func acceptAHandlerThatKeepsTheToken() {
         var received: String?
         TripProvider().fetchToken(with: GMTCAuthorizationContext(tripID: "trip")) { token, _ in received = token }
         #expect(received == "token of trip")

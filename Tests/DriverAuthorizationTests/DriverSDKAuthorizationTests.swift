@@ -94,14 +94,14 @@ import WaypostTestSupport
         #expect(failure?.fault == .providerFailed(.failed(ReportedText(words))))
     }
 
-    @Test func withoutAFormIsTold() async {
+    @Test func withoutAFormIsReported() async {
         let error = await #expect(throws: AuthorizationError.self) {
             try await DriverSDKAuthorization(EmptyProvider()).token(for: context)
         }
         #expect(error?.fault == .providerFailed(.noCompletionForm) && error?.code == .unusableAnswer)
     }
 
-    @Test func thatNeverCallsIsGivenUp() async throws {
+    @Test func timesOutIfItNeverCallsBack() async throws {
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let provider = DriverSDKAuthorization(
@@ -119,7 +119,7 @@ import WaypostTestSupport
     }
 
     /// A provider that loses its first completion handler and calls it when it is asked for another vehicle.
-    @Test func thatAnswersLateAnswersNobodyElse() async throws {
+    @Test func ignoresALateAnswer() async throws {
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
         let kept = Locked<Completion?>(nil)
@@ -141,7 +141,7 @@ import WaypostTestSupport
         clock.advance(by: .seconds(30))
         await #expect(throws: AuthorizationError.self) { try await asking.value }
         #expect(try await provider.token(for: AuthorizationContext(vehicleID: "van-8")).value == "token of van-8")
-        #expect(told.withLock { $0 }.count { $0.contains("without calling back") } == 1)
+        #expect(told.withLock { $0 }.count { $0.contains("did not call back") } == 1)
     }
 
     /// Ten vehicles at once with a slow provider, in one form or the other.
@@ -182,7 +182,7 @@ import WaypostTestSupport
     }
 
     /// Two vehicles at once with a provider that is slow for the first: the second one still has its whole time.
-    @Test func hasTheWholeTimeFromItsTurnOn() async throws {
+    @Test func hasTheWholeTimeFromItsTurn() async throws {
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
         let waiting = Locked<Completion?>(nil)
@@ -256,7 +256,7 @@ import WaypostTestSupport
     }
 
     /// A provider that blocks in fetchToken, on a semaphore for example.
-    @Test func thatBlocksItsThreadIsGivenUp() async throws {
+    @Test func timesOutIfItBlocksItsThread() async throws {
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
         let opening = DispatchSemaphore(value: 0)

@@ -103,7 +103,7 @@ import WaypostTestSupport
         #expect(answer.isOfService == row.body.hasPrefix(#"{"error""#))
     }
 
-    @Test(arguments: HTTPTransportError.Code.allCases) func isNeverALossWithoutAnAnswer(code: HTTPTransportError.Code) {
+    @Test(arguments: HTTPTransportError.Code.allCases) func losesNothingWithoutAnAnswer(code: HTTPTransportError.Code) {
         let outcome = DeliveryOutcome(of: HTTPTransportError(code, "words"), from: "https://f.example")
         let expected: Kind =
             switch code {
@@ -125,7 +125,7 @@ import WaypostTestSupport
         (AuthorizationError.Code.unavailable, MissingPermit.Cause.unavailable), (.refused, .rejected),
         (.unusableAnswer, .unusableAnswer), (.misconfigured, .misconfigured), (.cancelled, .cancelled),
     ])
-    func tellsWhyThereIsNoToken(code: AuthorizationError.Code, cause: MissingPermit.Cause) {
+    func saysWhyThereIsNoToken(code: AuthorizationError.Code, cause: MissingPermit.Cause) {
         let missing = MissingPermit(AuthorizationError(code, "words", retryAfter: .seconds(7)))
         #expect(missing == MissingPermit(cause, TokenFault.reported(code, "words"), retryAfter: .seconds(7)))
     }

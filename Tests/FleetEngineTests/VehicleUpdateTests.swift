@@ -56,7 +56,7 @@ import Testing
     }
 
     /// A shape point contains only place and time, because there may be as many as requests.
-    @Test func takesLittleForAPastLocationWithoutMotion() throws {
+    @Test func isSmallForAPastLocationWithoutMotion() throws {
         let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v")
         func bytes(_ past: Int) -> Int {
             let point = VehicleLocation(

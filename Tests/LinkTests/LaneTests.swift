@@ -55,5 +55,5 @@ import Testing
         #expect(lane.isAtEnd(faults) && lane.nextPass(faults) == nil && lane.ready(at: .seconds(9), faults).isEmpty)
     }
 
-    @Test func holdsNoMoreThanItsCapacity() { #expect(lane(65_000).room == Lane.capacity - 65_000) }
+    @Test func holdsAtMostItsCapacity() { #expect(lane(65_000).room == Lane.capacity - 65_000) }
 }

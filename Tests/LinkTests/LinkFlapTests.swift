@@ -14,7 +14,7 @@ import TimeAndChance
 
     /// Runs with and without the kernel's announcements of the network's return.
     @Test(arguments: [(true, 3), (false, 15)], [UInt64](1...2))
-    func areOverSoon(signal: (isGiven: Bool, seconds: Int), seed: UInt64) async throws {
+    func recoverQuickly(signal: (isGiven: Bool, seconds: Int), seed: UInt64) async throws {
         let result = try await onThread(named: "simulation") {
             Swift.Result { try Self.run(flaps: 100, isSignalled: signal.isGiven, seed: seed) }
         }.get()

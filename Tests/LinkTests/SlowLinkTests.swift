@@ -17,7 +17,7 @@ import Testing
         (2_000.0, 300, 1.7, 5...8), (10_000, 300, 1.1, 15...50), (1_000_000, 50, 0.2, 50...50),
         (1_000_000, 600, 0.7, 50...50),
     ])
-    func findsTheBatchThatTakesASecond(
+    func findsTheBatchSizeForOneSecond(
         bytesPerSecond: Double, roundTrip: Int, longest: Double, largest: ClosedRange<Int>
     ) async throws {
         let result = try await Self.simulate { state in

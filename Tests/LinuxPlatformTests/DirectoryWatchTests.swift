@@ -17,7 +17,7 @@ import WaypostTestSupport
         try files.createSymbolicLink(atPath: folder.path(name), withDestinationPath: target)
     }
 
-    @Test func noticesWhatAppears() throws {
+    @Test func noticesANewFile() throws {
         let watch = try DirectoryWatch(for: folder.path("receiver"))
         #expect(!watch.takeArrival())
         try makeLink("receiver", to: "nowhere")
@@ -43,7 +43,7 @@ import WaypostTestSupport
         #expect(watch.takeArrival())
     }
 
-    @Test func isIndifferentToOtherNamesHoweverMany() throws {
+    @Test func ignoresAnyNumberOfOtherNames() throws {
         let watch = try DirectoryWatch(for: folder.path("receiver"))
         for number in 0..<3000 { try folder.write([], to: "other-\(number)") }
         while try poll(watch.raw, within: .zero, unless: EventDescriptor()) != .timedOut {
@@ -54,7 +54,7 @@ import WaypostTestSupport
     }
 
     /// Like `/dev/serial/by-id`, which is removed with its last device.
-    @Test func followsFoldersThatComeAndGo() throws {
+    @Test func followsDirectoriesThatComeAndGo() throws {
         let watch = try DirectoryWatch(for: folder.path("serial/by-id/receiver"))
         for _ in 1...3 {
             try makeFolder("serial")
@@ -74,7 +74,7 @@ import WaypostTestSupport
         #expect(watch.takeArrival())
     }
 
-    @Test func followsALinkToWhereItsTargetWillBe() throws {
+    @Test func followsALinkToAMissingTarget() throws {
         try makeFolder("links")
         try makeFolder("devices")
         try makeLink("links/receiver", to: "../devices/tty")
@@ -85,7 +85,7 @@ import WaypostTestSupport
         #expect(watch.takeArrival())
     }
 
-    @Test func bearsLinksInACircle() throws {
+    @Test func toleratesACycleOfLinks() throws {
         try makeLink("one", to: "two")
         try makeLink("two", to: "one")
         let watch = try DirectoryWatch(for: folder.path("one"))

@@ -4,7 +4,7 @@ import Testing
 /// A file system's free space.
 @Suite struct FreeSpace {
     /// The status of a tmpfs without a limit.
-    @Test func isUnknownWhereThereIsNoSize() {
+    @Test func isUnknownWithoutASize() {
         #expect(FileSystem.freeBytes(at: "/proc") == nil)
         #expect(FileSystem.freeBytes(at: "/") != nil)
     }

@@ -14,9 +14,9 @@ import WaypostTestSupport
         ("0::/user.slice/user-1000.slice/session-3.scope\n", nil), ("0::/\n", nil), ("", nil),
         ("0::/machine.slice/van.service/payload\n", nil), ("0::/system.slice/\u{1B}[31m.service\n", nil),
     ])
-    func areOfAUnit(groups: String, unit: String?) { #expect(HoldingProcess.unit(ofGroups: groups) == unit) }
+    func belongToAUnit(groups: String, unit: String?) { #expect(HoldingProcess.unit(ofGroups: groups) == unit) }
 
-    @Test func areEndedWithTheirUnit() {
+    @Test func areStoppedWithTheirUnit() {
         let service = HoldingProcess(processID: 812, command: "waypost", unit: "waypost")
         #expect(service.description == "waypost (process 812)")
         #expect(service.ending == "systemctl stop waypost")
@@ -28,7 +28,7 @@ import WaypostTestSupport
     }
 
     /// These tests may run within a unit, but the unit didn't start them itself.
-    @Test func areNamedAsTheKernelDoes() {
+    @Test func haveTheKernelsNames() {
         let own = HoldingProcess(reading: getpid())
         #expect(own.command == commandName(ofProcess: getpid()) && own.command != nil)
         #expect(own.ending == "kill \(getpid())")

@@ -52,14 +52,14 @@ import Testing
         (message(newAddress, [2, 24]), false), (message(newRoute, []), false),
     ]
 
-    @Test(arguments: datagrams) func tellOfAWayOut(datagram: [UInt8], isWayOut: Bool) {
+    @Test(arguments: datagrams) func announceRoutesOutOfTheMachine(datagram: [UInt8], isWayOut: Bool) {
         var ways = NetworkRoutes()
         let isNews = ways.take(datagram.span)
         #expect(isNews == isWayOut)
     }
 
     /// When a cable is plugged in again, the kernel doesn't announce the existing addresses.
-    @Test func tellOfALinkThatWorksAgain() {
+    @Test func announceALinkThatWorksAgain() {
         var ways = NetworkRoutes()
         let news = [(3, 0x43), (3, 0x03), (4, 0x43), (3, 0x03), (3, 0x43), (3, 0x43)].map { number, flags in
             ways.take(Self.message(Self.newLink, Self.link(UInt8(number), flags: UInt8(flags))).span)
@@ -88,7 +88,7 @@ import Testing
 
     private static let both = message(newAddress, address(scope: 0)) + message(newRoute, route())
 
-    @Test(arguments: memories) func areNewsOnce(before: [[UInt8]], address: Bool, route: Bool) {
+    @Test(arguments: memories) func countOnce(before: [[UInt8]], address: Bool, route: Bool) {
         var ways = NetworkRoutes()
         for datagram in before { _ = ways.take(datagram.span) }
         var others = ways
@@ -99,7 +99,7 @@ import Testing
     }
 
     /// The number of remembered routes is bounded.
-    @Test func areNewsAgainAfterVeryMany() {
+    @Test func countAgainAfterVeryMany() {
         var ways = NetworkRoutes()
         let news = (Array(UInt8(0)..<65) + [64, 0]).map { last in
             ways.take(Self.message(Self.newAddress, Self.address(scope: 0, last)).span)
@@ -107,10 +107,10 @@ import Testing
         #expect(news == [Bool](repeating: true, count: 65) + [false, true])
     }
 
-    @Test func reachTheListenerOnce() async throws {
+    @Test func reachTheWatchOnce() async throws {
         var ends: [CInt] = [-1, -1]
         #expect(unsafe socketpair(AF_UNIX, CInt(SOCK_SEQPACKET.rawValue), 0, &ends) == 0)
-        let watch = NetworkWatch(hearing: OwnedDescriptor(owning: ends[1]))
+        let watch = NetworkWatch(receivingFrom: OwnedDescriptor(owning: ends[1]))
         do {
             let kernel = OwnedDescriptor(owning: ends[0])
             for _ in 0..<3 { try kernel.writeAll(Self.message(Self.newAddress, Self.address(scope: 0)).span) }
@@ -121,7 +121,7 @@ import Testing
         #expect(told.withLock { $0 } == 1)
     }
 
-    @Test func areHeardUntilCancelled() async throws {
+    @Test func reachTheWatchUntilCancelled() async throws {
         let watch = try NetworkWatch()
         let running = Task { try await watch.run {} }
         running.cancel()

@@ -11,12 +11,12 @@ import WaypostTestSupport
             ("77:7", [7]), ("77:7,8,9", [7, 8, 9]), ("78:7", nil), ("77", nil), ("77:", nil), ("77:7,", nil),
             ("77:7:8", nil), ("77:x", nil), ("", nil), (":7", nil), ("77:7,99999999999", nil),
         ] as [(String, [CInt]?)])
-    func nameDescriptorsOfTheirProcess(text: String, numbers: [CInt]?) {
+    func nameTheDescriptorsOfTheirProcess(text: String, numbers: [CInt]?) {
         #expect(NextImage.descriptors(namedBy: text, in: 77) == numbers)
     }
 
     /// The same open file holds the lock all the time, whenever its owner closes it.
-    @Test func keepALock() throws {
+    @Test func keepLocks() throws {
         let folder = try TemporaryFolder()
         let path = folder.path("lock")
         func lockAndHandOver() throws {
@@ -39,7 +39,7 @@ import WaypostTestSupport
     }
 
     /// The numbers of nothing, of a standard stream, of a pipe, and of another file.
-    @Test func takeNoDescriptorThatIsNotOfTheLock() throws {
+    @Test func ignoreOtherDescriptors() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write([], to: "lock")
         let other = try OwnedDescriptor(opening: try folder.write([], to: "other"), O_RDWR)

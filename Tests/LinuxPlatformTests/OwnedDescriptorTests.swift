@@ -21,7 +21,7 @@ private func makePipe() throws(SystemError) -> (CInt, CInt) {
         #expect(linkTarget(raw) != "/dev/null")
     }
 
-    @Test func areNotClosedOnceGivenAway() throws {
+    @Test func areNotClosedAfterRelease() throws {
         let raw = try OwnedDescriptor(opening: "/dev/null", O_RDONLY).release()
         #expect(fcntl(raw, F_GETFD) == FD_CLOEXEC)
         close(raw)
@@ -62,7 +62,7 @@ private func makePipe() throws(SystemError) -> (CInt, CInt) {
         #expect(MonotonicTime.now - start >= .milliseconds(5))
     }
 
-    @Test func endsWhenThereIsSomethingToRead() throws {
+    @Test func endsWhenThereIsDataToRead() throws {
         let (first, second) = try makePipe()
         let output = OwnedDescriptor(owning: first)
         let input = OwnedDescriptor(owning: second)
@@ -72,14 +72,14 @@ private func makePipe() throws(SystemError) -> (CInt, CInt) {
         #expect(try poll(input.raw, for: .writing, within: nil, unless: stop) == .ready(isHungUp: false))
     }
 
-    @Test func tellsThatTheOtherSideHasGone() throws {
+    @Test func reportsAHangUp() throws {
         let (first, second) = try makePipe()
         let output = OwnedDescriptor(owning: first)
         close(second)
         #expect(try poll(output.raw, within: nil, unless: stop) == .ready(isHungUp: true))
     }
 
-    @Test func isStoppedFirstOfAllUntilTheSignalIsCleared() throws {
+    @Test func prefersTheStopEventUntilItIsCleared() throws {
         let (first, second) = try makePipe()
         let output = OwnedDescriptor(owning: first)
         let input = OwnedDescriptor(owning: second)

@@ -82,14 +82,14 @@ import WaypostTestSupport
     }
 
     @Test(arguments: Writer.allCases.filter { $0 != .replacement }, [0o777, 0o775, 0o770] as [UInt32])
-    func areExpectedInAFolderThatOthersMayWrite(writer: Writer, mode: UInt32) throws {
+    func areRejectedInAFolderThatOthersMayWrite(writer: Writer, mode: UInt32) throws {
         unsafe chmod(folder.url.path, mode)
         #expect(throws: (any Error).self) { try writer.write(to: place) }
         #expect(try FileSystem.names(inFolder: folder.url.path).isEmpty)
     }
 
     @Test(.enabled(if: isRoot, "only root can make a folder of another user"), arguments: Writer.allCases)
-    func areExpectedInAFolderOfOthers(writer: Writer) throws {
+    func areRejectedInAFolderOfOthers(writer: Writer) throws {
         unsafe mkdir(folder.path("below"), 0o755)
         unsafe chown(folder.url.path, 12345, 12345)
         #expect(throws: (any Error).self) { try writer.write(to: folder.path("below/place")) }
@@ -126,13 +126,13 @@ import WaypostTestSupport
         #expect(try FileSystem.names(inFolder: target) == ["victim"])
     }
 
-    @Test(arguments: Writer.allCases) func areExpectedInAFolderThatIsMissing(writer: Writer) throws {
+    @Test(arguments: Writer.allCases) func areRejectedInAMissingFolder(writer: Writer) throws {
         #expect(throws: (any Error).self) { try writer.write(to: place + "/file") }
         #expect(try FileSystem.names(inFolder: folder.url.path).isEmpty)
     }
 
     /// Like `/tmp`: other users can create files there, but can't touch those of this user.
-    @Test func areNoneInAStickyFolderWhenTheFileIsOnesOwn() throws {
+    @Test func areIgnoredInAStickyFolderIfTheFileIsTheUsersOwn() throws {
         unsafe chmod(folder.url.path, 0o1777)
         for _ in 1...2 { try Writer.append.write(to: place) }
         #expect(try FileSystem.fileSize(at: place) == 2)
@@ -150,7 +150,7 @@ import WaypostTestSupport
         #expect(try String(contentsOfFile: place, encoding: .utf8) == "worth keeping")
     }
 
-    @Test func giveWayToTheReserve() throws {
+    @Test func areReplacedByTheReserve() throws {
         unsafe mkfifo(place, 0o600)
         try? OwnedDescriptor(opening: place, O_RDWR).writeAll([1].span)
         let reader = try OwnedDescriptor(opening: place, O_RDONLY | O_NONBLOCK)  // opening it would wait otherwise
@@ -180,7 +180,7 @@ extension PlantedFiles {
     }
 
     /// Like the pipe that a shell passes for `>(…)`: nothing exists at the end of the link.
-    @Test func areNoneWhereAPipeIsOpen() throws {
+    @Test func areIgnoredIfAPipeIsOpen() throws {
         var ends: [CInt] = [0, 0]
         try valueOrSystemError("pipe") { unsafe pipe(&ends) }
         let output = OwnedDescriptor(owning: ends[0])
@@ -195,7 +195,7 @@ extension PlantedFiles {
     }
 
     /// Files that prevent a socket at their path.
-    @Test(arguments: ["file", "link", "folder"]) func stayWhereASocketIsWanted(kind: String) throws {
+    @Test(arguments: ["file", "link", "folder"]) func stayWhereASocketIsRequested(kind: String) throws {
         switch kind {
         case "file": try folder.write("worth keeping".utf8, to: "place")
         case "link": try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: victim)

@@ -22,7 +22,7 @@ import WaypostTestSupport
         #expect(unsafe cfgetospeed(&settings) == speed_t(speed))
     }
 
-    @Test func givesEveryByteAsItIsAndEchoesNone() throws {
+    @Test func passesEveryByteUnchangedAndEchoesNone() throws {
         let line = try SerialLine(path: terminal.path, baudRate: 9600)
         let everyByte = Array(UInt8.min...UInt8.max)
         try terminal.send(everyByte)
@@ -62,12 +62,12 @@ import WaypostTestSupport
         ("waypost", "stop the other Waypost"), ("minicom", "stop it, or have it leave the device alone"),
         (nil, "stop it, or have it leave the device alone"),
     ])
-    func tellsWhatToDoAboutItsHolder(command: String?, words: String) {
+    func hasARemedyForEachHolder(command: String?, words: String) {
         let holder = HoldingProcess(processID: 7, command: command)
         #expect(holder.remedy(for: "/dev/ttyS0").contains(words))
     }
 
-    @Test func showsWhoHasADeviceOpen() throws {
+    @Test func findsTheProcessesThatHaveADeviceOpen() throws {
         let descriptor = try OwnedDescriptor(opening: terminal.path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
         #expect(HoldingProcess.all(withDevice: terminal.path).map(\.processID) == [getpid()])
         #expect(HoldingProcess.others(withDevice: terminal.path) == [])

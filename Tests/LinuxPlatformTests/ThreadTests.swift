@@ -12,7 +12,7 @@ private func currentThreadID() -> Int32 {
 }
 
 @Suite struct Threads {
-    @Test func hasItsNameCutToWhatTheKernelTakes() async {
+    @Test func hasItsNameCutToTheKernelsLimit() async {
         let name = Locked("")
         await onThread(named: "a-name-longer-than-fifteen") {
             let text = commandName(ofProcess: currentThreadID())
@@ -48,7 +48,7 @@ private actor Worker {
 }
 
 @Suite(.timeLimit(.minutes(1))) struct ExecutorThread {
-    @Test func runsEveryJobOnOneThreadThatIsNotThePools() async {
+    @Test func runsEveryJobOnOneThreadOutsideThePool() async {
         let worker = Worker()
         let threads = await withTaskGroup(of: Int32.self) { group in
             for number in 0..<200 { group.addTask { await worker.work(number) } }

@@ -88,7 +88,7 @@ import VehicleAuthorization
         ("corr%ecthorse%batterystaple", "corr%ecthorse%batterystaple"), ("%41%42%43%44", "%41%42%43%44"),
         ("1abc", "%41abc"), ("nabc", "\\nabc"), ("a\\nb\\tc", "a\\nb\\tc"),
     ])
-    func areRemovedAsTheyStand(secret: String, echo: String) {
+    func areRemovedUnencoded(secret: String, echo: String) {
         let shown = ReportedText("<\(echo)>", without: [secret]).description
         #expect(!shown.contains(secret) && shown.contains("…"), "\(shown)")
     }

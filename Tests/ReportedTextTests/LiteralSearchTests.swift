@@ -22,7 +22,7 @@ import Testing
         #expect(Array(text.replacing(literal, with: replacement).utf8) == Array(expected.utf8))
     }
 
-    @Test func aPartOfATextKeepsItsPlaces() {
+    @Test func keepsTheIndicesOfASubstring() {
         let text = "no://, yes://"
         let part = text.dropFirst(6)
         #expect(part.firstRange(of: "://").map { text[..<$0.lowerBound] } == "no://, yes")

@@ -13,13 +13,13 @@ import TimeAndChance
         ("2026-03-31T10:30:23+00:00", "2026-03-31T10:30:23.000Z"), ("2026-03-31T10:30:233Z", nil),
         ("-026-03-31T10:30:23.000Z", nil), ("2026-03-31T10:30:23ZZ", nil),
     ])
-    func areReadFromRFC3339(text: String, time: String?) { #expect(UTCTime(rfc3339: text)?.description == time) }
+    func areParsedFromRFC3339(text: String, time: String?) { #expect(UTCTime(rfc3339: text)?.description == time) }
 
     @Test(arguments: [
         ("2026-03-31T10:30:23Z", "2026-03-31T10:30:23Z"), ("2026-03-31T10:30:23.100Z", "2026-03-31T10:30:23.100Z"),
         ("2026-03-31T10:30:20.001Z", "2026-03-31T10:30:20.001Z"), ("1970-01-01T00:00:00.000Z", "1970-01-01T00:00:00Z"),
     ])
-    func leaveOutAFractionThatIsZero(text: String, shortest: String) {
+    func omitAZeroFraction(text: String, shortest: String) {
         #expect(UTCTime(rfc3339: text)?.shortestDescription == shortest)
     }
 

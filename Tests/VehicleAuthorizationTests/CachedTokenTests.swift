@@ -209,7 +209,7 @@ import WaypostTestSupport
         #expect(provider.asked.count == 2)
     }
 
-    @Test func areGivenForATripToo() async throws {
+    @Test func areGivenForATrip() async throws {
         let cached = cached(
             ScriptedAuthorization { context, _ in
                 AuthorizationToken(

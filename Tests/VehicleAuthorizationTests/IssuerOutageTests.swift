@@ -88,7 +88,7 @@ import VehicleAuthorization
     }
 
     /// A table of nine cells for people: `cells` of each life and outage.
-    @Test func areToldAsATable() {
+    @Test func areShownInATable() {
         var lines: [String] = []
         for begin in Begin.allCases {
             for (minutes, renewal) in Self.lives {

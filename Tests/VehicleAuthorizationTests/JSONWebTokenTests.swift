@@ -16,7 +16,7 @@ import WaypostTestSupport
             ("e30.eyJleHAiOjE3.c2ln", .notJSONObject(part: "payload")),
             ("e30=.e30.c2ln", .notBase64URL(part: "header")), ("..", .notJSONObject(part: "header")),
         ])
-    func isRefused(text: String, problem: JSONWebToken.Problem) {
+    func isRejected(text: String, problem: JSONWebToken.Problem) {
         #expect(throws: problem) { try JSONWebToken(text) }
     }
 
@@ -207,7 +207,7 @@ import WaypostTestSupport
         #expect(ClaimRules().warnings(about: token, for: context) == doubts)
     }
 
-    @Test func ofAnotherVehicleIsRefusedWithoutShowingIt() {
+    @Test func ofAnotherVehicleIsRejectedWithoutBeingShown() {
         let value = TestTokens.driver(vehicleID: "van-8")
         let error = #expect(throws: AuthorizationError.self) {
             try ClaimRules().checked(

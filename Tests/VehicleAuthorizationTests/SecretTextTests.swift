@@ -4,7 +4,7 @@ import Testing
 @testable import VehicleAuthorization
 
 @Suite struct SecretTexts {
-    @Test func isWhatItWas() {
+    @Test func keepsItsText() {
         let text = "héader.päyload.signature"
         #expect(SecretText(text).text == text)
         #expect(SecretText(text) == SecretText(text) && SecretText(text) != SecretText("x"))

@@ -149,7 +149,7 @@ import VehicleAuthorization
     }
 
     /// Topics that are no longer reported make room for new ones.
-    @Test func warnsOfNewThingsHoweverManyThereWere() {
+    @Test func warnsOfNewTopicsHoweverManyThereWere() {
         var cache = TokenCache()
         func doubt(_ words: String, at second: Int) -> Int {
             _ = cache.request(van7, now: .seconds(second))
@@ -293,7 +293,7 @@ import VehicleAuthorization
             (3600, 10, 3590, 3590), (320, 10, 310, 310), (310, 20, 290, 300), (20, 10, 10, 19), (20, 20, nil, 21),
             (20, 60, nil, 61), (0, 0, nil, 1), (-60, 0, nil, 1),
         ] as [(Int, Int, Int?, Int)])
-    func judgesTheLifeAtTheEndOfTheFetch(life: Int, took: Int, left: Int?, next: Int) {
+    func judgesTheLifetimeAtTheEndOfTheFetch(life: Int, took: Int, left: Int?, next: Int) {
         var cache = TokenCache()
         _ = cache.request(van7, now: .zero)
         let (answer, _) = cache.fetched(

@@ -209,7 +209,7 @@ import WaypostTestSupport
     @Test(
         arguments: ["1e300", "-1e300", "\"inf\"", "\"-inf\"", "\"nan\"", "1000"],
         ["1e300", "-1e300", "\"inf\"", "\"-inf\"", "\"nan\"", "4600"])
-    func survivesClaimsThatAreNoTimes(iat: String, exp: String) throws {
+    func survivesClaimsWithoutTimes(iat: String, exp: String) throws {
         let payload = #"{"iat":\#(iat),"exp":\#(exp)}"#
         let isSound = iat == "1000" && exp == "4600"
         for stated in [nil, 3600.0, 1e300, -1e300, .nan, .infinity] {

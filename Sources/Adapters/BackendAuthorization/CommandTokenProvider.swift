@@ -76,7 +76,7 @@ package final class CommandTokenProvider: TokenProvider {
         let outcome: ChildProcess.Outcome
         do { outcome = try await child.run() } catch { throw await startFailure(error, of: expanded[0]) }
         tell(outcome.remains, of: origin)
-        let said = Self.lastWords(outcome, secrets)
+        let said = Self.informativeLines(outcome, secrets)
         if let failure = failure(outcome, origin, said) { throw AuthorizationError(failure) }
         if !said.isEmpty, AnswerKind(outcome.standardOutput) == .nothing {
             throw AuthorizationError(.unusableAnswer(origin, .nothingPrinted(said: said)))
@@ -154,7 +154,7 @@ package final class CommandTokenProvider: TokenProvider {
 
     /// Returns the last line of standard error that mentions an error, or else the last one, followed by the last or
     /// first line. The lines are shortened and free of secrets. Empty if there is no output.
-    private static func lastWords(_ outcome: ChildProcess.Outcome, _ secrets: [String]) -> [ReportedText] {
+    private static func informativeLines(_ outcome: ChildProcess.Outcome, _ secrets: [String]) -> [ReportedText] {
         let lines = outcome.standardError.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
             .filter { !$0.allSatisfy { $0 == 0x20 || $0 == 0x09 } }
         func shown(_ line: some Sequence<UInt8>) -> ReportedText {

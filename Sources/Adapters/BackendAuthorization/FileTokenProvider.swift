@@ -15,8 +15,8 @@ package final class FileTokenProvider: TokenProvider {
     private let wallClock: @Sendable () -> Double
     private let present: @Sendable () -> Double?
 
-    /// `path` may contain placeholders such as `{vehicleId}` and `{tripId}`, whose values are percent-encoded. Errors name
-    /// the `section` of the configuration. `present` is the clock if something keeps it right.
+    /// `path` may contain placeholders such as `{vehicleId}` and `{tripId}`, whose values are percent-encoded. Errors
+    /// name the `section` of the configuration. `present` is the clock if something keeps it right.
     package init(
         path: String, section: String = "authorization", providerID: String,
         format: TokenAnswerFormat = TokenAnswerFormat(),

@@ -12,36 +12,36 @@ struct CurlFailure {
 
     /// - Parameters:
     ///   - curl: libcurl's code.
-    ///   - words: libcurl's message, which names hosts, addresses and certificates.
+    ///   - message: libcurl's message, which names hosts, addresses and certificates.
     ///   - verification: OpenSSL's verdict on the server's certificate.
     ///   - refusal: why the system made no connection, such as `Connection refused`; `nil` if unknown.
     ///   - limits: the limits of the request.
     init(
-        _ curl: CURLcode, words: ReportedText, verification: Int = 0, refusal: String? = nil, limits: HTTPLimits
+        _ curl: CURLcode, message: ReportedText, verification: Int = 0, refusal: String? = nil, limits: HTTPLimits
     ) {
         code = Self.code(for: curl)
         certificateFault = code == .certificateNotTrusted ? Self.certificateFault(verification) : nil
         cause =
             switch code {
             case .nameNotResolved: "its name could not be resolved; check the network and the spelling"
-            case .timedOut: "timeout: no connection within \(limits.connect.formattedSeconds) (\(words))"
-            case .certificateNotTrusted: "its certificate is not trusted: \(words)"
-            case .tlsFailed: "no secure connection: \(words)"
+            case .timedOut: "timeout: no connection within \(limits.connect.formattedSeconds) (\(message))"
+            case .certificateNotTrusted: "its certificate is not trusted: \(message)"
+            case .tlsFailed: "no secure connection: \(message)"
             // libcurl's message says three times that there is no connection, but not why.
-            case .connectionFailed: refusal.map { "no connection: \($0)" } ?? "no connection: \(words)"
-            case .connectionLost: "the connection was lost before the answer was complete: \(words)"
+            case .connectionFailed: refusal.map { "no connection: \($0)" } ?? "no connection: \(message)"
+            case .connectionLost: "the connection was lost before the answer was complete: \(message)"
             case .malformedResponse where curl == CURLE_OUT_OF_MEMORY:
                 "the answer's header is larger than \(CurlAnswer.headerLimit) bytes"
-            case .malformedResponse: "the answer is not HTTP: \(words)"
+            case .malformedResponse: "the answer is not HTTP: \(message)"
             case .unknownContentEncoding:
-                "the answer is compressed (Content-Encoding), which was not asked for, and cannot be decoded: \(words)"
+                "the answer is compressed (Content-Encoding), which was not asked for, and cannot be decoded: \(message)"
             case .responseTooLarge: "the answer is larger than \(limits.responseBytes) bytes"
             case .cancelled: "cancelled"
             case .transportFailed where curl == CURLE_SSL_CERTPROBLEM:
-                "the client certificate or its key cannot be used (PEM files, the key without a pass phrase): \(words)"
+                "the client certificate or its key cannot be used (PEM files, the key without a pass phrase): \(message)"
             case .transportFailed where curl == CURLE_SSL_CACERT_BADFILE:
-                "the file of certificate authorities cannot be read: install ca-certificates, or name a file in caFile (\(words))"
-            case .transportFailed: "\(words) (libcurl code \(curl.rawValue))"
+                "the file of certificate authorities cannot be read: install ca-certificates, or name a file in caFile (\(message))"
+            case .transportFailed: "\(message) (libcurl code \(curl.rawValue))"
             }
     }
 

@@ -50,9 +50,9 @@ struct CurlProxyFailure {
     /// - Parameters:
     ///   - curl: libcurl's code.
     ///   - proxy: the configured proxy.
-    ///   - words: libcurl's message.
+    ///   - message: libcurl's message.
     ///   - refusal: why the system made no connection; `nil` if unknown.
-    init?(_ curl: CURLcode, of proxy: HTTPProxy, words: ReportedText, refusal: String?) {
+    init?(_ curl: CURLcode, of proxy: HTTPProxy, message: ReportedText, refusal: String?) {
         let name = proxy.origin
         let key = proxy.key
         let check: ReportedText = "check \(key).url, and that the proxy runs"
@@ -61,24 +61,24 @@ struct CurlProxyFailure {
             self.init(.unreachable, "the name of the proxy \(name) could not be resolved; \(check)")
         case CURLE_COULDNT_CONNECT:
             self.init(
-                .unreachable, "no connection to the proxy \(name): \(refusal ?? words.description); \(check)")
+                .unreachable, "no connection to the proxy \(name): \(refusal ?? message.description); \(check)")
         case CURLE_PROXY:
             self.init(
                 .refused,
-                "the proxy \(name) made no connection: \(words); check its rules, \(key).user and \(key).password")
+                "the proxy \(name) made no connection: \(message); check its rules, \(key).user and \(key).password")
         case _ where proxy.scheme == .socks5h: return nil
         case CURLE_OPERATION_TIMEDOUT:
-            self.init(.unreachable, "timeout: no answer from the proxy \(name) (\(words)); \(check)")
+            self.init(.unreachable, "timeout: no answer from the proxy \(name) (\(message)); \(check)")
         case CURLE_PEER_FAILED_VERIFICATION:
-            self.init(.unreachable, "the certificate of the proxy \(name) is not trusted: \(words); \(check)")
+            self.init(.unreachable, "the certificate of the proxy \(name) is not trusted: \(message); \(check)")
         case CURLE_SSL_CONNECT_ERROR:
             self.init(
                 .unreachable,
-                "no secure connection to the proxy \(name): \(words); if it has no TLS, write http:// in \(key).url")
+                "no secure connection to the proxy \(name): \(message); if it has no TLS, write http:// in \(key).url")
         case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR:
-            self.init(.unreachable, "the proxy \(name) closed the connection: \(words); \(check)")
+            self.init(.unreachable, "the proxy \(name) closed the connection: \(message); \(check)")
         case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL:
-            self.init(.notAProxy, "what answers at \(name) isn't a proxy: \(words); correct \(key).url")
+            self.init(.notAProxy, "what answers at \(name) isn't a proxy: \(message); correct \(key).url")
         default: return nil
         }
     }

@@ -59,7 +59,7 @@ import ReportedText
         connectCallbacks()
         guard self.easy.setupCode == CURLE_OK else {
             throw HTTPTransportError(
-                .transportFailed, "\(origin): libcurl refused a setting (\(curlWords(self.easy.setupCode)))")
+                .transportFailed, "\(origin): libcurl refused a setting (\(curlMessage(self.easy.setupCode)))")
         }
     }
 
@@ -108,25 +108,25 @@ import ReportedText
         if repetition.isRefused {
             return outcome(.connectionLost, "the server rejected the request before reading it")
         }
-        let said = words
-        let words = said.isEmpty ? curlWords(code) : said
+        let said = message
+        let message = said.isEmpty ? curlMessage(code) : said
         let number = easy.number(CURLINFO_OS_ERRNO)
         let refusal = number == 0 ? nil : SystemError(call: "connect", number: CInt(truncatingIfNeeded: number)).reason
-        if let failure = proxyFailure(code, words, refusal) { return failure }
+        if let failure = proxyFailure(code, message, refusal) { return failure }
         let failure = CurlFailure(
-            code, words: words, verification: easy.number(CURLINFO_SSL_VERIFYRESULT), refusal: refusal,
+            code, message: message, verification: easy.number(CURLINFO_SSL_VERIFYRESULT), refusal: refusal,
             limits: exchange.request.limits)
         return outcome(failure.code, failure.cause, failure.certificateFault)
     }
 
     /// Returns the failure if the configured proxy caused it; otherwise `nil`.
-    private func proxyFailure(_ code: CURLcode, _ words: ReportedText, _ refusal: String?) -> CurlExchange.Outcome? {
+    private func proxyFailure(_ code: CURLcode, _ message: ReportedText, _ refusal: String?) -> CurlExchange.Outcome? {
         guard let proxy, !isReady else { return nil }
         let url = exchange.request.url
         let status = easy.number(CURLINFO_HTTP_CONNECTCODE)
         let failure =
             status == 0
-            ? CurlProxyFailure(code, of: proxy, words: words, refusal: refusal)
+            ? CurlProxyFailure(code, of: proxy, message: message, refusal: refusal)
             : CurlProxyFailure(status: status, of: proxy, to: "\(url.host):\(url.port)")
         guard let failure else { return nil }
         return .failure(
@@ -145,7 +145,7 @@ import ReportedText
                 code, "\(exchange.request.url.origin): \(cause)", certificateFault: certificateFault, traffic: traffic))
     }
 
-    private var words: ReportedText {
+    private var message: ReportedText {
         let secrets = exchange.request.secrets + (proxy?.login.map { [$0.password] } ?? [])
         return ReportedText(unsafe String(cString: errorText), without: secrets)
     }
@@ -190,7 +190,7 @@ import ReportedText
 
     /// Records a new socket. Returns false if it must not be connected.
     fileprivate func opened(_ socket: CInt) -> Bool {
-        guard repetition.mayConnect(hasFailureWords: unsafe errorText.pointee != 0) else { return false }
+        guard repetition.mayConnect(hasFailureMessage: unsafe errorText.pointee != 0) else { return false }
         openedFamilies.insert(ccurl_is_ipv6(socket) ? .ipv6 : .ipv4)
         sockets.opened(socket)
         return true
@@ -211,7 +211,7 @@ import ReportedText
 }
 
 /// Returns libcurl's message for a code, such as "Timeout was reached".
-func curlWords(_ code: CURLcode) -> ReportedText { unsafe ReportedText(String(cString: curl_easy_strerror(code))) }
+func curlMessage(_ code: CURLcode) -> ReportedText { unsafe ReportedText(String(cString: curl_easy_strerror(code))) }
 
 // libcurl calls these on the transport's thread, inside `CurlMulti.perform`.
 
@@ -276,8 +276,8 @@ final class CurlExchange: Sendable {
     }
 
     /// Answers that the exchange did not begin.
-    func finishCancelled(_ words: ReportedText) {
-        finish(.failure(HTTPTransportError(.cancelled, "\(request.url.origin): \(words)")))
+    func finishCancelled(_ cause: ReportedText) {
+        finish(.failure(HTTPTransportError(.cancelled, "\(request.url.origin): \(cause)")))
     }
 
     /// Answers the task. Ignores a second answer.
@@ -342,11 +342,11 @@ struct RequestRepetition: Sendable, Hashable {
 
     /// Returns whether a new socket may be connected.
     ///
-    /// `hasFailureWords`: whether libcurl has a message about the previous failure. It has none for a
+    /// `hasFailureMessage`: whether libcurl has a message about the previous failure. It has none for a
     /// rejected stream, and one if the server demanded HTTP/1.1.
-    mutating func mayConnect(hasFailureWords: Bool) -> Bool {
+    mutating func mayConnect(hasFailureMessage: Bool) -> Bool {
         if hasAskedOnNewConnection {
-            guard !hasChangedProtocol, hasFailureWords else {
+            guard !hasChangedProtocol, hasFailureMessage else {
                 isRefused = true
                 return false
             }

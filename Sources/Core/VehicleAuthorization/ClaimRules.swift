@@ -48,35 +48,36 @@ public struct ClaimRules: Sendable, Hashable {
         if token.header["kid"]?.stringValue?.isEmpty ?? true { warnings.append(.noKeyID) }
         let issuer = token.claims["iss"]?.stringValue
         let subject = token.claims["sub"]?.stringValue
-        if let absent = issuer == nil ? "iss" : subject == nil ? "sub" : nil {
-            warnings.append(.noAccount(claim: absent))
+        if issuer == nil {
+            warnings.append(.noAccount(claim: "iss"))
+        } else if subject == nil {
+            warnings.append(.noAccount(claim: "sub"))
         } else if issuer != subject {
             warnings.append(.twoAccounts)
         }
         if token.audience.contains(where: { "\($0)/" == audience }), !token.audience.contains(audience) {
             warnings.append(.noSlash(expected: audience))
         }
-        if token.authorization == nil {
-            let claim = claimName(for: context)
-            warnings.append(
-                token.claims["authorization"].map { .authorizationIsNoObject(kind: $0.kind, claim: claim) }
-                    ?? (token.claims[claim] != nil
-                        ? .outsideAuthorization(claim: claim) : .noAuthorization(claim: claim)))
-        } else if token.authorization?.isForAll == true {
-            warnings.append(.serverToken)
+        if let warning = Self.warning(aboutAuthorizationOf: token, claim: claimName(for: context)) {
+            warnings.append(warning)
         }
         return warnings + Self.warnings(aboutTime: "iat", token.issuedAt, token)
             + Self.warnings(aboutTime: "exp", token.expiry, token)
     }
 
+    private static func warning(aboutAuthorizationOf token: JSONWebToken, claim: String) -> ClaimWarning? {
+        if let authorization = token.authorization { return authorization.isForAll ? .serverToken : nil }
+        if let value = token.claims["authorization"] { return .authorizationIsNoObject(kind: value.kind, claim: claim) }
+        return token.claims[claim] == nil ? .noAuthorization(claim: claim) : .outsideAuthorization(claim: claim)
+    }
+
     private static func warnings(aboutTime claim: String, _ time: Double?, _ token: JSONWebToken) -> [ClaimWarning] {
-        let isInMilliseconds = time.map(JSONWebToken.isInMilliseconds) ?? false
-        guard let time, isInMilliseconds || JSONWebToken.isPlausible(time) else {
-            let isThere = token.claims[claim].map { !$0.isNull } ?? false
-            return [
-                time.map { .noTime(claim: claim, $0) } ?? (isThere ? .noNumber(claim: claim) : .missing(claim: claim))
-            ]
+        guard let time else {
+            let isMissing = token.claims[claim]?.isNull ?? true
+            return [isMissing ? .missing(claim: claim) : .noNumber(claim: claim)]
         }
+        let isInMilliseconds = JSONWebToken.isInMilliseconds(time)
+        guard isInMilliseconds || JSONWebToken.isPlausible(time) else { return [.noTime(claim: claim, time)] }
         var warnings: [ClaimWarning] = []
         if isInMilliseconds { warnings.append(.milliseconds(claim: claim, Int(clamping: time))) }
         if token.claims[claim]?.stringValue != nil { warnings.append(.quoted(claim: claim)) }

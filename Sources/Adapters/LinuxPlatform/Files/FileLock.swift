@@ -41,9 +41,7 @@ package struct FileLock: ~Copyable, Sendable {
     /// Locks the file at `path` itself without waiting, so the lock holds for each of its names. Doesn't follow a link
     /// and writes nothing.
     package init(file path: String) throws(Failure) {
-        let descriptor = try Self.opened(path) { () throws(SystemError) in
-            try OwnedDescriptor(opening: path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
-        }
+        let descriptor = try Self.opened(path) { () throws(SystemError) in try OwnedDescriptor(locking: path) }
         guard clinux_own_file(descriptor.raw) == 0 else {
             let number = errno
             guard number == EAGAIN || number == EACCES else {

@@ -79,6 +79,12 @@ extension OwnedDescriptor {
         self = opened
     }
 
+    /// Opens a file to lock it, without following a link. That changes nothing, so owner and links are checked by the
+    /// writer.
+    init(locking path: String) throws(SystemError) {
+        try self.init(opening: path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+    }
+
     /// Opens an output that a user named: appends to a file, and writes to a device or pipe.
     package init(appendingTo path: String) throws(SystemError) {
         let entry = try FileSystem.entry(at: path)

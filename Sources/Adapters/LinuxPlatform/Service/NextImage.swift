@@ -35,13 +35,13 @@ package struct NextImage: Sendable {
         let numbers = descriptors.map(String.init).joined(separator: ",")
         var variables = ProcessEnvironment.variables
         variables[Self.variable] = "\(getpid()):\(numbers)"
-        let words = unsafe variables.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
+        let environment = unsafe variables.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
         // Libraries open descriptors that would be inherited, such as libcurl's socket pairs.
         for number in FileSystem.visibleNames(inFolder: "/proc/self/fd").compactMap(CInt.init) {
             let isInherited = number <= STDERR_FILENO || descriptors.contains(number)
             _ = fcntl(number, F_SETFD, isInherited ? 0 : FD_CLOEXEC)
         }
-        _ = unsafe execve(path, CommandLine.unsafeArgv, words)
+        _ = unsafe execve(path, CommandLine.unsafeArgv, environment)
         return SystemError(call: "execute \(path)", number: errno)
     }
 

@@ -53,7 +53,7 @@ package func runService(
     let next = Locked<NextImage?>(nil)
     let running = Task {
         let ending = await service()
-        await StandardError.lastWords()
+        await StandardError.finish()
         // If there is no room for a thread, block this one: nothing waits for the pool any longer.
         if case .failure = await onThreadIfAny(named: "last-children", { ChildTable.endAll() }) { ChildTable.endAll() }
         switch ending {
@@ -166,8 +166,8 @@ extension timespec {
 enum LastLine {
     /// Writes a one-line message and ends the process, by default with status 69 (service unavailable). Nothing
     /// accepted is lost.
-    static func end(_ words: String, status: CInt = 69) -> Never {
-        let line = Array("waypost: \(words)\n".utf8)
+    static func end(_ message: String, status: CInt = 69) -> Never {
+        let line = Array("waypost: \(message)\n".utf8)
         _ = unsafe write(STDERR_FILENO, line, line.count)
         ChildTable.endAll()
         _exit(status)

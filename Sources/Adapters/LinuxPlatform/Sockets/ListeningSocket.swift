@@ -125,7 +125,7 @@ package enum ListenError: Error, Sendable, Hashable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .inUse(let address): "cannot listen on \(address): \(Self.words(of: Listener(on: address), on: address))"
+        case .inUse(let address): "cannot listen on \(address): \(Self.text(for: Listener(on: address), on: address))"
         case .system(.loopback(_, let port), let error) where port < 1024 && error.number == EACCES:
             "cannot listen on port \(port): \(error.reason); choose one from 1024 on"
         case .system(.unix(let path), let error) where [ENOENT, EACCES].contains(error.number):
@@ -144,7 +144,7 @@ package enum ListenError: Error, Sendable, Hashable, CustomStringConvertible {
         return process
     }
 
-    static func words(of listener: Listener?, on address: LocalAddress) -> String {
+    static func text(for listener: Listener?, on address: LocalAddress) -> String {
         let (search, choice) =
             switch address {
             case .loopback(_, let port):

@@ -9,13 +9,13 @@ package struct NetworkWatch: Sendable {
     /// Opens the socket. Announcements from now on are received by `run`.
     package init() throws(SystemError) {
         self.init(
-            hearing: OwnedDescriptor(
+            receivingFrom: OwnedDescriptor(
                 owning: try valueOrSystemError("listen to the network's changes") { clinux_open_route_announcements() })
         )
     }
 
     /// Receives announcements on `descriptor`, a socket that keeps datagrams apart.
-    init(hearing descriptor: consuming OwnedDescriptor) {
+    init(receivingFrom descriptor: consuming OwnedDescriptor) {
         raw = descriptor.raw
         announcements = Locked(descriptor)
     }

@@ -44,7 +44,7 @@ package enum StandardError {
     }
 
     /// Writes the remaining output before the process ends, unless the reader hangs.
-    package static func lastWords() async {
+    package static func finish() async {
         let limit = Duration.milliseconds(250)
         if case .failure = await onThreadIfAny(named: "last-words", { flush(within: limit) }) { flush(within: limit) }
     }

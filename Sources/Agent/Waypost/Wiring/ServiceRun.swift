@@ -68,7 +68,7 @@ struct ServiceRun: Sendable {
         manager.tell(["STOPPING=1", "STATUS=stopping"])
         await agent.shutDown()
         log.write(.info, "stopped")
-        await StandardError.lastWords()  // an app may end with it
+        await StandardError.finish()  // an app may end with it
         if let failure = failure ?? nil { throw failure }
         if !Task.isCancelled, let reason = parts.monitor.snapshot.reasonForNoFix { try requireFixes(reason) }
         return nil
