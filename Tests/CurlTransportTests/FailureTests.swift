@@ -31,10 +31,10 @@ import Testing
     @Test func ofAConnectionStatesItsReasonOnce() {
         let message: ReportedText = "Failed to connect to 127.0.0.1 port 1 after 0 ms: Couldn't connect to server"
         let failure = CurlFailure(
-            CURLE_COULDNT_CONNECT, message: words, refusal: "Connection refused", limits: HTTPLimits())
+            CURLE_COULDNT_CONNECT, message: message, refusal: "Connection refused", limits: HTTPLimits())
         #expect(failure.cause == "no connection: Connection refused")
-        let unexplained = CurlFailure(CURLE_COULDNT_CONNECT, message: words, limits: HTTPLimits())
-        #expect("\(unexplained.cause)" == "no connection: \(words)")
+        let unexplained = CurlFailure(CURLE_COULDNT_CONNECT, message: message, limits: HTTPLimits())
+        #expect("\(unexplained.cause)" == "no connection: \(message)")
     }
 
     /// The numbers are OpenSSL's `X509_V_...`.

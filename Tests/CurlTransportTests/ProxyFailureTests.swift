@@ -25,7 +25,7 @@ import Testing
             (511, true, .intercepted, "a captive portal answers in its place; sign in there, or use another network"),
         ] as [(Int, Bool, HTTPTransportError.ProxyFault, String)])
     func isNamedByTheProxysAnswer(
-        status: Int, hasLogin: Bool, fault: HTTPTransportError.ProxyFault, message: String
+        status: Int, hasLogin: Bool, fault: HTTPTransportError.ProxyFault, words: String
     ) throws {
         let failure = CurlProxyFailure(status: status, of: try Self.proxy(hasLogin: hasLogin), to: "example.com:443")
         #expect(failure?.fault == fault)
@@ -51,7 +51,7 @@ import Testing
             (CURLE_WEIRD_SERVER_REPLY, .notAProxy, "what answers at http://p.test:3128 isn't a proxy: words"),
             (CURLE_PROXY, .refused, "the proxy http://p.test:3128 made no connection: words; check its rules, "),
         ] as [(CURLcode, HTTPTransportError.ProxyFault, String)])
-    func isNamedByLibcurlsCode(curl: CURLcode, fault: HTTPTransportError.ProxyFault, message: String) throws {
+    func isNamedByLibcurlsCode(curl: CURLcode, fault: HTTPTransportError.ProxyFault, words: String) throws {
         let failure = CurlProxyFailure(curl, of: try Self.proxy(), message: "words", refusal: "Connection refused")
         #expect(failure?.fault == fault)
         #expect(failure?.cause.description.hasPrefix(words) == true, "\(failure?.cause.description ?? "")")
