@@ -161,9 +161,9 @@ import WaypostTestSupport
     @Test func outsideTheServiceThereAreNoCredentials() {
         #expect(
             problem("\"v\"", #"{"credential": "id"}"#)
-                == "\"vehicle.vehicleId\" takes its value from the credential id, which is not there, for systemd has "
-                + "handed no credential to this process; name it in the unit (LoadCredential), or outside the service "
-                + "set CREDENTIALS_DIRECTORY=/run/credentials/waypost.service")
+                == "\"vehicle.vehicleId\" takes its value from the credential id, which is missing: systemd has "
+                + "passed no credentials to this process; name it in the unit (LoadCredential), or outside the "
+                + "service set CREDENTIALS_DIRECTORY=/run/credentials/waypost.service")
     }
 
     /// What replaces what, with `hush` in the file `key`, and the problem that comes of it.
