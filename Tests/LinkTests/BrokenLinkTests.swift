@@ -9,7 +9,7 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 import Testing
-import Waypost
+import Operations
 import WaypostTestSupport
 
 /// libcurl over links that break in every way: the kind of failure, the time until it is noticed, and that the next

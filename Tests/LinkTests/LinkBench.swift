@@ -4,7 +4,6 @@ import FleetEngineDelivery
 import HTTPMessages
 import ReportedText
 import Reporting
-import Waypost
 import WaypostTestSupport
 
 /// The real reporter over the real libcurl. The outbox is in memory, and the clock advances when the reporter waits.

@@ -5,7 +5,7 @@ import Testing
 import WaypostTestSupport
 
 /// Every row of the retry table, from outside: the real reporter and the real libcurl against a server that answers
-/// accordingly, with three updates pending. `docs/reliability.md` lists the rows.
+/// accordingly, with three updates pending. `docs/evidence/link.md` lists the rows.
 @Suite(.timeLimit(.minutes(2))) struct RetryTable {
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
