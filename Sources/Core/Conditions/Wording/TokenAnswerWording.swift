@@ -223,11 +223,11 @@ extension AuthorizationWarning: CustomStringConvertible {
                 """
                 let the issuer give new ones, with clearly more than \(minimumLife.secondsText) (an hour is usual)
                 """)
-        case .longLivedTokens(let context, let lifetime, let longestLife):
+        case .longLivedTokens(let context, let lifetime, let maximumLife):
             Wording(
                 """
                 tokens for \(context) live \(lifetime.secondsText); Fleet Engine rejects an exp more than \
-                \(longestLife.secondsText) ahead
+                \(maximumLife.secondsText) ahead
                 """,
                 "let the issuer give them that or less")
         case .unknownLifetime(let context, let assumed):
@@ -237,7 +237,7 @@ extension AuthorizationWarning: CustomStringConvertible {
                 \(assumed.secondsText)
                 """,
                 "let the issuer set exp and iat")
-        case .refusedTokenAgain(let context):
+        case .rejectedTokenAgain(let context):
             Wording(
                 "Fleet Engine rejected the token for \(context), and its issuer gave the same one again",
                 "let the issuer make a new one each time")
@@ -247,7 +247,7 @@ extension AuthorizationWarning: CustomStringConvertible {
                 the issuer gives the token for \(context) again with less than \(minimumLife.secondsText) of life left
                 """,
                 "let it make a new one by then")
-        case .doubtfulToken(let doubt): doubt.wording
+        case .questionableToken(let doubt): doubt.wording
         case .brokenContract(let words): Wording(ReportedText(words, limit: ReportedText.longestSentence), "")
         case .processesLeft(let command, _, let processID?):
             Wording(
@@ -265,7 +265,7 @@ extension AuthorizationWarning: CustomStringConvertible {
     }
 }
 
-extension TokenDoubt {
+extension TokenWarning {
     /// What was seen and what to correct.
     package var wording: Wording {
         switch fact {
@@ -276,7 +276,7 @@ extension TokenDoubt {
     }
 }
 
-extension ClaimDoubt {
+extension ClaimWarning {
     fileprivate var words: Wording {
         switch self {
         case .noKeyID: Wording("names no key", "let the issuer set kid to the service account's private key id")
@@ -306,7 +306,7 @@ extension ClaimDoubt {
     }
 }
 
-extension ExpiryDoubt {
+extension ExpiryWarning {
     fileprivate var words: Wording {
         switch self {
         case .dateBeforeIssue(let time):
