@@ -61,5 +61,5 @@ package enum OutboxDurability: String, Sendable, Hashable, CaseIterable {
     package var window: Window? { self == .full ? nil : Window(updates: 30, span: .seconds(60)) }
 
     /// The maximum number of updates in one commit.
-    var maximumCommit: Int { (window?.updates ?? 1) + ShapePoints.most }
+    var maximumCommit: Int { (window?.updates ?? 1) + ShapePoints.maximumPoints }
 }
