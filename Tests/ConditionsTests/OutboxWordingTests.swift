@@ -67,8 +67,8 @@ import WaypostTestSupport
             sentence: "/o: there is no outbox yet; waypost run makes it, and so does replay with --outbox /o"),
         Case(
             error: OutboxError(.ofAnotherVehicle, path: "/o", .ofVehicle("van-7", pending: 2, configured: "van-8")),
-            sentence: "/o: 2 updates of van-7 wait in it and would be reported as van-8's; let van-7 deliver first, "
-                + "with its ids in the configuration until nothing is pending, or set outbox.path to another file"),
+            sentence: "/o: 2 updates of van-7 are pending and would be sent as van-8's; configure van-7 until nothing "
+                + "is pending, or set outbox.path to another file"),
         Case(
             error: OutboxError(.silent),
             sentence: "the outbox does not answer; check its disk (dmesg), it may be dying"),

@@ -142,7 +142,7 @@ final class OutboxStore {
 }
 
 /// The statements that change the table of quarantined updates.
-private struct QuarantineStatements: ~Copyable {
+private final class QuarantineStatements {
     let insert: SQLiteStatement
     let delete: SQLiteStatement
     /// Removes the rows beyond the limit, the oldest first.

@@ -78,13 +78,10 @@ extension OutboxError: CustomStringConvertible {
         }
         return Wording(
             """
-            \(text: pending.counted("update")) of \(other) \(pending == 1 ? "waits" : "wait") in it and would be \
-            reported as \(configured)'s
+            \(text: pending.counted("update")) of \(other) \(pending == 1 ? "is" : "are") pending and would be sent \
+            as \(configured)'s
             """,
-            """
-            let \(other) deliver first, with its ids in the configuration until nothing is pending, or set outbox.path \
-            to another file
-            """)
+            "configure \(other) until nothing is pending, or set outbox.path to another file")
     }
 
     /// The cause in brackets.

@@ -25,7 +25,7 @@ struct UploadState: Sendable {
         var hasNewerPosition = false
         /// The request that the append in progress has passed to the outbox.
         var appendRequest: BatchRequest?
-        /// Whether nothing was pending when the outbox was last read.
+        /// Whether nothing was pending at the last reading.
         var isOutboxEmpty = false
     }
 

@@ -19,7 +19,8 @@ package struct OutboxVehicle: Sendable {
 
     /// Checks that the pending updates aren't another vehicle's. Changes nothing. Blocks.
     ///
-    /// - Throws: `ofAnotherVehicle`. An outbox without this file, or without pending updates, fits any vehicle.
+    /// - Throws: `ofAnotherVehicle` if they are. An outbox without a record, or without pending updates, fits any
+    ///   vehicle.
     package func require(_ vehicle: VehicleName, _ ledger: Ledger) throws(OutboxError) {
         guard ledger.pending > 0, let earlier, earlier.description != vehicle.description else { return }
         throw OutboxError(
