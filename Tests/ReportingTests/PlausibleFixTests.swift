@@ -84,7 +84,7 @@ import WaypostTestSupport
 
     @Test(arguments: sequences) func inASequence(row: Sequence) {
         var plausibility = Plausibility(
-            earliest: nil, expected: row.expected, newest: row.newest.map(LocationUpdate.init))
+            earliest: nil, expected: row.expected, newest: row.newest.map { LocationUpdate($0) })
         let rejections = row.fixes.map { plausibility.judge($0.fix, latest: row.latest).rejection }
         #expect(rejections == row.fixes.map(\.rejection))
     }
