@@ -86,7 +86,7 @@ struct ServiceRun: Sendable {
         case .certificateFiles: log.write(.info, "certificate files replaced; connections are made with the new ones")
         case .rejected, nil: break
         }
-        for doubt in configuration.doubts { log.write(.warning, "\(doubt)") }
+        for warning in configuration.warnings { log.write(.warning, "\(warning)") }
     }
 
     /// Warns of files of the configuration that other users can change.
