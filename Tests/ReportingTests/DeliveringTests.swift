@@ -128,31 +128,24 @@ import WaypostTestSupport
             })
     }
 
-    @Test func backsOffAndDeliversAfterAnOutage() async throws {
-        let transport = ScriptedTransport(failing: 5, then: Self.delivered) { Self.refusal(503, "UNAVAILABLE") }
+    /// A failure (`nil`: a lost connection), how often it occurs, the waits in seconds, and the discarded tokens. Each
+    /// rejected token is discarded, so every probe of a hold has one request and one new token.
+    @Test(
+        arguments: [
+            (503, "UNAVAILABLE", 5, [1, 2, 4, 8, 16], 0), (nil, "", 2, [1, 2], 0), (401, "UNAUTHENTICATED", 1, [], 1),
+            (403, "PERMISSION_DENIED", 4, [60, 60, 60], 4),
+        ] as [(Int?, String, Int, [Int], Int)])
+    func waitsAndLosesNothing(status: Int?, name: String, times: Int, waits: [Int], discarded: Int) async throws {
+        let transport = ScriptedTransport(failing: times, then: Self.delivered) { () throws(HTTPTransportError) in
+            guard let status else { throw HTTPTransportError(.connectionLost, "reset") }
+            return Self.refusal(status, name)
+        }
         try await accept(1...3)
-        let waits = await drain(try reporter(transport))
-        #expect(waits == [1, 2, 4, 8, 16].map { .seconds($0) })
+        #expect(await drain(try reporter(transport)) == waits.map { .seconds($0) })
         #expect(try await outbox.ledger() == Ledger(accepted: 3, delivered: 3))
-    }
-
-    @Test func renewsARejectedTokenWithoutWaiting() async throws {
-        let transport = ScriptedTransport(failing: 1, then: Self.delivered) { Self.refusal(401, "UNAUTHENTICATED") }
-        try await accept(1...1)
-        let waits = await drain(try reporter(transport))
-        #expect(waits.isEmpty)
-        #expect(authorization.discarded.map(\.value) == ["token-1"])
-        #expect(transport.requests.map { $0.headers["Authorization"] } == ["Bearer token-1", "Bearer token-2"])
-    }
-
-    @Test func holdsOnARejectedTokenAndLosesNothing() async throws {
-        let transport = ScriptedTransport(failing: 4, then: Self.delivered) { Self.refusal(403, "PERMISSION_DENIED") }
-        try await accept(1...2)
-        let waits = await drain(try reporter(transport))
-        #expect(waits == [.seconds(60), .seconds(60), .seconds(60)])
-        // Every rejection discards its token, so each probe has one request and one new token.
-        #expect(authorization.discarded.map(\.value) == ["token-1", "token-2", "token-3", "token-4"])
-        #expect(try await outbox.ledger() == Ledger(accepted: 2, delivered: 2))
+        #expect(authorization.discarded.map(\.value) == (0..<discarded).map { "token-\($0 + 1)" })
+        let tokens = (1...times + 1).map { "Bearer token-\($0)" }
+        #expect(transport.requests.prefix(times + 1).map { $0.headers["Authorization"] } == tokens)
     }
 
     /// A provider or transport that reports a cancellation, although the reporter isn't cancelled, counts as a failure.
@@ -204,15 +197,6 @@ import WaypostTestSupport
         let waits = await drain(try reporter(transport, authorization: provider))
         #expect(waits == [1, 2, 4].map { .seconds($0) })
         #expect(try await outbox.ledger().delivered == 2)
-    }
-
-    @Test func retriesAfterANetworkFailure() async throws {
-        let transport = ScriptedTransport(failing: 2, then: Self.delivered) { () throws(HTTPTransportError) in
-            throw HTTPTransportError(.connectionLost, "reset")
-        }
-        try await accept(1...1)
-        #expect(await drain(try reporter(transport)) == [.seconds(1), .seconds(2)])
-        #expect(try await outbox.ledger().delivered == 1)
     }
 
     @Test func endsAtOnceWhenCancelled() async throws {

@@ -20,6 +20,11 @@ import WaypostTestSupport
         upload.take(.outboxRead(nil, newest: nil))
     }
 
+    private func becomePrivate() {
+        upload.take(.privateModeBegan)
+        upload.take(.announced(.delivered))
+    }
+
     private func deliver(_ upload: UploadStateDriver) {
         upload.take(.answered(DeliveryResult(.delivered)))
         if case .acknowledge? = upload.action { upload.take(.resultRecorded(nil)) }
@@ -135,8 +140,7 @@ import WaypostTestSupport
     }
 
     @Test func deliverPendingUpdatesAndRepeatNothing() {
-        upload.take(.privateModeBegan)
-        upload.take(.announced(.delivered))
+        becomePrivate()
         #expect(upload.send(Self.waiting) == Self.waiting)
         deliver(upload)
         for (batch, newest) in [(nil, Self.newest), (Self.repetition, nil)] as [(UploadBatch?, StoredUpdate?)] {
@@ -159,8 +163,7 @@ import WaypostTestSupport
 
     /// A log ends in a private zone, so there will be no newer position to lead the older updates.
     @Test func deliverPendingUpdatesBeforeTheEnd() {
-        upload.take(.privateModeBegan)
-        upload.take(.announced(.delivered))
+        becomePrivate()
         upload.take(.outboxRead(Self.repetition, newest: nil))
         #expect(upload.action == .wait)
         upload.take(.finishWhenEmpty)
@@ -173,8 +176,7 @@ import WaypostTestSupport
 
     /// A probe carries one pending update, because the newest position alone would be a repetition.
     @Test func deliverPendingUpdatesAfterAHold() {
-        upload.take(.privateModeBegan)
-        upload.take(.announced(.delivered))
+        becomePrivate()
         upload.take(.finishWhenEmpty)
         upload.send(Self.repetition)
         upload.take(.answered(DeliveryResult(.held(.sample("")))))
@@ -211,8 +213,7 @@ import WaypostTestSupport
 
     /// The switch is off, but the vehicle may be in a zone.
     @Test func waitIfTheVehicleMayBeInAZone() {
-        upload.take(.privateModeBegan)
-        upload.take(.announced(.delivered))
+        becomePrivate()
         upload.take(.outboxRead(nil, newest: Self.newest))
         upload.take(.privateModeEnded(mayBePrivate: true))
         upload.take(.outboxRead(Self.repetition, newest: nil))
@@ -223,8 +224,7 @@ import WaypostTestSupport
     /// Otherwise a full outbox in memory would have no room for the next position. Requeued updates are not new
     /// positions.
     @Test func deliverPendingUpdatesAfterPrivateMode() {
-        upload.take(.privateModeBegan)
-        upload.take(.announced(.delivered))
+        becomePrivate()
         upload.take(.outboxRead(Self.repetition, newest: nil))
         upload.take(.privateModeEnded(mayBePrivate: false))
         #expect(upload.send(Self.repetition) == Self.repetition)
@@ -240,8 +240,7 @@ import WaypostTestSupport
 
     /// The last position from before isn't repeated; the next upload is an ordinary one.
     @Test func continueWithANewPosition() {
-        upload.take(.privateModeBegan)
-        upload.take(.announced(.delivered))
+        becomePrivate()
         upload.take(.outboxRead(nil, newest: nil))
         upload.take(.privateModeEnded(mayBePrivate: false))
         upload.now += .seconds(100)

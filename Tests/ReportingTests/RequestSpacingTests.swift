@@ -7,44 +7,31 @@ import WaypostTestSupport
 
 /// The fixes that follow a request too soon, and the effect on a vehicle's requests.
 @Suite struct RequestSpacings {
-    struct Row: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        /// The seconds since the start of the request with the last position; `nil` if that doesn't count.
-        let sinceRequest: Double?
-        /// The fix's own time and its arrival, in seconds after a fix of second 0 that arrived at 0.
-        let second, at: Double
-        let isTooSoon: Bool
-
-        init(_ name: String, _ sinceRequest: Double?, fix second: Double, at: Double, isTooSoon: Bool) {
-            testDescription = name
-            self.sinceRequest = sinceRequest
-            self.second = second
-            self.at = at
-            self.isTooSoon = isTooSoon
-        }
-    }
-
-    static let rows = [
-        Row("nothing was sent", nil, fix: 5, at: 5, isTooSoon: false),
-        Row("the request began a moment after its fix", 4.97, fix: 5, at: 5, isTooSoon: false),
-        Row("as far off as times of fix may be", 4.9, fix: 5, at: 5, isTooSoon: false),
-        Row("a tenth of a second and more", 4.89, fix: 5, at: 5, isTooSoon: true),
-        Row("it waited for its token", 3.9, fix: 5, at: 5, isTooSoon: true),
-        Row("the next fix", 4.9, fix: 6, at: 6, isTooSoon: false),
-        Row("the fix before was late", 2, fix: 5, at: 5, isTooSoon: true),
-        Row("this one comes a little sooner than its time says", 4.5, fix: 5, at: 4.6, isTooSoon: true),
-        Row("it comes late", 4.8, fix: 5, at: 9, isTooSoon: true),
-        Row("a drive that is played faster", 0.1, fix: 5, at: 0.1, isTooSoon: false),
-        Row("and a receiver whose clock is set forward, once", 1, fix: 3600, at: 5, isTooSoon: false),
-        Row("and back", 1, fix: -3600, at: 5, isTooSoon: true),
+    /// The seconds since the start of the request with the last position (`nil` if that doesn't count); the fix's own
+    /// time and its arrival, in seconds after a fix of second 0 that arrived at 0; and whether it is too soon.
+    static let rows: [(name: String, sinceRequest: Double?, second: Double, at: Double, isTooSoon: Bool)] = [
+        ("nothing was sent", nil, 5, 5, false),
+        ("the request began a moment after its fix", 4.97, 5, 5, false),
+        ("as far off as times of fix may be", 4.9, 5, 5, false),
+        ("a tenth of a second and more", 4.89, 5, 5, true),
+        ("it waited for its token", 3.9, 5, 5, true),
+        ("the next fix", 4.9, 6, 6, false),
+        ("the fix before was late", 2, 5, 5, true),
+        ("this one comes a little sooner than its time says", 4.5, 5, 4.6, true),
+        ("it comes late", 4.8, 5, 9, true),
+        ("a drive that is played faster", 0.1, 5, 0.1, false),
+        ("and a receiver whose clock is set forward, once", 1, 3600, 5, false),
+        ("and back", 1, -3600, 5, true),
     ]
 
-    @Test(arguments: rows) func decide(_ row: Row) {
+    @Test(arguments: rows)
+    func decide(name: String, sinceRequest: Double?, second: Double, at: Double, isTooSoon: Bool) {
         var spacing = RequestSpacing.live
         spacing.didReport(.sample(0), at: .seconds(100))
-        let (fix, now) = (Fix.sample(row.second), Duration.seconds(100 + row.at))
-        let elapsed = row.sinceRequest.map { Duration.milliseconds(Int($0 * 1000)) }
-        #expect(spacing.isTooSoon(fix, at: now, sinceRequest: elapsed) == row.isTooSoon)
+        let fix = Fix.sample(second)
+        let now = Duration.seconds(100 + at)
+        let elapsed = sinceRequest.map { Duration.milliseconds(Int($0 * 1000)) }
+        #expect(spacing.isTooSoon(fix, at: now, sinceRequest: elapsed) == isTooSoon, "\(name)")
         // For a recorded log only times of fix count.
         #expect(!RequestSpacing.recordedLog.isTooSoon(fix, at: now, sinceRequest: elapsed))
     }

@@ -13,19 +13,6 @@ import WaypostTestSupport
         return fix
     }
 
-    /// Fixes, the last of which becomes an update, and the seconds of its shape points.
-    struct Case: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let fixes: [Fix]
-        let points: [Double]
-
-        init(_ description: String, _ fixes: [Fix], points: [Double]) {
-            testDescription = description
-            self.fixes = fixes
-            self.points = points
-        }
-    }
-
     private static func drive(_ seconds: ClosedRange<Int>, _ place: (Double) -> (Double, Double)) -> [Fix] {
         seconds.map { second in
             let (east, north) = place(Double(second))
@@ -33,45 +20,52 @@ import WaypostTestSupport
         }
     }
 
-    static let cases: [Case] = [
-        Case("a straight way", drive(0...10) { ($0 * 14, 0) }, points: []),
-        Case("a vehicle that stands", drive(0...60) { _ in (0, 0) }, points: []),
-        Case("a corner", drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }, points: [5]),
-        Case(
+    /// Fixes, the last of which becomes an update, and the seconds of its shape points.
+    static let cases: [(name: String, fixes: [Fix], points: [Double])] = [
+        ("a straight way", drive(0...10) { ($0 * 14, 0) }, []),
+        ("a vehicle that stands", drive(0...60) { _ in (0, 0) }, []),
+        ("a corner", drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }, [5]),
+        (
             "a stop, begun and ended", drive(0...30) { (min($0, 10) * 10 + max(0, $0 - 20) * 10, 0) },
-            points: [10, 20]),
-        Case("moving off", drive(0...10) { (max(0, $0 - 6) * 8, 0) }, points: [6]),
-        Case("braking from 14 m/s to a stand", drive(0...10) { (14 * $0 - 0.7 * $0 * $0, 0) }, points: [5]),
-        Case(
+            [10, 20]
+        ),
+        ("moving off", drive(0...10) { (max(0, $0 - 6) * 8, 0) }, [6]),
+        ("braking from 14 m/s to a stand", drive(0...10) { (14 * $0 - 0.7 * $0 * $0, 0) }, [5]),
+        (
             "a gap: the last before and the first after",
-            drive(0...5) { ($0 * 14, 0) } + drive(47...50) { ($0 * 14, 300) }, points: [5, 47]),
-        Case("a gap that the update ends", drive(0...5) { ($0 * 14, 0) } + [fix(50, 900)], points: [5]),
-        Case("a gap after the update", [fix(0, 0)] + drive(40...45) { ($0 * 14, 0) }, points: [40]),
-        Case(
+            drive(0...5) { ($0 * 14, 0) } + drive(47...50) { ($0 * 14, 300) }, [5, 47]
+        ),
+        ("a gap that the update ends", drive(0...5) { ($0 * 14, 0) } + [fix(50, 900)], [5]),
+        ("a gap after the update", [fix(0, 0)] + drive(40...45) { ($0 * 14, 0) }, [40]),
+        (
             "a jump: both sides of it", drive(0...5) { ($0 * 14, 0) } + drive(6...10) { ($0 * 14, 9000) },
-            points: [5, 6]),
-        Case(
-            "every second fix lost", stride(from: 0.0, through: 10, by: 2).map { fix($0, $0 * 14) }, points: []),
-        Case(
+            [5, 6]
+        ),
+        (
+            "every second fix lost", stride(from: 0.0, through: 10, by: 2).map { fix($0, $0 * 14) }, []
+        ),
+        (
             "a corner at 10 Hz, for which the next step is close enough",
             (0...100).map { fix(Double($0) / 10, min(Double($0), 50) * 1.4, max(0, Double($0) - 50) * 1.4) },
-            points: [5.2]),
-        Case(
+            [5.2]
+        ),
+        (
             "a corner in a tunnel, estimated",
             drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }.map { fix in
                 var fix = fix
                 fix.quality = .estimated
                 return fix
-            }, points: [5]),
+            }, [5]
+        ),
     ]
 
-    @Test(arguments: cases) func keepTheTolerance(row: Case) {
+    @Test(arguments: cases) func keepTheTolerance(name: String, fixes: [Fix], points: [Double]) {
         var shape = ShapePoints(meters: 5)
-        shape.add(row.fixes[0])
+        shape.add(fixes[0])
         #expect(shape.take().isEmpty)
-        for fix in row.fixes.dropFirst() { shape.add(fix) }
+        for fix in fixes.dropFirst() { shape.add(fix) }
         let start = Fix.sample(0).timeOfFix
-        #expect(shape.take().map { start.duration(to: $0.timeOfFix) / .seconds(1) } == row.points)
+        #expect(shape.take().map { start.duration(to: $0.timeOfFix) / .seconds(1) } == points, "\(name)")
     }
 
     /// The receiver's distances from the parking place at intervals of a second, whether the vehicle counts as parked,

@@ -25,14 +25,7 @@ import WaypostTestSupport
 
     struct Table: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let backlogUpdatesPerSecond: Double?
         let rows: [Row]
-
-        init(_ name: String, backlogUpdatesPerSecond: Double? = nil, _ rows: [Row]) {
-            testDescription = name
-            self.backlogUpdatesPerSecond = backlogUpdatesPerSecond
-            self.rows = rows
-        }
     }
 
     private static let light = UploadBatch.sample(past: 5)
@@ -70,107 +63,78 @@ import WaypostTestSupport
         preparing(batch) + [Row(1, .prepared, send(batch))]
     }
 
-    static let waits = [
-        Table(
-            "a delivery",
-            preparing(light) + [
-                Row(1, .prepared, send(light)),
-                Row(2, answered(.delivered), .acknowledge(light)),
-                Row(2, .resultRecorded(nil), read(8)),
-                Row(2, found(nil, newest: light.stored), .wait, due: 62),
-                Row(10, .updateStored(nil), read(8)),
-            ]),
-        Table(
-            "a heartbeat",
-            exchanging(light) + [
-                Row(2, answered(.delivered), .acknowledge(light)),
-                Row(2, .resultRecorded(nil), read(8)),
-                Row(2, found(nil, newest: light.stored), .wait, due: 62),
-                Row(61, .timeReached, nil, due: 62),
-                Row(62, .timeReached, read(8)),
-                Row(62, found(nil, newest: light.stored), .prepare),
-                Row(62, .prepared, send(repetition, 61)),
-                Row(63, answered(.delivered), .wait, due: 123),
-            ]),
-        Table(
-            "no position yet: the outbox is read every second once a heartbeat is due",
-            [
-                Row(0, .started, read(8)),
-                Row(0, found(nil), .wait, due: 60),
-                Row(60, .timeReached, read(8)),
-                Row(60, found(nil), .wait, due: 61),
-                Row(61, .timeReached, read(8)),
-                Row(61, found(nil), .wait, due: 62),
-            ]),
-        Table(
-            "an update that arrives while the outbox is read is sent without a wait",
-            [
-                Row(0, .updateStored(nil), nil),
-                Row(0, .started, read(8)),
-                Row(0, .updateStored(nil), nil),
-                Row(0, found(nil), read(8)),
-                Row(0, found(nil), .wait, due: 60),
-            ]),
-        Table(
-            "an end, once nothing is pending",
-            [
-                Row(0, .finishWhenEmpty, nil),
-                Row(0, .started, read(8)),
-                Row(0, found(light), .prepare),
-                Row(0, .prepared, send(light)),
-                Row(1, answered(.delivered), .acknowledge(light)),
-                Row(1, .resultRecorded(nil), read(8)),
-                Row(1, found(nil), .finish),
-                Row(2, .updateStored(nil), nil),
-                Row(2, .networkReturned, nil),
-            ]),
-        Table(
-            "no end, because an update arrived while the outbox was read",
-            [
-                Row(0, .finishWhenEmpty, nil),
-                Row(0, .started, read(8)),
-                Row(0, .updateStored(nil), nil),
-                Row(0, found(nil), read(8)),
-                Row(0, found(light), .prepare),
-            ]),
-        Table(
-            "an end, while there is nothing to send",
-            [
-                Row(0, .started, read(8)),
-                Row(0, found(nil), .wait, due: 60),
-                Row(5, .finishWhenEmpty, read(8)),
-                Row(5, found(nil), .finish),
-            ]),
-        Table(
-            "a backlog keeps its rate, and the live position does not wait", backlogUpdatesPerSecond: 0.5,
-            exchanging(light) + [
-                Row(2, answered(.delivered), .acknowledge(light)),
-                Row(2, .resultRecorded(nil), read(8, withBacklog: false)),
-                Row(2, found(repetition), .wait, due: 11),
-                Row(5, .updateStored(nil), read(8, withBacklog: false)),
-                Row(5, found(.sample(past: 0)), .prepare),
-                Row(5, .prepared, send(.sample(past: 0), 4)),
-                Row(6, answered(.delivered), .acknowledge(.sample(past: 0))),
-                Row(6, .resultRecorded(nil), read(8, withBacklog: false)),
-                Row(6, found(repetition), .wait, due: 11),
-                Row(11, .timeReached, read(8)),
-            ]),
-        Table(
-            "a longer interval after a 429",
-            exchanging(light) + [
-                Row(2, answered(.throttled(.sample("429"), after: nil)), .wait, due: 7),
-                Row(3, .updateStored(nil), nil, due: 7),
-                Row(3, .networkReturned, nil, due: 7),
-                Row(7, .timeReached, read(8)),
-                Row(7, found(light), .prepare),
-                Row(7, .prepared, send(light, 6)),
-                Row(8, answered(.delivered), .acknowledge(light)),
-                Row(8, .resultRecorded(nil), read(8)),
-                // Half of the interval, since the last upload.
-                Row(8, found(light), .wait, due: 9.5),
-                Row(9, .updateStored(nil), read(8)),
-                Row(9, found(light), .wait, due: 9.5),
-            ]),
+    private static let waits: KeyValuePairs<String, [Row]> = [
+        "a delivery": preparing(light) + [
+            Row(1, .prepared, send(light)),
+            Row(2, answered(.delivered), .acknowledge(light)),
+            Row(2, .resultRecorded(nil), read(8)),
+            Row(2, found(nil, newest: light.stored), .wait, due: 62),
+            Row(10, .updateStored(nil), read(8)),
+        ],
+        "a heartbeat": exchanging(light) + [
+            Row(2, answered(.delivered), .acknowledge(light)),
+            Row(2, .resultRecorded(nil), read(8)),
+            Row(2, found(nil, newest: light.stored), .wait, due: 62),
+            Row(61, .timeReached, nil, due: 62),
+            Row(62, .timeReached, read(8)),
+            Row(62, found(nil, newest: light.stored), .prepare),
+            Row(62, .prepared, send(repetition, 61)),
+            Row(63, answered(.delivered), read(8)),
+            Row(63, found(nil, newest: light.stored), .wait, due: 123),
+        ],
+        "no position yet: the outbox is read every second once a heartbeat is due": [
+            Row(0, .started, read(8)),
+            Row(0, found(nil), .wait, due: 60),
+            Row(60, .timeReached, read(8)),
+            Row(60, found(nil), .wait, due: 61),
+            Row(61, .timeReached, read(8)),
+            Row(61, found(nil), .wait, due: 62),
+        ],
+        "an update that arrives while the outbox is read leads to another reading": [
+            Row(0, .updateStored(nil), nil),
+            Row(0, .started, read(8)),
+            Row(0, .updateStored(nil), nil),
+            Row(0, found(nil), read(8)),
+            Row(0, found(nil), .wait, due: 60),
+        ],
+        "an end, once nothing is pending": [
+            Row(0, .finishWhenEmpty, nil),
+            Row(0, .started, read(8)),
+            Row(0, found(light), .prepare),
+            Row(0, .prepared, send(light)),
+            Row(1, answered(.delivered), .acknowledge(light)),
+            Row(1, .resultRecorded(nil), read(8)),
+            Row(1, found(nil), .finish),
+            Row(2, .updateStored(nil), nil),
+            Row(2, .networkReturned, nil),
+        ],
+        "no end, because an update arrived while the outbox was read": [
+            Row(0, .finishWhenEmpty, nil),
+            Row(0, .started, read(8)),
+            Row(0, .updateStored(nil), nil),
+            Row(0, found(nil), read(8)),
+            Row(0, found(light), .prepare),
+        ],
+        "an end, while there is nothing to send": [
+            Row(0, .started, read(8)),
+            Row(0, found(nil), .wait, due: 60),
+            Row(5, .finishWhenEmpty, read(8)),
+            Row(5, found(nil), .finish),
+        ],
+        "a longer interval after a 429": exchanging(light) + [
+            Row(2, answered(.throttled(.sample("429"), after: nil)), .wait, due: 7),
+            Row(3, .updateStored(nil), nil, due: 7),
+            Row(3, .networkReturned, nil, due: 7),
+            Row(7, .timeReached, read(8)),
+            Row(7, found(light), .prepare),
+            Row(7, .prepared, send(light, 6)),
+            Row(8, answered(.delivered), .acknowledge(light)),
+            Row(8, .resultRecorded(nil), read(8)),
+            // Half of the interval, since the last upload.
+            Row(8, found(light), .wait, due: 9.5),
+            Row(9, .updateStored(nil), read(8)),
+            Row(9, found(light), .wait, due: 9.5),
+        ],
     ]
 
     private static func alone(_ sequence: Int64) -> UploadBatch {
@@ -195,85 +159,67 @@ import WaypostTestSupport
         ]
 
     /// Answers of append and acknowledgement, after which the outbox need not be read.
-    static let answers = [
-        Table(
-            "an update that is accepted while nothing is pending is sent at once",
-            sendingAccepted + [
-                Row(6, answered(.delivered), .acknowledge(light)),
-                Row(6, .resultRecorded(next(nil)), .wait, due: 66),
-                Row(15, .updateStored(next(alone(1001))), .prepare),
-                Row(15, .prepared, send(alone(1001))),
-                Row(16, answered(.delivered), .acknowledge(alone(1001))),
-                // Accepted while the result is recorded, whose answer may lack it.
-                Row(16, .updateStored(next(alone(1002))), nil),
-                Row(16, .resultRecorded(next(nil, newest: 1001)), read(8)),
-            ]),
-        Table(
-            "an acknowledgement returns the next upload",
-            sendingAccepted + [
-                Row(6, .updateStored(next(alone(1001))), nil, due: 9),
-                Row(7, answered(.delivered), .acknowledge(light)),
-                Row(7, .resultRecorded(next(alone(1001))), .prepare),
-                Row(7, .prepared, send(alone(1001))),
-            ]),
-        Table(
-            "the outbox is read after a failed attempt",
-            sendingAccepted + [
-                Row(6, answered(.retry(.sample("503"), after: nil)), .wait, due: 7),
-                Row(7, .timeReached, read(8)),
-            ]),
-        Table(
-            "the outbox is read again if an update arrived during the reading",
-            [
-                Row(0, .started, read(8)),
-                Row(0, .updateStored(next(light)), nil),
-                Row(0, found(nil, newest: .sample(999)), read(8)),
-                Row(0, found(light), .prepare),
-            ]),
-        Table("the outbox is read if the append returned no upload", empty() + [Row(5, .updateStored(nil), read(8))]),
-        Table(
-            "the outbox is read if the acknowledgement returned no upload",
-            sendingAccepted + [
-                Row(6, answered(.delivered), .acknowledge(light)),
-                Row(6, .resultRecorded(nil), read(8)),
-            ]),
-        Table(
-            "the outbox is read for half of a rejected batch",
-            sendingAccepted + [Row(6, answered(.rejected(.sample("400"))), read(2))]),
-        Table(
-            "the outbox is read after a quarantine",
-            empty() + [
-                Row(5, .updateStored(next(alone(1000))), .prepare),
-                Row(5, .prepared, send(alone(1000))),
-                Row(6, answered(.rejected(.sample("400"))), .quarantine(.sample(1000), reason: "400")),
-                Row(6, .resultRecorded(nil), read(8)),
-            ]),
-        Table(
-            "the outbox is read after its failure",
-            sendingAccepted + [
-                Row(6, answered(.delivered), .acknowledge(light)),
-                Row(6, outboxFails, .wait, due: 7),
-                Row(7, .timeReached, read(8)),
-            ]),
-        Table(
-            "the outbox is read for an update that it could not store",
-            empty() + [
-                Row(5, offered, read(8)),
-                Row(5, found(nil, newest: .sample(999)), .prepare),
-                Row(5, .prepared, send(fromMemory)),
-                Row(6, answered(.delivered), read(8)),
-                Row(6, found(nil, newest: .sample(999)), .wait, due: 66),
-            ]),
-        Table(
-            "a vehicle that has become private is offline first",
-            sendingAccepted + [
-                Row(6, answered(.delivered), .acknowledge(light)),
-                Row(6, .privateModeBegan, nil),
-                Row(6, .resultRecorded(next(alone(1001))), .announce(.offline)),
-            ]),
-        Table(
-            "an end, while nothing is pending",
-            empty() + [Row(5, .finishWhenEmpty, read(8)), Row(5, found(nil, newest: .sample(999)), .finish)]),
+    private static let answers: KeyValuePairs<String, [Row]> = [
+        "an update that is accepted while nothing is pending is sent at once": sendingAccepted + [
+            Row(6, answered(.delivered), .acknowledge(light)),
+            Row(6, .resultRecorded(next(nil)), .wait, due: 66),
+            Row(15, .updateStored(next(alone(1001))), .prepare),
+            Row(15, .prepared, send(alone(1001))),
+            Row(16, answered(.delivered), .acknowledge(alone(1001))),
+            // Accepted while the result is recorded, whose answer may lack it.
+            Row(16, .updateStored(next(alone(1002))), nil),
+            Row(16, .resultRecorded(next(nil, newest: 1001)), read(8)),
+        ],
+        "an acknowledgement returns the next upload": sendingAccepted + [
+            Row(6, .updateStored(next(alone(1001))), nil, due: 9),
+            Row(7, answered(.delivered), .acknowledge(light)),
+            Row(7, .resultRecorded(next(alone(1001))), .prepare),
+            Row(7, .prepared, send(alone(1001))),
+        ],
+        "the outbox is read after a failed attempt": sendingAccepted + [
+            Row(6, answered(.retry(.sample("503"), after: nil)), .wait, due: 7),
+            Row(7, .timeReached, read(8)),
+        ],
+        "the outbox is read again if an update arrived during the reading": [
+            Row(0, .started, read(8)),
+            Row(0, .updateStored(next(light)), nil),
+            Row(0, found(nil, newest: .sample(999)), read(8)),
+            Row(0, found(light), .prepare),
+        ],
+        "the outbox is read if the append returned no upload": empty() + [Row(5, .updateStored(nil), read(8))],
+        "the outbox is read if the acknowledgement returned no upload": sendingAccepted + [
+            Row(6, answered(.delivered), .acknowledge(light)),
+            Row(6, .resultRecorded(nil), read(8)),
+        ],
+        "the outbox is read for half of a rejected batch": sendingAccepted + [
+            Row(6, answered(.rejected(.sample("400"))), read(2))
+        ],
+        "the outbox is read after a quarantine": empty() + [
+            Row(5, .updateStored(next(alone(1000))), .prepare),
+            Row(5, .prepared, send(alone(1000))),
+            Row(6, answered(.rejected(.sample("400"))), .quarantine(.sample(1000), reason: "400")),
+            Row(6, .resultRecorded(nil), read(8)),
+        ],
+        "the outbox is read after its failure": sendingAccepted + [
+            Row(6, answered(.delivered), .acknowledge(light)),
+            Row(6, outboxFails, .wait, due: 7),
+            Row(7, .timeReached, read(8)),
+        ],
+        "the outbox is read for an update that it could not store": empty() + [
+            Row(5, offered, read(8)),
+            Row(5, found(nil, newest: .sample(999)), .prepare),
+            Row(5, .prepared, send(fromMemory)),
+            Row(6, answered(.delivered), read(8)),
+            Row(6, found(nil, newest: .sample(999)), .wait, due: 66),
+        ],
+        "a vehicle that has become private is offline first": sendingAccepted + [
+            Row(6, answered(.delivered), .acknowledge(light)),
+            Row(6, .privateModeBegan, nil),
+            Row(6, .resultRecorded(next(alone(1001))), .announce(.offline)),
+        ],
+        "an end, while nothing is pending": empty() + [
+            Row(5, .finishWhenEmpty, read(8)), Row(5, found(nil, newest: .sample(999)), .finish),
+        ],
     ]
 
     private static func newer(_ sequence: Int64) -> UploadBatch {
@@ -281,274 +227,237 @@ import WaypostTestSupport
     }
 
     /// A position that arrives during a long wait for a token leads the request with that token.
-    static let tokenWaits = [
-        Table(
-            "an update that is accepted during a long wait for a token is sent with that token",
-            preparing(light) + [
-                Row(10, .updateStored(nil), nil),
-                Row(12, .prepared, read(8)),
-                // An update that is accepted during the reading waits for the next upload.
-                Row(12, .updateStored(nil), nil),
-                Row(12, found(newer(2000)), send(newer(2000)), due: 15),
-                Row(13, answered(.delivered), .acknowledge(newer(2000))),
-                Row(13, .resultRecorded(nil), read(8)),
-            ]),
-        Table(
-            "a position from memory is sent if the outbox can't be read",
-            preparing(light) + [
-                Row(10, offered, nil),
-                Row(12, .prepared, read(8)),
-                Row(12, outboxFails, send(fromMemory)),
-            ]),
-        Table(
-            "a token without an upload remains in the cache",
-            preparing(light) + [
-                Row(10, .updateStored(nil), nil),
-                Row(12, .prepared, read(8)),
-                Row(12, found(nil), .wait, due: 60),
-                Row(20, .updateStored(nil), read(8)),
-                Row(20, found(newer(2000)), .prepare),
-            ]),
-        Table(
-            "a stop while the outbox is read for a token",
-            preparing(light) + [
-                Row(10, .updateStored(nil), nil),
-                Row(12, .prepared, read(8)), Row(12, .cancelled, nil), Row(12, found(light), .finish),
-            ]),
+    private static let tokenWaits: KeyValuePairs<String, [Row]> = [
+        "an update that is accepted during a long wait for a token is sent with that token": preparing(light) + [
+            Row(10, .updateStored(nil), nil),
+            Row(12, .prepared, read(8)),
+            // An update that is accepted during the reading waits for the next upload.
+            Row(12, .updateStored(nil), nil),
+            Row(12, found(newer(2000)), send(newer(2000)), due: 15),
+            Row(13, answered(.delivered), .acknowledge(newer(2000))),
+            Row(13, .resultRecorded(nil), read(8)),
+        ],
+        "a position from memory is sent if the outbox can't be read": preparing(light) + [
+            Row(10, offered, nil),
+            Row(12, .prepared, read(8)),
+            Row(12, outboxFails, send(fromMemory)),
+        ],
+        "a token without an upload remains in the cache": preparing(light) + [
+            Row(10, .updateStored(nil), nil),
+            Row(12, .prepared, read(8)),
+            Row(12, found(nil), .wait, due: 60),
+            Row(20, .updateStored(nil), read(8)),
+            Row(20, found(newer(2000)), .prepare),
+        ],
+        "a stop while the outbox is read for a token": preparing(light) + [
+            Row(10, .updateStored(nil), nil),
+            Row(12, .prepared, read(8)), Row(12, .cancelled, nil), Row(12, found(light), .finish),
+        ],
     ]
 
-    static let failures = [
-        Table(
-            "an outbox that fails is read again, and earlier for a position in memory",
-            [
-                Row(0, .started, read(8)),
-                Row(0, outboxFails, .wait, due: 1),
-                Row(1, .timeReached, read(8)),
-                Row(1, outboxFails, .wait, due: 3),
-                Row(2, offered, read(8)),
-                Row(2, outboxFails, .prepare),
-                Row(2, .prepared, send(fromMemory)),
-                Row(3, answered(.delivered), read(8)),
-                // The position alone would be a repetition.
-                Row(3, outboxFails, .wait, due: 4),
-            ]),
-        Table(
-            "an outbox that fails when a heartbeat is due is read every second",
-            [
-                Row(0, .started, read(8)),
-                Row(59, outboxFails, .wait, due: 60),
-                Row(60, .timeReached, read(8)),
-                Row(60, outboxFails, .wait, due: 61),
-                Row(61, .timeReached, read(8)),
-                Row(61, outboxFails, .wait, due: 62),
-            ]),
-        Table(
-            "an outbox that can't record a delivery",
-            exchanging(light) + [
-                Row(2, answered(.delivered), .acknowledge(light)),
-                Row(2, outboxFails, .wait, due: 3),
-                Row(3, .timeReached, read(8)),
-            ]),
-        Table(
-            "no token: the network's return ends the wait, but not within a second",
-            preparing(light) + [
-                Row(0.25, unavailable, .wait, due: 1.25),
-                Row(0.5, .networkReturned, nil, due: 1),
-                Row(1, .timeReached, read(8)),
-                Row(1, found(light), .prepare),
-                Row(4, unavailable, .wait, due: 5),
-                Row(4.5, .networkReturned, read(8)),
-            ]),
-        Table(
-            "without an answer, the network's return ends the wait, and a new position does not",
-            exchanging(light) + [
-                Row(4, failed(.timedOut), .wait, due: 5),
-                Row(5, .timeReached, read(8)),
-                Row(5, found(light), .prepare),
-                Row(5, .prepared, send(light, 4)),
-                Row(9, failed(.timedOut), .wait, due: 11),
-                Row(9, .updateStored(nil), nil, due: 11),
-                Row(10, .networkReturned, read(8)),
-            ]),
-        Table(
-            "a rejected token is renewed at once, then delivery is on hold",
-            exchanging(light) + [
-                Row(2, answered(.prepareAgain(.sample("401"))), read(8)),
-                Row(2, found(light), .prepare),
-                Row(2, .prepared, send(light, 1)),
-                Row(3, answered(.prepareAgain(.sample("401"))), .wait, due: 63),
-                Row(4, .networkReturned, nil, due: 63),
-                Row(63, .timeReached, read(0)),
-            ]),
+    private static let failures: KeyValuePairs<String, [Row]> = [
+        "an outbox that fails is read again, and earlier for a position in memory": [
+            Row(0, .started, read(8)),
+            Row(0, outboxFails, .wait, due: 1),
+            Row(1, .timeReached, read(8)),
+            Row(1, outboxFails, .wait, due: 3),
+            Row(2, offered, read(8)),
+            Row(2, outboxFails, .prepare),
+            Row(2, .prepared, send(fromMemory)),
+            Row(3, answered(.delivered), read(8)),
+            // The position alone would be a repetition.
+            Row(3, outboxFails, .wait, due: 4),
+        ],
+        "an outbox that fails when a heartbeat is due is read every second": [
+            Row(0, .started, read(8)),
+            Row(59, outboxFails, .wait, due: 60),
+            Row(60, .timeReached, read(8)),
+            Row(60, outboxFails, .wait, due: 61),
+            Row(61, .timeReached, read(8)),
+            Row(61, outboxFails, .wait, due: 62),
+        ],
+        "an outbox that can't record a delivery": exchanging(light) + [
+            Row(2, answered(.delivered), .acknowledge(light)),
+            Row(2, outboxFails, .wait, due: 3),
+            Row(3, .timeReached, read(8)),
+        ],
+        "no token: the network's return ends the wait, but not within a second": preparing(light) + [
+            Row(0.25, unavailable, .wait, due: 1.25),
+            Row(0.5, .networkReturned, nil, due: 1),
+            Row(1, .timeReached, read(8)),
+            Row(1, found(light), .prepare),
+            Row(4, unavailable, .wait, due: 5),
+            Row(4.5, .networkReturned, read(8)),
+        ],
+        "without an answer, the network's return ends the wait, and a new position does not": exchanging(light) + [
+            Row(4, failed(.timedOut), .wait, due: 5),
+            Row(5, .timeReached, read(8)),
+            Row(5, found(light), .prepare),
+            Row(5, .prepared, send(light, 4)),
+            Row(9, failed(.timedOut), .wait, due: 11),
+            Row(9, .updateStored(nil), nil, due: 11),
+            Row(10, .networkReturned, read(8)),
+        ],
+        "a rejected token is renewed at once, then delivery is on hold": exchanging(light) + [
+            Row(2, answered(.prepareAgain(.sample("401"))), read(8)),
+            Row(2, found(light), .prepare),
+            Row(2, .prepared, send(light, 1)),
+            Row(3, answered(.prepareAgain(.sample("401"))), .wait, due: 63),
+            Row(4, .networkReturned, nil, due: 63),
+            Row(63, .timeReached, read(0)),
+        ],
     ]
 
     private static let undecodable = answered(
         .held(.unanswered(LostExchange(.undecodableAnswer, "Content-Encoding: br"))))
 
     /// An answer that can't be decoded may have been a success: the same position isn't sent again.
-    static let undecodableAnswers = [
-        Table(
-            "the next probe waits for a newer position, which arrives after the wait",
-            exchanging(light) + [
-                Row(2, undecodable, .wait, due: 62),
-                Row(62, .timeReached, read(0)),
-                Row(62, found(light), .wait, due: 122),
-                Row(122, .timeReached, read(0)),
-                Row(122, found(light), .wait, due: 182),
-                Row(130, .updateStored(nil), read(0)),
-                Row(130, found(newer(2000)), .prepare),
-                Row(130, .prepared, send(newer(2000))),
-                Row(131, undecodable, .wait, due: 251),
-            ]),
-        Table(
-            "a newer position that arrives during the wait is sent at its end",
-            exchanging(light) + [
-                Row(2, undecodable, .wait, due: 62),
-                Row(10, .updateStored(nil), nil, due: 62),
-                Row(62, .timeReached, read(0)),
-                Row(62, found(newer(2000)), .prepare),
-                Row(62, .prepared, send(newer(2000))),
-                Row(63, answered(.delivered), .acknowledge(newer(2000))),
-                Row(63, .resultRecorded(nil), read(8)),
-            ]),
-        Table(
-            "no heartbeat repeats it",
-            exchanging(light) + [
-                Row(2, undecodable, .wait, due: 62),
-                Row(62, .timeReached, read(0)),
-                Row(62, found(nil, newest: light.stored), .wait, due: 122),
-            ]),
-        Table(
-            "a log that has ended has no newer one",
-            exchanging(light) + [
-                Row(2, undecodable, .wait, due: 62),
-                Row(3, .finishWhenEmpty, nil, due: 62),
-                Row(62, .timeReached, read(0)),
-                Row(62, found(light), .prepare),
-            ]),
+    private static let undecodableAnswers: KeyValuePairs<String, [Row]> = [
+        "the next probe waits for a newer position, which arrives after the wait": exchanging(light) + [
+            Row(2, undecodable, .wait, due: 62),
+            Row(62, .timeReached, read(0)),
+            Row(62, found(light), .wait, due: 122),
+            Row(122, .timeReached, read(0)),
+            Row(122, found(light), .wait, due: 182),
+            Row(130, .updateStored(nil), read(0)),
+            Row(130, found(newer(2000)), .prepare),
+            Row(130, .prepared, send(newer(2000))),
+            Row(131, undecodable, .wait, due: 251),
+        ],
+        "a newer position that arrives during the wait is sent at its end": exchanging(light) + [
+            Row(2, undecodable, .wait, due: 62),
+            Row(10, .updateStored(nil), nil, due: 62),
+            Row(62, .timeReached, read(0)),
+            Row(62, found(newer(2000)), .prepare),
+            Row(62, .prepared, send(newer(2000))),
+            Row(63, answered(.delivered), .acknowledge(newer(2000))),
+            Row(63, .resultRecorded(nil), read(8)),
+        ],
+        "no heartbeat repeats it": exchanging(light) + [
+            Row(2, undecodable, .wait, due: 62),
+            Row(62, .timeReached, read(0)),
+            Row(62, found(nil, newest: light.stored), .wait, due: 122),
+        ],
+        "a log that has ended has no newer one": exchanging(light) + [
+            Row(2, undecodable, .wait, due: 62),
+            Row(3, .finishWhenEmpty, nil, due: 62),
+            Row(62, .timeReached, read(0)),
+            Row(62, found(light), .prepare),
+        ],
     ]
 
-    static let aborts = [
-        Table(
-            "after a network change an exchange has two seconds",
-            exchanging(light) + [
-                Row(2, .networkReturned, nil, due: 4),
-                Row(3, .networkReturned, nil, due: 4),
-                Row(4, .timeReached, .abortExchange),
-                Row(4, failed(.cancelled), read(8)),
-            ]),
-        Table(
-            "no attempt starts within a second of the last one, even if the network returns",
-            exchanging(light) + [
-                Row(1.25, .networkReturned, nil, due: 3.25),
-                Row(1.5, failed(.connectionFailed), .wait, due: 2),
-                Row(1.5, .networkReturned, nil, due: 2),
-                Row(2, .timeReached, read(8)),
-            ]),
-        Table(
-            "an answer may arrive within the two seconds",
-            exchanging(light) + [
-                Row(2, .networkReturned, nil, due: 4),
-                Row(3, answered(.delivered), .acknowledge(light)),
-            ]),
-        Table(
-            "an answer counts although the exchange was just aborted",
-            exchanging(light) + [
-                Row(2, .networkReturned, nil, due: 4),
-                Row(4, .timeReached, .abortExchange),
-                Row(4, answered(.delivered), .acknowledge(light)),
-            ]),
-        Table(
-            "a newer position waits three seconds for a heavy batch, and is then sent alone",
-            exchanging(heavy) + [
-                Row(2, .updateStored(nil), nil, due: 5),
-                Row(3, .updateStored(nil), nil, due: 5),
-                Row(5, .timeReached, .abortExchange),
-                Row(5, failed(.cancelled), read(0)),
-            ]),
-        Table(
-            "a newer position may have waited before the exchange started",
-            preparing(heavy) + [
-                Row(0, offered, nil),
-                Row(0.1, .prepared, send(heavy), due: 3.1),
-                // The earlier time counts.
-                Row(1, .networkReturned, nil, due: 3),
-            ]),
-        Table(
-            "the timeout doubles with each abort, regardless of the batch, until a delivery",
-            exchanging(light) + [
-                Row(2, .updateStored(nil), nil, due: 5),
-                Row(5, .timeReached, .abortExchange),
-                Row(5, failed(.cancelled), read(0)),
-                Row(5, found(light), .prepare),
-                Row(5, .prepared, send(light, 4)),
-                Row(6, .updateStored(nil), nil, due: 12),
-                Row(7, answered(.delivered), .acknowledge(light)),
-                Row(7, .resultRecorded(nil), read(8)),
-                Row(7, found(newer(2000)), .prepare),
-                Row(7, .prepared, send(newer(2000))),
-                Row(8, .updateStored(nil), nil, due: 12),
-            ]),
-        Table(
-            "a failure other than the abort counts while a newer position waits",
-            exchanging(heavy) + [
-                Row(2, .updateStored(nil), nil, due: 5),
-                Row(5, .timeReached, .abortExchange),
-                Row(5, failed(.timedOut), .wait, due: 6),
-            ]),
+    private static let aborts: KeyValuePairs<String, [Row]> = [
+        "after a network change an exchange has two seconds": exchanging(light) + [
+            Row(2, .networkReturned, nil, due: 4),
+            Row(3, .networkReturned, nil, due: 4),
+            Row(4, .timeReached, .abortExchange),
+            Row(4, failed(.cancelled), read(8)),
+        ],
+        "no attempt starts within a second of the last one, even if the network returns": exchanging(light) + [
+            Row(1.25, .networkReturned, nil, due: 3.25),
+            Row(1.5, failed(.connectionFailed), .wait, due: 2),
+            Row(1.5, .networkReturned, nil, due: 2),
+            Row(2, .timeReached, read(8)),
+        ],
+        "an answer may arrive within the two seconds": exchanging(light) + [
+            Row(2, .networkReturned, nil, due: 4),
+            Row(3, answered(.delivered), .acknowledge(light)),
+        ],
+        "an answer counts although the exchange was just aborted": exchanging(light) + [
+            Row(2, .networkReturned, nil, due: 4),
+            Row(4, .timeReached, .abortExchange),
+            Row(4, answered(.delivered), .acknowledge(light)),
+        ],
+        "a newer position waits three seconds for a heavy batch, and is then sent alone": exchanging(heavy) + [
+            Row(2, .updateStored(nil), nil, due: 5),
+            Row(3, .updateStored(nil), nil, due: 5),
+            Row(5, .timeReached, .abortExchange),
+            Row(5, failed(.cancelled), read(0)),
+        ],
+        "a newer position may have waited before the exchange started": preparing(heavy) + [
+            Row(0, offered, nil),
+            Row(0.1, .prepared, send(heavy), due: 3.1),
+            // The earlier time counts.
+            Row(1, .networkReturned, nil, due: 3),
+        ],
+        "the timeout doubles with each abort, regardless of the batch, until a delivery": exchanging(light) + [
+            Row(2, .updateStored(nil), nil, due: 5),
+            Row(5, .timeReached, .abortExchange),
+            Row(5, failed(.cancelled), read(0)),
+            Row(5, found(light), .prepare),
+            Row(5, .prepared, send(light, 4)),
+            Row(6, .updateStored(nil), nil, due: 12),
+            Row(7, answered(.delivered), .acknowledge(light)),
+            Row(7, .resultRecorded(nil), read(8)),
+            Row(7, found(newer(2000)), .prepare),
+            Row(7, .prepared, send(newer(2000))),
+            Row(8, .updateStored(nil), nil, due: 12),
+        ],
+        "a failure other than the abort counts while a newer position waits": exchanging(heavy) + [
+            Row(2, .updateStored(nil), nil, due: 5),
+            Row(5, .timeReached, .abortExchange),
+            Row(5, failed(.timedOut), .wait, due: 6),
+        ],
     ]
 
-    static let cancellations = [
-        Table("before the start", [Row(0, .cancelled, .finish)]),
-        Table(
-            "while there is nothing to send",
-            [
-                Row(0, .started, read(8)), Row(0, found(nil), .wait, due: 60), Row(3, .cancelled, .finish),
-            ]),
-        Table(
-            "during a backoff",
-            exchanging(light) + [
-                Row(2, answered(.retry(.sample("503"), after: nil)), .wait, due: 3), Row(2, .cancelled, .finish),
-            ]),
-        Table(
-            "while the outbox is read",
-            [
-                Row(0, .started, read(8)), Row(0, .cancelled, nil), Row(0, found(light), .finish),
-            ]),
-        Table(
-            "while a token is fetched",
-            preparing(light) + [
-                Row(1, .cancelled, nil),
-                Row(1, unavailable, .finish),
-            ]),
-        Table(
-            "with a new token",
-            preparing(light) + [
-                Row(1, .cancelled, nil),
-                Row(1, .prepared, .finish),
-            ]),
-        Table(
-            "during an exchange",
-            exchanging(light) + [
-                Row(2, .cancelled, nil), Row(2, failed(.cancelled), .finish),
-            ]),
-        Table(
-            "during an exchange whose answer arrives anyway",
-            exchanging(light) + [
-                Row(2, .cancelled, nil), Row(2, answered(.delivered), .acknowledge(light)), Row(2, .cancelled, nil),
-                Row(2, .resultRecorded(nil), .finish),
-            ]),
-        Table(
-            "during an exchange that fails",
-            exchanging(light) + [
-                Row(2, .cancelled, nil), Row(2, answered(.retry(.sample("503"), after: nil)), .finish),
-            ]),
+    private static let cancellations: KeyValuePairs<String, [Row]> = [
+        "before the start": [Row(0, .cancelled, .finish)],
+        "while there is nothing to send": [
+            Row(0, .started, read(8)), Row(0, found(nil), .wait, due: 60), Row(3, .cancelled, .finish),
+        ],
+        "during a backoff": exchanging(light) + [
+            Row(2, answered(.retry(.sample("503"), after: nil)), .wait, due: 3), Row(2, .cancelled, .finish),
+        ],
+        "while the outbox is read": [
+            Row(0, .started, read(8)), Row(0, .cancelled, nil), Row(0, found(light), .finish),
+        ],
+        "while a token is fetched": preparing(light) + [
+            Row(1, .cancelled, nil),
+            Row(1, unavailable, .finish),
+        ],
+        "with a new token": preparing(light) + [
+            Row(1, .cancelled, nil),
+            Row(1, .prepared, .finish),
+        ],
+        "during an exchange": exchanging(light) + [
+            Row(2, .cancelled, nil), Row(2, failed(.cancelled), .finish),
+        ],
+        "during an exchange whose answer arrives anyway": exchanging(light) + [
+            Row(2, .cancelled, nil), Row(2, answered(.delivered), .acknowledge(light)), Row(2, .cancelled, nil),
+            Row(2, .resultRecorded(nil), .finish),
+        ],
+        "during an exchange that fails": exchanging(light) + [
+            Row(2, .cancelled, nil), Row(2, answered(.retry(.sample("503"), after: nil)), .finish),
+        ],
     ]
 
-    @Test(arguments: waits + answers + tokenWaits + failures + undecodableAnswers + aborts + cancellations)
-    func goes(by table: Table) throws {
-        let upload = UploadStateDriver(backlogUpdatesPerSecond: table.backlogUpdatesPerSecond)
-        for (number, row) in table.rows.enumerated() {
+    static let tables = [waits, answers, tokenWaits, failures, undecodableAnswers, aborts, cancellations].flatMap {
+        group in
+        group.map { Table(testDescription: $0.key, rows: $0.value) }
+    }
+
+    @Test(arguments: tables) func goes(by table: Table) { Self.run(table.rows, on: UploadStateDriver()) }
+
+    /// The live position does not wait for the backlog.
+    @Test func keepsTheRateOfABacklog() {
+        let rows =
+            Self.exchanging(Self.light) + [
+                Row(2, Self.answered(.delivered), .acknowledge(Self.light)),
+                Row(2, .resultRecorded(nil), Self.read(8, withBacklog: false)),
+                Row(2, Self.found(Self.repetition), .wait, due: 11),
+                Row(5, .updateStored(nil), Self.read(8, withBacklog: false)),
+                Row(5, Self.found(.sample(past: 0)), .prepare),
+                Row(5, .prepared, Self.send(.sample(past: 0), 4)),
+                Row(6, Self.answered(.delivered), .acknowledge(.sample(past: 0))),
+                Row(6, .resultRecorded(nil), Self.read(8, withBacklog: false)),
+                Row(6, Self.found(Self.repetition), .wait, due: 11),
+                Row(11, .timeReached, Self.read(8)),
+            ]
+        Self.run(rows, on: UploadStateDriver(backlogUpdatesPerSecond: 0.5))
+    }
+
+    private static func run(_ rows: [Row], on upload: UploadStateDriver) {
+        for (number, row) in rows.enumerated() {
             upload.now = .milliseconds(Int(row.at * 1000))
             let step = upload.take(row.event)
             #expect(step.action?.withoutRequest == row.action, "row \(number + 1)")
