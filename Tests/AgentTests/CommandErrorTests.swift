@@ -25,7 +25,7 @@ struct CommandErrors {
     enum Log { case missing, folder, empty, utf16, cutArchive, prose, voidFix, altered }
 
     static let logs: [(Log, String)] = [
-        (.missing, "does not exist"), (.folder, "is a folder"), (.empty, "is empty"), (.utf16, "is UTF-16 text"),
+        (.missing, "does not exist"), (.folder, "is a directory"), (.empty, "is empty"), (.utf16, "is UTF-16 text"),
         (.cutArchive, "ends in the middle of the archive"),
     ]
     static let cases =
@@ -78,7 +78,7 @@ struct CommandErrors {
     func sayWhyALogHasNoFix(command: String) async throws {
         let folder = try TemporaryFolder()
         let log = folder.path("drive.log")
-        for (kind, reason) in [(Log.voidFix, "; "), (.altered, "3 of 4 sentences left out, as the")] {
+        for (kind, reason) in [(Log.voidFix, "; "), (.altered, "3 of 4 sentences left out because of")] {
             try await write(kind, to: log, in: folder)
             let isPiped = command.hasSuffix("PIPED")
             let receiver = isPiped ? #"{"type": "stdin"}"# : #"{"type": "file", "path": "\#(log)"}"#
@@ -118,7 +118,7 @@ struct CommandErrors {
             })
         #expect(outcome.ending == .exited(0))
         let loss = self.lines(outcome.standardError).filter { $0.contains("left out") }
-        #expect(loss.count == 1 && loss[0].hasPrefix("waypost: \(log): 15 of 30 sentences left out, as the"), "\(loss)")
+        #expect(loss.count == 1 && loss[0].hasPrefix("waypost: \(log): 15 of 30 sentences left out because the"), "\(loss)")
     }
 
     @Test func nameALogInPlaceOfAConfiguration() async throws {

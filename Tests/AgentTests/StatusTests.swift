@@ -192,16 +192,16 @@ import WaypostTestSupport
         func fix(_ offset: Int) -> ReportingEvent {
             .fix(Fix(timeOfFix: present.advanced(by: .seconds(offset)), latitude: 1, longitude: 1))
         }
-        #expect(report(monitor).clockOffsetSeconds == nil)
+        #expect(report(monitor).host.clockOffsetSeconds == nil)
         monitor.observe(fix(100))
-        #expect(report(monitor).clockOffsetSeconds == -100)
+        #expect(report(monitor).host.clockOffsetSeconds == -100)
         monitor.observe(.serverTime(present.advanced(by: .milliseconds(-2600))))
         monitor.observe(fix(100))
-        #expect(report(monitor).clockOffsetSeconds == 2)
+        #expect(report(monitor).host.clockOffsetSeconds == 2)
         clock.advance(by: .seconds(600))
         monitor.observe(fix(-7))
-        #expect(report(monitor).clockOffsetSeconds == 7)
-        #expect(report(self.monitor()).clockOffsetSeconds == nil, "of a log")
+        #expect(report(monitor).host.clockOffsetSeconds == 7)
+        #expect(report(self.monitor()).host.clockOffsetSeconds == nil, "of a log")
     }
 
     /// The age of what waits is told on the receiver's scale, whatever the host's clock says.
@@ -266,13 +266,13 @@ import WaypostTestSupport
         summary.evictions[.age] = UpdateTally(count: 2, timesOfFix: time...time.advanced(by: .seconds(9)))
         let data = try JSONEncoder().encode(report(monitor(), summary, durability: .economy))
         let json = try JSONValue(parsing: Array(data))
-        #expect(json["evictions"]?["age"]?["count"]?.integerValue == 2)
-        #expect(json["evictions"]?["age"]?["lastTimeOfFix"]?.stringValue == "2026-01-05T00:00:09.000Z")
-        #expect(json["evictions"]?["oldest"]?["count"]?.integerValue == 0)
-        #expect(json["quarantine"]?["count"]?.integerValue == 1)
-        #expect(json["durability"]?["mode"]?.stringValue == "economy")
-        #expect(json["durability"]?["secondsAtRisk"]?.integerValue == 60)
-        #expect(json["durability"]?["updatesAtRisk"]?.integerValue == 30)
+        #expect(json["outbox"]?["evictions"]?["age"]?["count"]?.integerValue == 2)
+        #expect(json["outbox"]?["evictions"]?["age"]?["lastTimeOfFix"]?.stringValue == "2026-01-05T00:00:09.000Z")
+        #expect(json["outbox"]?["evictions"]?["oldest"]?["count"]?.integerValue == 0)
+        #expect(json["outbox"]?["quarantine"]?["count"]?.integerValue == 1)
+        #expect(json["outbox"]?["durability"]?["mode"]?.stringValue == "economy")
+        #expect(json["outbox"]?["durability"]?["secondsAtRisk"]?.integerValue == 60)
+        #expect(json["outbox"]?["durability"]?["updatesAtRisk"]?.integerValue == 30)
     }
 
     @Test func tellsWhatTheOutboxGivesUp() {
@@ -495,17 +495,21 @@ import WaypostTestSupport
     }
 
     /// The other one is 200 km away.
-    @Test func warnsOnceOfAPrivateZoneWithSwappedCoordinates() {
+    @Test func warnsOfAPrivateZoneWithSwappedCoordinatesUntilAFixIsNear() {
         let zones = [(48.1, 11.5), (11.5, 48.1)].map {
             PrivateZone(latitude: $0.0, longitude: $0.1, radiusMeters: 100)
         }
-        let distant = DistantZones(zones, log: LogWriter(level: .debug, format: .text) { lines.append($0) })
-        let fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50, longitude: 11.5)
+        let monitor = monitor(.info)
+        let distant = DistantZones(zones, monitor: monitor)
+        var fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50, longitude: 11.5)
         for _ in 0..<2 { distant.observe(.fix(fix)) }
-        let words =
-            "warning: reporting.privateZones[1] is more than 1,000 km from the vehicle; check that latitude and longitude are "
-            + "not swapped"
-        #expect(lines.all.count == 1 && lines.all[0].hasSuffix(words), "\(lines.all)")
+        let topic = ActiveConditions.Topic.one(.privateZoneDistant)
+        #expect(monitor.snapshot.conditions.active(topic)?.condition == Condition(distantZones: [1]))
+        #expect(lines.all.count == 1)
+        fix.latitude = 12
+        fix.longitude = 48
+        distant.observe(.fix(fix))
+        #expect(monitor.snapshot.conditions.active(topic) == nil)
     }
 
     @Test func keepsCoordinatesOutOfEveryLevel() {

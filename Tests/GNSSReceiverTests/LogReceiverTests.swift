@@ -71,20 +71,22 @@ import WaypostTestSupport
         }
     }
 
-    /// Nobody notices a log that ends in silence; where a warning has said why, the agent tells that one.
+    /// A log that ends in silence must not go unnoticed; if a warning has said why, the agent reports that one.
     @Test(
         arguments: [
-            (sentence("GPGSV,1,1,01,02,45,090,40"), "no sentence states a position with its time"),
-            ("$GPRMC,101502.000,A,5231.1234,N,01323.1234,E,,,050126,,,A\r\n", "1 sentence without checksum"),
+            (sentence("GPGSV,1,1,01,02,45,090,40"), .noFix(FixAbsence(.noPositionSentences, isRecorded: true, leftOut: nil))),
+            (
+                "$GPRMC,101502.000,A,5231.1234,N,01323.1234,E,,,050126,,,A\r\n",
+                .missingChecksums(sentences: 1, logs: 1)
+            ),
             (sentence("GPRMC,101502.000,A,0000.0,N,00000.0,E,,,050126,,,A"), nil),
-        ] as [(String, String?)])
-    func saysWhyThereIsNoFix(text: String, words: String?) async throws {
+        ] as [(String, LogFault?)])
+    func saysWhyThereIsNoFix(text: String, fault: LogFault?) async throws {
         let path = try folder.write(text.utf8, to: "1.nmea")
         let ending = await observe(LogReceiver(paths: [path])) { observer in
             while await observer.next() != nil {}
         }
-        #expect(ending?.code == (words == nil ? nil : .notALog))
-        #expect(ending?.text.contains(words ?? "") != false, "\(ending?.text ?? "")")
+        #expect(ending == fault.map { FixSourceError(log: path, $0) })
     }
 
     @Test func tellsAWrongNameBeforeTheFirstFix() async throws {
@@ -93,8 +95,7 @@ import WaypostTestSupport
             while await observer.next() != nil {}
             #expect(observer.seen == [])
         }
-        #expect(ending?.code == .cannotOpen)
-        #expect(ending?.text.contains("missing.nmea does not exist") == true)
+        #expect(ending == FixSourceError(log: folder.path("missing.nmea"), .notOpened(.missing)))
     }
 
     @Test func deliversWhatCameBeforeTheCutThenFails() async throws {
@@ -105,8 +106,7 @@ import WaypostTestSupport
             let seconds = secondsDelivered(observer.seen)
             #expect(seconds.count > 100 && seconds == Array(0..<seconds.count))
         }
-        #expect(ending?.code == .notALog)
-        #expect(ending?.text.contains("cut.gz ends in the middle of the archive") == true)
+        #expect(ending == FixSourceError(log: path, .archiveCutShort))
     }
 
     @Test func endsWhenCancelled() async throws {

@@ -34,17 +34,14 @@ import WaypostTestSupport
 
     /// What a pipe holds when the program before it has failed.
     @Test(arguments: [
-        ("", "standard input ended without an NMEA sentence; check the program that writes it"),
-        (
-            "{\"class\":\"VERSION\"}\r\n",
-            "standard input: gpsd answers, with its JSON reports; set receiver.type to gpsd"
-        ),
+        ("", .line(source: "standard input", nil)),
+        ("{\"class\":\"VERSION\"}\r\n", .line(source: "standard input", .otherSpeaker(.gpsd))),
         (
             sentence("GPGSV,1,1,01,02,45,090,40"),
-            "no fix in standard input: no sentence states a position with its time; have the receiver send RMC and GGA"
+            .log(name: "standard input", .noFix(FixAbsence(.noPositionSentences, isRecorded: false, leftOut: nil)))
         ),
-    ])
-    func thatBringsNoFixIsAnError(text: String, words: String) async throws {
+    ] as [(String, FixSourceError.Reason)])
+    func thatBringsNoFixIsAnError(text: String, reason: FixSourceError.Reason) async throws {
         let source = OwnedDescriptor(owning: input)
         let output = OwnedDescriptor(owning: writer)
         try output.writeAll(Array(text.utf8).span)
@@ -52,7 +49,7 @@ import WaypostTestSupport
         let ending = await observe(StandardInputReceiver(descriptor: source.raw)) { observer in
             while await observer.next() != nil {}
         }
-        #expect(ending?.code == .notALog && ending?.text == words, "\(ending?.text ?? "")")
+        #expect(ending?.code == .notALog && ending?.reason == reason)
     }
 
     @Test func canBeCancelledAndIsNotClosed() async throws {

@@ -5,8 +5,8 @@ package import Reporting
 import TimeAndChance
 
 extension FixSourceError {
-    /// The error in words.
-    package var text: String { "\(self)" }
+    /// Why the log can't be used; `nil` if a line failed.
+    package var fault: LogFault? { if case .log(_, let fault) = reason { fault } else { nil } }
 }
 
 /// Looks at what a fix source delivers, one event at a time.

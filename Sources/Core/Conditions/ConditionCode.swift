@@ -57,7 +57,6 @@ package enum ConditionCode: String, Sendable, Hashable, Codable, CaseIterable {
     case networkUnavailable = "network_unavailable"
     case tlsFailed = "tls_failed"
     case certificateOutsideItsTime = "certificate_outside_its_time"
-    case certificateOfUnknownAuthority = "certificate_of_unknown_authority"
     case certificateUntrusted = "certificate_untrusted"
     case intercepted = "intercepted"
     case answerUndecodable = "answer_undecodable"
@@ -71,12 +70,13 @@ package enum ConditionCode: String, Sendable, Hashable, Codable, CaseIterable {
     case billingDisabled = "billing_disabled"
     case updateRejected = "update_rejected"
     case everythingRejected = "everything_rejected"
-    case endpointUnusable = "endpoint_unusable"
     case nothingDelivered = "nothing_delivered"
 
     // The service and its host.
     case hostClockWrong = "host_clock_wrong"
     case statusAddressUnavailable = "status_address_unavailable"
+    case privateZoneDistant = "private_zone_distant"
+    case recordingStopped = "recording_stopped"
     case reloadRejected = "reload_rejected"
     case lastRunStalled = "last_run_stalled"
     case internalError = "internal_error"

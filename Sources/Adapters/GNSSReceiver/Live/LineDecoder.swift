@@ -235,25 +235,12 @@ extension DecoderStatistics {
 
     /// The rejection that keeps a log from having fixes.
     var rejection: PositionRejection? { epochs.fixes == 0 ? rejection() : nil }
-
-    /// What to do about a live line on which checksums do not agree.
-    static let lineAdvice = "check the cable, and what changes the sentences on their way"
 }
 
-/// Why sentences with a position lead to none: a field that their receiver writes in a way of its own.
-struct PositionRejection: CustomStringConvertible {
+/// Sentences with a position that were rejected for a field that their receiver writes in its own way.
+struct PositionRejection {
     let rejected: Int
     let stated: Int
+    /// The field for which most of them were rejected.
     let most: FieldFaultCount
-
-    /// What to do about a live line.
-    static let liveAdvice = "record a minute of it, and see waypost fixes --explain"
-
-    /// The line of the first such sentence.
-    var firstLine: Int { most.found.firstLine }
-
-    var description: String {
-        "\(rejected.grouped) of \(stated.counted("sentence")) with a position rejected: \(most) in "
-            + most.found.count.grouped
-    }
 }

@@ -40,7 +40,7 @@ package struct LiveReceiver: FixSource {
         } onCancel: {
             stop.signal()
         }
-        if Task.isCancelled { throw FixSourceError(.cancelled, "\(endpoint.name): stopped") }
+        if Task.isCancelled { throw FixSourceError(log: endpoint.name, .stopped) }
         for event in mailbox.take() { await deliver(event) }
         if let error = failure.withLock({ $0 }) { throw error }
     }
@@ -50,7 +50,7 @@ extension EventDescriptor {
     /// The signal by which a receiver is stopped.
     static func forReceiver() throws(FixSourceError) -> EventDescriptor {
         do throws(SystemError) { return try EventDescriptor() } catch {
-            throw FixSourceError(.cannotOpen, "cannot start the receiver: \(error)")
+            throw FixSourceError(log: "the receiver", .notOpened(.other(error.description)))
         }
     }
 }

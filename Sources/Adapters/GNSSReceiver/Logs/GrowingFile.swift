@@ -77,16 +77,13 @@ final class GrowingFile {
         return Array(bytes.prefix(max(0, count)))
     }
 
-    /// Why it cannot be followed; `nil` when it can, as far as its first bytes tell.
-    var problem: FixSourceError? {
-        if kind == .folder { return FixSourceError(.notALog, "\(path) is a folder; name the logs in it") }
+    /// Why the file can't be followed; `nil` if it can, as far as its first bytes show.
+    var fault: LogFault? {
+        if kind == .folder { return .directory }
         let firstBytes = firstBytes
-        if kind == .device, !firstBytes.isEmpty, firstBytes.allSatisfy({ $0 == 0 }) {
-            return FixSourceError(.notALog, "\(path) is a device that gives only zeros; name a log or a serial line")
-        }
+        if kind == .device, !firstBytes.isEmpty, firstBytes.allSatisfy({ $0 == 0 }) { return .zeroDevice }
         let format = LogFileKind(firstBytes: firstBytes.span)
-        return format == .gzip
-            ? FixSourceError(.notALog, "\(path) is a gzip archive, which cannot be followed") : format.problem(of: path)
+        return format == .gzip ? .followedArchive : format.fault
     }
 
     /// Takes what is there, without waiting.

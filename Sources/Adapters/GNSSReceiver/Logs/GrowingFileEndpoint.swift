@@ -29,24 +29,17 @@ private struct GrowingFileEndpoint: ReceiverEndpoint {
         let file: GrowingFile
         do throws(SystemError) { file = try GrowingFile(path: path, from: beginning.withLock { $0 }) } catch {
             guard error.number == ENOENT else {
-                throw .notNow(.fileUnusable(RecordedLog.cannotOpen("it", error).shown))
+                throw .notNow(.fileUnusable(RecordedLog.openingFault(path, error)))
             }
             beginning.withLock { $0 = .start }
             throw .notNow(.fileMissing)
         }
-        if let problem = file.problem { throw .notNow(.fileUnusable(problem.shown)) }
+        if let fault = file.fault { throw .notNow(.fileUnusable(fault)) }
         return GrowingFileLine(file, next: beginning)
     }
 
     func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault {
         ReceiverFault(trouble, on: .file, for: limit)
-    }
-}
-
-extension FixSourceError {
-    /// What is wrong with a file, and what to do.
-    fileprivate var shown: ReportedText {
-        if case .log(let detail) = reason { ReportedText(detail, limit: ReportedText.longestSentence) } else { "" }
     }
 }
 

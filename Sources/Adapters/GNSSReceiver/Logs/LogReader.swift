@@ -155,10 +155,12 @@ package actor LogReader {
     private func openGrowing(missing: [CInt]) throws(FixSourceError) -> Bool {
         let file: GrowingFile
         do throws(SystemError) { file = try GrowingFile(path: log.path, from: .start) } catch {
-            guard missing.contains(error.number) else { throw RecordedLog.cannotOpen(log.path, error) }
+            guard missing.contains(error.number) else {
+                throw FixSourceError(log: log.path, RecordedLog.openingFault(log.path, error))
+            }
             return false
         }
-        if let problem = file.problem { throw problem }
+        if let fault = file.fault { throw FixSourceError(log: log.path, fault) }
         log.source = .growing(file)
         return true
     }
@@ -187,7 +189,7 @@ package actor LogReader {
                     continue
                 case .replaced:
                     tell("\(logName) was replaced: the new file is read")
-                    if let problem = file.problem { throw problem }
+                    if let fault = file.fault { throw FixSourceError(log: log.path, fault) }
                     continue
                 case .writersGone where file.kind == .device: return false
                 case .writersGone: try reopen(file)
@@ -244,10 +246,10 @@ package actor LogReader {
         do throws(SystemError) {
             if try poll(raw, within: duration, unless: stop) != .stopped { return }
         } catch { throw readFailed(error) }
-        throw FixSourceError(.cancelled, "\(logName): stopped")
+        throw FixSourceError(log: logName, .stopped)
     }
 
     private func readFailed(_ error: SystemError) -> FixSourceError {
-        FixSourceError(.readFailed, "\(logName): \(error.reason) after \(bytesRead.counted("byte"))")
+        FixSourceError(log: logName, .readFailed(reason: error.reason, afterBytes: bytesRead))
     }
 }

@@ -50,6 +50,6 @@ extension LogReader {
     }
 
     private nonisolated func stopIfCancelled() throws(FixSourceError) {
-        if Task.isCancelled { throw FixSourceError(.cancelled, "\(name): stopped") }
+        if Task.isCancelled { throw FixSourceError(log: name, .stopped) }
     }
 }

@@ -44,22 +44,30 @@ package struct LogReplay: FixSource {
     private let decoder: NMEADecoder
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> UTCTime
-    private let tell: @Sendable (String) -> Void
+    private let report: @Sendable (LogRemark) -> Void
     private var drive: Drive?
     private var offset = DriveOffset.none
 
-    /// `clock` paces the replay, `now` dates the fixes, `tell` hears what is left out of the logs.
+    /// Creates a replay of the logs at `paths`.
+    ///
+    /// - Parameters:
+    ///   - paths: the logs, in the order of their times.
+    ///   - options: the user's choices.
+    ///   - decoder: decodes the sentences.
+    ///   - clock: paces the replay.
+    ///   - now: dates the fixes.
+    ///   - report: receives a remark about each log that is used although something is wrong with it.
     package init(
         paths: [String], options: Options = Options(), decoder: NMEADecoder = NMEADecoder(),
         clock: any Clock<Duration>, now: @escaping @Sendable () -> UTCTime,
-        tell: @escaping @Sendable (String) -> Void = { _ in }
+        report: @escaping @Sendable (LogRemark) -> Void = { _ in }
     ) {
         self.paths = paths
         self.options = options
         self.decoder = decoder
         self.clock = clock
         self.now = now
-        self.tell = tell
+        self.report = report
     }
 
     /// What the operator calls the logs.
@@ -75,10 +83,7 @@ package struct LogReplay: FixSource {
         var drive = Drive()
         (drive.survey, drive.failure) = try await surveyPresent { fix throws(FixSourceError) in
             guard drive.fixes.count < Drive.mostFixes else {
-                throw FixSourceError(
-                    .tooLong,
-                    "\(name) holds more than \(Drive.mostFixes) fixes, which many vehicles cannot keep in memory; cut it"
-                )
+                throw FixSourceError(log: name, .tooManyFixes(maximum: Drive.mostFixes))
             }
             drive.fixes.append(fix)
         }
@@ -110,11 +115,7 @@ package struct LogReplay: FixSource {
     private func surveyPresent(
         keep: (Fix) throws(FixSourceError) -> Void = { _ in }
     ) async throws(FixSourceError) -> (survey: LogSurvey, failure: FixSourceError?) {
-        guard !isReadOnce else {
-            throw FixSourceError(
-                .cannotOpen,
-                "\(name) cannot be replayed: it would be read twice, and is not a file; record it into one")
-        }
+        guard !isReadOnce else { throw FixSourceError(log: name, .readableOnce) }
         var survey = LogSurvey()
         var failure: FixSourceError?
         var outcomes: [LogOutcome] = []
@@ -129,14 +130,10 @@ package struct LogReplay: FixSource {
             guard survey.fixes > 0, error.code != .cancelled, error.code != .tooLong else { throw error }
             failure = error
         }
-        guard survey.fixes > 0 else { throw FixSourceError(.notALog, LogOutcome.absence(of: outcomes)) }
-        for outcome in outcomes { outcome.loss.map(tell) }
+        guard survey.fixes > 0 else { throw LogOutcome.absence(of: outcomes) }
+        for outcome in outcomes { outcome.loss.map(report) }
         if survey.stepsBack > 0 {
-            let times = survey.stepsBack == 1 ? "once" : "\(survey.stepsBack.grouped) times"
-            let what = LogOutcome.disorder(of: outcomes) ?? "\(name): the time goes back \(times)"
-            tell(
-                "\(what); a fix after such a step back is played a millisecond after the one before it; "
-                    + LogOutcome.orderAdvice)
+            report(LogOutcome.disorder(of: outcomes) ?? .timeGoesBack(log: name, times: survey.stepsBack))
         }
         return (survey, failure)
     }
@@ -190,7 +187,7 @@ package struct LogReplay: FixSource {
 
     private func wait(until moment: Duration, _ clock: MonotonicClock) async throws(FixSourceError) {
         if moment > clock.now { await clock.sleep(until: moment) }
-        if Task.isCancelled { throw FixSourceError(.cancelled, "\(name): stopped") }
+        if Task.isCancelled { throw FixSourceError(log: name, .stopped) }
     }
 }
 

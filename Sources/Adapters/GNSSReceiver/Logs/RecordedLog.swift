@@ -29,7 +29,7 @@ package final class RecordedLog {
     ///
     /// `stop` ends the wait for a pipe whose other end is quiet.
     ///
-    /// - Throws: `cannotOpen` or `notALog`, saying what to do.
+    /// - Throws: `cannotOpen` or `notALog`.
     package init(path: String, stop: EventDescriptor) throws(FixSourceError) {
         self.stop = stop
         name = Self.name(of: path)
@@ -40,17 +40,13 @@ package final class RecordedLog {
             kind = status.kind
             totalBytes = kind == .file ? status.bytes : nil
         } catch {
-            throw Self.cannotOpen(path, error)
+            throw FixSourceError(log: path, Self.openingFault(path, error))
         }
-        if kind == .folder { throw FixSourceError(.notALog, "\(name) is a folder; name the logs in it") }
+        if kind == .folder { throw FixSourceError(log: name, .directory) }
         try fill()
         let beginning = input[..<filled]
-        if beginning.isEmpty {
-            throw FixSourceError(.notALog, "\(name) is empty; it should hold a receiver's output")
-        }
-        if kind == .device, beginning.allSatisfy({ $0 == 0 }) {
-            throw FixSourceError(.notALog, "\(name) is a device that gives only zeros; name a log or a serial line")
-        }
+        if beginning.isEmpty { throw FixSourceError(log: name, .empty) }
+        if kind == .device, beginning.allSatisfy({ $0 == 0 }) { throw FixSourceError(log: name, .zeroDevice) }
         switch LogFileKind(firstBytes: beginning.span) {
         case .gzip: archive = GzipStream()
         case let format: try judgeText(format)
@@ -73,13 +69,8 @@ package final class RecordedLog {
                 return produced
             }
             guard isDrained else { continue }
-            guard archive.isAtMemberEnd else {
-                throw FixSourceError(
-                    .notALog, "\(name) ends in the middle of the archive; it was cut short, copy it once more")
-            }
-            guard isTextJudged else {
-                throw FixSourceError(.notALog, "\(name) holds nothing; record the receiver's output into it first")
-            }
+            guard archive.isAtMemberEnd else { throw FixSourceError(log: name, .archiveCutShort) }
+            guard isTextJudged else { throw FixSourceError(log: name, .archiveWithoutContents) }
             return 0
         }
     }
@@ -91,10 +82,7 @@ package final class RecordedLog {
         if archive.isAtMemberEnd {
             while taken < filled, input[taken] == 0 { taken += 1 }
             if taken < filled, input[taken] != 0x1F {
-                throw FixSourceError(
-                    .notALog,
-                    "\(name) is an archive with something else behind its end, from byte \(bytesRead - Int64(filled - taken)) "
-                        + "on; everything before was read")
+                throw FixSourceError(log: name, .archiveContinued(at: bytesRead - Int64(filled - taken)))
             }
         }
         do throws(GzipStream.Damage) {
@@ -102,8 +90,7 @@ package final class RecordedLog {
             taken += step.consumed
             return step.produced
         } catch {
-            throw FixSourceError(
-                .notALog, "\(name) is a damaged archive (\(error.words)) near byte \(bytesRead); copy it once more")
+            throw FixSourceError(log: name, .archiveDamaged(reason: error.words, near: bytesRead))
         }
     }
 
@@ -123,8 +110,8 @@ package final class RecordedLog {
             filled = try descriptor.read(into: &span)
         } catch {
             throw error.number == ECANCELED
-                ? FixSourceError(.cancelled, "\(name): stopped")
-                : FixSourceError(.readFailed, "\(name): \(error.reason) after \(bytesRead.counted("byte"))")
+                ? FixSourceError(log: name, .stopped)
+                : FixSourceError(log: name, .readFailed(reason: error.reason, afterBytes: bytesRead))
         }
         taken = 0
         bytesRead += Int64(filled)
@@ -133,7 +120,7 @@ package final class RecordedLog {
 
     private func judgeText(_ format: LogFileKind) throws(FixSourceError) {
         isTextJudged = true
-        if let problem = format.problem(of: name) { throw problem }
+        if let fault = format.fault { throw FixSourceError(log: name, fault) }
     }
 
     private static func open(_ path: String) throws(SystemError) -> OwnedDescriptor {
@@ -163,24 +150,18 @@ extension RecordedLog {
         return LogFileKind(firstBytes: beginning.span) == .gzip
     }
 
-    /// Why it cannot be opened, and what to do.
-    static func cannotOpen(_ path: String, _ error: SystemError) -> FixSourceError {
-        let remedy =
+    /// Returns why the log at `path` can't be opened.
+    static func openingFault(_ path: String, _ error: SystemError) -> LogFault {
+        let obstacle: LogFault.Obstacle =
             switch error.number {
-            case ENOENT where path.contains("://"): "is no file; fetch it first, and name where it lies then"
-            case ENOENT where path.contains("*"):
-                "does not exist; without quotes the shell finds the files that it means"
-            case ENOENT, ENOTDIR: "does not exist; check the path"
-            case EACCES, EPERM:
-                if let folder = FileSystem.closedFolder(above: path) {
-                    "may not be read by this user, for the folder \(folder) is closed to it (chmod a+x)"
-                } else {
-                    "may not be read by this user; change its permissions (chmod a+r)"
-                }
-            case ENXIO: "is a socket, or a device that is not there; name a file, a pipe or a serial line"
-            default: "cannot be opened: \(error.reason)"
+            case ENOENT where path.contains("://"): .address
+            case ENOENT where path.contains("*"): .pattern
+            case ENOENT, ENOTDIR: .missing
+            case EACCES, EPERM: .forbidden(closedDirectory: FileSystem.closedFolder(above: path))
+            case ENXIO: .unreadableKind
+            default: .other(error.reason)
             }
-        return FixSourceError(.cannotOpen, "\(path) \(remedy)")
+        return .notOpened(obstacle)
     }
 }
 
@@ -190,7 +171,7 @@ enum LogFileKind: Sendable, Hashable {
     /// Text in UTF-16, as some Windows tools save it; with the name that `iconv` has for it.
     case utf16(encoding: String)
     /// Packed by something that we do not unpack, with the command that does.
-    case packed(by: String, remedy: String)
+    case packed(by: String, command: String)
 
     /// Judges by the first bytes of a file; 64 are enough.
     init(firstBytes bytes: Span<UInt8>) {
@@ -200,32 +181,29 @@ enum LogFileKind: Sendable, Hashable {
         if starts(with: [0x1F, 0x8B]) {
             self = .gzip
         } else if starts(with: [0xFD, 0x37, 0x7A, 0x58, 0x5A]) {
-            self = .packed(by: "xz", remedy: "xz -d")
+            self = .packed(by: "xz", command: "xz -d")
         } else if starts(with: [0x28, 0xB5, 0x2F, 0xFD]) {
-            self = .packed(by: "zstd", remedy: "zstd -d")
+            self = .packed(by: "zstd", command: "zstd -d")
         } else if starts(with: [0x42, 0x5A, 0x68]) {
-            self = .packed(by: "bzip2", remedy: "bunzip2")
+            self = .packed(by: "bzip2", command: "bunzip2")
         } else if starts(with: [0x50, 0x4B, 0x03, 0x04]) {
-            self = .packed(by: "zip", remedy: "unzip")
+            self = .packed(by: "zip", command: "unzip")
         } else if starts(with: [0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C]) {
-            self = .packed(by: "7-Zip", remedy: "7z x")
+            self = .packed(by: "7-Zip", command: "7z x")
         } else if starts(with: Array("Rar!".utf8)) {
-            self = .packed(by: "RAR", remedy: "unrar x")
+            self = .packed(by: "RAR", command: "unrar x")
         } else {
             self = Self.utf16Encoding(of: bytes).map(Self.utf16(encoding:)) ?? .plain
         }
     }
 
-    /// What is wrong with text of this kind in `name`, and what to do; `nil` when nothing is.
-    func problem(of name: String) -> FixSourceError? {
+    /// Why text of this kind can't be used; `nil` if it can.
+    var fault: LogFault? {
         switch self {
         case .plain: nil
-        case .gzip: FixSourceError(.notALog, "\(name) is packed twice; unpack it once (gunzip)")
-        case .utf16(let encoding):
-            FixSourceError(
-                .notALog, "\(name) is UTF-16 text; convert it first: iconv -f \(encoding) -t UTF-8 LOG > NEW")
-        case .packed(let packer, let remedy):
-            FixSourceError(.notALog, "\(name) is packed with \(packer); unpack it first (\(remedy))")
+        case .gzip: .packedTwice
+        case .utf16(let encoding): .utf16(encoding: encoding)
+        case .packed(let packer, let command): .packed(by: packer, command: command)
         }
     }
 

@@ -134,6 +134,11 @@ package final class AgentMonitor: ReportingObserver {
         change { state, now in state.conditions.raise(condition, on: topic, at: now, until: life.map { now + $0 }) }
     }
 
+    /// Notes that a condition still holds, which isn't a repetition.
+    package func hold(_ condition: Condition, on topic: ActiveConditions.Topic) {
+        change { state, now in state.conditions.hold(condition, on: topic, at: now) }
+    }
+
     /// Notes the end of a condition.
     package func clear(_ topic: ActiveConditions.Topic) {
         change { state, now in state.conditions.clear(topic, at: now) }
@@ -163,10 +168,8 @@ package final class AgentMonitor: ReportingObserver {
             case .fails(let error, let remaining):
                 state.token.usedUntil = now + remaining
                 let failure = Condition(MissingPermit(error))
-                let cause: ReportedText =
-                    "\(failure.explanation); the current one is used for \(remaining.spoken) more"
-                state.conditions.raise(
-                    Condition(.tokenRenewalFailing, cause), on: .renewal, at: now, until: now + remaining)
+                let condition = Condition(renewalFailedBy: failure, remaining: remaining)
+                state.conditions.raise(condition, on: .renewal, at: now, until: now + remaining)
                 if MissingPermit(error).cause.isRejection { state.token.lastRejection = (failure.code, now) }
             }
         }
@@ -192,9 +195,8 @@ package final class AgentMonitor: ReportingObserver {
             // A little less, so that it doesn't come and go.
             let limit = state.conditions.active(topic) == nil ? 80 : 75
             guard share >= limit else { return state.conditions.clear(topic, at: now) }
-            let megabytes = extent.maximumBytes / 1_000_000
-            let cause: ReportedText = "\(share) % of \(megabytes) MB; near the limit, old tracks lose points"
-            state.conditions.hold(Condition(.outboxNearlyFull, cause), on: topic, at: now)
+            let condition = Condition(outboxFilledTo: share, ofBytes: extent.maximumBytes)
+            state.conditions.hold(condition, on: topic, at: now)
         }
     }
 
@@ -211,13 +213,9 @@ package final class AgentMonitor: ReportingObserver {
 
     /// Notes that another configuration was to be loaded, and what is wrong with it.
     package func note(rejectedReload problems: [String]) {
-        let cause = ReportedText(problems.joined(separator: "; "), limit: ReportedText.longestSentence)
         change { state, now in
-            // Each rejection is an answer to somebody.
-            let facts = Condition.Facts.number(Int64(now / .milliseconds(1)))
             state.conditions.raise(
-                Condition(.reloadRejected, "the configuration in force stays: \(cause)", facts: facts),
-                on: .one(.reloadRejected), at: now)
+                Condition(rejectedReload: problems, at: now), on: .one(.reloadRejected), at: now)
         }
     }
 
@@ -285,7 +283,7 @@ extension AgentMonitor.Snapshot {
     package var reasonForNoFix: String? {
         guard receiver.lastFixAt == nil else { return nil }
         if let rejection = receiver.lastRejection {
-            return "\(counts.fixesRead.counted("fix", "fixes")) rejected; of the last one \(rejection)"
+            return "\(counts.fixesRead.counted("fix", "fixes")) rejected; of the last one, \(Condition(rejection).cause)"
         }
         return receiver.obstacle.map { "\(Condition($0).line)" }
     }
@@ -304,29 +302,25 @@ extension AgentMonitor.Snapshot {
     ) {
         clocks.compare(fix.timeOfFix, isServers: false, with: system, at: now)
         guard let present = clocks.server(at: now) ?? synchronized else {
-            return judge(offset: fix.timeOfFix.duration(to: system), from: "the receiver's", at: now)
+            return judge(offset: fix.timeOfFix.duration(to: system), from: .receiver, at: now)
         }
         let lag = fix.timeOfFix.duration(to: present)
         guard lag > Self.longestBehind || lag < .zero - Self.longestAhead else {
             return conditions.clear(.one(.receiverTimeWrong), at: now)
         }
-        let cause: ReportedText =
-            "\(lag.spoken) \(lag > .zero ? "behind" : "ahead of") the present, and positions are sent with it"
-        conditions.hold(Condition(.receiverTimeWrong, cause), on: .one(.receiverTimeWrong), at: now)
+        conditions.hold(Condition(receiverLag: lag), on: .one(.receiverTimeWrong), at: now)
     }
 
     fileprivate mutating func compare(serverTime time: UTCTime, with system: UTCTime, at now: Duration) {
         clocks.compare(time, isServers: true, with: system, at: now)
-        judge(offset: time.duration(to: system), from: "Fleet Engine's", at: now)
+        judge(offset: time.duration(to: system), from: .fleetEngine, at: now)
     }
 
-    private mutating func judge(offset: Duration, from other: ReportedText, at now: Duration) {
+    private mutating func judge(offset: Duration, from other: Condition.ClockSource, at now: Duration) {
         guard offset > Self.clockTolerance || offset < .zero - Self.clockTolerance else {
             return conditions.clear(.one(.hostClockWrong), at: now)
         }
-        let cause: ReportedText =
-            "\(offset.spoken) \(offset > .zero ? "ahead of" : "behind") \(other); updates carry the receiver's time"
-        conditions.hold(Condition(.hostClockWrong, cause), on: .one(.hostClockWrong), at: now)
+        conditions.hold(Condition(hostClockOffset: offset, from: other), on: .one(.hostClockWrong), at: now)
     }
 }
 

@@ -111,12 +111,12 @@ enum TechnicianPage {
 
         function showFigures() {
           const { status } = view, { receiver, delivery, ledger, outbox } = status, { accuracyMeters: accuracy, hdop, satellitesUsed: used, satellitesInView: sight } = receiver;
-          const oldest = outbox && outbox.oldestPendingSeconds, age = receiver.secondsSinceFix, sent = delivery.secondsSinceDelivery;
+          const oldest = outbox.oldestPendingSeconds, age = receiver.secondsSinceFix, sent = delivery.secondsSinceDelivery;
           const rows = [
             ["Position", age == null ? "none yet" : span(age) + " old", receiver.quality || "", age == null || age > 90 ? "bad" : age > 10 ? "late" : ""],
             ["Accuracy", accuracy == null ? "–" : "± " + (accuracy < 10 ? accuracy.toFixed(1) : Math.round(accuracy)) + " m", hdop == null ? "" : "HDOP " + hdop.toFixed(1), ""],
             ["Satellites used", used == null ? "–" : number(used), sight == null ? "" : "of " + sight + " in view", used != null && used < 4 ? "late" : ""],
-            ["Last delivery", sent == null ? "none yet" : span(sent) + " ago", "", status.conditions.some(({ stage }) => stage === "delivery" || stage === "token") ? "bad" : ""],
+            ["Last delivery", sent != null ? span(sent) + " ago" : delivery.timeOfFix ? "before this start" : "none yet", sent == null && delivery.timeOfFix ? "fix of " + moment(delivery.timeOfFix) : "", status.conditions.some(({ stage }) => stage === "delivery" || stage === "token") ? "bad" : ""],
             ["Waiting in the queue", number(ledger.pending), oldest == null ? "" : "oldest " + span(oldest) + " old", ledger.pending >= 50 ? "late" : ""],
           ];
           $("figures").replaceChildren(...rows.map(([name, value, detail, kind]) => {
@@ -170,15 +170,15 @@ enum TechnicianPage {
         }
 
         function showFacts() {
-          const { status, place } = view, { receiver, delivery, ledger, token = {}, outbox = {}, host = {}, clockOffsetSeconds: offset } = status;
+          const { status, place } = view, { receiver, delivery, ledger, token = {}, outbox, host, counts } = status, offset = host.clockOffsetSeconds;
           const rows = (id, all) => list(id, all.filter(([, value]) => value != null && value !== ""));
           rows("receiver", [
-            ["State", receiver.state, receiver.kind === "receiving" ? "" : "bad"],
+            ["State", { waiting: "waiting", no_position: "no position" }[receiver.kind] || receiver.state, receiver.kind === "receiving" ? "" : "bad"],
             ["Last place", place && placeLink(place)],
             ["Speed", place && place.speed != null ? rate(place.speed) : null],
             ["Heading", place && place.heading != null ? Math.round(place.heading) + "°" : null],
             ["Time of fix", moment(receiver.timeOfFix)],
-            ["Fixes", number(status.fixes)],
+            ["Fixes", number(counts.fixes)],
           ]);
           rows("delivery", [
             ["Waiting", number(ledger.pending), ledger.pending >= 50 ? "late" : ""],
@@ -186,17 +186,17 @@ enum TechnicianPage {
             ["Evicted", ledger.evicted ? number(ledger.evicted) : null, "bad"],
             ["Quarantined", ledger.quarantined ? number(ledger.quarantined) : null, "late"],
             ["Next attempt", delivery.nextAttemptSeconds ? "in " + span(delivery.nextAttemptSeconds) : null],
-            ["Requests", number(status.requests)],
-            ["Retries", number(status.retries)],
-            ["Sent", bytes(status.bytesSent)],
+            ["Requests", number(counts.requests)],
+            ["Retries", number(counts.retries)],
+            ["Sent", bytes(counts.bytesSent)],
           ]);
           rows("token", [
             ["From", token.provider],
-            ["State", token.expiresAt ? null : "none", status.tokenFetches ? "late" : ""],
+            ["State", token.expiresAt ? null : "none", counts.tokenFetches ? "late" : ""],
             ["Valid until", moment(token.expiresAt)],
             ["Last rejection", token.lastRejection, "late"],
             ["Rejected", token.lastRejectionSecondsAgo == null ? null : ago(token.lastRejectionSecondsAgo)],
-            ["Asked for", counted(status.tokenFetches, "time", "times")],
+            ["Asked for", counted(counts.tokenFetches, "time", "times")],
           ]);
           rows("service", [
             ["Vehicle", status.vehicle],
@@ -206,7 +206,7 @@ enum TechnicianPage {
             ["Outbox in use", outbox.bytes == null ? null : bytes(outbox.usedBytes) + " of " + bytes(outbox.maximumBytes)],
             ["Disk free", host.freeDiskBytes == null ? null : bytes(host.freeDiskBytes)],
             ["Memory", host.residentBytes == null ? null : bytes(host.residentBytes)],
-            ["A crash may lose", status.durability.updatesAtRisk ? counted(status.durability.updatesAtRisk, "update", "updates") : "nothing"],
+            ["A crash may lose", outbox.durability.updatesAtRisk ? counted(outbox.durability.updatesAtRisk, "update", "updates") : "nothing"],
           ]);
         }
 

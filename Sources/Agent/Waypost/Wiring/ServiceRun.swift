@@ -158,8 +158,8 @@ extension ServiceRun {
             return record
         }
         guard let record else { return }
-        let cause: ReportedText = "\(record.time): \(record.reason)"
-        parts.monitor.raise(Condition(.lastRunStalled, cause), on: .one(.lastRunStalled), for: .seconds(3600))
+        let condition = Condition(stalledAt: record.time, record.reason)
+        parts.monitor.raise(condition, on: .one(.lastRunStalled), for: .seconds(3600))
     }
 
     /// Passes on the kernel's announcements of new routes; without them delivery relies on its own attempts.
@@ -189,16 +189,14 @@ extension ServiceRun {
         }
     }
 
-    /// Sends the service manager a line of state, and the history the pending count, every 10 s; sooner while the first
-    /// delivery is due.
+    /// Sends the service manager a line of state, and the history the pending count, every 10 s, or every second while
+    /// the first delivery is awaited.
     private func reportStatus() async {
         while !Task.isCancelled {
             let report = await reporter.report()
             parts.history.note(pending: report.ledger.pending)
             manager.tell(["STATUS=\(report.headline)"])
-            // The first delivery is what somebody waits for.
-            let isAwaited = report.delivery.secondsSinceDelivery == nil && report.receiver.secondsSinceFix != nil
-            await clock.sleep(for: isAwaited ? .seconds(2) : .seconds(10))
+            await clock.sleep(for: report.headlineInterval)
         }
     }
 
@@ -210,6 +208,8 @@ extension ServiceRun {
                     + "\(path) replays it")
         }
         let settings = RecordingSettings(folder: folder, version: Release.version)
-        await recorder.write(settings) { log.write(.warning, $0) }
+        guard let error = await recorder.write(settings) else { return }
+        let condition = Condition(recordingIn: folder, endedBy: "\(error)")
+        parts.monitor.raise(condition, on: .one(.recordingStopped))
     }
 }

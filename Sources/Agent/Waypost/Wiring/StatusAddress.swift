@@ -34,7 +34,7 @@ struct StatusAddress: Sendable {
         switch first {
         case .success(let service): await service.run()
         case .failure(let error):
-            monitor.raise(Condition(.statusAddressUnavailable, "\(error)"), on: .one(.statusAddressUnavailable))
+            monitor.raise(Condition(statusAddressUnavailable: error), on: .one(.statusAddressUnavailable))
             guard let service = await nextService(clock: clock) else { return }
             monitor.clear(.one(.statusAddressUnavailable))
             await service.run()

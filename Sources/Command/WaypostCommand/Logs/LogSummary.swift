@@ -1,3 +1,4 @@
+import Conditions
 import GNSS
 import GNSSReceiver
 import LinuxPlatform
@@ -69,7 +70,7 @@ struct LogAccount {
         warnings = ReceiverWarning.allCases.map { ($0, statistics.warnings($0)) }.filter { $0.1.count > 0 }
             .sorted { $0.1.firstLine < $1.1.firstLine }
             .map { warning, found in
-                "\(warning) (\(found.count > 1 ? "\(found.count.grouped) times, " : "")\(Self.place(found)))"
+                "\(Condition(warning).line) (\(found.count > 1 ? "\(found.count.grouped) times, " : "")\(Self.place(found)))"
             }
     }
 

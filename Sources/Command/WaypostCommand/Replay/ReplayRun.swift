@@ -113,7 +113,7 @@ struct ReplayRun: Sendable {
             options: LogReplay.Options(
                 speed: options.speed, keepsTime: options.keepsTime, loops: options.loops, follows: options.follows),
             decoder: NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: acceptsMissingChecksum)),
-            clock: clock, now: { UTCTime.system }, tell: tell)
+            clock: clock, now: { UTCTime.system }, report: { tell("\($0)") })
     }
 
     /// Runs to the end; what went wrong with the input is returned, so that the summary can come first.

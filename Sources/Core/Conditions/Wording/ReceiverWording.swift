@@ -31,20 +31,6 @@ extension ReceiverState: CustomStringConvertible {
     }
 }
 
-extension FixSourceError: CustomStringConvertible {
-    /// What can't be read, and what to do.
-    package var detail: String {
-        switch reason {
-        case .log(let detail): detail
-        case .line(let source, let fault?): "\(source): \(fault.wording().sentence)"
-        case .line(let source, nil):
-            "\(source) ended without an NMEA sentence; check the program that writes it"
-        }
-    }
-
-    package var description: String { detail }
-}
-
 extension ReceiverStart {
     fileprivate var words: ReportedText {
         switch self {
@@ -89,7 +75,7 @@ extension ReceiverFault {
             Wording("cannot listen: \(reason)", "check that the address is this machine's and the port free")
         case .fileMissing:
             Wording("is not there", "check the program that writes it; it is read as soon as it is there")
-        case .fileUnusable(let problem): Wording(problem, "")
+        case .fileUnusable(let fault): fault.wording(for: "it")
         case .lost(let reason):
             Wording("lost (\(reason))", "check plug and cable; it is opened again as soon as it is back")
         case .closedByOtherSide:

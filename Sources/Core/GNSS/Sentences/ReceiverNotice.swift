@@ -48,7 +48,7 @@ package enum ReceiverMaker {
 }
 
 /// What a receiver says or shows that the operator should know, though fixes continue.
-package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStringConvertible {
+package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable {
     /// DTM names a datum other than WGS 84.
     case foreignDatum
     case antennaOpen, antennaShort
@@ -99,31 +99,6 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStrin
         case .utf16Text: "utf16_text"
         case .localTime: "local_time"
         case .positionsRejected: "positions_rejected"
-        }
-    }
-
-    package var description: String {
-        switch self {
-        case .foreignDatum: "the receiver's datum is not WGS 84: positions are shifted; set it to W84"
-        case .antennaOpen: "the receiver reports an open antenna line: check the antenna's plug"
-        case .antennaShort: "the receiver reports a short circuit in the antenna line: check cable and antenna"
-        case .transmitBufferFull: "the receiver drops sentences: raise its baud rate or switch sentences off"
-        case .weekRolloverRepaired:
-            "the receiver's dates are off by a multiple of 1024 weeks: repaired; update its firmware"
-        case .dateTooEarly: "the receiver states dates in the past: its fixes wait for a correct date"
-        case .datedByHost:
-            "the receiver states no date: its fixes are dated by this machine's clock, which is synchronized"
-        case .motionContradicted:
-            "the receiver states speeds or courses that its positions contradict: those of the track are reported; "
-                + "check its settings and its firmware"
-        case .simulatedOrManual:
-            "the receiver sends simulated or manually entered positions: not used; switch that off in it"
-        case .nullIsland: "the receiver states the position 0, 0: not used; check what it has its position from"
-        case .localTime:
-            "some sentences state local time: the time of RMC or GGA is used; set the device that writes them to UTC"
-        case .positionsRejected:
-            "sentences with a position are rejected: a field can't be read; record a minute and see waypost fixes --explain"
-        case .utf16Text: "the input is UTF-16 text: convert it to plain text, as with iconv -f UTF-16 -t ASCII"
         }
     }
 }

@@ -26,9 +26,9 @@ package enum FixSourceEvent: Sendable, Hashable {
 /// Input that no retry can make usable.
 package struct FixSourceError: Error, Sendable, Hashable {
     package enum Code: String, Sendable, Hashable, CaseIterable {
-        /// A log that does not exist or may not be read.
+        /// A log that doesn't exist or may not be read.
         case cannotOpen
-        /// A folder, UTF-16 text, a damaged archive: not a recording of a receiver.
+        /// A directory, UTF-16 text, a damaged archive: not a recording of a receiver.
         case notALog
         /// More than can be kept in memory.
         case tooLong
@@ -37,8 +37,8 @@ package struct FixSourceError: Error, Sendable, Hashable {
     }
 
     package enum Reason: Sendable, Hashable {
-        /// Which file, what is wrong with it, what to do.
-        case log(String)
+        /// A log that can't be used.
+        case log(name: String, LogFault)
         /// A line that can't be opened again; `nil` if it ended without a sentence.
         case line(source: String, ReceiverFault?)
     }
@@ -46,9 +46,10 @@ package struct FixSourceError: Error, Sendable, Hashable {
     package let code: Code
     package let reason: Reason
 
-    package init(_ code: Code, _ detail: String) {
-        self.code = code
-        reason = .log(detail)
+    /// Creates the error that `fault` of the log `name` is.
+    package init(log name: String, _ fault: LogFault) {
+        code = fault.code
+        reason = .log(name: name, fault)
     }
 
     package init(_ code: Code, source: String, _ fault: ReceiverFault?) {

@@ -71,7 +71,7 @@ package enum ReceiverFault: Sendable, Hashable {
     case notListening(ReportedText)
     case fileMissing
     /// The file isn't a receiver's output; with the remedy.
-    case fileUnusable(ReportedText)
+    case fileUnusable(LogFault)
     /// The line ended, for this reason, and is opened again.
     case lost(ReportedText)
     case closedByOtherSide

@@ -37,7 +37,7 @@ final class Receiver: FixSource, @unchecked Sendable {
                 while world.holds(.unplugged), !Task.isCancelled { await world.clock.wait(for: .seconds(5)) }
             }
         }
-        throw FixSourceError(.cancelled, "stopped")
+        throw FixSourceError(log: "the simulated receiver", .stopped)
     }
 
     /// As the service asks for a live receiver.
