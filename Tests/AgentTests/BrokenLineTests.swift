@@ -2,7 +2,7 @@ import FoundationEssentials
 import Testing
 import WaypostTestSupport
 
-@testable import Waypost
+@testable import Operations
 
 @Suite struct BrokenLines {
     /// The problem of a text that is not JSON, without its first line's words.

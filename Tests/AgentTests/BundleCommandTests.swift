@@ -6,7 +6,6 @@ import LinuxPlatform
 import ReceiverSimulator
 import Testing
 import TimeAndChance
-import Waypost
 import WaypostTestSupport
 
 @Suite(.serialized, .timeLimit(.minutes(2))) struct BundleCommands {

@@ -1,7 +1,7 @@
 import GNSSReceiver
 import LinuxPlatform
 import Testing
-import Waypost
+import Operations
 import WaypostTestSupport
 
 @testable import WaypostCommand

@@ -4,7 +4,7 @@ import Reporting
 import SQLiteOutbox
 import Testing
 import TimeAndChance
-import Waypost
+import Operations
 import WaypostTestSupport
 
 /// Whether the running service uses the file that is checked.

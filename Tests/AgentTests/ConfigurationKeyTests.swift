@@ -3,7 +3,7 @@ import StrictJSON
 import Testing
 import WaypostTestSupport
 
-@testable import Waypost
+@testable import Operations
 
 @Suite struct ConfigurationKeys {
     @Test func areAllThatAreRead() throws {

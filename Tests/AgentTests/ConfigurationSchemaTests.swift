@@ -4,7 +4,7 @@ import StrictJSON
 import Testing
 import WaypostTestSupport
 
-@testable import Waypost
+@testable import Operations
 
 @Suite(.serialized) struct ConfigurationSchemas {
     /// Validates each document, a line each, by the schema; prints the numbers of those that are not valid.

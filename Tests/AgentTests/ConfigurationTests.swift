@@ -10,7 +10,7 @@ import SQLiteOutbox
 import StrictJSON
 import Testing
 import VehicleAuthorization
-import Waypost
+import Operations
 import WaypostTestSupport
 
 @Suite struct Configurations {

@@ -3,7 +3,7 @@ import ReportedText
 import Reporting
 import Testing
 import VehicleAuthorization
-import Waypost
+import Operations
 
 /// What a follower tells and when it asks again.
 @Suite struct FollowDecision {

@@ -8,7 +8,7 @@ import SQLiteOutbox
 import Testing
 import TimeAndChance
 import VehicleAuthorization
-import Waypost
+import Operations
 import WaypostTestSupport
 
 @testable import LinuxPlatform

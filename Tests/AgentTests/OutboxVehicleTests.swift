@@ -6,7 +6,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-@testable import Waypost
+@testable import Operations
 
 /// A gateway that moves to another vehicle with updates that wait.
 @Suite struct OutboxVehicles {

@@ -7,6 +7,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
+@testable import Operations
 @testable import Waypost
 
 /// The log of the outbox when a private time begins.

@@ -2,8 +2,9 @@ import BackendAuthorization
 import HTTPMessages
 import StrictJSON
 import Testing
-import Waypost
 import WaypostTestSupport
+
+@testable import Operations
 
 @Suite struct ProxyConfiguration {
     /// A configuration with a proxy to each server.

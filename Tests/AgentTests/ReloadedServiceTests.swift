@@ -11,6 +11,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
+@testable import Operations
 @testable import Waypost
 
 /// `waypost run` that is given another configuration while it runs, and executes itself again with it.

@@ -4,8 +4,6 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-@testable import Waypost
-
 /// Certificate files that are replaced while the service runs, under the names that the configuration has for them.
 @Suite(
     .enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"), .timeLimit(.minutes(2)), .serialized)

@@ -3,7 +3,7 @@ import GNSSReceiver
 import LinuxPlatform
 import ReportedText
 import Testing
-import Waypost
+import Operations
 import WaypostTestSupport
 
 @testable import WaypostCommand

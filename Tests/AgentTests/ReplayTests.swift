@@ -10,7 +10,7 @@ import Reporting
 import StrictJSON
 import Testing
 import TimeAndChance
-import Waypost
+import Operations
 import WaypostTestSupport
 
 @testable import WaypostCommand

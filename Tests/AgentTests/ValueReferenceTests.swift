@@ -6,7 +6,7 @@ import StrictJSON
 import Testing
 import WaypostTestSupport
 
-@testable import Waypost
+@testable import Operations
 
 /// Texts of a configuration that stand elsewhere.
 @Suite struct ValueReferences {

@@ -92,8 +92,8 @@ extension Rule {
         "Sources/Core/GNSS/Framing/TagBlock.swift", "Sources/Core/GNSS/Explanation/SentenceReading.swift",
         "Sources/Core/HTTPMessages/HTTPURL.swift", "Sources/Core/StrictJSON/JSONParser.swift",
         "Sources/Core/StrictJSON/JSONFault.swift", "Sources/Core/StrictJSON/JSONWriter.swift",
-        "Sources/Agent/Waypost/Configuration/BrokenLine.swift",
-        "Sources/Agent/Waypost/Configuration/ValueReference.swift",
+        "Sources/Operations/Operations/Configuration/BrokenLine.swift",
+        "Sources/Operations/Operations/Configuration/ValueReference.swift",
         // The configuration, for the next image of the program, and never shown.
         "Sources/Agent/Waypost/Wiring/Handover.swift",
         "Sources/Core/VehicleAuthorization/SecretText.swift",
@@ -105,16 +105,16 @@ extension Rule {
         "Sources/Adapters/GNSSReceiver/Network/NetworkAddress.swift",
         // Digits and letters that were written there, and the name of the status code in an answer.
         "Sources/Core/TimeAndChance/UTCTime.swift", "Sources/Core/VehicleAuthorization/Base64.swift",
-        "Sources/Agent/Waypost/Observation/RunningService.swift",
+        "Sources/Operations/Operations/Observation/RunningService.swift",
         // The unit, which is root's.
-        "Sources/Agent/Waypost/Checks/SandboxedCheck.swift",
+        "Sources/Operations/Operations/Checks/SandboxedCheck.swift",
         "Sources/Command/WaypostCommand/Commands/StatusCommand.swift",
     ]
 
     /// What goes to a terminal or a log as it is: our words, and foreign ones that are a `ReportedText` already.
     private static let mayClean: Set<String> = [
         "Sources/Adapters/LinuxPlatform/Terminal/StandardOutput.swift",
-        "Sources/Agent/Waypost/Log/LogWriter.swift",
+        "Sources/Operations/Operations/Log/LogWriter.swift",
         "Sources/Command/WaypostCommand/Live/LiveScreen.swift",
         "Sources/Command/WaypostCommand/Output/Terminal.swift",
         // Figures of a number, and no other character.
@@ -146,20 +146,19 @@ extension Rule {
 
     /// Where a remedy may follow what is wrong: errors of the configuration, of usage, and of tools that no van needs.
     private static let mayAdvise = [
-        "Sources/Command/", "Sources/Tools/", "Sources/Agent/Waypost/Configuration/", "Sources/Core/StrictJSON/",
+        "Sources/Command/", "Sources/Tools/", "Sources/Operations/Operations/Configuration/", "Sources/Core/StrictJSON/",
         // Values of the configuration.
         "Sources/Core/HTTPMessages/", "Sources/Core/FleetEngine/VehicleName.swift",
         // Why a run doesn't start, or a command can't ask the service.
-        "Sources/Agent/Waypost/Wiring/", "Sources/Agent/Waypost/Observation/RunningService.swift",
-        "Sources/Agent/Waypost/Bundle/BundleCollection.swift",
+        "Sources/Agent/Waypost/Wiring/", "Sources/Operations/Operations/Observation/RunningService.swift",
+        "Sources/Operations/Operations/Records/", "Sources/Operations/Operations/Bundle/BundleCollection.swift",
         // Errors of the system, which conditions carry as their cause.
         "Sources/Adapters/LinuxPlatform/", "Sources/Adapters/CurlTransport/CurlProxyFailure.swift",
         "Sources/Adapters/SQLiteOutbox/",
         // A developer's provider that breaks its contract.
         "Sources/Core/DriverAuthorization/ProviderCall.swift",
         // Answers to HTTP clients and readers of trips.
-        "Sources/Adapters/HTTPService/HTTPRequestParser.swift", "Sources/Agent/Waypost/Page/StatusRoutes.swift",
-        "Sources/Agent/Waypost/Following/",
+        "Sources/Adapters/HTTPService/HTTPRequestParser.swift", "Sources/Operations/Operations/Page/StatusRoutes.swift", "Sources/Operations/Operations/Following/",
     ]
 
     /// What is wrong with a running vehicle is worded in the catalog alone. Everywhere else faults are facts without a
@@ -174,7 +173,7 @@ extension Rule {
             found += lines(of: file, containing: remedy)
         }
         let observers = ["Log/EventLog", "Observation/AgentMonitor", "Observation/StatusReport", "Page/"]
-        if observers.contains(where: { file.path.hasPrefix("Sources/Agent/Waypost/\($0)") }) {
+        if observers.contains(where: { file.path.hasPrefix("Sources/Operations/Operations/\($0)") }) {
             found += lines(
                 of: file,
                 containing:

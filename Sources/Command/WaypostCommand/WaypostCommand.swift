@@ -1,6 +1,6 @@
 import LinuxPlatform
 import Reporting
-import Waypost
+import Operations
 
 /// The command line: finds the command, runs it, and turns what it throws into a message and an exit code.
 enum WaypostCommand {

@@ -1,3 +1,4 @@
+import Operations
 import SQLiteOutbox
 
 /// What a reload must know of the difference between the configuration in force and the next one. Pure; every key can

@@ -1,3 +1,4 @@
+import Operations
 import Conditions
 import GNSSReceiver
 package import LinuxPlatform

@@ -1,3 +1,4 @@
+import Operations
 package import GNSSReceiver
 import StrictJSON
 package import TimeAndChance

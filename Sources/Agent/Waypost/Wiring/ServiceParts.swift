@@ -1,3 +1,4 @@
+import Operations
 import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform

@@ -1,3 +1,4 @@
+import Operations
 package import FleetEngine
 import GNSS
 import LinuxPlatform

@@ -1,3 +1,4 @@
+import Operations
 import Conditions
 import FleetEngine
 import LinuxPlatform

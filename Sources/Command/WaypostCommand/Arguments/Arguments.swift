@@ -1,5 +1,5 @@
 import LinuxPlatform
-import Waypost
+import Operations
 
 /// The words behind a command, checked against its specification.
 struct Arguments: Sendable, Equatable {

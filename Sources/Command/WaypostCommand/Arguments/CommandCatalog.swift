@@ -1,4 +1,4 @@
-import Waypost
+import Operations
 
 enum CommandCatalog {
     static let acceptMissingChecksum = OptionSpec.flag(

@@ -1,6 +1,6 @@
 import FleetEngine
 import LinuxPlatform
-import Waypost
+import Operations
 
 /// The end of an error about a word that Waypost doesn't know, with its semicolon; empty if there is no good guess.
 enum Suggestion {

@@ -1,7 +1,7 @@
 import FleetEngine
 import LinuxPlatform
 import StrictJSON
-import Waypost
+import Operations
 
 /// `waypost check`: proves a configuration before the vehicle leaves.
 struct CheckCommand {

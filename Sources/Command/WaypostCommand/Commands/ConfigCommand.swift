@@ -1,6 +1,6 @@
 import LinuxPlatform
 import StrictJSON
-import Waypost
+import Operations
 
 /// `waypost config`: what is in force and where each value came from, or the schema of the file.
 struct ConfigCommand {

@@ -8,7 +8,7 @@ import ReceiverSimulator
 import ReportedText
 import Reporting
 import TrackDrawing
-import Waypost
+import Operations
 
 /// `waypost demo`: the whole product in one process, with an outage in the middle.
 struct DemoCommand {

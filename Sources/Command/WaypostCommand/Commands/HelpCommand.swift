@@ -1,5 +1,5 @@
 import LinuxPlatform
-import Waypost
+import Operations
 
 /// `waypost help`, and `--help` wherever it stands.
 struct HelpCommand {

@@ -4,6 +4,7 @@ import Reporting
 import SQLiteOutbox
 import StrictJSON
 import TimeAndChance
+import Operations
 import Waypost
 
 /// `waypost outbox`: the ledger, what waits, and what becomes of quarantined updates; while the service runs and while

@@ -1,4 +1,5 @@
 import LinuxPlatform
+import Operations
 import Waypost
 
 /// `waypost run`: the service.

@@ -2,7 +2,7 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 import TrackDrawing
-import Waypost
+import Operations
 
 /// `waypost status`: what the running service reports of itself, as a page, as JSON, or as it changes.
 struct StatusCommand {

@@ -1,5 +1,5 @@
 import LinuxPlatform
-import Waypost
+import Operations
 
 /// `waypost token`: fetches a token once and shows what it says, or prints it for another program.
 struct TokenCommand {

@@ -4,7 +4,7 @@ import ReportedText
 import StrictJSON
 import TimeAndChance
 import TrackDrawing
-import Waypost
+import Operations
 
 /// `waypost watch`: the consumer's side of a trip or vehicle, a line for every change.
 struct WatchCommand {

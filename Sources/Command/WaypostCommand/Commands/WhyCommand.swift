@@ -1,7 +1,7 @@
 import LinuxPlatform
 import StrictJSON
 import TimeAndChance
-import Waypost
+import Operations
 
 /// `waypost why`: what is wrong with the running service and what to do, or that all is well.
 struct WhyCommand {

@@ -2,7 +2,7 @@ import LinuxPlatform
 import ReportedText
 import TimeAndChance
 import TrackDrawing
-import Waypost
+import Operations
 
 /// What `waypost status --watch` shows in a window of some size: as many lines as it has, none of them longer.
 struct LiveScreen: Sendable, Hashable {

@@ -1,7 +1,7 @@
 import LinuxPlatform
 import Reporting
 import TimeAndChance
-import Waypost
+import Operations
 
 /// `waypost status --watch`: the running service on the whole terminal, until its user has seen enough.
 struct LiveView {

@@ -2,7 +2,7 @@ import Conditions
 import ReportedText
 import Reporting
 import TimeAndChance
-import Waypost
+import Operations
 
 /// What is known of a service that is asked again and again: its last report, since when it does not answer, and what
 /// happened in between.

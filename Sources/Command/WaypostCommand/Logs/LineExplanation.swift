@@ -3,7 +3,7 @@ import GNSSReceiver
 import LinuxPlatform
 import ReportedText
 import Reporting
-import Waypost
+import Operations
 
 /// `waypost fixes --explain LINE`: what became of one line, and why; of its text alone, or by its number in a log.
 struct LineExplanation {

@@ -4,7 +4,7 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 import TrackDrawing
-import Waypost
+import Operations
 
 /// What became of logs that a tool has decoded, without a pipeline.
 struct LogDecoding: Sendable {

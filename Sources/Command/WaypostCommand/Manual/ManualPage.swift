@@ -1,5 +1,5 @@
 import StrictJSON
-import Waypost
+import Operations
 
 /// The pages of the manual, by their names in the system's.
 enum ManualPage: String, CaseIterable {

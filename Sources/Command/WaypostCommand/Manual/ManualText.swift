@@ -1,6 +1,6 @@
 import ReportedText
 import TimeAndChance
-import Waypost
+import Operations
 
 /// A page of the manual in the making, in the language of man(7).
 struct ManualText {

@@ -1,7 +1,7 @@
 import FleetEngine
 import GNSSReceiver
 import TimeAndChance
-import Waypost
+import Operations
 
 /// Which vehicles a replay drives: how many, what they are called, and how far they are apart in time and place.
 ///

@@ -5,7 +5,7 @@ import HTTPMessages
 import LinuxPlatform
 import Reporting
 import SQLiteOutbox
-import Waypost
+import Operations
 
 /// `waypost replay`: the pipeline fed from recorded logs, for one vehicle or many.
 struct ReplayCommand {

@@ -2,7 +2,7 @@ import GNSSReceiver
 import LinuxPlatform
 import ReportedText
 import TrackDrawing
-import Waypost
+import Operations
 
 /// How much of its logs' time a replay has played, and what its plan leaves.
 struct ReplayProgress: Sendable, Hashable {

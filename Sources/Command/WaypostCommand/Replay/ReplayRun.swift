@@ -9,6 +9,7 @@ import Reporting
 import SQLiteOutbox
 import TimeAndChance
 import VehicleAuthorization
+import Operations
 import Waypost
 
 /// Recorded logs on their way to Fleet Engine, as one vehicle or as many.

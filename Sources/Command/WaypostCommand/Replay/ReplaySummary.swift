@@ -4,7 +4,7 @@ import ReportedText
 import Reporting
 import StrictJSON
 import TrackDrawing
-import Waypost
+import Operations
 
 /// What a replay came to: for people as text, for machines as one JSON object.
 struct ReplaySummary: Encodable {

@@ -1,14 +1,14 @@
-import FleetEngine
+package import FleetEngine
 import LinuxPlatform
 import ReportedText
-import Reporting
+package import Reporting
 
 /// Remembers whose updates wait in an outbox: a file beside it. What waits is sent under the name that is configured
 /// when it is sent, so that a gateway that moves to another vehicle would tell of the one before under the new name.
-struct OutboxVehicle: Sendable {
+package struct OutboxVehicle: Sendable {
     private let outbox: String
 
-    init(besideOutbox outbox: String) { self.outbox = outbox }
+    package init(besideOutbox outbox: String) { self.outbox = outbox }
 
     /// What follows the outbox's name.
     static let suffix = ".vehicle"
@@ -18,7 +18,7 @@ struct OutboxVehicle: Sendable {
     /// Makes sure that what waits is not another vehicle's; touches nothing, and blocks.
     ///
     /// - Throws: `unusable`. What has nothing beside it, or nothing that waits, is anybody's.
-    func require(_ vehicle: VehicleName, _ ledger: Ledger) throws(OutboxError) {
+    package func require(_ vehicle: VehicleName, _ ledger: Ledger) throws(OutboxError) {
         guard ledger.pending > 0, let earlier, earlier.description != vehicle.description else { return }
         let updates = ledger.pending.counted("update")
         let wait = ledger.pending == 1 ? "waits" : "wait"
@@ -33,7 +33,7 @@ struct OutboxVehicle: Sendable {
     /// The same, and from now on it is `vehicle`'s.
     ///
     /// - Throws: `unusable`; a file that cannot be written is reported to `warn`.
-    func adopt(_ vehicle: VehicleName, _ ledger: Ledger, warn: (String) -> Void) throws(OutboxError) {
+    package func adopt(_ vehicle: VehicleName, _ ledger: Ledger, warn: (String) -> Void) throws(OutboxError) {
         try require(vehicle, ledger)
         guard earlier?.description != vehicle.description else { return }
         do throws(SystemError) {

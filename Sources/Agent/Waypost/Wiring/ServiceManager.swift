@@ -1,4 +1,5 @@
 import LinuxPlatform
+import Operations
 
 /// The service manager, as the service speaks to it: what it had no room for is sent again with the next message.
 final class ServiceManager: Sendable {

@@ -20,7 +20,7 @@ package enum AuthorizationConfiguration: Sendable, Hashable {
 
     /// A description of where tokens come from: the host of an address, the program of a command. The rest may be
     /// secret, and so may an address that comes from a credential.
-    var provider: String {
+    package var provider: String {
         switch self {
         case .http(let settings, _):
             settings.urlSource.map { "the URL in \($0)" } ?? (try? HTTPURL(settings.url.withPlaceholdersFilled))?.origin

@@ -1,13 +1,13 @@
 package import BackendAuthorization
 import CurlTransport
-import FleetEngine
+package import FleetEngine
 import FleetEngineDelivery
 import GNSS
-import GNSSReceiver
+package import GNSSReceiver
 package import HTTPMessages
-import LinuxPlatform
+package import LinuxPlatform
 package import Reporting
-import TimeAndChance
+package import TimeAndChance
 package import VehicleAuthorization
 
 extension Configuration {
@@ -25,11 +25,23 @@ extension Configuration {
             transport: transport)
     }
 
+    /// How long an update waits for a token: past the limit that the provider itself keeps, so that what it can report
+    /// itself (a timeout, a token command that was ended) is reported by it.
+    package var tokenPatience: Duration {
+        let limit: Duration =
+            switch authorization {
+            case .http(let settings, _): settings.limits.total
+            case .command(_, _, _, let timeout): timeout
+            case .file: .zero
+            }
+        return max(limit, .seconds(30)) + .seconds(30)
+    }
+
     /// Returns the configured receiver. `progress` and `tap` are notified of a live one.
     ///
     /// `present`: the present to within years, by which week roll-overs are repaired. `foundRate`: where a search for
     /// the baud rate begins, and what it finds.
-    func makeSource(
+    package func makeSource(
         present: @escaping @Sendable () -> UTCTime, foundRate: Locked<FoundBaudRate?> = Locked(nil),
         progress: (any ReceiverProgress)? = nil,
         tap: (any ReceiverTap)? = nil
@@ -124,7 +136,7 @@ extension Configuration {
 
 extension Configuration {
     /// Whether anything is at the path; a path that cannot be looked at counts as a switch that is on.
-    var privateSwitch: PrivateSwitch? {
+    package var privateSwitch: PrivateSwitch? {
         guard let path = privateModeFile else { return nil }
         return {
             let isOn = await onThreadIfAny(named: "private-switch") {
@@ -135,7 +147,7 @@ extension Configuration {
     }
 
     /// What delivery goes by.
-    var uploadSettings: UploadSettings {
+    package var uploadSettings: UploadSettings {
         UploadSettings(
             presence: Presence(stateWhileRunning), timeLimit: upload.timeout,
             maximumPastLocations: upload.maximumPastLocations,
@@ -145,7 +157,7 @@ extension Configuration {
 }
 
 extension Presence {
-    init(_ state: VehicleState) {
+    package init(_ state: VehicleState) {
         switch state {
         case .online: self = .online
         case .offline: self = .offline

@@ -75,7 +75,7 @@ extension Configuration {
     /// change: the section that names each, and what is wrong with it. `file` is the configuration's own path.
     ///
     /// It looks at files, so it isn't for the shared pool.
-    func exposedFiles(from file: String?, to user: UInt32) -> [(section: String, text: String)] {
+    package func exposedFiles(from file: String?, to user: UInt32) -> [(section: String, text: String)] {
         var files = filesRead.filter { key, path in
             !key.hasPrefix("receiver.") && !key.hasSuffix(".path") && key != "vehicle.privateModeFile"
                 && path.hasPrefix("/")
@@ -108,7 +108,7 @@ extension Configuration {
     }
 
     /// Makes sure that the outbox can be made where it is to be, as far as this user may look; touches nothing.
-    func proveOutbox() throws(AgentError) {
+    package func proveOutbox() throws(AgentError) {
         do throws(SystemError) { try outbox.requireOwnFiles(for: expectedUser) } catch {
             if let refusal = error.refusal { throw AgentError(.configuration, "outbox.path: \(refusal)") }
         }
@@ -121,7 +121,7 @@ extension Configuration {
     }
 
     /// The same of the status socket.
-    func proveStatusSocket() throws(AgentError) {
+    package func proveStatusSocket() throws(AgentError) {
         guard case .unix(let socket) = statusAddress else { return }
         do throws(SystemError) { try ListeningSocket.require(socket, for: EffectiveUser.expected(at: socket)) } catch {
             if let refusal = error.refusal { throw AgentError(.configuration, "status.listen: \(refusal)") }

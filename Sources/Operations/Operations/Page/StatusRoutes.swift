@@ -2,18 +2,31 @@ import HTTPMessages
 package import HTTPService
 import LinuxPlatform
 import StrictJSON
-import TimeAndChance
+package import TimeAndChance
 import TrackDrawing
 
 /// The answers of the status address: the technician's page with the data for its script, `/healthz`, `/metrics` and
 /// `/status`. Nothing here changes anything.
 package struct StatusRoutes: Sendable {
-    let report: @Sendable () async -> StatusReport
-    let history: HistoryKeeper
-    /// The host's time.
-    var now: @Sendable () -> UTCTime = { .system }
-    /// A new secret of each page, which its own style and script know.
-    var nonce: @Sendable () -> String = { "\(UInt64.random(in: 0 ... .max))\(UInt64.random(in: 0 ... .max))" }
+    private let report: @Sendable () async -> StatusReport
+    private let history: HistoryKeeper
+    private let now: @Sendable () -> UTCTime
+    private let nonce: @Sendable () -> String
+
+    /// Creates the routes. `now` is the host's time; `nonce` returns a new secret for each page, which only its own
+    /// style and script know.
+    package init(
+        report: @escaping @Sendable () async -> StatusReport, history: HistoryKeeper,
+        now: @escaping @Sendable () -> UTCTime = { .system },
+        nonce: @escaping @Sendable () -> String = {
+            "\(UInt64.random(in: 0 ... .max))\(UInt64.random(in: 0 ... .max))"
+        }
+    ) {
+        self.report = report
+        self.history = history
+        self.now = now
+        self.nonce = nonce
+    }
 
     package func answer(_ request: ServedRequest) async -> ServedResponse {
         switch request.path {

@@ -1,24 +1,24 @@
-import Conditions
-import SQLiteOutbox
+package import Conditions
+package import SQLiteOutbox
 
 /// Decides which evictions of pending updates an operator should know of.
 ///
 /// Those that an operator discards, and those lost to damage, are reported elsewhere.
-struct EvictionWatch: Sendable {
+package struct EvictionWatch: Sendable {
     /// How long evictions are shown after the last one.
-    static let memory = Duration.seconds(3600)
+    package static let memory = Duration.seconds(3600)
 
     private let start: Evictions
     private var last: Evictions
 
     /// Creates a watch for what is evicted after `start`.
-    init(since start: Evictions) {
+    package init(since start: Evictions) {
         self.start = start
         last = start
     }
 
     /// Returns the conditions that new evictions are.
-    mutating func conditions(of evictions: Evictions) -> [Condition] {
+    package mutating func conditions(of evictions: Evictions) -> [Condition] {
         defer { last = evictions }
         func count(_ reasons: EvictionReason..., since before: Evictions) -> Int64 {
             reasons.reduce(0) { $0 + evictions[$1].count - before[$1].count }

@@ -145,7 +145,7 @@ package final class AgentMonitor: ReportingObserver {
     }
 
     /// Counts that the outbox did not answer and was bypassed.
-    func countStoreBypass() { state.withLock { $0.storeBypasses += 1 } }
+    package func countStoreBypass() { state.withLock { $0.storeBypasses += 1 } }
 
     /// Counts the tokens that the provider was asked for, and notes how their renewal fares.
     package func note(_ event: TokenEvent) {
@@ -176,7 +176,7 @@ package final class AgentMonitor: ReportingObserver {
     }
 
     /// Notes how many updates are in quarantine.
-    func note(quarantined count: Int64) {
+    package func note(quarantined count: Int64) {
         change { state, now in
             let topic = ActiveConditions.Topic.one(.updatesQuarantined)
             if count == 0 {
@@ -373,12 +373,12 @@ package struct DeliveryCounts: Sendable, Hashable {
 }
 
 /// Several observers as one.
-struct ReportingObservers: ReportingObserver {
+package struct ReportingObservers: ReportingObserver {
     private let observers: [any ReportingObserver]
 
-    init(_ observers: [any ReportingObserver]) { self.observers = observers }
+    package init(_ observers: [any ReportingObserver]) { self.observers = observers }
 
-    func observe(_ event: ReportingEvent) {
+    package func observe(_ event: ReportingEvent) {
         for observer in observers { observer.observe(event) }
     }
 }

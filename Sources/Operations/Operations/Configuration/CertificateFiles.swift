@@ -1,13 +1,13 @@
 import BackendAuthorization
 import CurlTransport
-import LinuxPlatform
+package import LinuxPlatform
 import ReportedText
 import TimeAndChance
 import VehicleAuthorization
 
 /// The files that a section of the configuration names for its connections. libcurl reads them by itself, would wait
 /// for a pipe, and says little about a file that is none of its kind.
-struct CertificateFiles {
+package struct CertificateFiles {
     /// What a PEM file is named for.
     private enum Content: String {
         case certificate = "CERTIFICATE"
@@ -24,7 +24,7 @@ struct CertificateFiles {
     var key: String?
 
     /// Whether the section names none.
-    var isEmpty: Bool { authorities == nil && certificate == nil && key == nil }
+    package var isEmpty: Bool { authorities == nil && certificate == nil && key == nil }
 
     /// What is wrong with each of them, a sentence with its remedy. Reads them; not for the shared pool.
     var problems: [String] {
@@ -42,7 +42,7 @@ struct CertificateFiles {
     }
 
     /// What is wrong with certificate and key where nothing is wrong with each. Tries them; not for the shared pool.
-    var problemOfPair: String? {
+    package var problemOfPair: String? {
         guard let client, !client.isUsable else { return nil }
         return "\(section).clientKeyFile \(client.keyFile) does not go with \(section).clientCertificateFile "
             + "\(client.certificateFile): it is the key of another certificate, has a pass phrase, or is damaged; compare "
@@ -112,12 +112,12 @@ struct CertificateFiles {
 }
 
 /// The state of the files that connections are made with. It differs if a file was replaced.
-struct CertificateFileStates: Sendable, Hashable {
-    let upload: [FileStatus?]
-    let tokens: [FileStatus?]
+package struct CertificateFileStates: Sendable, Hashable {
+    package let upload: [FileStatus?]
+    package let tokens: [FileStatus?]
 
     /// Looks at them; not for the shared pool.
-    init(_ configuration: Configuration) {
+    package init(_ configuration: Configuration) {
         func states(_ files: CertificateFiles) -> [FileStatus?] {
             [files.authorities, files.certificate, files.key].map { path in path.flatMap { try? FileStatus(behind: $0) }
             }
@@ -128,10 +128,10 @@ struct CertificateFileStates: Sendable, Hashable {
 }
 
 extension Configuration {
-    var uploadFiles: CertificateFiles { CertificateFiles(section: "upload", authorities: upload.caFile) }
+    package var uploadFiles: CertificateFiles { CertificateFiles(section: "upload", authorities: upload.caFile) }
 
     /// Those of the token endpoint; none where tokens come from elsewhere.
-    var tokenFiles: CertificateFiles {
+    package var tokenFiles: CertificateFiles {
         guard case .http(_, let trust) = authorization else { return CertificateFiles(section: authorizationSection) }
         return CertificateFiles(
             section: authorizationSection, authorities: trust.caFile, certificate: trust.clientCertificateFile,

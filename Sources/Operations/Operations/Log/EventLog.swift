@@ -78,7 +78,7 @@ package final class EventLog: ReportingObserver {
 
 extension Presence {
     /// The name that operators know.
-    var words: String { rawValue.uppercased() }
+    package var words: String { rawValue.uppercased() }
 }
 
 /// The first delivery of a run, with the time from its fix to the acknowledgement.

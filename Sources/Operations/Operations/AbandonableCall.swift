@@ -13,9 +13,11 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
 
     private let state = Locked(State.pending)
 
+    package init() {}
+
     /// Runs `body`; `nil` when the call was abandoned, or had not returned after `limit`. The body is cancelled then,
     /// for the case that it hears of that. The caller's cancellation reaches neither the body nor the wait.
-    func run(
+    package func run(
         within limit: Duration, on clock: MonotonicClock, _ body: @escaping @Sendable () async -> Value
     ) async -> Value? {
         let alarm = Task {
@@ -29,7 +31,7 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
     }
 
     /// The same until somebody abandons it.
-    func run(_ body: @escaping @Sendable () async -> Value) async -> Value? {
+    package func run(_ body: @escaping @Sendable () async -> Value) async -> Value? {
         // At once and on this thread, as far as it comes: an update on its way waits for no other task to begin.
         let calling = Task.immediate { end(with: await body()) }
         let value: Value? = await withCheckedContinuation { continuation in
@@ -60,7 +62,7 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
     }
 
     /// Frees the caller.
-    func abandon() { end(with: nil) }
+    package func abandon() { end(with: nil) }
 
     /// What comes first counts.
     private func end(with value: Value?) {
@@ -72,14 +74,4 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
         }
         if case .awaited(let continuation) = before { continuation.resume(returning: value) }
     }
-}
-
-/// How long a stop waits for what may hang, so that it ends within the 10 s that the service manager allows.
-enum Stopping {
-    /// For everything that was cancelled.
-    static let patience = Duration.seconds(1)
-    /// For the vehicle's last state.
-    static let longestFarewell = Duration.seconds(3)
-    /// For the disk to take what is still in memory.
-    static let longestClosing = Duration.seconds(3)
 }

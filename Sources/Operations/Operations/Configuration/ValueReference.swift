@@ -1,6 +1,6 @@
 import Glibc
 import LinuxPlatform
-import StrictJSON
+package import StrictJSON
 
 /// Where a text of the configuration is, when it does not stand there itself: `{"file": PATH}` and its like.
 ///
@@ -19,7 +19,7 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
     static let forms = #"{"file": PATH} or {"environment": NAME}, or from systemd {"credential": NAME}"#
 
     /// `nil` when `members` are anything else.
-    init?(_ members: [String: JSONValue]) {
+    package init?(_ members: [String: JSONValue]) {
         guard members.count == 1, let (key, value) = members.first, case .string(let name) = value, !name.isEmpty else {
             return nil
         }
@@ -56,8 +56,13 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
 
     /// A text, without the end of its line; whether every user of the machine may read it.
     package struct Found: Sendable, Hashable {
-        let text: String
-        let isOpenToAll: Bool
+        package let text: String
+        package let isOpenToAll: Bool
+
+        package init(text: String, isOpenToAll: Bool) {
+            self.text = text
+            self.isOpenToAll = isOpenToAll
+        }
     }
 
     /// Fetches the text: one line, not empty. May read a small file.

@@ -1,13 +1,13 @@
-import FleetEngine
+package import FleetEngine
 import LinuxPlatform
 
 /// A record, across restarts, that the vehicle's last state has not been sent: a file next to the outbox with the
 /// vehicle's name. It doesn't count for another vehicle.
-struct PendingState: Sendable {
+package struct PendingState: Sendable {
     private let path: String
     private let record: [UInt8]
 
-    init(of vehicle: VehicleName, besideOutbox outbox: String) {
+    package init(of vehicle: VehicleName, besideOutbox outbox: String) {
         path = outbox + Self.suffix
         record = Array("\(vehicle)\n".utf8)
     }
@@ -16,10 +16,10 @@ struct PendingState: Sendable {
     static let suffix = ".pending-state"
 
     /// Whether a state is still to be sent.
-    var isPending: Bool { get async { await onDisk { isRecorded } ?? false } }
+    package var isPending: Bool { get async { await onDisk { isRecorded } ?? false } }
 
     /// Records that the state is still to be sent, or that it has been sent.
-    func set(_ isPending: Bool, log: LogWriter) async {
+    package func set(_ isPending: Bool, log: LogWriter) async {
         let failure = await onDisk { () -> SystemError? in
             do throws(SystemError) {
                 if isPending, !isRecorded { try FileReplacement(at: path).commit(record) }

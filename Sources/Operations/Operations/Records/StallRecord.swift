@@ -54,7 +54,7 @@ extension Stall {
 
     /// Ends the process with status 1; nothing that was accepted is lost by that. The reason is in the log and in
     /// a record at `path`.
-    func endProcess(recordedAt path: String, uptime: Duration, log: LogWriter) -> Never {
+    package func endProcess(recordedAt path: String, uptime: Duration, log: LogWriter) -> Never {
         log.write(.error, "\(self); the service ends itself to be restarted")
         let record = StallRecord(self, time: .system, uptime: uptime)
         if let written = try? EventDescriptor() {

@@ -1,3 +1,4 @@
+import Operations
 import FleetEngine
 import LinuxPlatform
 import Reporting

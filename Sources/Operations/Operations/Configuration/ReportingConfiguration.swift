@@ -60,7 +60,7 @@ package struct ReportingConfiguration: Sendable, Hashable {
 
 extension ReportingConfiguration {
     /// When updates are made, for the status.
-    var words: String {
+    package var words: String {
         let parked = "parked every \(heartbeat.spoken)"
         return switch policy {
         case .interval(let interval): "every \(interval.spoken), \(parked)"
