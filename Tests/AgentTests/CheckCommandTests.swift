@@ -139,7 +139,7 @@ struct CheckCommand {
         ),
         Case(
             part: "FOLDER/token", with: "FOLDER/none",
-            line: "authorization: the token comes from the file FOLDER/none, which cannot be read: No such"),
+            line: "authorization: the token comes from the file FOLDER/none, which can't be read: No such"),
         Case(
             part: authorization,
             with:
@@ -167,10 +167,10 @@ struct CheckCommand {
             line: "upload: upload.endpoint has a path behind https://gateway.internal, to which"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["FOLDER/none"]}"#,
-            line: "authorization: authorization.command: there is no FOLDER/none; check the path"),
+            line: "authorization: authorization.command: there is no FOLDER/none; check that it is installed"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["FOLDER/token"]}"#,
-            line: "authorization: authorization.command: FOLDER/token cannot be executed; run chmod +x "),
+            line: "authorization: authorization.command: FOLDER/token is not executable; run chmod +x "),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["no-such-program"]}"#,
             line: "authorization: authorization.command: there is no program no-such-program in PATH"),
@@ -179,7 +179,7 @@ struct CheckCommand {
             line: "authorization: authorization.command: FOLDER/o is a folder, not a program; name a program"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["FOLDER/windows"]}"#,
-            line: "authorization: authorization.command: FOLDER/windows has the line ends of Windows, which become"),
+            line: "authorization: authorization.command: FOLDER/windows has the line ends of Windows; run"),
         Case(
             part: authorization,
             with: #"{"type": "command", "command": ["/bin/true"], "environment": {"KEY": {"file": "FOLDER/open"}}}"#,

@@ -119,7 +119,7 @@ import WaypostTestSupport
         monitor.observe(.receiver(.waiting(source: "/dev/x", .deviceMissing)))
         #expect(report(monitor).receiver.kind == "waiting")
         let told = report(monitor).headline
-        #expect(told == "last fix 0 s ago; nothing delivered yet; 0 pending; receiver unavailable: /dev/x: not there")
+        #expect(told == "last fix 0 s ago; nothing delivered yet; 0 pending; receiver unavailable: /dev/x: no such device")
         let sample = #"waypost_condition{code="receiver_unavailable",severity="error",stage="receiver"} 1"#
         #expect(report(monitor).metrics().split(separator: "\n").contains(Substring(sample)))
     }
@@ -275,6 +275,26 @@ import WaypostTestSupport
         #expect(json["outbox"]?["durability"]?["updatesAtRisk"]?.integerValue == 30)
     }
 
+    /// The newest delivered fix is known after a restart, from the outbox.
+    @Test func keepsTheLastDeliveryAfterARestart() {
+        var summary = StoreSummary(Ledger(accepted: 1, delivered: 1))
+        let fresh = report(monitor(), summary)
+        #expect(fresh.delivery.timeOfFix == nil && fresh.headline.contains("nothing delivered yet"))
+        summary.newestDelivered = Self.stored
+        let restarted = report(monitor(), summary)
+        let time = Self.stored.update.timeOfFix.description
+        #expect(restarted.delivery.timeOfFix == time && restarted.delivery.secondsSinceDelivery == nil)
+        #expect(restarted.headline.contains("last delivered fix of \(time)"), "\(restarted.headline)")
+    }
+
+    /// The line for `systemctl status` follows the first delivery within a second.
+    @Test func renewsTheHeadlineSoonUntilTheFirstDelivery() {
+        let monitor = monitor()
+        #expect(report(monitor).headlineInterval == .seconds(1))
+        monitor.observe(.delivered(Self.batch, traffic: Traffic(), took: .zero))
+        #expect(report(monitor).headlineInterval == .seconds(10))
+    }
+
     @Test func tellsWhatTheOutboxGivesUp() {
         var evictions = Evictions()
         evictions[.oldest].count = 500
@@ -389,8 +409,8 @@ import WaypostTestSupport
         return LogWriter(level: level, format: format, isReadByJournal: format == .text) { lines.append($0) }
     }
 
-    func log(_ level: LogLevel = .info, tellsFirstDelivery: Bool = false) -> EventLog {
-        EventLog(log: writer(level), clock: MonotonicClock(clock), tellsFirstDelivery: tellsFirstDelivery)
+    func log(_ level: LogLevel = .info, logsFirstDelivery: Bool = false) -> EventLog {
+        EventLog(log: writer(level), clock: MonotonicClock(clock), logsFirstDelivery: logsFirstDelivery)
     }
 
     func monitor(_ level: LogLevel = .info) -> AgentMonitor {
@@ -445,7 +465,7 @@ import WaypostTestSupport
     }
 
     @Test func tellsTheFirstDeliveryOfARunWithItsDelay() {
-        let log = log(tellsFirstDelivery: true)
+        let log = log(logsFirstDelivery: true)
         for second in 0..<2 {
             let fix = Fix(timeOfFix: Status.stored.update.timeOfFix, latitude: 50, longitude: 10)
             log.observe(.fix(fix))
@@ -459,15 +479,15 @@ import WaypostTestSupport
     }
 
     @Test func tellsAFirstDeliveryOfWhatTheLastRunLeft() {
-        let log = log(tellsFirstDelivery: true)
+        let log = log(logsFirstDelivery: true)
         log.observe(.uploading(Status.batch))
         log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
-        #expect(lines.all == ["<6>the first position of this run is delivered, one of the run before"])
+        #expect(lines.all == ["<6>the first position of this run is delivered, from the previous run"])
     }
 
     /// The next update was accepted between the reading of the batch and its upload.
     @Test func tellsAFirstDeliveryThatANewerUpdateOvertook() {
-        let log = log(tellsFirstDelivery: true)
+        let log = log(logsFirstDelivery: true)
         let first = Status.stored.update.timeOfFix
         for time in [first, first.advanced(by: .seconds(5))] {
             log.observe(.fix(Fix(timeOfFix: time, latitude: 50, longitude: 10)))

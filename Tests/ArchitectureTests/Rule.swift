@@ -158,7 +158,8 @@ extension Rule {
         // A developer's provider that breaks its contract.
         "Sources/Core/DriverAuthorization/ProviderCall.swift",
         // Answers to HTTP clients and readers of trips.
-        "Sources/Adapters/HTTPService/HTTPRequestParser.swift", "Sources/Operations/Operations/Page/StatusRoutes.swift", "Sources/Operations/Operations/Following/",
+        "Sources/Adapters/HTTPService/HTTPRequestParser.swift", "Sources/Operations/Operations/Page/StatusRoutes.swift",
+        "Sources/Operations/Operations/Following/",
     ]
 
     /// What is wrong with a running vehicle is worded in the catalog alone. Everywhere else faults are facts without a

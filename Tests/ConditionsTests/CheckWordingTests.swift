@@ -1,5 +1,6 @@
 import Conditions
 import GNSS
+import ReportedText
 import Reporting
 import Testing
 

@@ -41,7 +41,7 @@ import Testing
             ),
             (
                 noFix(.otherShips),
-                "no fix in a.log: AIS messages, and no position of our own; use the sentences of a GNSS receiver"
+                "no fix in a.log: AIS messages of other ships, and no position of this vehicle; use the sentences of a GNSS receiver"
             ),
             (
                 noFix(

@@ -69,7 +69,7 @@ import WaypostTestSupport
             await observer.state(saying: "receiving at 115200 baud")
             unsafe unlink(link)
             terminal.unplug()
-            await observer.state(saying: "not there")
+            await observer.state(saying: "no such device")
             let successor = try PseudoTerminal()
             unsafe symlink(successor.path, link)
             #expect(await observer.state(saying: "open at 115200 baud") != nil)

@@ -68,7 +68,7 @@ import WaypostTestSupport
         ),
         (
             sentence("AIVDM,1,1,,A,13u?etPv2;0n:dDPwUM1U1Cb069D,0", start: "!"),
-            "AIS messages arrive, and no position of our own; name the port of a GNSS receiver"
+            "AIS messages of other ships arrive, and no position of this vehicle; name the port of a GNSS receiver"
         ),
     ])
     func isBlamedOnTheSentencesWhereNoneStatesOne(text: String, words: String) async throws {
@@ -78,7 +78,7 @@ import WaypostTestSupport
             #expect(await observer.state(saying: words)?.kind == .waiting)
             // A receiver that begins to state it, and has none yet.
             try terminal.send(Self.void)
-            #expect(await observer.state(saying: "no position yet: antenna and sky view") != nil)
+            #expect(await observer.state(saying: "no position yet: check antenna and sky view") != nil)
         }
     }
 
@@ -125,10 +125,10 @@ import WaypostTestSupport
         try await observe(source) { observer in
             await observer.state(saying: "open at")
             try terminal.send(Self.void)
-            await observer.state(saying: "receiving, no position yet: antenna and sky view")
+            await observer.state(saying: "receiving, no position yet: check antenna and sky view")
             for second in 1...2 { try terminal.send(epoch(second: second)) }
             #expect(await observer.fix() != nil)
-            #expect(await observer.state(saying: "receiving, no position any more: antenna and sky view") != nil)
+            #expect(await observer.state(saying: "receiving, position lost: check antenna and sky view") != nil)
             #expect(observer.states.filter { $0.contains("no position yet") }.count == 1, "\(observer.states)")
         }
     }

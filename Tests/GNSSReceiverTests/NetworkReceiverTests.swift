@@ -67,9 +67,9 @@ import WaypostTestSupport
     private static let greetings = [
         (
             "220 mail.example ESMTP\r\n",
-            "text arrives that is no NMEA, beginning with \"220 mail.example ESMTP\"; check that host and port are the"
+            "text arrives that isn't NMEA, beginning with \"220 mail.example ESMTP\"; check that host and port are the"
         ), ("login: ", "beginning with \"login: \"; check that host and port are the receiver's"),
-        ("lat 48.1234 lon 11.5678\r\n", "text arrives that is no NMEA; check that host and port are the receiver's"),
+        ("lat 48.1234 lon 11.5678\r\n", "text arrives that isn't NMEA; check that host and port are the receiver's"),
     ]
 
     /// A greeting comes once, and then such a server waits.

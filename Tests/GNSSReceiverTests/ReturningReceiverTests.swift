@@ -58,14 +58,14 @@ private final class CountingEndpoint: ReceiverEndpoint {
 
     @Test func isNoticedAtOnce() async throws {
         try await observe(source) { observer in
-            await observer.state(saying: "not there")
+            await observer.state(saying: "no such device")
             for second in 1...3 {
                 let terminal = try plugIn()
                 await observer.state(saying: "open at 9600 baud")
                 try terminal.send(epoch(second: second))
                 await observer.state(saying: "receiving")
                 try unplug(terminal)
-                #expect(await observer.state(saying: "not there") != nil)
+                #expect(await observer.state(saying: "no such device") != nil)
             }
             #expect(!observer.states.contains { $0.contains("closed by the other side") })
         }
@@ -73,7 +73,7 @@ private final class CountingEndpoint: ReceiverEndpoint {
 
     @Test func isNoticedInAStormThatKeepsNobodyBusy() async throws {
         try await observe(source) { observer in
-            await observer.state(saying: "not there")
+            await observer.state(saying: "no such device")
             for number in 0..<2000 {
                 let other = try folder.write([], to: "other-\(number)")
                 try files.removeItem(atPath: other)

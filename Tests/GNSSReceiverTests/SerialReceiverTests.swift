@@ -64,7 +64,7 @@ import WaypostTestSupport
             }
             try FileManager.default.removeItem(atPath: link)
             terminal.unplug()
-            await observer.state(saying: "not there")
+            await observer.state(saying: "no such device")
             // That it was lost may have been overtaken by its absence.
             #expect(Set(observer.states).count == observer.states.count, "\(observer.states)")
             #expect(observer.states.count <= 4)
@@ -76,7 +76,7 @@ import WaypostTestSupport
         let link = folder.path("usb-receiver")
         let receiver = LiveReceiver.serial(device: link, baudRate: 115_200)
         try await observe(receiver) { observer in
-            await observer.state(saying: "not there; plug the receiver in")
+            await observer.state(saying: "no such device; plug the receiver in")
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: terminal.path)
             await observer.state(saying: "open at 115200 baud")
             try terminal.send(epoch(second: 1))
@@ -85,7 +85,7 @@ import WaypostTestSupport
             // In this order, for another test may be given the terminal's number at once.
             try FileManager.default.removeItem(atPath: link)
             terminal.unplug()
-            await observer.state(saying: "not there")
+            await observer.state(saying: "no such device")
             let successor = try PseudoTerminal()
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: successor.path)
             await observer.state(saying: "open at 115200 baud")

@@ -106,7 +106,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
-        ("/dev/no-such-receiver", 9600, "/dev/no-such-receiver: not there; plug the receiver in"),
+        ("/dev/no-such-receiver", 9600, "/dev/no-such-receiver: no such device; plug the receiver in"),
         ("/dev/null", 9600, "/dev/null: not a serial port"), ("/tmp", 9600, "/tmp: not a serial port"),
         (
             "/dev/null", 12,
@@ -126,7 +126,7 @@ import WaypostTestSupport
         let device = stage == .missing ? "/dev/no-such-receiver" : terminal.path
         var cancelled: ContinuousClock.Instant?
         let ending = try await observe(LiveReceiver.serial(device: device, baudRate: 9600)) { observer in
-            await observer.state(saying: stage == .missing ? "not there" : "open at 9600 baud")
+            await observer.state(saying: stage == .missing ? "no such device" : "open at 9600 baud")
             if stage == .receiving {
                 try terminal.send(epoch(second: 1))
                 await observer.state(saying: "receiving")

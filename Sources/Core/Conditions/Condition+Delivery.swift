@@ -96,7 +96,7 @@ extension ConditionCode {
 }
 
 extension ServiceAnswer {
-    /// What came.
+    /// A description of the answer.
     fileprivate var cause: ReportedText {
         switch (body, status) {
         case (.error(let message, _), _): "\(status) \(message)"

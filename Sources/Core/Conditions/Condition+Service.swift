@@ -1,8 +1,8 @@
 package import ReportedText
 
-/// Conditions of the service, its host and what it keeps for itself.
+/// Conditions of the service, its host and its outbox.
 extension Condition {
-    /// What a wrong host clock was compared with.
+    /// The clock that a wrong host clock was compared with.
     package enum ClockSource: Sendable, Hashable { case fleetEngine, receiver }
 
     /// Private zones are implausibly far from the vehicle. `zones` are their indices in the configuration.
@@ -16,8 +16,8 @@ extension Condition {
         self.init(.recordingStopped, "\(directory): \(reason); reporting continues")
     }
 
-    /// Another configuration was to be loaded and has `problems`. Each rejection is reported, because it answers an
-    /// order; `now` tells them apart.
+    /// A reload was rejected because the new configuration has `problems`. Each rejection is reported, because it
+    /// answers a request; `now` distinguishes them.
     package init(rejectedReload problems: [String], at now: Duration) {
         let cause = ReportedText(problems.joined(separator: "; "), limit: ReportedText.longestSentence)
         self.init(
@@ -36,13 +36,13 @@ extension Condition {
     /// The last run ended itself at `time`, because of `reason`.
     package init(stalledAt time: String, _ reason: String) { self.init(.lastRunStalled, "\(time): \(reason)") }
 
-    /// Fixes carry a time that is `lag` behind the present; ahead of it if `lag` is negative.
+    /// Fixes carry a time that is `lag` in the past, or in the future if `lag` is negative.
     package init(receiverLag lag: Duration) {
         let side = lag > .zero ? "behind" : "ahead of"
         self.init(.receiverTimeWrong, "\(lag.spoken) \(text: side) the present, and positions are sent with it")
     }
 
-    /// The host's clock is `offset` ahead of another one; behind it if `offset` is negative.
+    /// The host's clock is `offset` ahead of another clock, or slow by that much if `offset` is negative.
     package init(hostClockOffset offset: Duration, from other: ClockSource) {
         let side = offset > .zero ? "ahead of" : "behind"
         let clock = other == .fleetEngine ? "Fleet Engine's" : "the receiver's"

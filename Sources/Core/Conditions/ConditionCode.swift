@@ -1,4 +1,4 @@
-/// A condition of a running vehicle that an operator should know of. One code is one remedy and one alert.
+/// A condition of a running vehicle that an operator should know about. One code is one remedy and one alert.
 ///
 /// The raw value is part of the contract: it is in the log, `/status`, the metrics and the alerts.
 package enum ConditionCode: String, Sendable, Hashable, Codable, CaseIterable {
@@ -99,11 +99,11 @@ extension ConditionCode {
         case receiver, outbox, token, delivery, service
     }
 
-    /// What the catalog says about a code.
+    /// The catalog's entry of a code.
     struct Entry: Sendable {
         let severity: Severity
         let title: String
-        /// What to do, as an imperative without a full stop.
+        /// The remedy, as an imperative without a full stop.
         let remedy: String
         var visibleAfter = Duration.zero
 
@@ -117,7 +117,7 @@ extension ConditionCode {
 
     package var stage: Stage { Self.catalog[self].stage }
     package var severity: Severity { Self.catalog[self].entry.severity }
-    /// What is wrong, in a few words.
+    /// A short description of the problem.
     package var title: String { Self.catalog[self].entry.title }
     package var remedy: String { Self.catalog[self].entry.remedy }
     /// How long a condition lasts before it is shown and logged.

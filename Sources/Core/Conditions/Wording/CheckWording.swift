@@ -1,6 +1,6 @@
-import ReportedText
+package import ReportedText
 
-/// What `waypost check` finds wrong or worth knowing in a configuration that can be read.
+/// A finding of `waypost check` about a configuration that can be read.
 package enum CheckFinding: Sendable, Hashable {
     /// A secret in the text of a configuration that every user can read.
     case openSecret(key: String, file: String)
@@ -22,14 +22,14 @@ package enum CheckFinding: Sendable, Hashable {
 
     case privateSwitch(PrivateSwitch, path: String)
     case outbox(Outbox)
-    /// With `outbox.durability` set to economy a crash may lose updates.
+    /// A crash may lose updates, because `outbox.durability` is `economy`.
     case economy(updates: Int, span: Duration)
     /// Fleet Engine keeps no such state of a delivery vehicle.
     case stateWithoutEffect(key: String)
     /// The status address has a free port.
     case statusPortUnknown
 
-    /// What `vehicle.privateModeFile` names.
+    /// A finding about `vehicle.privateModeFile`.
     package enum PrivateSwitch: Sendable, Hashable {
         /// A file that `user` can't see.
         case hidden(from: String)
@@ -43,7 +43,7 @@ package enum CheckFinding: Sendable, Hashable {
         case inMemory
     }
 
-    /// What `outbox.path` names.
+    /// A finding about `outbox.path`.
     package enum Outbox: Sendable, Hashable {
         /// A path below something that isn't a directory on a disk.
         case below(path: String, place: String)
@@ -173,7 +173,7 @@ extension CheckFinding.Outbox {
         case .notWritable(let directory, let user, let reason):
             Wording(
                 "\(user) can't write in \(directory): \(reason)",
-                "let that user write there (chown), or choose another path")
+                "run chown on it for that user, or choose another path")
         case .tooFewInodes(let directory, let left, let needed):
             Wording(
                 "the file system of \(directory) has \(left) inodes left, and an outbox needs \(needed) files",

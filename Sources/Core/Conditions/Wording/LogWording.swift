@@ -1,7 +1,7 @@
 import ReportedText
 package import Reporting
 
-/// Recorded logs that can't be read or give no fix, in words.
+/// The wording of recorded logs that can't be read or give no fix.
 extension FixSourceError: CustomStringConvertible {
     package var wording: Wording {
         switch reason {
@@ -102,7 +102,7 @@ extension FixAbsence {
             cause = "\(text: count.counted("fix", "fixes")), but no RMC or ZDA sentence that dates them"
             remedy = "have the receiver send RMC or ZDA too"
         case .otherShips:
-            cause = "AIS messages, and no position of our own"
+            cause = "AIS messages of other ships, and no position of this vehicle"
             remedy = "use the sentences of a GNSS receiver"
         case .noPositionSentences:
             cause = "no sentence states a position with its time"
@@ -166,7 +166,7 @@ extension ForeignLogKind {
     }
 }
 
-/// Logs that are used although something is wrong with them, in words.
+/// The wording of what is wrong with logs that are used anyway.
 extension LogRemark: CustomStringConvertible {
     fileprivate static let altered: ReportedText =
         "use the log as it was recorded: it was altered afterwards, or damaged on the line"

@@ -1,8 +1,9 @@
 package import GNSS
-import ReportedText
+package import ReportedText
 package import Reporting
+import VehicleAuthorization
 
-/// What `waypost check --online` finds wrong or worth knowing about what it tries.
+/// A finding of `waypost check --online`.
 package enum OnlineFinding: Sendable, Hashable {
     /// Why the running service doesn't use the file that is checked.
     package enum OtherConfiguration: Sendable, Hashable {
@@ -28,7 +29,7 @@ package enum OnlineFinding: Sendable, Hashable {
     case noFix(ReceiverState, cause: ReceiverWarning?, within: Duration)
     /// The service that has the receiver has no recent fix.
     case staleFix(state: String, age: Int?, isHeard: Bool)
-    /// The time of the first fix, described by `fix`, is behind a clock; ahead if negative.
+    /// The time of the first fix, which `fix` describes, differs from a clock's; `behind` is negative if it is ahead.
     case fixTime(fix: String, behind: Duration, Clock)
     /// Fleet Engine rejects a request about the vehicle alone.
     case vehicleRejected(ReportedText)

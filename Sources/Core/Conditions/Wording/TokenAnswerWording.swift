@@ -1,7 +1,7 @@
 import ReportedText
-public import VehicleAuthorization
+import VehicleAuthorization
 
-/// Answers without a usable token, in words.
+/// The wording of answers without a usable token.
 extension AnswerFault {
     private static let incomplete: ReportedText =
         "the issuer must give the whole signed token: header, payload and signature"
@@ -11,7 +11,7 @@ extension AnswerFault {
         return Wording("\(origin) gave \(wording.cause)", wording.remedy)
     }
 
-    /// What was given instead of a token, and the remedy.
+    /// Returns a description of what was given instead of a token, with the remedy.
     private func gift(from origin: TokenOrigin) -> Wording {
         let key = origin.tokenKey
         let expected: ReportedText = "expected the token, bare or in JSON under \"\(key)\""
@@ -96,7 +96,7 @@ extension AnswerFault.Lookalike {
         case .surrounded: "a token with other text around it"
         case .encrypted: "an encrypted token (five parts)"
         case .plainBase64: "a token in plain base64 (with +, / or =)"
-        case .encoded: "a token encoded once more in base64"
+        case .encoded: "a token encoded again in base64"
         }
     }
 
@@ -131,7 +131,7 @@ extension TokenOrigin.Means {
     }
 }
 
-/// Tokens with wrong claims, in words.
+/// The wording of tokens with wrong claims.
 extension ClaimFault {
     func wording(for context: AuthorizationContext) -> Wording {
         let wording = judgement(of: context)

@@ -1,7 +1,7 @@
 import ReportedText
 package import VehicleAuthorization
 
-/// Commands, programs, files, credentials and settings that give no token, in words.
+/// The wording of commands, programs, files, credentials and settings that give no token.
 extension CommandFault {
     static let byHand: ReportedText = "run it by hand as the service's user"
 
@@ -145,7 +145,7 @@ extension SourceFault.FileFault {
     fileprivate var remedy: ReportedText {
         switch self {
         case .missing: "check the path, and the program that writes the file"
-        case .forbidden: "let the service's group read it, such as with chgrp waypost and chmod g+r"
+        case .forbidden: "open it to the service's group, such as with chgrp waypost and chmod g+r"
         case .linkLoop: "correct the link, which leads back to itself"
         case .other: "check the disk"
         }

@@ -1,9 +1,9 @@
 import ReportedText
 public import VehicleAuthorization
 
-/// Tokens that are used although something about them should be corrected, in words.
+/// The wording of what should be corrected in tokens that are used.
 extension AuthorizationWarning: CustomStringConvertible {
-    /// What was seen and what to change; never a token.
+    /// The observation and the remedy, never a token.
     public var description: String { wording.sentence.description }
 
     private var wording: Wording {
@@ -43,8 +43,8 @@ extension AuthorizationWarning: CustomStringConvertible {
         case .processesLeft(let command, let count, let unendable):
             Wording(
                 """
-                token command \(command) left \(unendable.map { "process \($0)" } ?? "\(count) processes") running; it is \
-                started again when they have ended
+                token command \(command) left \(unendable.map { "process \($0)" } ?? "\(count) processes") running; the command is \
+                not started again before they have ended
                 """,
                 "change the command so that it ends what it starts\(unendable.map { ", and end process \($0)" } ?? "")")
         case .processesHidden(let command):
@@ -56,7 +56,7 @@ extension AuthorizationWarning: CustomStringConvertible {
 }
 
 extension TokenDoubt {
-    /// What was seen and what to correct.
+    /// The observation and the remedy.
     package var wording: Wording {
         switch fact {
         case .claims(let doubt, let context):
@@ -86,7 +86,7 @@ extension ClaimDoubt {
             Wording("is a server token, valid for every vehicle", "the issuer must give driver tokens")
         case .missing(let claim): Wording("has no \(claim)", number)
         case .noNumber(let claim): Wording("has an \(claim) that is not a number", number)
-        case .noTime(let claim, let time): Wording("has the \(claim) \(time), which is no time", number)
+        case .noTime(let claim, let time): Wording("has the \(claim) \(time), which isn't a time", number)
         case .milliseconds(let claim, let time): Wording("has the \(claim) \(time) in milliseconds", number)
         case .quoted(let claim): Wording("has its \(claim) in quotes", number)
         }

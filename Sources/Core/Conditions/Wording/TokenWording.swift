@@ -2,7 +2,7 @@ package import ReportedText
 package import Reporting
 public import VehicleAuthorization
 
-/// The only place, with the files of its parts, that puts the failure to get a token into words.
+/// The only place, with the files of its parts, that words the failure to get a token.
 extension TokenFault {
     package var wording: Wording {
         switch self {
@@ -41,7 +41,7 @@ extension MissingPermit {
     /// The fault, if the permit is a token.
     var tokenFault: TokenFault? { (fault as any Sendable) as? TokenFault }
 
-    /// The fault in words.
+    /// The fault and its remedy in one line.
     package var sentence: ReportedText { tokenFault?.wording.sentence ?? "\(fault)" }
 }
 

@@ -8,7 +8,7 @@ import SQLiteOutbox
 package import TimeAndChance
 import VehicleAuthorization
 
-/// One line of `waypost check`: what was checked, and the result.
+/// A line of `waypost check`: the subject and the result.
 package struct CheckLine: Sendable, Hashable {
     package enum Verdict: String, Sendable, Hashable {
         case ok
@@ -20,7 +20,7 @@ package struct CheckLine: Sendable, Hashable {
     }
 
     package let verdict: Verdict
-    /// What was checked, such as `receiver`.
+    /// The subject, such as `receiver`.
     package let name: String
     package let text: String
 
@@ -43,8 +43,7 @@ package struct CheckLine: Sendable, Hashable {
 ///
 /// Makes a directory next to the outbox and removes it, and occupies the status port for a moment.
 package enum OfflineCheck {
-    /// Returns everything that is wrong or worth knowing at the time `now`, for this user; `file` is where the
-    /// configuration was read from.
+    /// Returns all findings at the time `now`, for this user; `file` is the file that the configuration was read from.
     ///
     /// Blocks; not for the shared pool.
     package static func lines(
@@ -78,8 +77,7 @@ package enum OfflineCheck {
         }
     }
 
-    /// What only making the parts of a service can prove, such as certificate files and placeholders. Nothing is
-    /// written.
+    /// Makes the parts of a service, which is the only proof of certificate files and placeholders. Nothing is written.
     private static func proofs(_ configuration: Configuration, _ now: UTCTime) -> [CheckLine] {
         let log = LogWriter(level: .error, format: .text)
         var lines: [CheckLine] = []
@@ -185,7 +183,7 @@ package enum OfflineCheck {
         }
     }
 
-    /// The kind of file that the links of `path` lead to; `nil` if there is none that this user can see.
+    /// The kind of file that the links of `path` lead to; `nil` if this user sees no file there.
     private static func kind(behind path: String) -> FileStatus.Kind? { (try? FileStatus(behind: path))?.kind }
 
     /// Whether `path` is in a directory that is closed to this user.
@@ -310,7 +308,7 @@ package enum OfflineCheck {
         return lines
     }
 
-    /// What is worth knowing although nothing is wrong.
+    /// Facts worth knowing although nothing is wrong.
     private static func notes(_ configuration: Configuration) -> [CheckLine] {
         var lines: [CheckLine] = []
         func note(_ finding: CheckFinding, on section: String) { lines.append(CheckLine(.note, section, finding)) }

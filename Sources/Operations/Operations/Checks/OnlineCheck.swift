@@ -1,4 +1,4 @@
-import Conditions
+package import Conditions
 import FleetEngine
 import FleetEngineDelivery
 package import GNSS
@@ -295,7 +295,7 @@ extension OnlineCheck {
 /// The state of a receiver whose first fix is waited for.
 package struct FirstFixWait: Sendable {
     fileprivate private(set) var state: ReceiverState?
-    /// What the receiver sends in place of a fix.
+    /// A warning that explains why there is no fix.
     private var cause: ReceiverWarning?
 
     package init() {}
@@ -318,7 +318,7 @@ package struct FirstFixWait: Sendable {
 
 /// The token, and with it Fleet Engine.
 extension OnlineCheck {
-    /// The lines, and how far Fleet Engine's clock is ahead of this host's.
+    /// Returns the lines, and the time by which Fleet Engine's clock is ahead of this host's.
     private static func tokenAndFleetEngine(
         _ configuration: Configuration
     ) async -> (lines: [CheckLine], ahead: Duration?) {
@@ -333,7 +333,7 @@ extension OnlineCheck {
 
     private static let unasked = CheckLine(.skip, "Fleet Engine", "not asked: there is no token that fits")
 
-    /// The line, and how far Fleet Engine's clock is ahead of this host's.
+    /// Returns the line, and the time by which Fleet Engine's clock is ahead of this host's.
     private static func vehicle(
         _ configuration: Configuration, token: String
     ) async -> (line: CheckLine, ahead: Duration?) {

@@ -58,7 +58,7 @@ package enum SandboxedCheck {
         }
     }
 
-    /// What systemd says about the unit, drop-ins included. Pure.
+    /// The properties of the unit according to systemd, drop-ins included. Pure.
     struct Properties {
         /// Settings that decide what the service can reach. No `RuntimeDirectory`, because its end would remove the
         /// service's; nothing that hides the service's process from the check.

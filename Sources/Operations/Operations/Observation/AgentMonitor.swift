@@ -8,9 +8,9 @@ package import SQLiteOutbox
 package import TimeAndChance
 package import VehicleAuthorization
 
-/// Keeps what status, metrics and summaries show of one agent, and logs its conditions.
+/// Keeps the state of one agent for status, metrics and summaries, and logs its conditions.
 package final class AgentMonitor: ReportingObserver {
-    /// The agent as it is.
+    /// The state of the agent.
     package struct Snapshot: Sendable {
         package var counts = DeliveryCounts()
         package var conditions = ActiveConditions()
@@ -18,16 +18,16 @@ package final class AgentMonitor: ReportingObserver {
         package var delivery = Delivery()
         package var token = Token()
         package var clocks = Clocks()
-        /// Since when the vehicle is private; `nil` while it isn't.
+        /// The time at which private mode began; `nil` while it is off.
         package var privateSince: Duration?
-        /// How often the outbox did not answer and was bypassed.
+        /// The number of times that the outbox didn't answer and was bypassed.
         package var storeBypasses = 0
         package var configuration = Loaded()
-        /// How far into the time of its logs a replay has come, how long they are, and since when it plays them.
+        /// The time of its logs that a replay has reached, their length, and when the replay began.
         package var progress: (reached: Duration, of: Duration, since: Duration)?
     }
 
-    /// What the receiver has sent.
+    /// The receiver and its last fixes.
     package struct Receiver: Sendable {
         package var state: ReceiverState?
         /// When the receiver reported that state.
@@ -50,28 +50,28 @@ package final class AgentMonitor: ReportingObserver {
         }
     }
 
-    /// What Fleet Engine has accepted.
+    /// The deliveries to Fleet Engine.
     package struct Delivery: Sendable {
-        /// When Fleet Engine took the last position, and the time of its fix.
+        /// When Fleet Engine acknowledged the last position, and the time of its fix.
         package var last: (timeOfFix: UTCTime, at: Duration)?
-        /// Until when nothing is sent, by the upload loop.
+        /// The time of the next attempt, if the upload loop waits for it.
         package var waitsUntil: Duration?
-        /// From the arrival of a fix to the acknowledgement.
+        /// The delays from the arrival of a fix to the acknowledgement.
         package var delays = DeliveryDelays()
     }
 
     /// The current token.
     package struct Token: Sendable {
-        /// Until when it is used; `nil` while there is none.
+        /// The time from which on it is no longer used; `nil` while there is no token.
         package var usedUntil: Duration?
-        /// Why no token came, or the last one wasn't accepted, and when that was.
+        /// The condition because of which there was no token, or the last one was rejected, and its time.
         package var lastRejection: (code: ConditionCode, at: Duration)?
     }
 
-    /// What is known of the time.
+    /// The clocks that have stated the time.
     package struct Clocks: Sendable {
-        /// By how much the host's clock is ahead of Fleet Engine's, or of the receiver's if Fleet Engine hasn't stated
-        /// its time within ten minutes.
+        /// The offset of the host's clock from Fleet Engine's, or from the receiver's if Fleet Engine hasn't stated its
+        /// time within ten minutes.
         package var offset: (offset: Duration, isServers: Bool, at: Duration)?
         /// Fleet Engine's time with the last answer that stated it.
         package var server: (time: UTCTime, at: Duration)?
@@ -211,7 +211,7 @@ package final class AgentMonitor: ReportingObserver {
         }
     }
 
-    /// Notes that another configuration was to be loaded, and what is wrong with it.
+    /// Notes that a reload was rejected because of `problems`.
     package func note(rejectedReload problems: [String]) {
         change { state, now in
             state.conditions.raise(
@@ -266,20 +266,20 @@ package final class AgentMonitor: ReportingObserver {
             return state.conditions.takeLines(at: now)
         }
         guard let log else { return }
-        // Of many vehicles, nobody could tell which one is private.
+        // With many vehicles, the line wouldn't say which one is private.
         for line in lines where line.code != .privateMode || !isOfMany { log.write(line) }
     }
 }
 
 extension AgentMonitor.Snapshot {
-    /// More than delivery from a receiver over a slow serial port, or from a server, explains.
+    /// More than a slow serial port or a server's answer explains.
     private static let clockTolerance = Duration.seconds(30)
-    /// How far a fix may be ahead of the present: whole seconds and an answer's way explain less.
+    /// The time by which a fix may be ahead of the present: whole seconds and the delay of an answer explain less.
     private static let longestAhead = Duration.seconds(60)
-    /// How far it may be behind: a slow serial port, or a receiver that wakes up, explains less.
+    /// The maximum age of a fix: a slow serial port, or a receiver that wakes up, explains less.
     private static let longestBehind = Duration.seconds(3600)
 
-    /// Why no fix that came was accepted, as far as the receiver's output shows; `nil` if one was, or none came.
+    /// Why no fix was accepted, as far as the receiver's output shows; `nil` if one was, or none arrived.
     package var reasonForNoFix: String? {
         guard receiver.lastFixAt == nil else { return nil }
         if let rejection = receiver.lastRejection {
@@ -324,10 +324,10 @@ extension AgentMonitor.Snapshot {
     }
 }
 
-/// What has happened since the agent started, counted: the figures of summaries, status and metrics.
+/// Counts of events since the agent started, for summaries, status and metrics.
 package struct DeliveryCounts: Sendable, Hashable {
     package var fixes = 0
-    /// Fixes of which nothing is told, as the vehicle is private.
+    /// Fixes that were withheld because the vehicle was private.
     package var withheld = 0
     package var accepted = 0
     package var delivered = 0
@@ -338,12 +338,12 @@ package struct DeliveryCounts: Sendable, Hashable {
     package var rejectedFixes: [String: Int] = [:]
     package var receiverWarnings: [String: Int] = [:]
     package var notStored = 0
-    /// Updates that were never stored, because memory held no more of them.
+    /// Updates that were never stored, because memory was full.
     package var dropped = 0
 
     package init() {}
 
-    /// All fixes that came, whatever became of them.
+    /// All fixes that arrived, whether used or not.
     package var fixesRead: Int { fixes + withheld + rejectedFixes.values.reduce(0, +) }
 
     package mutating func count(_ event: ReportingEvent) {
@@ -383,21 +383,21 @@ package struct ReportingObservers: ReportingObserver {
     }
 }
 
-/// How long live positions take from the arrival of their fix to Fleet Engine's acknowledgement, counted since the
-/// start. What goes out behind them would drown them: a backlog, and shape points, which wait for their update.
+/// The delays of live positions since the start, from the arrival of the fix to Fleet Engine's acknowledgement. A
+/// backlog and shape points, which wait for their update, aren't counted, because they would drown the live ones.
 package struct DeliveryDelays: Sendable, Hashable, Codable {
-    /// Upper ends in seconds, but for the last of `counts`: within these a passenger's map, an outage and a night
-    /// without a network are told apart.
+    /// The upper bounds in seconds of all `counts` but the last. They distinguish a passenger's map, an outage and a
+    /// night without a network.
     package static let bounds = [1, 2, 5, 10, 30, 60, 300, 900, 3600, 14_400, 86_400]
 
-    /// Deliveries by delay: within each of `bounds` and above the one before; the last counts those above all.
+    /// Deliveries by delay: each counts those up to its bound and above the previous bound; the last counts the rest.
     package private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
-    /// Of all delays together.
+    /// The sum of all delays.
     package private(set) var sumMilliseconds: Int64 = 0
 
     package init() {}
 
-    /// Counts one; a clock that was set back makes no delay negative.
+    /// Counts a delay. A negative one, after a clock was set back, counts as zero.
     package mutating func add(_ delay: Duration) {
         let delay = max(.zero, delay)
         counts[Self.bounds.firstIndex { delay <= .seconds($0) } ?? Self.bounds.count] += 1

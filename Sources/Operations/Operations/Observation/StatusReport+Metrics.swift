@@ -9,7 +9,7 @@ package enum MetricsProfile: String, Sendable {
     /// At most 12 series, for a metered connection: `GET /metrics?profile=fleet`.
     case fleet
 
-    /// The profile that `request` asks for; `nil` if there is none of that name.
+    /// Reads the profile that `request` names. Returns `nil` if no profile has that name.
     init?(_ request: ServedRequest) {
         let name = request.queryItems?.last { $0.name == "profile" }?.value
         self.init(rawValue: name ?? "full")
@@ -24,9 +24,9 @@ package enum MetricsProfile: String, Sendable {
     fileprivate func includes(_ family: String) -> Bool { self == .full || Self.fleetFamilies.contains(family) }
 }
 
-/// One family of metrics with its samples.
+/// A family of metrics with its samples.
 private struct MetricFamily {
-    /// One value, with labels such as `state="pending"`.
+    /// A value, with labels such as `state="pending"`.
     struct Sample {
         var labels = ""
         let value: any Numeric

@@ -13,10 +13,10 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package var vehicle: String
     /// The configuration in force; absent if none can be reloaded, such as in a replay.
     package var configuration: Loaded?
-    /// When updates are made, in words.
+    /// A description of when updates are made.
     package var reporting: String?
     package var uptimeSeconds: Int
-    /// What an operator should know, the cause of the others first.
+    /// The active conditions, the cause of the others first.
     package var conditions: [ReportedCondition]
     /// How long the vehicle has been private; absent while it isn't.
     package var privateSeconds: Int?
@@ -28,7 +28,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package var counts: Counts
     package var host: Host
 
-    /// What the service knows besides what the agent has met.
+    /// Facts about the service that the agent's snapshot doesn't have.
     package struct Surroundings: Sendable {
         package var tokenProvider = ""
         package var reporting: String?
@@ -87,7 +87,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
             clockOffsetSeconds: offset.map { Int($0.components.seconds) })
     }
 
-    /// What isn't lost while a condition is active.
+    /// Returns what isn't lost while a condition is active.
     private static func safety(while code: ConditionCode, pending: Int64) -> String? {
         switch (code.stage, code.severity) {
         case (.outbox, .error) where code != .updatesLost: "the last positions are kept in memory"
@@ -114,12 +114,12 @@ package struct StatusReport: Sendable, Hashable, Codable {
 
     /// How soon the line for `systemctl status` should be renewed: at once while the first delivery is awaited, because
     /// somebody may be waiting for it.
-    var headlineInterval: Duration {
+    package var headlineInterval: Duration {
         let isStarting = receiver.secondsSinceFix != nil || uptimeSeconds < 60
         return delivery.secondsSinceDelivery == nil && isStarting ? .seconds(1) : .seconds(10)
     }
 
-    /// One line for `systemctl status`.
+    /// The line for `systemctl status`.
     package var headline: String {
         let fix = receiver.secondsSinceFix.map { "last fix \($0) s ago" } ?? "no fix yet"
         let why = fixIsExpected ? "" : " (\(receiver.state))"
@@ -197,7 +197,7 @@ extension StatusReport {
         package let remedy: String
         /// Seconds since it began.
         package let seconds: Int
-        /// What isn't lost; absent if nothing is at risk.
+        /// The updates that are safe; absent if nothing is at risk.
         package var safe: String?
 
         /// The condition in one line.
@@ -225,13 +225,13 @@ extension StatusReport {
         package var maximumBytes: Int64?
         /// Seconds since the time of fix of the pending update that was accepted first; absent while none is pending.
         package var oldestPendingSeconds: Int?
-        /// What was evicted, by reason.
+        /// Evicted updates, by reason.
         package var evictions: [String: TallyReport]
         package var quarantine: TallyReport
         package var durability: Durability
     }
 
-    /// What a crash may cost.
+    /// The maximum loss of a crash.
     package struct Durability: Sendable, Hashable, Codable {
         /// `full` or `economy`.
         package var mode: String
@@ -241,7 +241,7 @@ extension StatusReport {
         package var secondsAtRisk: Int
     }
 
-    /// What happened since the start.
+    /// Counts since the start.
     package struct Counts: Sendable, Hashable, Codable {
         package var fixes: Int
         /// Rejected fixes, by reason.
@@ -264,7 +264,7 @@ extension StatusReport {
         package var residentBytes: Int64?
         /// The free space on the disk of the outbox.
         package var freeDiskBytes: Int64?
-        /// By how many seconds the host's clock is ahead; absent while nothing else has stated the time.
+        /// The seconds by which the host's clock is ahead; absent while nothing else has stated the time.
         package var clockOffsetSeconds: Int?
     }
 
