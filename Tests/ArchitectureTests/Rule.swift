@@ -146,7 +146,8 @@ extension Rule {
 
     /// Where a remedy may follow what is wrong: errors of the configuration, of usage, and of tools that no van needs.
     private static let mayAdvise = [
-        "Sources/Command/", "Sources/Tools/", "Sources/Operations/Operations/Configuration/", "Sources/Core/StrictJSON/",
+        "Sources/Command/", "Sources/Tools/", "Sources/Operations/Operations/Configuration/",
+        "Sources/Core/StrictJSON/",
         // Values of the configuration.
         "Sources/Core/HTTPMessages/", "Sources/Core/FleetEngine/VehicleName.swift",
         // Why a run doesn't start, or a command can't ask the service.
@@ -170,7 +171,7 @@ extension Rule {
         var found = lines(of: file, containing: /\bCondition\(\s*\.[a-z]/)
         found += lines(of: file, containing: /(?:Fault|Rejection|Warning|Remark|Finding)\b[^{]*CustomStringConvertible/)
         if !mayAdvise.contains(where: file.path.hasPrefix) {
-            let remedy = /"[^"]*; (?:change|check|choose|correct|end|free|give|let|make|name|open|run|see|set|use|write) /
+            let remedy = /"[^"]*; (?:change|check|choose|correct|free|give|let|make|name|open|run|see|set|use|write)\b/
             found += lines(of: file, containing: remedy)
         }
         let observers = ["Log/EventLog", "Observation/AgentMonitor", "Observation/StatusReport", "Page/"]
