@@ -221,7 +221,7 @@ import WaypostTestSupport
         clock.advance(by: .seconds(9))
         #expect(outbox()?.oldestPendingSeconds == 3609)
         let host = report(monitor, surroundings: surroundings).host
-        #expect(host?.freeDiskBytes == 5000 && host?.residentBytes == 18_000_000)
+        #expect(host.freeDiskBytes == 5000 && host.residentBytes == 18_000_000)
     }
 
     /// From 80 % on, and until it is below 75 %.
