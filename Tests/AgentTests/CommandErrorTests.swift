@@ -118,7 +118,8 @@ struct CommandErrors {
             })
         #expect(outcome.ending == .exited(0))
         let loss = self.lines(outcome.standardError).filter { $0.contains("left out") }
-        #expect(loss.count == 1 && loss[0].hasPrefix("waypost: \(log): 15 of 30 sentences left out because the"), "\(loss)")
+        #expect(
+            loss.count == 1 && loss[0].hasPrefix("waypost: \(log): 15 of 30 sentences left out because the"), "\(loss)")
     }
 
     @Test func nameALogInPlaceOfAConfiguration() async throws {

@@ -119,7 +119,8 @@ import WaypostTestSupport
         monitor.observe(.receiver(.waiting(source: "/dev/x", .deviceMissing)))
         #expect(report(monitor).receiver.kind == "waiting")
         let told = report(monitor).headline
-        #expect(told == "last fix 0 s ago; nothing delivered yet; 0 pending; receiver unavailable: /dev/x: no such device")
+        #expect(
+            told == "last fix 0 s ago; nothing delivered yet; 0 pending; receiver unavailable: /dev/x: no such device")
         let sample = #"waypost_condition{code="receiver_unavailable",severity="error",stage="receiver"} 1"#
         #expect(report(monitor).metrics().split(separator: "\n").contains(Substring(sample)))
     }

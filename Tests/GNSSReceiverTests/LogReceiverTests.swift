@@ -74,7 +74,10 @@ import WaypostTestSupport
     /// A log that ends in silence must not go unnoticed; if a warning has said why, the agent reports that one.
     @Test(
         arguments: [
-            (sentence("GPGSV,1,1,01,02,45,090,40"), .noFix(FixAbsence(.noPositionSentences, isRecorded: true, leftOut: nil))),
+            (
+                sentence("GPGSV,1,1,01,02,45,090,40"),
+                .noFix(FixAbsence(.noPositionSentences, isRecorded: true, leftOut: nil))
+            ),
             (
                 "$GPRMC,101502.000,A,5231.1234,N,01323.1234,E,,,050126,,,A\r\n",
                 .missingChecksums(sentences: 1, logs: 1)

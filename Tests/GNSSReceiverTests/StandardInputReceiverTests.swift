@@ -33,14 +33,15 @@ import WaypostTestSupport
     }
 
     /// What a pipe holds when the program before it has failed.
-    @Test(arguments: [
-        ("", .line(source: "standard input", nil)),
-        ("{\"class\":\"VERSION\"}\r\n", .line(source: "standard input", .otherSpeaker(.gpsd))),
-        (
-            sentence("GPGSV,1,1,01,02,45,090,40"),
-            .log(name: "standard input", .noFix(FixAbsence(.noPositionSentences, isRecorded: false, leftOut: nil)))
-        ),
-    ] as [(String, FixSourceError.Reason)])
+    @Test(
+        arguments: [
+            ("", .line(source: "standard input", nil)),
+            ("{\"class\":\"VERSION\"}\r\n", .line(source: "standard input", .otherSpeaker(.gpsd))),
+            (
+                sentence("GPGSV,1,1,01,02,45,090,40"),
+                .log(name: "standard input", .noFix(FixAbsence(.noPositionSentences, isRecorded: false, leftOut: nil)))
+            ),
+        ] as [(String, FixSourceError.Reason)])
     func thatBringsNoFixIsAnError(text: String, reason: FixSourceError.Reason) async throws {
         let source = OwnedDescriptor(owning: input)
         let output = OwnedDescriptor(owning: writer)

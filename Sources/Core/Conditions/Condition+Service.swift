@@ -21,7 +21,8 @@ extension Condition {
     package init(rejectedReload problems: [String], at now: Duration) {
         let cause = ReportedText(problems.joined(separator: "; "), limit: ReportedText.longestSentence)
         self.init(
-            .reloadRejected, "the configuration in force stays: \(cause)", facts: .number(Int64(now / .milliseconds(1))))
+            .reloadRejected, "the configuration in force stays: \(cause)", facts: .number(Int64(now / .milliseconds(1)))
+        )
     }
 
     /// The token was not renewed because of `failure`; the current one is valid for `remaining`.

@@ -30,7 +30,7 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
     /// Worn-out flash can take many seconds for an fsync.
     private static var patience: Duration { .seconds(30) }
 
-    /// - Parameter gaveUp: called each time that a call is abandoned.
+    /// `gaveUp` is called each time that a call is abandoned.
     init(
         _ outbox: Store, clock: MonotonicClock, progress: StageProgress?, gaveUp: @escaping @Sendable () -> Void = {}
     ) {

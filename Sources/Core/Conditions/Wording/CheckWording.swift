@@ -75,7 +75,8 @@ extension CheckFinding {
             Wording("\(key) is in \(file), which every user can read", "if it is a secret, run chmod o= \(file)")
         case .deviceMissing(let device):
             Wording(
-                "\(device) does not exist now", "plug the receiver in, or correct receiver.device (ls -l /dev/serial/by-id)")
+                "\(device) does not exist now",
+                "plug the receiver in, or correct receiver.device (ls -l /dev/serial/by-id)")
         case .notASerialPort(let device, let kind):
             Wording(
                 "receiver.device: \(device) is \(kind), not a serial port",

@@ -103,7 +103,9 @@ extension ReceiverFault {
         case .noPositionSentences(.wrongChecksums):
             Wording("sentences arrive, many with a wrong checksum, and none states a position", Self.checkLine)
         case .noPositionSentences(.otherShips):
-            Wording("AIS messages of other ships arrive, and no position of this vehicle", "name the port of a GNSS receiver")
+            Wording(
+                "AIS messages of other ships arrive, and no position of this vehicle",
+                "name the port of a GNSS receiver")
         case .noDate:
             Wording(
                 "positions arrive without a date, and this machine's clock is not synchronized",

@@ -42,8 +42,11 @@ struct SentenceReading {
         case .gst, .gbs, .pgrme, .pqtmepe, .psrfepe: take(AccuracySentence(type, &fields))
         case .zda, .pubx04: take(DateSentence(type, &fields), isFaulty: fields.fault != .none)
         case .hdt, .ths: take(HeadingSentence(type, &fields))
-        case .dtm: words = ReceiverNotice.warning(dtm: &fields).map { "the warning \($0.label)" } ?? "WGS 84, as it should be"
-        case .txt: words = ReceiverNotice.warning(txt: &fields).map { "the warning \($0.label)" } ?? "a notice without consequence"
+        case .dtm:
+            words = ReceiverNotice.warning(dtm: &fields).map { "the warning \($0.label)" } ?? "WGS 84, as it should be"
+        case .txt:
+            words =
+                ReceiverNotice.warning(txt: &fields).map { "the warning \($0.label)" } ?? "a notice without consequence"
         case .other: words = "its type holds nothing that a fix needs: only counted"
         }
     }

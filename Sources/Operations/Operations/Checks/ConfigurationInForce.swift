@@ -7,13 +7,14 @@ package enum ConfigurationInForce {
     /// The tolerated difference between the times of a file and of the clock, in seconds.
     private static let tolerance = 1.0
 
-    /// Returns why the service doesn't use the file; `nil` if it does, as far as is known.
+    /// Compares the file that is checked with the service's.
     ///
     /// - Parameters:
     ///   - report: the service's state.
     ///   - file: the file that is checked.
     ///   - isSame: whether a path leads to `file`.
     ///   - changedAt: when `file` was last changed, in seconds since 1970.
+    /// - Returns: why the service doesn't use the file; `nil` if it does, as far as is known.
     package static func difference(
         _ report: StatusReport, file: String, isSame: (String) -> Bool, changedAt: Double?
     ) -> OnlineFinding.OtherConfiguration? {

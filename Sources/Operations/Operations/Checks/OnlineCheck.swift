@@ -30,6 +30,7 @@ package enum OnlineCheck {
     ///   - waits: called with a description of each wait.
     ///   - found: called with the line of each check, always in the same order; if the task is cancelled, only with
     ///     those of checks that had ended.
+    /// - Throws: the error of `found`.
     package static func run(
         _ configuration: Configuration, from file: String? = nil, failed: Set<String> = [],
         waits: (String) -> Void, found: (CheckLine) throws -> Void

@@ -283,7 +283,8 @@ extension AgentMonitor.Snapshot {
     package var reasonForNoFix: String? {
         guard receiver.lastFixAt == nil else { return nil }
         if let rejection = receiver.lastRejection {
-            return "\(counts.fixesRead.counted("fix", "fixes")) rejected; of the last one, \(Condition(rejection).cause)"
+            return
+                "\(counts.fixesRead.counted("fix", "fixes")) rejected; of the last one, \(Condition(rejection).cause)"
         }
         return receiver.obstacle.map { "\(Condition($0).line)" }
     }

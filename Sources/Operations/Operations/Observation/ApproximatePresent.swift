@@ -20,7 +20,7 @@ package final class ApproximatePresent: ReportingObserver {
     private let witnesses: Locked<Witnesses>
     private let synchronizedClock: @Sendable () -> UTCTime?
 
-    /// - Parameter synchronizedClock: returns the host's time while it is synchronized, otherwise `nil`.
+    /// `synchronizedClock` returns the host's time while it is synchronized, otherwise `nil`.
     package init(release: UTCTime, synchronizedClock: @escaping @Sendable () -> UTCTime?) {
         self.release = release
         witnesses = Locked(Witnesses(lastGood: release))

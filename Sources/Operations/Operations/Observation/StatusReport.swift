@@ -298,7 +298,7 @@ extension StatusReport.Receiver {
 }
 
 extension StatusReport.Delivery {
-    /// - Parameter newest: the time of fix of the newest delivered update that the outbox knows.
+    /// `newest` is the time of fix of the newest delivered update that the outbox knows.
     fileprivate init(_ delivery: AgentMonitor.Delivery, newest: UTCTime?, at now: Duration) {
         self.init(
             secondsSinceDelivery: seconds(from: delivery.last?.at, to: now),
