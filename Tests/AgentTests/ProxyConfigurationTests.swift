@@ -67,7 +67,7 @@ import WaypostTestSupport
         ),
         (
             #""http://p:1""#,
-            "upload.proxy\" is a string; use an object in braces, as { \"url\": \"http://proxy.example.com"
+            "upload.proxy\" is a string; use an object in braces, such as { \"url\": \"http://proxy.example.com"
         ),
     ])
     func saysWhatIsWrong(proxy: String, says: String) {

@@ -49,8 +49,8 @@ package enum OfflineCheck {
     package static func lines(
         _ configuration: Configuration, from file: String? = nil, at now: UTCTime = .system
     ) -> [CheckLine] {
-        var lines = configuration.doubts.map {
-            CheckLine($0.isLikelyRight ? .note : .fail, $0.section, $0.description)
+        var lines = configuration.warnings.map {
+            CheckLine($0.mayBeRight ? .note : .fail, $0.section, $0.description)
         }
         lines += proofs(configuration, now) + receiver(configuration) + privateSwitch(configuration)
         lines += outbox(configuration)

@@ -4,13 +4,13 @@ import ReportedText
 import StrictJSON
 import VehicleAuthorization
 
-/// Where tokens come from.
+/// The source of tokens.
 package enum AuthorizationConfiguration: Sendable, Hashable {
     case http(HTTPTokenSettings, TokenEndpointTrust)
     case command(arguments: [String], environment: [String: Secret], format: TokenAnswerFormat, timeout: Duration)
     case file(path: String, format: TokenAnswerFormat)
 
-    /// Where token and expiry stand in an answer.
+    /// The format of an answer with token and expiry.
     var format: TokenAnswerFormat {
         switch self {
         case .http(let settings, _): settings.format
@@ -18,8 +18,8 @@ package enum AuthorizationConfiguration: Sendable, Hashable {
         }
     }
 
-    /// A description of where tokens come from: the host of an address, the program of a command. The rest may be
-    /// secret, and so may an address that comes from a credential.
+    /// A description of the source: the origin of an address, the program of a command, or the file. The rest may be
+    /// secret, and so may an address from a credential.
     package var provider: String {
         switch self {
         case .http(let settings, _):
@@ -30,37 +30,28 @@ package enum AuthorizationConfiguration: Sendable, Hashable {
         }
     }
 
-    /// The words of `authorization.type`.
-    enum Kind: String, CaseIterable {
-        case http, command, file
-
-        /// What others call them.
-        static let meant: [String: Kind] = [
-            "url": .http, "rest": .http, "endpoint": .http, "backend": .http, "script": .command, "exec": .command,
-            "program": .command, "shell": .command, "path": .file, "static": .file,
-        ]
-    }
+    /// The values of `authorization.type`.
+    enum Kind: String, CaseIterable { case http, command, file }
 }
 
 extension AuthorizationConfiguration {
-    /// `nil` when the type is missing or none of Waypost's.
-    ///
-    /// `forConsumers`: reads `consumerAuthorization`, whose tokens are for a trip.
+    /// Reads `authorization` or, if `forConsumers`, `consumerAuthorization`, whose tokens are for a trip. `nil` if the
+    /// type is missing or unknown.
     init?(_ root: inout ConfigurationSection, forConsumers: Bool = false) {
         var section =
             forConsumers
-            ? root.section("consumerAuthorization", "where waypost watch --trip gets a trip's tokens")
-            : root.section("authorization", isRequired: true, "where tokens come from")
+            ? root.section("consumerAuthorization", "source of a trip's tokens for waypost watch --trip")
+            : root.section("authorization", isRequired: true, "source of tokens")
         if forConsumers { section.placeholders = ["tripId", "providerId"] }
-        // As the key file that Google's console gives has it.
-        if section.member("type")?.stringValue?.lowercased().filter(\.isLetter) == "serviceaccount" {
+        // A key file of Google's console in place of the section.
+        if section.member("type")?.stringValue == "service_account" {
             section.report(
                 "type",
-                "is a service account, whose key must not be in a vehicle; let your backend sign the tokens, and write \"http\" "
-                    + "with its \"url\"")
+                "is a service account, whose key must not be in a vehicle; have your backend sign the tokens, and write "
+                    + "\"http\" with its \"url\"")
             return nil
         }
-        guard let kind = section.choice("type", meant: Kind.meant, "where tokens come from") else { return nil }
+        guard let kind: Kind = section.choice("type", "source of tokens") else { return nil }
         defer { section.finish() }
         switch kind {
         case .http:
@@ -70,8 +61,7 @@ extension AuthorizationConfiguration {
             self = .http(settings, trust)
         case .command:
             self = .command(
-                arguments: section.strings(
-                    "command", "the program and its arguments, in which placeholders are filled in"),
+                arguments: section.strings("command", "the program and its arguments, which may have placeholders"),
                 environment: Dictionary(
                     section.secrets("environment", schemes: false, "variables to add to the program's environment")
                         .map { ($0.name, $0.secret) }, uniquingKeysWith: { $1 }),
@@ -87,7 +77,7 @@ extension AuthorizationConfiguration {
     }
 }
 
-/// Whom to trust, and as whom to appear, at a token endpoint: PEM files; and the proxy in between.
+/// The PEM files for the connection to a token endpoint, and its proxy.
 package struct TokenEndpointTrust: Sendable, Hashable {
     package var caFile: String?
     package var clientCertificateFile: String?
@@ -109,25 +99,24 @@ package struct TokenEndpointTrust: Sendable, Hashable {
 }
 
 extension HTTPTokenSettings {
-    /// Methods that a token endpoint may want.
+    /// The values of `method`.
     private enum Method: String, CaseIterable { case get = "GET", post = "POST", put = "PUT" }
 
     init(_ section: inout ConfigurationSection) {
-        // The placeholders are not allowed in a URL; what is left without them must be one.
+        // A URL has no braces, so placeholders are filled in before it is checked.
         let url = section.url(
             "url", ifMissing: "write your token endpoint's address, in quotes",
-            "the token endpoint, in which placeholders are filled in"
+            "the token endpoint, which may have placeholders"
         ) { (text) throws(HTTPURL.Problem) in
             _ = try HTTPURL(text.withPlaceholdersFilled)
             return text
         }
         if let url { section.reportUnknownPlaceholders(in: url, "url") }
         let method = section.choice("method", default: Method.get, "of the request")
-        let body = section.optionalSecret("body", "what is sent with POST and PUT; placeholders are filled in")
+        let body = section.optionalSecret("body", "sent with POST and PUT; may have placeholders")
         if body != nil, method == .get, !section.isRejected("method") {
             section.report("body", "is not sent with the method GET; set \"method\" to \"POST\" or \"PUT\"")
         }
-        section.reportRepeatedHeaders()
         self.init(
             url: url ?? "", method: HTTPMethod(rawValue: method.rawValue) ?? .get,
             headers: section.secrets("headers", schemes: true, "headers of the request").map { name, secret, scheme in
@@ -145,71 +134,40 @@ extension HTTPTokenSettings {
 }
 
 extension ConfigurationSection {
-    /// Notes what no request can carry.
+    /// Reports a header that no request can carry, or whose credentials nothing fills in or encodes.
     fileprivate func reportHeader(_ name: String, _ secret: Secret) {
+        let key = "headers.\(name)"
         if name.isEmpty || !name.utf8.allSatisfy(HTTPHeaders.isTokenByte) {
-            report("headers.\(name)", "is no name of a header; write letters, digits and hyphens, without spaces")
+            report(key, "isn't a header's name; use letters, digits and hyphens")
         }
         if ["connection", "content-length", "transfer-encoding"].contains(name.lowercased()) {
-            report("headers.\(name)", "is for Waypost to set, as it frames the request; remove it")
+            report(key, "is set by Waypost itself; remove it")
         }
         guard case .literal(let text) = secret else { return }
         if text.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
-            report("headers.\(name)", "has a line break or another control character; leave it out")
+            report(key, "has a line break or another control character; remove it")
         }
-        switch HeaderTemplate.problem(ofCredentials: text, in: name) {
-        case .unfilledVariable?:
+        let problem = HeaderTemplate.problem(ofCredentials: text, in: name)
+        if problem == .unfilledVariable {
             report(
-                "headers.\(name)",
+                key,
                 "has a variable in ${}, which nothing fills in; write {\"environment\": NAME, \"scheme\": \"bearer\"}")
-        case .noScheme?:
-            report(
-                "headers.\(name)",
-                "has a user and a password without a scheme; write {\"file\": PATH, \"scheme\": \"basic\"}")
-        default: break
         }
-        if text.lowercased().hasPrefix("basic "), text.contains(":") {
-            report(
-                "headers.\(name)",
-                "has a name and its password behind Basic as they are; write {\"file\": PATH, \"scheme\": \"basic\"}, which "
-                    + "encodes what the file holds, as name:password")
-        }
-    }
-
-    /// Notes headers that are one to HTTP, in which their case does not count (RFC 9110 section 5.1).
-    fileprivate mutating func reportRepeatedHeaders() {
-        guard case .object(let headers)? = member("headers") else { return }
-        let names = Dictionary(grouping: headers.keys.sorted()) { $0.lowercased() }
-        for same in names.values where same.count > 1 {
-            report("headers.\(same[1])", "is the header \(same[0]) again; leave one")
+        if problem == .noScheme || text.lowercased().hasPrefix("basic ") && text.contains(":") {
+            report(key, "has a user and a password as they are; write {\"file\": PATH, \"scheme\": \"basic\"}")
         }
     }
 }
 
 extension TokenAnswerFormat {
-    /// A ready-made shape, and single keys that differ from it.
+    /// Reads a ready-made shape, and single keys that differ from it.
     init(_ section: inout ConfigurationSection) {
         let shape = section.choice(
             "tokenShape", default: Shape.guide, "sets the next three keys for the answers of Google's samples"
         ).format
-        let tokenKey = section.string(
-            "tokenKey", default: shape.tokenKey,
-            "the token's key in a JSON answer, or a path such as data.token")
-        if tokenKey.split(separator: ".", omittingEmptySubsequences: false).contains(where: { ["", "$"].contains($0) })
-        {
-            section.report(
-                "tokenKey",
-                "is \"\(tokenKey)\"; write the names from the top of the answer, with a dot between them, "
-                    + "as data.token"
-            )
-        } else if tokenKey.contains("["), tokenKey.hasSuffix("]") || tokenKey.contains("].") {
-            section.report(
-                "tokenKey",
-                "is \"\(tokenKey)\", in a list, whose elements have no names; let the issuer state the token outside of it"
-            )
-        }
         self.init(
-            tokenKey: tokenKey,
+            tokenKey: section.string(
+                "tokenKey", default: shape.tokenKey, "the token's key in a JSON answer, or a path such as data.token"),
             expirationKey: section.string(
                 "expirationKey", default: shape.expirationKey, "the expiry's key, which an answer may lack"),
             expirationFormat: section.choice(
@@ -218,26 +176,24 @@ extension TokenAnswerFormat {
 }
 
 extension ConfigurationSection {
-    /// A text or a reference, fetched when it is used, if there is one.
+    /// Returns a text or a reference that is fetched when it is used, if there is one.
     mutating func optionalSecret(_ key: String, _ about: String) -> Secret? {
         declare(key, .secret, isSecret: true, about)
         guard let value = member(key) else {
             settle(key, nil, isThere: false)
             return nil
         }
-        if let members = value.objectValue, ValueReference(members) == nil,
-            members.keys.allSatisfy({ !ValueReference.keys.contains($0) })
-        {
+        if let members = value.objectValue, ValueReference(members) == nil {
             report(
                 key,
-                "is an object; write its JSON as one text, in quotes, with a backslash before each of its own: "
-                    + #""{ \"vehicle\": \"{vehicleId}\" }""#)
+                #"is an object; write its JSON as one text, such as "{ \"vehicle\": \"{vehicleId}\" }", or use "#
+                    + ValueReference.forms)
             return nil
         }
         return secret(value, key)?.secret
     }
 
-    /// The secrets under `key` by their names, each with its scheme where `schemes` allows one.
+    /// Returns the secrets under `key` by name. With `schemes`, each may have a scheme.
     mutating func secrets(
         _ key: String, schemes: Bool, _ about: String
     ) -> [(name: String, secret: Secret, scheme: HeaderTemplate.Scheme)] {
@@ -257,30 +213,24 @@ extension ConfigurationSection {
         }
         var members = value.objectValue ?? [:]
         var scheme: HeaderTemplate.Scheme? = .verbatim
+        let known = HeaderTemplate.Scheme.allCases.map { "\"\($0.rawValue)\"" }
         if schemes, let word = members.removeValue(forKey: "scheme") {
             scheme = word.stringValue.flatMap(HeaderTemplate.Scheme.init)
-            let schemes = HeaderTemplate.Scheme.allCases.map(\.rawValue)
-            let guess = word.stringValue.flatMap { Spelling.nearest(to: $0, among: schemes) }
-            if scheme == nil {
-                report(
-                    "\(key).scheme",
-                    "is not a scheme; use \(Self.alternatives(schemes.map { "\"\($0)\"" }))"
-                        + (guess.map { "; did you mean \"\($0)\"?" } ?? ""))
-            }
+            if scheme == nil { report("\(key).scheme", "isn't a scheme; use \(Self.alternatives(known))") }
         }
         if let reference = ValueReference(members) {
             settle(key, ConfigurationSetting.struck, isThere: true, from: reference)
             return scheme.map { (Secret(reference), $0) }
         }
-        // Never the value: it may be the secret.
+        // The value itself isn't shown, because it may be the secret.
         report(
             key,
             "is \(value.kind) that cannot be used; use a text, \(ValueReference.forms)"
-                + (schemes ? ", each of the three with \"scheme\" \"verbatim\", \"bearer\" or \"basic\"" : ""))
+                + (schemes ? ", each of the three with \"scheme\" \(Self.alternatives(known))" : ""))
         return nil
     }
 
-    /// A URL, of which problems show neither credentials nor the values of its query.
+    /// Converts a URL. Problems show neither its credentials nor its query.
     mutating func url<Value>(
         _ key: String, default fallback: String? = nil, ifMissing advice: String? = nil, _ about: String,
         _ convert: (String) throws(HTTPURL.Problem) -> Value
@@ -288,7 +238,7 @@ extension ConfigurationSection {
         converted(key, default: fallback, ifMissing: advice, shownAs: Self.withoutSecrets, about, convert)
     }
 
-    /// An address, or what was meant as one, without its credentials and whatever follows its path.
+    /// Returns an address, which may be malformed, without its credentials and whatever follows its path.
     static func withoutSecrets(_ url: String) -> String {
         var shown = url
         if let mark = shown.firstIndex(where: { $0 == "?" || $0 == "#" }) { shown.replaceSubrange(mark..., with: "?…") }
@@ -310,48 +260,39 @@ extension Secret {
 }
 
 extension String {
-    /// An address as a template may become it; placeholders are not allowed in one.
-    var withPlaceholdersFilled: String { replacingPlaceholders { _ in "x" } }
+    /// The text with `x` in place of each placeholder, for checks of an address.
+    var withPlaceholdersFilled: String { placeholders.rest }
 
-    /// The text with what `value` makes of each word in braces in the place of it and its braces.
-    fileprivate func replacingPlaceholders(_ value: (Substring) -> String) -> String {
-        var result = ""
+    /// The words in braces, and the text with `x` in place of each.
+    fileprivate var placeholders: (words: [String], rest: String) {
+        var words: [String] = []
+        var filled = ""
         var rest = self[...]
-        while let close = rest.firstIndex(of: "}") {
-            let next = rest.index(after: close)
-            if let open = rest[..<close].lastIndex(of: "{") {
-                result += rest[..<open] + value(rest[rest.index(after: open)..<close])
-            } else {
-                result += rest[..<next]
-            }
-            rest = rest[next...]
+        while let close = rest.firstIndex(of: "}"), let open = rest[..<close].lastIndex(of: "{") {
+            words.append(String(rest[rest.index(after: open)..<close]))
+            filled += rest[..<open] + "x"
+            rest = rest[rest.index(after: close)...]
         }
-        return result + rest
+        return (words, filled + rest)
     }
 }
 
 extension ConfigurationSection {
-    /// A text that may hold the section's placeholders; any other word in braces is a problem.
+    /// Returns a text that may have the section's placeholders. Any other word in braces is a problem.
     mutating func template(_ key: String, _ about: String) -> String {
         let text = string(key, as: "/run/vehicle-token.jwt", about)
         reportUnknownPlaceholders(in: text, key)
         return text
     }
 
-    /// Notes each word in braces that the agent has no value for.
+    /// Reports each word in braces that Waypost has no value for.
     func reportUnknownPlaceholders(in text: String, _ key: String) {
-        var words: [Substring] = []
-        let others = text.replacingPlaceholders { word in
-            words.append(word)
-            return ""
+        let known = placeholders.map { "{\($0)}" }.joined(separator: " or ")
+        let (words, rest) = text.placeholders
+        if rest.contains(where: { $0 == "{" || $0 == "}" }) {
+            report(key, "has a brace without its partner; write \(known)")
         }
-        if others.contains(where: { $0 == "{" || $0 == "}" }) {
-            report(
-                key,
-                "has a brace without its other one; write \(placeholders.map { "{\($0)}" }.joined(separator: " or "))")
-        }
-        for word in words where !placeholders.contains(String(word)) {
-            let known = placeholders.map { "{\($0)}" }.joined(separator: " or ")
+        for word in words where !placeholders.contains(word) {
             report(key, "has the placeholder {\(word)}; use \(known)")
         }
     }

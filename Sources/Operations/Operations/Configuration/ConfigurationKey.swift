@@ -1,72 +1,84 @@
 package import StrictJSON
 
-/// One key of the configuration as its reader declares it: reading a key is what declares it, so that what is told of
-/// the keys (schema, manual, the list of what is in force) and what is read cannot disagree.
+/// A key of the configuration as its reader declares it. Reading a key declares it, so that schema, manual and
+/// `waypost config` cannot disagree with what is read.
 package struct ConfigurationKey: Sendable, Hashable {
-    /// What may stand there.
+    /// The kind of value.
     package enum Form: Sendable, Hashable {
-        /// An object with keys of its own.
+        /// An object with its own keys.
         case section
-        /// Not empty; here as in `choice` and `texts` it may be a `ValueReference`.
+        /// A text that isn't empty, or a `ValueReference`.
         case text
-        /// One of these words.
+        /// Any of the given words, or a `ValueReference`.
         case choice([String])
-        /// `true` or `false`.
         case flag
         case integer(ClosedRange<Int>, orWord: String? = nil)
-        /// One of these numbers, or the word.
+        /// Any of the given numbers, or the word.
         case number([Int], orWord: String)
-        /// Seconds, which may be a fraction.
+        /// Seconds, which may have a fraction.
         case seconds(ClosedRange<Double>)
-        /// A list, not empty.
+        /// A list of at least one text or `ValueReference`.
         case texts
-        /// A list of at most so many circles: `latitude`, `longitude`, `radiusMeters`.
+        /// A list of circles with `latitude`, `longitude` and `radiusMeters`.
         case circles(atMost: Int)
-        /// A text or a reference, fetched anew each time that it is used.
+        /// A text or a `ValueReference` that is fetched each time it is used.
         case secret
-        /// Such secrets by names of the writer's own; as headers, each with a scheme.
+        /// Secrets by name; if they are headers, each may have a scheme.
         case secrets(asHeaders: Bool)
     }
 
-    /// With the sections that it stands in, as `upload.retry.initialDelaySeconds`.
+    /// The key with its sections, such as `upload.retry.initialDelaySeconds`.
     package let path: String
-    /// For which `type` of its section it is read; `nil` when for each.
+    /// The `type` of its section for which the key is read; `nil` if for every type.
     package let type: String?
     package let form: Form
     package let isRequired: Bool
-    /// What counts when it is missing; `nil` when nothing does.
+    /// The value in force if the key is missing, if there is one.
     package let fallback: JSONValue?
-    /// Whether its value may be a secret, or hold one.
+    /// Whether the value may be a secret or contain one.
     package let isSecret: Bool
-    /// What it means, in a few words, without a full stop.
+    /// A short description without a full stop.
     package let about: String
 
     /// Every key, in the order in which they are read.
     package static let all = Configuration.declaredKeys
 
-    /// Keys of earlier builds, with their present names.
+    /// The present names of keys of earlier builds, by path.
     static let renamed = [
         "reporting.liveMeters": "liveToleranceMeters", "reporting.longestIntervalSeconds": "maximumIntervalSeconds",
         "reporting.trackMeters": "trackToleranceMeters", "vehicle.privateWhen": "privateModeFile",
     ]
 
-    /// Those whose name `word` is, or whose path it is run together; neither case counts, nor what joins its parts.
+    /// Remedies for keys that other programs have, by the letters of their names in lower case.
+    static let foreign: [String: String] = {
+        let log = "remove it; the log goes to standard error, and so to the journal (journalctl -u waypost)"
+        let verification = "remove it; certificates are always verified, and \"caFile\" names your own authorities"
+        let proxy = #"write "proxy": { "url": "http://HOST:PORT" } in "upload" and in "authorization""#
+        return [
+            "logfile": log, "logpath": log, "logoutput": log, "insecure": verification, "skipverify": verification,
+            "verify": verification, "verifytls": verification, "verifyssl": verification, "proxy": proxy,
+            "httpproxy": proxy, "httpsproxy": proxy, "proxyurl": proxy,
+            "apikey": "move it into \"headers\" of \"authorization\", under the name that the endpoint expects",
+        ]
+    }()
+
+    /// Returns the keys whose name or whole path has the letters of `word`; case and other signs don't count.
     static func meant(by word: String) -> [Self] {
         func letters(_ text: String) -> String { text.lowercased().filter(\.isLetter) }
         return all.filter { [letters($0.name), letters($0.path)].contains(letters(word)) }
     }
 
-    /// The paths of those, as `"a" or "b"`; `nil` when there are none, or too many for a guess.
+    /// Returns the paths of the keys that `word` may mean, such as `"a" or "b"`; `nil` for no key or more than four.
     package static func paths(meantBy word: String) -> String? {
         var paths: [String] = []
         for key in meant(by: word) where !paths.contains(key.path) { paths.append(key.path) }
         return (1...4).contains(paths.count) ? ConfigurationSection.alternatives(paths.map { "\"\($0)\"" }) : nil
     }
 
-    /// The last word of its path.
+    /// The last part of the path.
     package var name: String { path.split(separator: ".").last.map(String.init) ?? path }
 
-    /// Whether a number may stand there.
+    /// Whether the value may be a number.
     var isNumber: Bool {
         switch form {
         case .integer, .number, .seconds: true
@@ -74,7 +86,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         }
     }
 
-    /// What may stand there, in words: `5 to 60`, `full, economy`.
+    /// A description of the values, such as `5 to 60` or `full, economy`.
     package var range: String {
         switch form {
         case .section: "section"
@@ -94,30 +106,30 @@ package struct ConfigurationKey: Sendable, Hashable {
     }
 }
 
-/// What is in force under one path of a configuration that was read, and where it came from.
+/// The value in force under one path of a configuration, and its source.
 package struct ConfigurationSetting: Sendable, Hashable {
     package enum Source: Sendable, Hashable {
-        /// It is not configured.
+        /// The key's default.
         case fallback
-        /// It stands in the configuration, on this line.
+        /// This line of the configuration.
         case line(Int)
         case reference(ValueReference)
     }
 
     package let path: String
-    /// Without secrets: `…` stands in their place. `nil` when there is nothing.
+    /// The value with `…` instead of secrets; `nil` if the key has neither value nor default.
     package let value: JSONValue?
     package let source: Source
-    /// A file that may hold a secret, and that every user may read.
+    /// Whether the value may be a secret and comes from a file that every user can read.
     let isOpenSecret: Bool
 
-    /// What stands in the place of a secret.
+    /// The sign shown instead of a secret.
     static let struck = JSONValue.string("…")
 }
 
 extension Configuration {
-    /// A hash of the settings in force (64-bit FNV-1a). Secrets are left out, and a value from elsewhere counts by the
-    /// place that it comes from, so that vehicles with the same configuration file have the same hash.
+    /// A hash of the settings in force (64-bit FNV-1a). Secrets don't count, and a value from elsewhere counts by its
+    /// source, so that vehicles with the same configuration file have the same hash.
     package var hash: String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for setting in settings {

@@ -1,17 +1,17 @@
 import StrictJSON
 
-/// What is found while one configuration is read: all that is wrong, so that it can be reported at once; the keys that
-/// were asked for; what is in force.
+/// The findings while one configuration is read: all problems, so that they can be reported at once, the declared keys,
+/// and the settings in force.
 final class ConfigurationReading {
     private let file: String
     private let places: JSONPlaces
-    /// Values from elsewhere that an earlier reading of the same text found.
+    /// Referenced values that an earlier reading of the same text found.
     private let known: [ValueReference: ValueReference.Found]
-    /// The values from elsewhere that were found.
+    /// The referenced values that were found.
     private(set) var values: [ValueReference: ValueReference.Found] = [:]
-    /// Of this process, for values that come from there.
     private let environment: [String: String]
     private var problems: [(path: String, says: String, isAbsence: Bool)] = []
+    /// The paths of keys that are there under a wrong name.
     private var misnamed: Set<String> = []
     private(set) var keys: [ConfigurationKey] = []
     private(set) var settings: [ConfigurationSetting] = []
@@ -36,14 +36,12 @@ final class ConfigurationReading {
         return found
     }
 
-    /// Notes that the value at `path` `says` something that it may not.
-    ///
-    /// `isAbsence`: there is nothing at `path`.
+    /// Adds a problem with the value at `path`, or with there being none (`isAbsence`).
     func add(_ path: String, _ says: String, isAbsence: Bool = false) { problems.append((path, says, isAbsence)) }
 
     func hasProblem(at path: String) -> Bool { misnamed.contains(path) || problems.contains { $0.path == path } }
 
-    /// What is said to be missing at `path` is there, under a wrong name.
+    /// Removes the problem that `path` is missing, because it is there under a wrong name.
     func excuse(_ path: String) {
         misnamed.insert(path)
         problems.removeAll { $0.isAbsence && $0.path == path }
@@ -51,7 +49,7 @@ final class ConfigurationReading {
 
     func declare(_ key: ConfigurationKey) { keys.append(key) }
 
-    /// Notes what is in force at `path`, from `reference` if it is not in the file itself.
+    /// Records the value in force at `path`, and its reference if it isn't in the file itself.
     func settle(
         _ path: String, _ value: JSONValue?, isThere: Bool, _ reference: ValueReference?, isOpenSecret: Bool = false
     ) {
@@ -62,13 +60,14 @@ final class ConfigurationReading {
     }
 }
 
-/// Everything that is wrong with a configuration, at once.
+/// All problems of a configuration.
 public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// One each: file, key path or line and column, value and remedy; behind what is no JSON the line, with a mark.
+    /// Each problem with its file, key path, value and remedy. A file that isn't JSON has one with line, column and
+    /// remedy, followed by the line itself with a caret.
     public let problems: [String]
 
     package init(problems: [String]) { self.problems = problems }
 
-    /// The problems, a line each.
+    /// The problems, one per line.
     public var description: String { problems.joined(separator: "\n") }
 }

@@ -1,10 +1,9 @@
 import BackendAuthorization
 package import StrictJSON
 
-/// The JSON schema (draft 2020-12) of a configuration, made of the keys as their reader declares them.
+/// The JSON schema (draft 2020-12) of a configuration, generated from the declared keys.
 ///
-/// It knows what stands where; what a text must be beyond that, as a URL, and what two keys must be to each other, the
-/// reader alone knows.
+/// Rules for the content of a text, such as a URL, and rules between two keys are checked by the reader only.
 package enum ConfigurationSchema {
     package static let document: JSONValue = {
         guard case .object(var schema) = section("", ConfigurationKey.all) else { return .null }
@@ -16,14 +15,14 @@ package enum ConfigurationSchema {
         return .object(schema)
     }()
 
-    /// The object at `path`, of the keys in it.
+    /// Returns the schema of the object at `path`.
     private static func section(_ path: String, _ keys: [ConfigurationKey]) -> JSONValue {
         let own = keys.filter { parent(of: $0.path) == path }
         let common = own.filter { $0.type == nil }
         guard case .choice(let types)? = common.first(where: { $0.name == "type" })?.form else {
             return object(own, keys, isClosed: true)
         }
-        // An editor tells best what is wrong when the type decides what else there is.
+        // Editors give the best messages if the type decides which other keys there are.
         let cases = types.map { type -> JSONValue in
             let isType = object([
                 "properties": .object(["type": .object(["const": .string(type)])]), "required": list(["type"]),

@@ -1,17 +1,19 @@
 import ReportedText
+import Reporting
 import StrictJSON
 
-/// One object of the configuration: hands out its members by key, which declares the key; notes those that are wrong,
-/// and at the end those that were not read.
+/// An object of the configuration. Reading a member by its key declares the key; `finish` reports the members that
+/// weren't read.
 struct ConfigurationSection {
-    private let path: String
-    /// `nil` when there is no such section: what it lacks is then told once, of the section.
+    /// The section's path, such as `upload.retry`; empty for the whole document.
+    let path: String
+    /// `nil` if there is no such section. What is missing in it is then reported once, for the section.
     private let members: [String: JSONValue]?
     private let reading: ConfigurationReading
     private var known: Set<String> = []
-    /// The word under `type`, once that was read: what is read from then on is of that type.
+    /// The value of `type`, once it was read. Keys that are read later belong to that type.
     private var type: String?
-    /// The words that may stand in braces in a template.
+    /// The words allowed in braces in a template.
     var placeholders = ["vehicleId", "providerId"]
 
     init(path: String, members: [String: JSONValue]?, reading: ConfigurationReading) {
@@ -20,49 +22,49 @@ struct ConfigurationSection {
         self.reading = reading
     }
 
-    /// Its path, such as `upload.retry`.
-    var name: String { path }
-
-    /// Whether there is anything under `key`.
     func has(_ key: String) -> Bool { members?[key] != nil }
 
-    /// Whatever is under `key`, if anything is; the key is known from now on.
+    /// Returns the value under `key`, if any. The key is known from now on.
     mutating func member(_ key: String) -> JSONValue? {
         known.insert(key)
         return members?[key]
     }
 
-    /// The object under `key`; one without members when it is missing, which is a problem if `isRequired`.
+    /// Returns the object under `key`; one without members if it is missing, which is a problem if `isRequired`.
     ///
-    /// `example`: such an object, for whoever wrote something else.
+    /// `example` is shown if there is something else under the key.
     mutating func section(
         _ key: String, isRequired: Bool = false, as example: String? = nil, _ about: String
     ) -> ConfigurationSection {
         declare(key, .section, isRequired: isRequired, about)
-        switch member(key) {
-        case .object(let members)?: return sub(key, members)
-        case nil: if isRequired { missing(key, "write an object in braces, as in config.example.json") }
-        case let other?: wrongKind(key, other, Self.objectAdvice + (example.map { ", as \($0)" } ?? ""))
+        let value = member(key)
+        if value == nil, isRequired { missing(key, "write an object in braces; config.example.json has one") }
+        if let value, value.objectValue == nil {
+            wrongKind(key, value, Self.objectAdvice + (example.map { ", such as \($0)" } ?? ""))
         }
-        return sub(key, nil)
+        var section = ConfigurationSection(path: keyPath(key), members: value?.objectValue, reading: reading)
+        section.type = type
+        return section
     }
 
-    /// A text that is not empty, as `example`; `fallback` when it is missing, which is a problem if there is none.
+    /// Returns a text that isn't empty. Without one it returns `fallback`; if that is `nil`, a missing text is a
+    /// problem and `example` its remedy.
     mutating func string(
         _ key: String, default fallback: String? = nil, as example: String? = nil, _ about: String
     ) -> String {
-        requiredText(key, default: fallback, ifMissing: example.map { "write a text in quotes, as \"\($0)\"" }, about)?
+        requiredText(
+            key, default: fallback, ifMissing: example.map { "write a text in quotes, such as \"\($0)\"" }, about)?
             .text ?? ""
     }
 
-    /// A text that is not empty, if there is one. A secret is shown nowhere.
+    /// Returns a text that isn't empty, if there is one. A secret is never shown.
     mutating func optionalString(_ key: String, isSecret: Bool = false, _ about: String) -> String? {
         text(key, shownAs: isSecret ? { _ in "…" } : nil, about)?.text
     }
 
-    /// Converts the text under `key` where there is one; what the conversion throws is the problem.
+    /// Converts the text under `key`, if there is one. An error of the conversion is the problem.
     ///
-    /// `shown` leaves the secrets out that such a text may hold; it is given for keys whose texts may.
+    /// `shown` removes secrets from the text before it is shown.
     mutating func converted<Value, Failure: Error & CustomStringConvertible>(
         _ key: String, default fallback: String? = nil, ifMissing advice: String? = nil,
         shownAs shown: ((String) -> String)? = nil, _ about: String, _ convert: (String) throws(Failure) -> Value
@@ -74,66 +76,21 @@ struct ConfigurationSection {
             let says =
                 found.reference.map { "takes from \($0) a value that \(error)" }
                 ?? "is \"\(shown?(found.text) ?? found.text)\", which \(error)"
-            reading.add(keyPath(key), says)
+            report(key, says)
             return nil
         }
     }
 
-    /// A whole number within `range`.
-    mutating func integer(_ key: String, in range: ClosedRange<Int>, default fallback: Int, _ about: String) -> Int {
-        let advice = "use a whole number from \(range.lowerBound) to \(range.upperBound)"
-        return number(key, .integer(range), where: range.contains, default: fallback, advice, about) ?? fallback
-    }
-
-    /// One of the whole numbers in `choices`, or `nil` for `word`, which stands in their place.
-    mutating func integer(
-        _ key: String, among choices: [Int], or word: String, default fallback: Int, _ about: String
-    ) -> Int? {
-        let advice = "use \(Self.alternatives(choices.map(String.init) + ["\"\(word)\""]))"
-        return number(
-            key, .number(choices, orWord: word), where: choices.contains, or: word, default: fallback, advice, about)
-    }
-
-    /// A whole number within `range`, or `nil` for `word`; the default stands in the place of a missing one.
-    mutating func integer(
-        _ key: String, in range: ClosedRange<Int>, default fallback: Int?, or word: String, _ about: String
-    ) -> Int? {
-        let advice = "use a whole number from \(range.lowerBound) to \(range.upperBound), or \"\(word)\""
-        return number(
-            key, .integer(range, orWord: word), where: range.contains, or: word, default: fallback, advice, about)
-    }
-
-    private mutating func number(
-        _ key: String, _ form: ConfigurationKey.Form, where isRight: (Int) -> Bool, or word: String? = nil,
-        default fallback: Int?, _ advice: String, _ about: String
-    ) -> Int? {
-        var value = fallback
-        switch member(key) {
-        case .integer(let number)? where isRight(Int(number)): value = Int(number)
-        case .string(let text)? where text == word: value = nil
-        case nil: break
-        case let other?:
-            let guess = other.stringValue.flatMap { Spelling.nearest(to: $0, among: word.map { [$0] } ?? []) }
-            wrong(key, other, advice + (guess.map { "; did you mean \"\($0)\"?" } ?? ""))
-        }
-        func told(_ value: Int?) -> JSONValue? { value.map { .integer(Int64($0)) } ?? word.map(JSONValue.string) }
-        note(key, form, told(value), default: told(fallback), about)
-        return value
-    }
-
-    /// `true` or `false`.
+    /// Returns `true` or `false`.
     mutating func flag(_ key: String, default fallback: Bool, _ about: String) -> Bool {
-        var value = fallback
-        switch member(key) {
-        case .bool(let isTrue)?: value = isTrue
-        case nil: break
-        case let other?: wrong(key, other, "use true or false, without quotes")
-        }
-        note(key, .flag, .bool(value), default: .bool(fallback), about)
-        return value
+        let value = member(key)
+        if let value, value.boolValue == nil { wrong(key, value, "use true or false, without quotes") }
+        let flag = value?.boolValue ?? fallback
+        note(key, .flag, .bool(flag), default: .bool(fallback), about)
+        return flag
     }
 
-    /// Seconds, which may be a fraction, within `range`.
+    /// Returns seconds, which may have a fraction, within `range`.
     mutating func seconds(
         _ key: String, in range: ClosedRange<Double>, default fallback: Double, _ about: String
     ) -> Duration {
@@ -149,36 +106,32 @@ struct ConfigurationSection {
         return .milliseconds(Int64((seconds * 1000).rounded()))
     }
 
-    /// One of the words of `Choice`; `fallback` when it is missing.
-    ///
-    /// `meant`: what others call them.
+    /// Returns a case of `Choice`, written as its raw value; `fallback` if it is missing.
     mutating func choice<Choice: RawRepresentable & CaseIterable>(
-        _ key: String, default fallback: Choice, meant: [String: Choice] = [:], _ about: String
+        _ key: String, default fallback: Choice, _ about: String
     ) -> Choice where Choice.RawValue == String {
-        chosen(key, fallback, meant, about) ?? fallback
+        chosen(key, fallback, about) ?? fallback
     }
 
-    /// One of the words of `Choice`, which has to be there.
+    /// Returns a case of `Choice`, which is required.
     mutating func choice<Choice: RawRepresentable & CaseIterable>(
-        _ key: String, meant: [String: Choice] = [:], _ about: String
+        _ key: String, _ about: String
     ) -> Choice? where Choice.RawValue == String {
-        chosen(key, nil, meant, about)
+        chosen(key, nil, about)
     }
 
     private mutating func chosen<Choice: RawRepresentable & CaseIterable>(
-        _ key: String, _ fallback: Choice?, _ meant: [String: Choice], _ about: String
+        _ key: String, _ fallback: Choice?, _ about: String
     ) -> Choice? where Choice.RawValue == String {
         let words = Choice.allCases.map(\.rawValue)
         let advice = "use \(Self.alternatives(words.map { "\"\($0)\"" }))"
         let found = found(key, advice)
         let choice = found.flatMap { Choice(rawValue: $0.text) }
         if let found, choice == nil {
-            let nearest = meant[found.text.lowercased()]?.rawValue ?? Spelling.nearest(to: found.text, among: words)
-            let guess = nearest.map { "; did you mean \"\($0)\"?" } ?? ""
-            reading.add(
-                keyPath(key),
-                found.reference.map { "takes from \($0) a value that is none of its words; \(advice)" }
-                    ?? "is \"\(found.text)\"; \(advice)\(guess)")
+            report(
+                key,
+                found.reference.map { "takes from \($0) a value that it cannot have; \(advice)" }
+                    ?? "is \"\(found.text)\"; \(advice)\(Self.question(found.text, among: words))")
         }
         if fallback == nil, !has(key) { missing(key, advice) }
         let value = choice ?? fallback
@@ -189,27 +142,24 @@ struct ConfigurationSection {
         return value
     }
 
-    /// A list of texts, at least one; all but the first may be secrets.
+    /// Returns a list of texts, at least one. All but the first may be secrets.
     mutating func strings(_ key: String, _ about: String) -> [String] {
+        let advice = "use a list of texts, such as [\"/usr/bin/program\", \"argument\"]"
         let elements = member(key)?.arrayValue ?? []
         var texts: [String] = []
         for (index, element) in elements.enumerated() {
-            switch element {
-            case .string(let text): texts.append(text)
-            case .object(let members):
-                guard let found = resolved(members, "\(key)[\(index)]") else { continue }
-                texts.append(found.text)
-                settle(
-                    "\(key)[\(index)]", ConfigurationSetting.struck, isThere: true, from: found.reference,
-                    isOpenSecret: found.isOpenToAll)
-            default: break
-            }
+            if let text = element.stringValue { texts.append(text) }
+            guard let members = element.objectValue, let found = resolved(members, "\(key)[\(index)]") else { continue }
+            texts.append(found.text)
+            settle(
+                "\(key)[\(index)]", ConfigurationSetting.struck, isThere: true, from: found.reference,
+                isOpenSecret: found.isOpenToAll)
         }
         let isList = elements.allSatisfy { $0.stringValue != nil || $0.objectValue != nil }
         switch member(key) {
-        case nil: missing(key, Self.listAdvice)
-        case .array([])?: report(key, "is empty; \(Self.listAdvice)")
-        case let value? where elements.isEmpty || !isList: wrongKind(key, value, Self.listAdvice)
+        case nil: missing(key, advice)
+        case .array([])?: report(key, "is empty; \(advice)")
+        case let value? where elements.isEmpty || !isList: wrongKind(key, value, advice)
         default: break
         }
         let shown = elements.enumerated().map { index, element in
@@ -219,145 +169,160 @@ struct ConfigurationSection {
         return texts
     }
 
-    /// A list of circles, which may be empty; where they are is a secret.
-    mutating func circles(
-        _ key: String, atMost count: Int, _ about: String
-    ) -> [(latitude: Double, longitude: Double, radiusMeters: Double)] {
-        var circles: [(latitude: Double, longitude: Double, radiusMeters: Double)] = []
-        let elements = member(key)?.arrayValue ?? []
-        if let value = member(key), value.arrayValue == nil {
-            wrongKind(key, value, "use a list of circles, as \(CircleMember.example)")
+    /// Returns a list of circles, which may be empty. Their places are secrets.
+    mutating func circles(_ key: String, atMost count: Int, _ about: String) -> [PrivateZone] {
+        let value = member(key)
+        let elements = value?.arrayValue ?? []
+        if let value, value.arrayValue == nil {
+            wrongKind(key, value, "use a list of circles, such as \(CircleMember.example)")
         }
-        if elements.count > count {
-            report(key, "has \(elements.count) circles, and may have \(count); join those that lie side by side")
-        }
-        for (index, element) in elements.enumerated() {
-            let name = "\(key)[\(index)]"
-            guard let members = element.objectValue else {
-                wrongKind(name, element, "use a circle, as \(CircleMember.example)")
-                continue
-            }
-            var circle = ConfigurationSection(path: keyPath(name), members: members, reading: reading)
-            let numbers = CircleMember.all.compactMap { member -> Double? in
-                let value = circle.member(member.name)
-                if let number = value?.doubleValue, member.range.contains(number) { return number }
-                if value == nil { circle.missing(member.name, "use \(member.words)") }
-                let form = value?.stringValue == nil ? "" : ", a number without quotes"
-                let shown = member.isSecret ? "" : value.flatMap(\.doubleValue).map { "\(Self.plain($0)) " } ?? ""
-                if value != nil { circle.report(member.name, "\(shown)cannot be used; use \(member.words)\(form)") }
-                return nil
-            }
-            circle.finish(meant: CircleMember.others)
-            if numbers.count == 3 { circles.append((numbers[0], numbers[1], numbers[2])) }
-        }
+        if elements.count > count { report(key, "has \(elements.count) circles; use at most \(count)") }
         note(
             key, .circles(atMost: count), .array(elements.map { _ in ConfigurationSetting.struck }),
             default: .array([]), isSecret: true, about)
-        return circles
-    }
-
-    private static let objectAdvice = "use an object in braces"
-    private static let listAdvice = "use a list of texts, as [\"/usr/bin/program\", \"argument\"]"
-
-    /// The members of the object under `key`, whatever their names are; empty when it is missing. They may be secrets.
-    mutating func entries(_ key: String) -> [(name: String, value: JSONValue)] {
-        switch member(key) {
-        case .object(let members)?: return members.map { ($0.key, $0.value) }.sorted { $0.name < $1.name }
-        case nil: return []
-        case let other?:
-            wrongKind(key, other, Self.objectAdvice + #", as {"NAME": "value"}"#)
-            return []
+        return elements.enumerated().compactMap { index, element in
+            guard let members = element.objectValue else {
+                wrongKind("\(key)[\(index)]", element, "use a circle, such as \(CircleMember.example)")
+                return nil
+            }
+            var circle = ConfigurationSection(path: keyPath("\(key)[\(index)]"), members: members, reading: reading)
+            let numbers = CircleMember.all.compactMap { circle.number($0) }
+            circle.finish()
+            guard numbers.count == 3 else { return nil }
+            return PrivateZone(latitude: numbers[0], longitude: numbers[1], radiusMeters: numbers[2])
         }
     }
 
-    /// Notes a problem of this section's own making.
-    func report(_ key: String, _ says: String) { reading.add(keyPath(key), says) }
-
-    /// Whether something is wrong with what is under `key` itself: what follows from it is then not told.
-    func isRejected(_ key: String) -> Bool { reading.hasProblem(at: keyPath(key)) }
-
-    /// Notes that the time under `key` is shorter than that under `other`, where both can be used.
-    func require(_ key: String, _ time: Duration, notBelow other: String, _ least: Duration) {
-        guard time < least, !isRejected(key), !isRejected(other) else { return }
-        let seconds = [time, least].map { Self.plain($0 / .seconds(1)) }
-        report(key, "is \(seconds[0]), shorter than \"\(other)\", which is \(seconds[1]); make it at least as long")
+    private mutating func number(_ member: CircleMember) -> Double? {
+        let value = self.member(member.name)
+        if let number = value?.doubleValue, member.range.contains(number) { return number }
+        if value == nil { missing(member.name, "use \(member.words)") }
+        if value != nil { report(member.name, "cannot be used; use \(member.words), without quotes") }
+        return nil
     }
 
-    /// Notes every key that was not read, with the one of `meant` or the nearest that exists and is not there; that one
-    /// is then not told to be missing, too.
-    func finish(meant: [String: String] = [:]) {
+    private static let objectAdvice = "use an object in braces"
+
+    /// Returns the members of the object under `key`, sorted by name; none if it is missing. They may be secrets.
+    mutating func entries(_ key: String) -> [(name: String, value: JSONValue)] {
+        guard let value = member(key) else { return [] }
+        if value.objectValue == nil { wrongKind(key, value, Self.objectAdvice + #", such as {"NAME": "value"}"#) }
+        return (value.objectValue ?? [:]).map { ($0.key, $0.value) }.sorted { $0.name < $1.name }
+    }
+
+    /// Reports a problem with the value under `key`.
+    func report(_ key: String, _ says: String) { reading.add(keyPath(key), says) }
+
+    /// Whether the value under `key` was reported, so that consequences of it need not be.
+    func isRejected(_ key: String) -> Bool { reading.hasProblem(at: keyPath(key)) }
+
+    /// Reports that the time under `key` is shorter than that under `other`, if neither was reported.
+    func require(_ key: String, _ time: Duration, notBelow other: String, _ minimum: Duration) {
+        guard time < minimum, !isRejected(key), !isRejected(other) else { return }
+        let seconds = [time, minimum].map { Self.plain($0 / .seconds(1)) }
+        report(key, "is \(seconds[0]), shorter than \"\(other)\", which is \(seconds[1]); make it at least as long")
+    }
+}
+
+// MARK: - Whole numbers
+
+extension ConfigurationSection {
+    /// Returns a whole number within `range`.
+    mutating func integer(_ key: String, in range: ClosedRange<Int>, default fallback: Int, _ about: String) -> Int {
+        let advice = "use a whole number from \(range.lowerBound) to \(range.upperBound)"
+        return integer(key, .integer(range), where: range.contains, default: fallback, advice, about) ?? fallback
+    }
+
+    /// Returns one of `choices`; `nil` for `word`.
+    mutating func integer(
+        _ key: String, among choices: [Int], or word: String, default fallback: Int, _ about: String
+    ) -> Int? {
+        let advice = "use \(Self.alternatives(choices.map(String.init) + ["\"\(word)\""]))"
+        return integer(
+            key, .number(choices, orWord: word), where: choices.contains, or: word, default: fallback, advice, about)
+    }
+
+    /// Returns a whole number within `range`; `nil` for `word`.
+    mutating func integer(
+        _ key: String, in range: ClosedRange<Int>, default fallback: Int?, or word: String, _ about: String
+    ) -> Int? {
+        let advice = "use a whole number from \(range.lowerBound) to \(range.upperBound), or \"\(word)\""
+        return integer(
+            key, .integer(range, orWord: word), where: range.contains, or: word, default: fallback, advice, about)
+    }
+
+    private mutating func integer(
+        _ key: String, _ form: ConfigurationKey.Form, where isRight: (Int) -> Bool, or word: String? = nil,
+        default fallback: Int?, _ advice: String, _ about: String
+    ) -> Int? {
+        var value = fallback
+        switch member(key) {
+        case .integer(let number)? where isRight(Int(number)): value = Int(number)
+        case .string(let text)? where text == word: value = nil
+        case nil: break
+        case let other?:
+            wrong(key, other, advice + Self.question(other.stringValue ?? "", among: word.map { [$0] } ?? []))
+        }
+        func shown(_ value: Int?) -> JSONValue? { value.map { .integer(Int64($0)) } ?? word.map(JSONValue.string) }
+        note(key, form, shown(value), default: shown(fallback), about)
+        return value
+    }
+}
+
+// MARK: - Unknown keys
+
+extension ConfigurationSection {
+    /// Reports every key that wasn't read, with the nearest one that exists and isn't there. That one is then not
+    /// reported as missing.
+    func finish() {
         var owner = "Waypost"
-        // A key may belong to another type.
         if known.contains("type"), case .string(let type)? = members?["type"] {
             owner = "\"type\": \"\(ReportedText(type, limit: 60))\""
         }
         for key in (members ?? [:]).keys.sorted() where !known.contains(key) {
             if let name = ConfigurationKey.renamed[keyPath(key)] {
-                reading.add(keyPath(key), "has a new name; write \"\(name)\"")
-                continue
+                report(key, "has a new name; write \"\(name)\"")
+            } else {
+                report(key, "is not a key of \(owner); \(remedy(forUnknown: key))")
             }
-            // A whole path as one key, or a key of another section, is nobody's misspelling.
-            let isElsewhere =
-                key.contains(".")
-                || ConfigurationKey.meant(by: key).contains {
-                    path.isEmpty ? $0.path.contains(".") : $0.name == key && $0.path != path
-                }
-            let absent = isElsewhere ? [] : known.filter { !has($0) }.sorted()
-            let guess =
-                meant[key.lowercased()].flatMap { absent.contains($0) ? $0 : nil }
-                ?? Spelling.nearest(to: key, among: absent)
-            let hint = guess.map { "did you mean \"\($0)\"?" } ?? elsewhere(key) ?? "remove it"
-            reading.add(keyPath(key), "is not a key of \(owner); \(hint)")
-            if let guess { reading.excuse(keyPath(guess)) }
         }
     }
 
-    /// Where a key of this name belongs: to another type of this section, or into other sections.
-    private func elsewhere(_ key: String) -> String? {
-        let sections = known.intersection(members?[key]?.objectValue?.keys.map(\.self) ?? [])
-        if path.isEmpty, !sections.isEmpty {
-            for section in sections { reading.excuse(section) }
-            return "move what it holds out of it, one level up"
-        }
+    private func remedy(forUnknown key: String) -> String {
         if let dot = key.firstIndex(of: "."), ConfigurationKey.all.contains(where: { $0.path == keyPath(key) }) {
             for path in [keyPath(key), keyPath(String(key[..<dot]))] { reading.excuse(path) }
             return "write it as \"\(key[dot...].dropFirst())\" within \"\(key[..<dot])\""
         }
-        let words = [key, keyPath(key)].map { $0.lowercased().filter(\.isLetter) }
-        let foreign: [(words: Set<String>, advice: String)] = [
-            (
-                ["logfile", "logpath", "logoutput"],
-                "remove it; the log goes to standard error, and so to the journal (journalctl -u waypost)"
-            ),
-            (
-                ["insecure", "skipverify", "insecureskipverify", "verify", "verifytls", "verifyssl", "verifypeer"],
-                "remove it; certificates are always verified, and \"caFile\" names authorities of your own"
-            ),
-            (
-                ["proxy", "httpproxy", "httpsproxy", "proxyurl"],
-                #"write "proxy": { "url": "http://HOST:PORT" } in "upload" and in "authorization""#
-            ),
-            (
-                known.contains("headers") ? ["apikey"] : [],
-                "move it into \"headers\", under the name that the endpoint expects"
-            ),
-        ]
-        if let found = foreign.first(where: { !$0.words.isDisjoint(with: words) }) { return found.advice }
+        // A key of another section is no misspelling of one of this.
+        let isElsewhere = ConfigurationKey.meant(by: key).contains {
+            path.isEmpty ? $0.path.contains(".") : $0.name == key && $0.path != path
+        }
+        if !isElsewhere, let guess = Spelling.nearest(to: key, among: known.filter { !has($0) }.sorted()) {
+            reading.excuse(keyPath(guess))
+            return "did you mean \"\(guess)\"?"
+        }
+        let advice = [key, keyPath(key)].lazy.compactMap {
+            ConfigurationKey.foreign[$0.lowercased().filter(\.isLetter)]
+        }
+        if let advice = advice.first { return advice }
         let types = ConfigurationKey.all.filter { $0.path == keyPath(key) }.compactMap(\.type)
         if !types.isEmpty { return "it is one of \"type\" \(Self.alternatives(types.map { "\"\($0)\"" })); remove it" }
-        return ConfigurationKey.paths(meantBy: key).map { "did you mean \($0)?" }
+        return ConfigurationKey.paths(meantBy: key).map { "did you mean \($0)?" } ?? "remove it"
     }
+}
 
-    // MARK: - Texts
+// MARK: - Texts
 
-    /// A text, from wherever it comes.
+extension ConfigurationSection {
+    /// A text and its source.
     private struct FoundText {
         let text: String
+        /// `nil` if the text is in the configuration itself.
         var reference: ValueReference?
         var isOpenToAll = false
     }
 
-    /// The text under `key`, which is a problem if it is missing and there is no `fallback`.
+    /// Returns the text under `key`. A missing one is a problem if there is no `fallback`.
     private mutating func requiredText(
         _ key: String, default fallback: String?, ifMissing advice: String?,
         shownAs shown: ((String) -> String)? = nil, _ about: String
@@ -370,7 +335,7 @@ struct ConfigurationSection {
         _ key: String, default fallback: String? = nil, isRequired: Bool = false,
         shownAs shown: ((String) -> String)? = nil, _ about: String
     ) -> FoundText? {
-        let advice = "use a text in quotes" + (fallback.map { ", as \"\($0)\"" } ?? "")
+        let advice = "use a text in quotes" + (fallback.map { ", such as \"\($0)\"" } ?? "")
         var text = found(key, advice)
         if text?.text.isEmpty == true {
             wrong(key, .string(""), advice)
@@ -382,7 +347,7 @@ struct ConfigurationSection {
         return text ?? fallback.map { FoundText(text: $0) }
     }
 
-    /// The text under `key`, empty or not; anything else is a problem.
+    /// Returns the text under `key`, which may be empty. Anything else is a problem.
     private mutating func found(_ key: String, _ advice: String) -> FoundText? {
         switch member(key) {
         case .string(let text)?: return FoundText(text: text)
@@ -396,21 +361,23 @@ struct ConfigurationSection {
 
     private func resolved(_ members: [String: JSONValue], _ key: String) -> FoundText? {
         guard let reference = ValueReference(members) else {
-            reading.add(keyPath(key), "is an object that cannot be used; use a text, \(ValueReference.forms)")
+            report(key, "is an object that cannot be used; use a text, \(ValueReference.forms)")
             return nil
         }
         do throws(ValueReference.Problem) {
             let found = try reading.value(of: reference)
             return FoundText(text: found.text, reference: reference, isOpenToAll: found.isOpenToAll)
         } catch {
-            reading.add(keyPath(key), "takes its value from \(reference), which \(error)")
+            report(key, "takes its value from \(reference), which \(error)")
             return nil
         }
     }
+}
 
-    // MARK: - What is told of a key
+// MARK: - Declarations and problems
 
-    /// Tells that `key` is read, and how.
+extension ConfigurationSection {
+    /// Declares that `key` is read, and how.
     func declare(
         _ key: String, _ form: ConfigurationKey.Form, default fallback: JSONValue? = nil, isRequired: Bool = false,
         isSecret: Bool = false, _ about: String
@@ -421,7 +388,7 @@ struct ConfigurationSection {
                 isSecret: isSecret, about: about))
     }
 
-    /// Tells what is in force under `key`, where it is there at all; what is a credential is a secret.
+    /// Records the value in force under `key`. One from a credential is a secret.
     func settle(
         _ key: String, _ value: JSONValue?, isThere: Bool, from reference: ValueReference? = nil,
         isOpenSecret: Bool = false
@@ -441,59 +408,44 @@ struct ConfigurationSection {
             isOpenSecret: isSecret && found?.isOpenToAll == true)
     }
 
-    // MARK: - Problems
-
-    private func sub(_ key: String, _ members: [String: JSONValue]?) -> ConfigurationSection {
-        var section = ConfigurationSection(path: keyPath(key), members: members, reading: reading)
-        section.type = type
-        return section
-    }
-
     private func missing(_ key: String, _ advice: String) {
         if members != nil { reading.add(keyPath(key), "is missing; \(advice)", isAbsence: true) }
     }
 
-    /// Without the value: where a section or a list belongs it may be a secret.
+    /// Reports a value of the wrong kind without showing it, because it may be a secret.
     private func wrongKind(_ key: String, _ value: JSONValue, _ advice: String) {
-        reading.add(keyPath(key), "is \(value.kind); \(advice)")
+        report(key, "is \(value.kind); \(advice)")
     }
 
-    /// Notes that `value` cannot be used, and what to do.
+    /// Reports that `value` cannot be used, and the remedy.
     func wrong(_ key: String, _ value: JSONValue, _ advice: String) {
-        let shown: String =
-            switch value {
-            case .integer(let number): "\(number)"
-            case .number(let number): "\(number)"
-            case .bool(let flag): "\(flag)"
-            case .string(let text): text.isEmpty ? "empty" : "\"\(ReportedText(text, limit: 60))\""
-            case .null, .array, .object: value.kind
+        var shown = value.kind
+        var hint = ""
+        switch value {
+        case .integer, .number, .bool: shown = value.text
+        case .string(let text):
+            shown = text.isEmpty ? "empty" : "\"\(ReportedText(text, limit: 60))\""
+            if [text, advice].allSatisfy({ $0.contains(where: \.isNumber) }) {
+                hint = Double(text) == nil ? "; a number has no quotes and no unit" : "; a number has no quotes"
             }
-        let hint: String =
-            switch value {
-            case .string(let text) where [text, advice].allSatisfy({ $0.contains(where: \.isNumber) }):
-                Double(text) == nil
-                    ? "; a number has neither quotes nor a unit\(Self.unit(of: key))" : "; a number has no quotes"
-            case .object(let members) where ValueReference(members) != nil: "; only a text can come from elsewhere"
-            default: ""
-            }
-        reading.add(keyPath(key), "is \(shown); \(advice)\(hint)")
-    }
-
-    /// What a number under `key` counts, where its name says so.
-    private static func unit(of key: String) -> String {
-        ["Seconds", "Megabytes", "Days", "Meters"].first(where: key.hasSuffix)
-            .map { "; this one counts \($0.lowercased())" } ?? ""
+        case .object(let members) where ValueReference(members) != nil: hint = "; only a text can come from elsewhere"
+        case .object, .array, .null: break
+        }
+        report(key, "is \(shown); \(advice)\(hint)")
     }
 
     private func keyPath(_ key: String) -> String { path.isEmpty ? key : path + "." + key }
 
-    /// `a, b or c`.
+    /// Returns `a, b or c`.
     static func alternatives(_ words: [String]) -> String {
         guard let last = words.last, words.count > 1 else { return words.first ?? "" }
         return words.dropLast().joined(separator: ", ") + " or " + last
     }
 
-    private static func plain(_ number: Double) -> String {
-        number == number.rounded() ? "\(Int(number))" : "\(number)"
+    /// Returns the end of a sentence that asks whether the nearest of `words` was meant; empty if none is near.
+    static func question(_ word: String, among words: [String]) -> String {
+        Spelling.nearest(to: word, among: words).map { "; did you mean \"\($0)\"?" } ?? ""
     }
+
+    private static func plain(_ number: Double) -> String { JSONValue.number(number).text }
 }

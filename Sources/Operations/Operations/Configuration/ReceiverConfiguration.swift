@@ -1,6 +1,6 @@
 package import GNSSReceiver
 
-/// Where the receiver's bytes come from, and what is made of them.
+/// The source of the receiver's bytes.
 package struct ReceiverConfiguration: Sendable, Hashable {
     package enum Source: Sendable, Hashable {
         case serial(device: String, baudRate: BaudRate)
@@ -9,38 +9,30 @@ package struct ReceiverConfiguration: Sendable, Hashable {
         case standardInput
         case tcp(host: String, port: Int)
         case udp(host: String, port: Int)
-        /// `device` is the receiver to take when gpsd has several, by the path that gpsd knows.
+        /// `device` is gpsd's path of the receiver to read if gpsd has several.
         case gpsd(host: String, port: Int, device: String?)
     }
 
-    /// The words of `receiver.type`.
-    enum Kind: String, CaseIterable {
-        case serial, file, stdin, tcp, udp, gpsd
-
-        /// What others call them.
-        static let meant: [String: Kind] = [
-            "usb": .serial, "uart": .serial, "tty": .serial, "nmea": .serial, "device": .serial, "socket": .tcp,
-            "network": .tcp, "log": .file, "replay": .file, "pipe": .stdin, "-": .stdin,
-        ]
-    }
+    /// The values of `receiver.type`.
+    enum Kind: String, CaseIterable { case serial, file, stdin, tcp, udp, gpsd }
 
     package var source: Source
-    /// Whether sentences without a checksum count; old receivers send none.
+    /// Whether sentences without a checksum are accepted; old receivers send none.
     package var acceptsMissingChecksum: Bool
 
-    /// `nil` when the type is missing or none of Waypost's.
+    /// `nil` if the type is missing or unknown.
     init?(_ root: inout ConfigurationSection) {
-        var section = root.section("receiver", isRequired: true, "where NMEA comes from")
-        guard let kind = section.choice("type", meant: Kind.meant, "where NMEA comes from") else { return nil }
+        var section = root.section("receiver", isRequired: true, "source of NMEA")
+        guard let kind: Kind = section.choice("type", "source of NMEA") else { return nil }
         defer { section.finish() }
         source = Self.source(kind, &section)
-        // gpsd has read the sentences already.
+        // gpsd checks the sentences itself.
         acceptsMissingChecksum =
             kind == .gpsd
             ? false
             : section.flag(
                 "acceptMissingChecksum", default: false,
-                "accepts sentences without a checksum, as old receivers send them")
+                "accept sentences without a checksum, as sent by old receivers")
     }
 
     private static func source(_ kind: Kind, _ section: inout ConfigurationSection) -> Source {
@@ -48,9 +40,9 @@ package struct ReceiverConfiguration: Sendable, Hashable {
         case .serial:
             let baudRate = section.integer(
                 "baudRate", among: BaudRate.supported, or: "automatic", default: 9600,
-                "of the line; automatic looks for it")
+                "of the serial port; automatic searches for it")
             return .serial(
-                device: section.string("device", as: "/dev/ttyUSB0", "the serial line, or a link to it"),
+                device: section.string("device", as: "/dev/ttyUSB0", "the serial port, or a link to it"),
                 baudRate: baudRate.map(BaudRate.fixed) ?? .automatic)
         case .file:
             return .file(
@@ -66,33 +58,30 @@ package struct ReceiverConfiguration: Sendable, Hashable {
             if let first = UInt8(host.prefix { $0 != "." }), (224...239).contains(first) {
                 section.report(
                     "host",
-                    "is \"\(host)\", a multicast group, which Waypost does not join; let the sender send to this machine's "
-                        + "address, and write 0.0.0.0")
+                    "is \"\(host)\", a multicast group, which Waypost does not join; write 0.0.0.0, and have the sender "
+                        + "use this machine's address")
             }
             return .udp(
                 host: host,
                 port: section.integer("port", in: 1...65535, default: 10110, "the port to listen on"))
         case .gpsd:
             return .gpsd(
-                host: section.host(default: "127.0.0.1", "where gpsd runs"),
+                host: section.host(default: "127.0.0.1", "the machine on which gpsd runs"),
                 port: section.integer("port", in: 1...65535, default: 2947, "its port"),
-                device: section.optionalString("device", "the receiver to read, by the path that gpsd knows"))
+                device: section.optionalString("device", "the receiver to read, by gpsd's path"))
         }
     }
 }
 
 extension ConfigurationSection {
-    /// A name or an address under `host`.
+    /// Returns a name or an address without anything around it.
     fileprivate mutating func host(
         default fallback: String? = nil, as example: String? = nil, _ about: String
     ) -> String {
         let host = string("host", default: fallback, as: example, about)
-        let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
-        if host.hasPrefix("[") {
-            report("host", "is \"\(host)\"; write the address without brackets")
-        } else if numbers.count == 4, numbers.allSatisfy({ UInt($0) != nil }), !numbers.allSatisfy({ UInt8($0) != nil })
-        {
-            report("host", "is \"\(host)\", no IPv4 address: it has four numbers from 0 to 255")
+        // An address of version 6 has several colons.
+        if host.hasPrefix("[") || host.contains("/") || host.count(where: { $0 == ":" }) == 1 {
+            report("host", "is \"\(host)\"; write the name or address alone, and the port as \"port\"")
         }
         return host
     }

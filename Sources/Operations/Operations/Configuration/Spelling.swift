@@ -1,13 +1,13 @@
-/// Finds the word that was probably meant.
+/// Guesses at misspelled words.
 package enum Spelling {
-    /// The word of `candidates` nearest to `word`, or the one of which either begins with the other; `nil` when none is
-    /// near enough to be worth suggesting.
+    /// Returns the word of `candidates` nearest to `word`, or the only one that it abbreviates or extends; `nil` if no
+    /// word is near enough to suggest.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         let nearest = candidates.map { (word: $0, distance: distance(word.lowercased(), $0.lowercased())) }
             .min { $0.distance < $1.distance }
         if let nearest {
             let length = min(word.count, nearest.word.count)
-            // Words of three letters with one in common are strangers.
+            // Two short words with one letter in common have nothing to do with each other.
             if nearest.distance <= (length > 3 ? length / 3 + 1 : 1) { return nearest.word }
         }
         let related = candidates.filter { candidate in
@@ -18,8 +18,8 @@ package enum Spelling {
         return related.count == 1 ? related.first : nil
     }
 
-    /// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
-    static func distance(_ one: String, _ other: String) -> Int {
+    /// Returns the number of insertions, deletions, replacements and swaps of neighbours between two words.
+    private static func distance(_ one: String, _ other: String) -> Int {
         let first = Array(one)
         let second = Array(other)
         guard !first.isEmpty, !second.isEmpty else { return max(first.count, second.count) }

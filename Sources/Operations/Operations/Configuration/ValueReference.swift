@@ -2,23 +2,23 @@ import Glibc
 import LinuxPlatform
 package import StrictJSON
 
-/// Where a text of the configuration is, when it does not stand there itself: `{"file": PATH}` and its like.
+/// The source of a text that isn't in the configuration itself, such as `{"file": PATH}`.
 ///
-/// So one configuration serves all vehicles, and secrets lie where they are kept best.
+/// References let one configuration serve many vehicles, and keep secrets out of it.
 package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
-    /// One line in a file.
+    /// A file with one line.
     case file(String)
     /// A variable of this process's environment.
     case environment(String)
-    /// What systemd hands to the service.
+    /// A credential that systemd passes to the service.
     case credential(String)
 
-    /// The keys of such an object, one of which it has.
+    /// The possible keys of a reference, which has one of them.
     static let keys = ["file", "environment", "credential"]
-    /// How they are written, for errors.
+    /// The three forms, for errors.
     static let forms = #"{"file": PATH} or {"environment": NAME}, or from systemd {"credential": NAME}"#
 
-    /// `nil` when `members` are anything else.
+    /// `nil` if `members` isn't a reference.
     package init?(_ members: [String: JSONValue]) {
         guard members.count == 1, let (key, value) = members.first, case .string(let name) = value, !name.isEmpty else {
             return nil
@@ -31,7 +31,7 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What kind of place it is, as its key says, and which.
+    /// The reference's key and its value.
     package var parts: (key: String, name: String) {
         switch self {
         case .file(let path): ("file", path)
@@ -40,7 +40,7 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// As a sentence names it.
+    /// A description for use in a sentence, such as `the file /etc/vehicle-id`.
     package var description: String {
         switch self {
         case .file(let path): "the file \(path)"
@@ -49,14 +49,15 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Why there is no text there; what it says goes behind the place, and repeats nothing of what is there.
+    /// Why there is no text; its description follows that of the reference and shows nothing of the content.
     struct Problem: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// A text, without the end of its line; whether every user of the machine may read it.
+    /// A text without its line end.
     package struct Found: Sendable, Hashable {
         package let text: String
+        /// Whether every user of the machine can read it.
         package let isOpenToAll: Bool
 
         package init(text: String, isOpenToAll: Bool) {
@@ -65,18 +66,18 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Fetches the text: one line, not empty. May read a small file.
+    /// Returns the text: one line, not empty. May read a small file.
     func fetch(environment: [String: String]) throws(Problem) -> Found {
         switch self {
         case .environment(let name):
-            // POSIX.1-2017 section 8.1, and small letters, which shells take too.
+            // POSIX.1-2017 section 8.1, and small letters, which shells accept too.
             guard name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) || $0 == "_" }),
                 name.first?.isNumber == false
             else {
-                throw Problem(description: "cannot be one; write its name alone, of letters, digits and _, as VAN_ID")
+                throw Problem(description: "isn't a variable's name; use letters, digits and _, such as VAN_ID")
             }
             guard let text = environment[name], !text.isEmpty else {
-                throw Problem(description: "is not set; set it, for the service with Environment= in its unit")
+                throw Problem(description: "is not set; set it, for the service by Environment= in its unit")
             }
             return Found(text: try Self.line(text), isOpenToAll: false)
         case .credential(let name):
@@ -99,9 +100,9 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
             let reason =
                 switch error {
                 case .system(let cause) where cause.number == ENOENT || cause.number == ENOTDIR:
-                    "is not there; write the value to it, or correct the path"
+                    "doesn't exist; write the value to it, or correct the path"
                 case .system(let cause) where cause.number == EACCES:
-                    "may not be read by this user; let the service's group read it, as with chgrp waypost and chmod g+r"
+                    "this user cannot read; give it to the service's group: chgrp waypost \(path) and chmod g+r \(path)"
                 case .system: "\(error)"
                 case .notAFile, .tooLarge: "\(error); name the file that holds the value"
                 }
@@ -113,7 +114,7 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
         return try line(text)
     }
 
-    /// `text` without a byte order mark and the end of its line.
+    /// Returns `text` without a byte order mark and its line end.
     private static func line(_ text: String) throws(Problem) -> String {
         var line = text.unicodeScalars[...]
         if line.first == "\u{FEFF}" { line.removeFirst() }
@@ -124,7 +125,7 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
             throw Problem(description: "holds several lines; leave only the value in it")
         }
         guard !line.contains(where: { $0.properties.generalCategory == .control }) else {
-            throw Problem(description: "holds a control character; leave it out")
+            throw Problem(description: "holds a control character; remove it")
         }
         return String(line)
     }
