@@ -441,9 +441,9 @@ import WaypostTestSupport
         monitor.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
         #expect(
             lines.all == [
-                "<4>Fleet Engine busy: 503 message; wait, it passes by itself",
+                "<4>Fleet Engine busy: 503 message; wait until it passes",
                 "<3>token refused: the issuer answered 403; run waypost token; correct authorization, or the backend",
-                "<4>Fleet Engine busy: 503 message; wait, it passes by itself (59 more times since last logged)",
+                "<4>Fleet Engine busy: 503 message; wait until it passes (59 more times since last logged)",
                 "<3>token refused: the issuer answered 403; run waypost token; correct authorization, or the backend "
                     + "(59 more times since last logged)",
                 "<6>delivery works again; 1 update delivered at once",

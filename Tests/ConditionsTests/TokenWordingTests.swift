@@ -196,8 +196,8 @@ import VehicleAuthorization
             ),
             (
                 .processesLeft(command: "/bin/token", count: 0, unendable: 7),
-                "token command /bin/token left process 7 running; it is started again when they have ended; change the "
-                    + "command so that it ends what it starts, and end process 7"
+                "token command /bin/token left process 7 running; the command is not started again before it has "
+                    + "ended; change the command so that it ends what it starts, and end process 7"
             ),
         ] as [(AuthorizationWarning, String)])
     func sayWhatToCorrect(warning: AuthorizationWarning, sentence: String) { #expect("\(warning)" == sentence) }

@@ -23,7 +23,7 @@ struct CurlFailure {
         certificateFault = code == .certificateNotTrusted ? Self.certificateFault(verification) : nil
         cause =
             switch code {
-            case .nameNotResolved: "its name could not be resolved; check the network and the spelling"
+            case .nameNotResolved: "its name could not be resolved"
             case .timedOut: "timeout: no connection within \(limits.connect.formattedSeconds) (\(words))"
             case .certificateNotTrusted: "its certificate is not trusted: \(words)"
             case .tlsFailed: "no secure connection: \(words)"

@@ -137,7 +137,7 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
 
     private var silence: OutboxError {
         let words = calls.withLock { $0.isOpening } ? "is not open yet" : "does not answer"
-        return OutboxError(.unusable, "the outbox \(words); check its disk (dmesg), it may be dying")
+        return OutboxError(.unusable, "the outbox \(words)")
     }
 }
 

@@ -40,13 +40,20 @@ extension AuthorizationWarning: CustomStringConvertible {
                 "the issuer must make a new one by then")
         case .doubtfulToken(let doubt): doubt.wording
         case .brokenContract(let words): Wording(ReportedText(words, limit: ReportedText.longestSentence), "")
-        case .processesLeft(let command, let count, let unendable):
+        case .processesLeft(let command, _, let processID?):
             Wording(
                 """
-                token command \(command) left \(unendable.map { "process \($0)" } ?? "\(count) processes") running; the command is \
-                not started again before they have ended
+                token command \(command) left process \(processID) running; the command is not started again before it has \
+                ended
                 """,
-                "change the command so that it ends what it starts\(unendable.map { ", and end process \($0)" } ?? "")")
+                "change the command so that it ends what it starts, and end process \(processID)")
+        case .processesLeft(let command, let count, nil):
+            Wording(
+                """
+                token command \(command) left \(count) processes running; the command is not started again before they \
+                have ended
+                """,
+                "change the command so that it ends what it starts")
         case .processesHidden(let command):
             Wording(
                 "/proc is another namespace's: what token command \(command) leaves running is not found",

@@ -35,7 +35,7 @@ enum SentenceType: UInt8 {
         case (5, Self.code("PGRME")): self = .pgrme
         case (7, Self.code("PQTMEPE")): self = .pqtmepe
         case (7, Self.code("PSRFEPE")): self = .psrfepe
-        case (4, Self.code("PUBX")): self = .pubx00  // its first field tells; see `init(ubloxMessage:)`
+        case (4, Self.code("PUBX")): self = .pubx00  // its first field decides, in `init(ubloxMessage:)`
         default: self = .other
         }
     }
