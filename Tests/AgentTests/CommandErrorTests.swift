@@ -38,7 +38,7 @@ struct CommandErrors {
             }
         } + [
             Case(words: "demo LOG", log: .missing, code: 65, says: "does not exist"),
-            Case(words: "demo LOG", log: .folder, code: 65, says: "is a folder"),
+            Case(words: "demo LOG", log: .folder, code: 65, says: "is a directory"),
             Case(words: "fixes LOG --explain 1", log: .missing, code: 65, says: "does not exist"),
             Case(words: "fixes LOG --explain 1", log: .utf16, code: 65, says: "is UTF-16 text"),
             Case(words: "replay LOG --config CONFIG", log: .prose, code: 65, says: "holds no NMEA 0183 sentence"),
