@@ -73,8 +73,8 @@ import Testing
             ),
             (
                 .disordered(previous: "b", end: "10:00", next: "a", begin: "9:00"),
-                "a begins at 9:00, before the previous log, b, ends at 10:00; a fix after such a step back is replayed a "
-                    + "millisecond after the previous one; give logs in the order of their times, each as it was recorded"
+                "a begins at 9:00, before the previous log, b, ends at 10:00; give logs in the order of their times, each as "
+                    + "it was recorded"
             ),
         ] as [(LogRemark, String)])
     func sayWhatToKnowOfALogInUse(remark: LogRemark, sentence: String) { #expect("\(remark)" == sentence) }

@@ -192,8 +192,7 @@ extension LogRemark: CustomStringConvertible {
         case .disordered(let previous, let end, let next, let begin):
             return Wording(
                 """
-                \(next) begins at \(text: begin), before the previous log, \(previous), ends at \(text: end); \
-                a fix after such a step back is replayed a millisecond after the previous one
+                \(next) begins at \(text: begin), before the previous log, \(previous), ends at \(text: end)
                 """, Self.order)
         case .timeGoesBack(let log, let times):
             return Wording(
