@@ -554,8 +554,8 @@ import WaypostTestSupport
         (
             "\"v\"", "\"providers/p/vehicles/v\"",
             [
-                "\"vehicle.vehicleId\" is \"providers/p/vehicles/v\", which is the name of a resource; write the id alone, "
-                    + "without \"providers/\" and what else is not the id"
+                "\"vehicle.vehicleId\" is \"providers/p/vehicles/v\", which is the name of a resource; write only the id, "
+                    + "without \"providers/\" and the rest of the name"
             ]
         ),
         (

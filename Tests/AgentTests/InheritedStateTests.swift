@@ -80,7 +80,7 @@ import WaypostTestSupport
         #expect(outcome.ending == .exited(1))
         #expect(
             String(decoding: outcome.standardError, as: UTF8.self)
-                == "waypost: standard output is closed, so that the result has nowhere to go; leave >&- out\n")
+                == "waypost: standard output is closed, so the result can't be written; remove >&-\n")
     }
 
     /// Sizes in KiB, for `ulimit`; with the smallest not even the first thread could be started.
@@ -104,7 +104,7 @@ import WaypostTestSupport
         #expect(outcome.ending == .exited(69))
         #expect(
             String(decoding: outcome.standardError, as: UTF8.self)
-                == "waypost: too few open files are allowed: 64 at least are needed; raise the limit (ulimit -n, "
+                == "waypost: too few open files are allowed: at least 64 are needed; raise the limit (ulimit -n, "
                 + "LimitNOFILE=)\n")
     }
 
@@ -117,8 +117,8 @@ import WaypostTestSupport
         #expect(outcome.ending == .exited(69))
         let complaint = String(decoding: outcome.standardError, as: UTF8.self)
         #expect(
-            complaint.replacing(/, \d+ could be had/, with: "")
-                == "waypost: too few threads can be started: 24 at least are needed; raise the limit of the user's "
+            complaint.replacing(/, \d+ started/, with: "")
+                == "waypost: too few threads can be started: at least 24 are needed; raise the limit of the user's "
                 + "processes, which is \(count) (ulimit -u, LimitNPROC=), or that of the control group (TasksMax=)\n")
     }
 

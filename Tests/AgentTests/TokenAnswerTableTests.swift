@@ -21,7 +21,7 @@ import WaypostTestSupport
 
     /// A warning of the service, without what every row would repeat.
     enum Doubt: Sendable, Hashable {
-        case claim(ClaimDoubt)
+        case claim(ClaimWarning)
         case stated(Int, own: Int)
         case unreadable, dateBeforeIssue, dateAfterExpiry, unjudged
         case otherFormat(ExpirationFormat)
@@ -32,7 +32,7 @@ import WaypostTestSupport
             switch warning {
             case .shortLivedTokens(_, let lifetime, _): self = .shortLived(Int(lifetime.components.seconds))
             case .longLivedTokens: self = .longLived
-            case .doubtfulToken(let doubt):
+            case .questionableToken(let doubt):
                 switch doubt.fact {
                 case .claims(let doubt, _): self = .claim(doubt)
                 case .expiry(.stated(_, let seconds, let own), _): self = .stated(seconds, own: own)
@@ -43,7 +43,7 @@ import WaypostTestSupport
                 case .expiry(.unjudged, _): self = .unjudged
                 case .expiry(.oldFile, _): self = .other
                 }
-            case .unknownLifetime, .refusedTokenAgain, .oldTokenAgain, .brokenContract, .processesLeft,
+            case .unknownLifetime, .rejectedTokenAgain, .oldTokenAgain, .brokenContract, .processesLeft,
                 .processesHidden:
                 self = .other
             }

@@ -147,10 +147,10 @@ import WaypostTestSupport
         (#"{"environment": "EMPTY"}"#, "environment variable EMPTY, which is not set; set it, for the service by "),
         (
             #"{"credential": "id"}"#,
-            "credential id, which systemd has not handed over; name it in the unit (LoadCredential or "
+            "credential id, which is missing: systemd hasn't passed it; name it in the unit (LoadCredential or "
         ),
-        (#"{"credential": "../id"}"#, "credential ../id, which no credential can be called; write the name "),
-        (#"{"credential": ".."}"#, "credential .., which no credential can be called; write the name "),
+        (#"{"credential": "../id"}"#, "credential ../id, which isn't a valid credential name; write the name "),
+        (#"{"credential": ".."}"#, "credential .., which isn't a valid credential name; write the name "),
     ])
     func saysWhatIsMissing(reference: String, says: String) {
         let environment = ["EMPTY": "", "CREDENTIALS_DIRECTORY": folder.url.path]
@@ -161,9 +161,9 @@ import WaypostTestSupport
     @Test func outsideTheServiceThereAreNoCredentials() {
         #expect(
             problem("\"v\"", #"{"credential": "id"}"#)
-                == "\"vehicle.vehicleId\" takes its value from the credential id, which is not there, for systemd has "
-                + "handed no credential to this process; name it in the unit (LoadCredential), or outside the service "
-                + "set CREDENTIALS_DIRECTORY=/run/credentials/waypost.service")
+                == "\"vehicle.vehicleId\" takes its value from the credential id, which is missing: systemd has "
+                + "passed no credentials to this process; name it in the unit (LoadCredential), or outside the "
+                + "service set CREDENTIALS_DIRECTORY=/run/credentials/waypost.service")
     }
 
     /// A replacement, and its problem. The file `key` holds `hush`.

@@ -37,7 +37,7 @@ import WaypostTestSupport
         #expect(try await provider.token(for: van7).lifetime == .seconds(3600))
     }
 
-    /// What a program does, and what is known of it.
+    /// The behaviour of a program, and the resulting fault.
     @Test(
         arguments: [
             ("exit 127", .exited(127, Output())),
@@ -78,8 +78,8 @@ import WaypostTestSupport
         #expect(error?.fault == .unusableAnswer(origin, fault))
     }
 
-    /// However much it says, it is ended, and the reader isn't held up.
-    @Test func endsAProgramThatWritesWithoutEnd() async throws {
+    /// A program with endless output is ended, and the reader isn't delayed.
+    @Test func killsAProgramThatWritesEndlessly() async throws {
         let error = await #expect(throws: AuthorizationError.self) {
             try await provider("yes x >&2 & yes y >&2 & yes z >&2", limit: .milliseconds(200)).token(for: van7)
         }
@@ -106,9 +106,9 @@ import WaypostTestSupport
         }
     }
 
-    @Test func keepsItsDescriptorsToItself() async throws {
+    @Test func passesNoDescriptorsToTheProgram() async throws {
         let folder = try TemporaryFolder()
-        // What another library might have left open: no close-on-exec.
+        // A descriptor that another library might have opened without close-on-exec.
         let leaky = unsafe open(try folder.write("".utf8, to: "open", mode: 0o600), O_RDONLY)
         defer { close(leaky) }
         let token = TestTokens.driver(vehicleID: "van-7")
@@ -121,7 +121,7 @@ import WaypostTestSupport
         let path = folder.path("pipe")
         try #require(unsafe mkfifo(path, 0o600) == 0)
         let token = TestTokens.driver(vehicleID: "van-7")
-        // The grandchild holds the pipe open: its stream ends when that process has gone.
+        // The grandchild keeps the pipe open: its stream ends when that process has gone.
         let reading = Task {
             await onThread(named: "fifo") { () -> Bool in
                 guard let pipe = try? OwnedDescriptor(opening: path, O_RDONLY) else { return false }
@@ -137,12 +137,12 @@ import WaypostTestSupport
         #expect(await reading.value)
     }
 
-    @Test func endsTheWholeGroupWhenCancelled() async throws {
+    @Test func killsTheWholeGroupWhenCancelled() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path("pipe")
         try #require(unsafe mkfifo(path, 0o600) == 0)
         let (starts, announcer) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        // The pipe's stream ends when the last process that holds it has gone.
+        // The stream ends when the last process with the pipe has gone.
         let reading = Task {
             await onThread(named: "fifo") { () -> Bool in
                 guard let pipe = try? OwnedDescriptor(opening: path, O_RDONLY) else { return false }

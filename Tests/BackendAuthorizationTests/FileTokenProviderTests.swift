@@ -66,7 +66,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [(3599.0, false), (3600.0, true), (nil, false)] as [(Double?, Bool)])
-    func isOverByAClockThatIsKeptRight(present: Double?, isOver: Bool) async throws {
+    func isExpiredByAClockThatIsKeptRight(present: Double?, isOver: Bool) async throws {
         let folder = try TemporaryFolder()
         let path = try folder.write(token.utf8, to: "token", mode: 0o600)
         let provider = FileTokenProvider(path: path, providerID: "p", present: { present.map { 1_000_000_000 + $0 } })
@@ -78,7 +78,7 @@ import WaypostTestSupport
         #expect(error?.fault == (isOver ? .expired(origin(path), .overWhenGiven(.synchronizedHost)) : nil))
     }
 
-    /// Life when written, age of the file, what is left; `nil` when the clock cannot be right.
+    /// Lifetime when written, age of the file, remaining lifetime; `nil` if the clock can't be right.
     @Test(
         arguments: [
             (3600, 0.0, 3600), (3600, 600, 3000), (3600, -0.5, 3600), (3600, -10, nil), (3600, 3600, nil),

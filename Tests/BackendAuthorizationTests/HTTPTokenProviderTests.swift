@@ -68,7 +68,7 @@ import WaypostTestSupport
             ("application/x-www-form-urlencoded", "id={vehicleId}&grant=x", "id=van%207&grant=x"),
             ("application/json", #"{"id":"{vehicleId}"}"#, #"{"id":"van 7"}"#),
         ])
-    func takesTheBodyFromAFile(type: String, template: String, sent: String) async throws {
+    func readsTheBodyFromAFile(type: String, template: String, sent: String) async throws {
         let folder = try TemporaryFolder()
         let settings = HTTPTokenSettings(
             url: "https://backend.example.com/token", method: .post,
@@ -87,7 +87,7 @@ import WaypostTestSupport
         #expect(transport.networkChanges == 1)
     }
 
-    @Test func neverShowsWhatItsBodyHolds() async throws {
+    @Test func neverShowsItsBody() async throws {
         let secret = "grant=x&hush=hush"
         let settings = HTTPTokenSettings(
             url: "https://backend.example.com/t", method: .post, body: .environment("BODY"))
@@ -111,7 +111,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func asksForATripWhereTheContextIsOne() async throws {
+    @Test func asksForATripIfTheContextIsOne() async throws {
         let (provider, transport) = try provider(
             HTTPTokenSettings(url: "https://backend.example.com/token/consumer/{tripId}")
         ) { _ in HTTPResponse(status: 200, body: Array(body.utf8)) }
@@ -121,7 +121,7 @@ import WaypostTestSupport
         await #expect(throws: AuthorizationError(fault)) { try await provider.token(for: van7) }
     }
 
-    @Test func refusesATokenWhoseLifeIsOver() async throws {
+    @Test func rejectsAnExpiredToken() async throws {
         // Issued at 01:46:40; handed out more than an hour later.
         let settings = HTTPTokenSettings(url: "https://backend.example.com/t")
         let (provider, _) = try provider(settings, now: 1_000_003_601) { _ in
@@ -133,7 +133,7 @@ import WaypostTestSupport
         #expect(try await provider.ask(for: van7).token.lifetime == .seconds(-1))
     }
 
-    /// Status, headers, the kind of failure, what is known of it, the wait asked for.
+    /// Status, headers, the kind of failure, its details, and the requested wait.
     @Test(
         arguments: [
             (
@@ -176,7 +176,7 @@ import WaypostTestSupport
         #expect(error?.fault == .rejected(origin, EndpointRejection(status: status, detail: detail)))
     }
 
-    /// A path can be a key, as in a webhook's address.
+    /// A path can be a secret, such as in a webhook's address.
     @Test func namesAnAddressFromACredentialByTheCredential() async throws {
         var settings = HTTPTokenSettings(url: "https://backend.example.com/hooks/Xk29dLmPq8s?vehicle={vehicleId}")
         settings.urlSource = "the credential token-url"
@@ -201,7 +201,7 @@ import WaypostTestSupport
         await #expect(throws: AuthorizationError(fault)) { try await silent.token(for: van7) }
     }
 
-    /// What the body of an answer with the status 400 shows.
+    /// The details in the body of an answer with status 400.
     @Test(
         arguments: [
             (
@@ -225,7 +225,7 @@ import WaypostTestSupport
         #expect(rejection.detail == detail)
     }
 
-    /// Why there is no answer, by the transport's code and what libcurl and OpenSSL say.
+    /// Failures of an exchange, by the transport's code and the messages of libcurl and OpenSSL.
     @Test(
         arguments: [
             (.nameNotResolved, "", false, .nameNotResolved), (.connectionFailed, "", false, .connectionFailed),
@@ -235,7 +235,7 @@ import WaypostTestSupport
             (.connectionLost, "reset by peer", false, .connectionLost(isEncrypted: true)),
             (.connectionLost, "transfer closed with 476 bytes remaining to read", false, .answerBrokenOff),
             (.tlsFailed, "reset by peer", false, .tlsFailed),
-            // TLS 1.3 says so when the handshake is over, as a lost connection.
+            // TLS 1.3 reports this after the handshake, as a lost connection.
             (.connectionLost, "tlsv13 alert certificate required, errno 0", false, .certificateRequired),
             (.tlsFailed, "tlsv13 alert certificate required, errno 0", true, .certificateRequired),
             (.connectionLost, "tlsv13 alert certificate expired", true, .certificateRejected),
@@ -284,7 +284,7 @@ import WaypostTestSupport
         #expect(error?.fault == .rejected(origin(), EndpointRejection(status: status, isPage: isPage)))
     }
 
-    /// Without secrets, and without what may differ at each try.
+    /// A backend's message is shown without secrets, and only if it can't differ at each try.
     @Test(
         arguments: [
             (#"{"error": "no such vehicle"}"#, "no such vehicle"),
@@ -311,7 +311,8 @@ import WaypostTestSupport
         }
     }
 
-    /// The keys of what says who asks: a key may be in the query or in the body, and what only names the vehicle isn't.
+    /// The keys of credentials. A credential may be in the query or the body; a value that only names the vehicle isn't
+    /// one.
     @Test(
         arguments: [
             ("", nil, [], false, []), ("", nil, [], true, ["clientCertificateFile"]),
@@ -344,7 +345,7 @@ import WaypostTestSupport
             (.malformedResponse, .unusableAnswer), (.unknownContentEncoding, .unusableAnswer),
             (.transportFailed, .misconfigured),
         ])
-    func tellsWhyNoAnswerCame(failure: HTTPTransportError.Code, code: AuthorizationError.Code) async throws {
+    func saysWhyThereIsNoAnswer(failure: HTTPTransportError.Code, code: AuthorizationError.Code) async throws {
         let (provider, _) = try provider(HTTPTokenSettings(url: "https://backend.example.com/t")) {
             _ throws(HTTPTransportError) in throw HTTPTransportError(failure, "https://backend.example.com: broken")
         }
@@ -357,7 +358,7 @@ import WaypostTestSupport
             ("backend", "is not an absolute URL"), ("ftp://x/", "has the scheme"),
             ("http://backend.example.com/", "unencrypted"),
             ("https://x/{van}", "unknownPlaceholder(\"van\")"), ("https://x/a b", "percent-encoded"),
-            ("https://x/<vehicleId>", "contains <, as pages write what is to be filled in"),
+            ("https://x/<vehicleId>", "contains <, which usually marks a placeholder"),
             ("https://user:secret@x/", "credentials"),
         ])
     func needsAnAddress(url: String, words: String) {
@@ -389,6 +390,6 @@ import WaypostTestSupport
         let token = try await provider.token(for: van7)
         #expect(token.lifetime == .seconds(3600))
         let stated = StatedExpiry(key: "TOKEN_EXPIRATION", text: "60000", meaning: .number(60_000))
-        #expect(token.doubts == [.expiry(.stated(stated, seconds: 60_000, own: 3600), origin())])
+        #expect(token.warnings == [.expiry(.stated(stated, seconds: 60_000, own: 3600), origin())])
     }
 }

@@ -8,7 +8,7 @@ import WaypostTestSupport
 
 @Suite struct Secrets {
     @Test(arguments: [(0o600, true), (0o640, true), (0o400, true), (0o604, false), (0o644, false), (0o602, false)])
-    func isReadUnlessOthersMay(mode: Int, isRead: Bool) throws {
+    func isReadUnlessOthersMayReadIt(mode: Int, isRead: Bool) throws {
         let folder = try TemporaryFolder()
         let template = HeaderTemplate(
             "Authorization", .file(try folder.write(" secret\r\n".utf8, to: "key", mode: mode)))
@@ -19,7 +19,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Why a header gets no value.
+    /// Reasons why a header gets no value.
     private func problem(_ template: HeaderTemplate, environment: [String: String] = [:]) -> SourceFault.Problem? {
         let error = #expect(throws: AuthorizationError.self) { try template.value(environment: environment) }
         #expect(error?.code == .misconfigured)
@@ -42,7 +42,7 @@ import WaypostTestSupport
         arguments: [
             ("", .empty), (String(repeating: "x", count: 70_000), .tooLarge(maximumBytes: 65_536)),
         ] as [(String, SourceFault.Problem)])
-    func isRejectedIfItsFileHoldsNone(content: String, problem: SourceFault.Problem) throws {
+    func isRejectedIfItsFileIsEmpty(content: String, problem: SourceFault.Problem) throws {
         let folder = try TemporaryFolder()
         let template = HeaderTemplate("X", .file(try folder.write(content.utf8, to: "key", mode: 0o600)))
         #expect(self.problem(template) == problem)
@@ -60,7 +60,7 @@ import WaypostTestSupport
         #expect(made.value == value && made.secret == secret)
     }
 
-    @Test func isNotCalledBearerTwice() throws {
+    @Test func hasTheSchemeBearerOnce() throws {
         let template = HeaderTemplate("Authorization", .literal("bearer  key"), scheme: .bearer)
         let made = try template.value(environment: [:])
         #expect(made.value == "Bearer key" && made.secret == "key")
@@ -79,7 +79,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: ["Basic dXNlcjpw", "\"key\"", "key of van-7"])
-    func isAKeyAloneBehindBearer(secret: String) {
+    func isASingleKeyAfterBearer(secret: String) {
         #expect(problem(HeaderTemplate("Authorization", .literal(secret), scheme: .bearer)) == .notAKey)
     }
 
@@ -88,11 +88,11 @@ import WaypostTestSupport
         #expect(problem(template, environment: ["KEY": "secret"]) == .notAPair)
     }
 
-    @Test func isHandedOverBySystemd() throws {
+    @Test func isPassedBySystemd() throws {
         let folder = try TemporaryFolder()
         try folder.write("secret\n".utf8, to: "key", mode: 0o400)
         try folder.write("".utf8, to: "empty", mode: 0o400)
-        // As the unit sets one that is missing.
+        // The unit's default for a missing credential.
         try folder.write("\n".utf8, to: "unset", mode: 0o400)
         let environment = ["CREDENTIALS_DIRECTORY": folder.url.path]
         #expect(try Secret.credential("key").text(for: "header X", environment: environment) == "secret")
@@ -118,7 +118,7 @@ import WaypostTestSupport
         #expect(self.problem(template, environment: ["KEY": value]) == problem)
     }
 
-    @Test func isKeptFromEverybodyIfOthersCanReadIt() throws {
+    @Test func isRejectedIfOthersCanReadIt() throws {
         let folder = try TemporaryFolder()
         let use = "authorization.clientKeyFile"
         try SecretFile.require(try folder.write("key".utf8, to: "closed", mode: 0o600), for: use)
@@ -127,9 +127,9 @@ import WaypostTestSupport
         #expect(throws: AuthorizationError(.sourceUnusable(fault))) { try SecretFile.require(open, for: use) }
     }
 
-    /// Docker and Kubernetes mount a secret with mode 0444 unless they are asked for another one.
+    /// Docker and Kubernetes mount a secret with mode 0444 by default.
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
-    func isClosedWhereItIsMounted() throws {
+    func isClosedByItsMount() throws {
         let folder = try TemporaryFolder()
         let disk = try TinyFileSystem(at: folder.path("secrets"), megabytes: 1)
         let path = try folder.write("key".utf8, to: "secrets/key", mode: 0o444)

@@ -62,10 +62,10 @@ import WaypostTestSupport
         let answer = try read(text, format)
         #expect(answer.token.value == Self.token && answer.token.lifetime == .seconds(3600))
         #expect(answer.token.reuse == (seconds == 3600 ? nil : .seconds(seconds)))
-        #expect(answer.token.doubts.isEmpty == (seconds == 3600) && answer.statedFits == (seconds == 3600))
+        #expect(answer.token.warnings.isEmpty == (seconds == 3600) && answer.statedFits == (seconds == 3600))
     }
 
-    /// What keys and values of a secret give no fact but their names and kinds.
+    /// Of a secret's keys and values, a fault keeps only the names and kinds.
     @Test(
         arguments: [
             ("", .nothing(isNull: false)), (" \n", .nothing(isNull: false)), (" null\n", .nothing(isNull: true)),
@@ -132,7 +132,7 @@ import WaypostTestSupport
         ] as [(String, AnswerFault)])
     func isRejected(text: String, fault: AnswerFault) { #expect(self.fault(Array(text.utf8)) == fault) }
 
-    /// As a backend's text in Latin-1 has it.
+    /// A backend's text in Latin-1.
     @Test func mustBeInUTF8() {
         let text = Array(#"{"driver":"J"#.utf8) + [0xFC] + Array(#"rgen"}"#.utf8)
         guard case .invalidJSON(.encoding, _, _, _, _) = fault(text) else {
@@ -144,7 +144,7 @@ import WaypostTestSupport
     static let apiKey = "AIzaSysecret" + String(repeating: "x", count: 27)
     static let half = token.count / 2
 
-    /// What an operator may take for a token, or an issuer may make of one.
+    /// Texts that operators mistake for a token, or issuers produce instead of one.
     @Test(
         arguments: [
             ("ya29.a0AfB_byCsecret", .accessToken), (apiKey, .apiKey), ("-----BEGIN PRIVATE KEY-----\nsecret", .pem),
@@ -159,7 +159,7 @@ import WaypostTestSupport
         #expect(fault(Array(#"{"VEHICLE_TOKEN_KEY":"\#(quoted)"}"#.utf8)) == .lookalike(kind, .underKey))
     }
 
-    /// A key that holds the wrong person's token is not the one to name.
+    /// A key that holds another subject's token isn't suggested.
     @Test(
         arguments: [
             ("vehicleid", AuthorizationContext(vehicleID: "v"), .tokenUnder("OTHER")),
@@ -167,13 +167,13 @@ import WaypostTestSupport
             ("tripid", AuthorizationContext(tripID: "t"), .tokenUnder("OTHER")),
             ("vehicleid", AuthorizationContext(tripID: "t"), .driversToken),
         ] as [(String, AuthorizationContext, AnswerFault.Members)])
-    func isSomebodyElses(claim: String, context: AuthorizationContext, members: AnswerFault.Members) {
+    func belongsToAnotherSubject(claim: String, context: AuthorizationContext, members: AnswerFault.Members) {
         let token = TestTokens.token(payload: #"{"exp":1000003600,"authorization":{"\#(claim)":"x"}}"#)
         let fault = fault(Array(#"{"OTHER":"\#(token)"}"#.utf8), for: context)
         #expect(fault == .missingKey(keys: ["OTHER"], others: 0, members))
     }
 
-    /// What stands beside the token is a doubt at most.
+    /// A statement next to the token causes a warning at most.
     @Test(
         arguments: [
             ("\"soon\"", "\"soon\""), ("true", "true"), ("{}", "(an object)"), ("[1]", "(an array)"),
@@ -183,7 +183,7 @@ import WaypostTestSupport
         let answer = try read(#"{"VEHICLE_TOKEN_KEY":"\#(Self.token)","TOKEN_EXPIRATION":\#(value)}"#)
         #expect(answer.token.lifetime == .seconds(3600))
         let stated = StatedExpiry(key: "TOKEN_EXPIRATION", text: text, meaning: .unreadable)
-        #expect(answer.token.doubts == [.expiry(.unreadable(stated, hasOwn: true), TokenOrigin(.endpoint, "X"))])
+        #expect(answer.token.warnings == [.expiry(.unreadable(stated, hasOwn: true), TokenOrigin(.endpoint, "X"))])
     }
 
     @Test(

@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 @testable import BackendAuthorization
 
-/// What is said of a token command's program that cannot be started, and that nothing is said of one that can.
+/// Faults of a token command's program that can't be started. There is none for one that can.
 @Suite(.timeLimit(.minutes(1))) struct TokenPrograms {
     @Test(
         arguments: [
@@ -35,9 +35,9 @@ import WaypostTestSupport
         #expect(TokenProgram.problem(of: "FILE", .machineCode, refusal) { _ in true } == fault)
     }
 
-    /// As the service meets them when it asks for a token.
+    /// The same faults when the service asks for a token.
     @Test(arguments: [("echo token\n", 0o755), ("#!/bin/sh\n", 0o644)])
-    func isNamedWhenATokenIsAskedFor(text: String, mode: Int) async throws {
+    func isNamedWhenATokenIsRequested(text: String, mode: Int) async throws {
         let folder = try TemporaryFolder()
         let path = try folder.write(text.utf8, to: "program", mode: mode)
         let provider = try CommandTokenProvider(arguments: [path], providerID: "p") { _ in }

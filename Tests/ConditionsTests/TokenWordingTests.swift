@@ -178,11 +178,11 @@ import VehicleAuthorization
     @Test(
         arguments: [
             (
-                .doubtfulToken(.claims(.noKeyID, van7)),
+                .questionableToken(.claims(.noKeyID, van7)),
                 "the token for vehicle van-7 names no key; the issuer must set kid to the service account's private key id"
             ),
             (
-                .doubtfulToken(
+                .questionableToken(
                     .expiry(
                         .stated(StatedExpiry(key: "ttl", text: "60", meaning: .span(60)), seconds: 60, own: 3600), file)
                 ),

@@ -33,14 +33,14 @@ import Testing
     }
 
     @Test(arguments: [(10, true), (11, false)])
-    func takesABodyUpToItsLimit(bytes: Int, isTaken: Bool) {
+    func acceptsABodyUpToItsLimit(bytes: Int, isTaken: Bool) {
         var answer = CurlAnswer(bodyLimit: 10)
         #expect(feed(body: 6, to: &answer))
         #expect(feed(body: bytes - 6, to: &answer) == isTaken)
         #expect((answer.excess == nil) == isTaken)
     }
 
-    @Test func refusesAnEndlessHeader() {
+    @Test func rejectsAnEndlessHeader() {
         var answer = CurlAnswer(bodyLimit: 10)
         let line = "X: " + String(repeating: "y", count: 1000) + "\r\n"
         var count = 0

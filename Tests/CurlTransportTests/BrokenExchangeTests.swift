@@ -6,11 +6,11 @@ import Testing
 import WaypostTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct BrokenExchange {
-    /// Every limit far away, so that a loaded machine meets none, but the one a test is about.
+    /// Long limits, so that a loaded machine doesn't reach any of them, except the one that a test is about.
     private let wide = HTTPLimits(
         connect: .seconds(60), total: .seconds(60), responseBytes: 1000)
 
-    /// What the server does, how long the caller waits (ms), what it gets.
+    /// The server's behaviour, the caller's limit (ms), and the result.
     @Test(
         arguments: [
             (ServedResponse.Delivery.reset(afterBytes: 0), 60_000, HTTPTransportError.Code.connectionLost),
@@ -34,7 +34,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Bytes that are no HTTP answer, or one too many.
+    /// Bytes that aren't an HTTP answer, or one byte too many.
     @Test(
         arguments: [
             ("SSH-2.0-OpenSSH_9.2\r\n", HTTPTransportError.Code.malformedResponse),
@@ -51,7 +51,7 @@ import WaypostTestSupport
                 .responseTooLarge
             ),
         ])
-    func ofAStrangeAnswerFailsWithItsKind(answer: String, code: HTTPTransportError.Code) async throws {
+    func failsWithTheKindOfAStrangeAnswer(answer: String, code: HTTPTransportError.Code) async throws {
         let server = try RawServer(answering: [answer])
         let error = try await failure("http://\(server.authority)", wide)
         #expect(error.code == code)
@@ -87,14 +87,14 @@ import WaypostTestSupport
     @Test func toAnUnknownNameFails() async throws {
         let error = try await failure(
             "https://waypost-test.invalid/", HTTPLimits(connect: .seconds(2), total: .seconds(2)))
-        // Without any network the resolver may be silent instead of saying no.
+        // Without a network the resolver may time out instead of failing.
         #expect([.nameNotResolved, .timedOut].contains(error.code))
         #expect(error.description.hasPrefix("https://waypost-test.invalid: "))
     }
 
     @Test(arguments: ["http", "https"])
     func isLeftWhenCancelled(scheme: String) async throws {
-        // Over http the request waits for its answer, over https the handshake for its own.
+        // With http the request waits for its answer, with https the handshake.
         let server = try RawServer(answering: [])
         let transport = try Loopback.transport()
         let url = try HTTPURL("\(scheme)://\(server.authority)")
@@ -105,9 +105,9 @@ import WaypostTestSupport
         #expect(error?.code == .cancelled)
     }
 
-    /// What is being connected when the network changes asks on a way that is no more; what is connected has its time.
+    /// When the network changes, a connection in the making uses a lost route; an established one keeps its time limit.
     @Test(arguments: [("https", HTTPTransportError.Code.connectionFailed), ("http", .timedOut)])
-    func isMadeAnewWhenTheNetworkChanges(scheme: String, code: HTTPTransportError.Code) async throws {
+    func usesANewConnectionWhenTheNetworkChanges(scheme: String, code: HTTPTransportError.Code) async throws {
         let server = try RawServer(answering: [])
         let transport = try Loopback.transport()
         let url = try HTTPURL("\(scheme)://\(server.authority)")

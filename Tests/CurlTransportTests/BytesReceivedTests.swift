@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct BytesReceived {
     private let limits = HTTPLimits(responseBytes: 1_000_000)
-    /// Twice the body, and what comes with it.
+    /// Twice the body, plus the allowance.
     private let allowed = 2_000_000 + 512 * 1024
     private var received = ReceivedBytes()
 
@@ -18,8 +18,8 @@ import Testing
         #expect(!received.isFlooded(6, received: 100))
     }
 
-    /// Otherwise a connection that serves for months would be a flood one day.
-    @Test mutating func areCountedAnewAfterEachPause() {
+    /// Otherwise a connection that is used for months would eventually count as flooded.
+    @Test mutating func areCountedAgainAfterEachPause() {
         received.opened(5)
         for exchange in 0..<100 {
             let before = exchange * allowed
@@ -33,8 +33,8 @@ import Testing
         }
     }
 
-    /// Exchanges that overlap may all be on one connection.
-    @Test mutating func mayBeThoseOfAllExchangesUnderWay() {
+    /// Overlapping exchanges may share a connection.
+    @Test mutating func allowAllExchangesInProgress() {
         received.opened(5)
         for _ in 0..<3 { received.exchangeBegan(allowing: limits) { _ in 0 } }
         received.exchangeEnded()

@@ -5,20 +5,22 @@ import WaypostTestSupport
 
 @testable import CurlTransport
 
-/// What a PEM file says of the time of its certificates.
+/// The validity of the certificates in a PEM file.
 @Suite(.enabled(if: TestCertificates.areAvailable, "openssl is needed")) struct CertificateValidities {
     private static let begin = UTCTime(year: 2020, month: 1, day: 1)
     private static let client = CertificateValidity(
         begin: begin, end: UTCTime(year: 2099, month: 12, day: 31, millisecondOfDay: 86_399_000))
     private static let expired = CertificateValidity(begin: begin, end: UTCTime(year: 2020, month: 1, day: 2))
 
-    @Test func areThoseOfEachCertificateInItsOrder() async throws {
+    @Test func areReadInTheOrderOfTheCertificates() async throws {
         let folder = try TemporaryFolder()
         try await TestCertificates.make(in: folder)
         func bytes(_ name: String) throws -> [UInt8] {
             Array(try Data(contentsOf: URL(filePath: folder.path(name))))
         }
-        let (client, expired, key) = (try bytes("client.pem"), try bytes("expired.pem"), try bytes("client.key"))
+        let client = try bytes("client.pem")
+        let expired = try bytes("expired.pem")
+        let key = try bytes("client.key")
         #expect(CertificateValidity.each(inPEM: client) == [Self.client])
         #expect(
             CertificateValidity.each(inPEM: Array("a comment\n".utf8) + expired + key + client) == [
@@ -28,7 +30,7 @@ import WaypostTestSupport
         #expect(CertificateValidity.each(inPEM: []) == [])
         let damaged = Array("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".utf8)
         #expect(CertificateValidity.each(inPEM: expired + damaged + client) == [Self.expired])
-        // Cut off within it.
+        // Cut off in the middle.
         #expect(CertificateValidity.each(inPEM: Array(client.dropLast(100))) == [])
     }
 }

@@ -2,9 +2,9 @@ import CurlTransport
 import Testing
 import WaypostTestSupport
 
-/// What a client says with who it is, tried without a server.
+/// Whether a client certificate is usable, checked without a server.
 @Suite(.enabled(if: TestCertificates.areAvailable, "openssl is needed")) struct ClientCertificates {
-    @Test func areUsableWithTheirOwnKeyAlone() async throws {
+    @Test func areUsableOnlyWithTheirOwnKey() async throws {
         let folder = try TemporaryFolder()
         try await TestCertificates.make(in: folder)
         let client = TestCertificates.client(in: folder)

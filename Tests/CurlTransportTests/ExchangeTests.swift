@@ -40,13 +40,13 @@ import WaypostTestSupport
         }
     }
 
-    /// A proxy may compress answers although nobody asks for it.
+    /// A proxy may compress answers although no client asked for it.
     @Test(
         arguments: [("gzip", nil), ("GZIP", nil), ("aws-chunked", .unknownContentEncoding)]
             as [(
                 String, HTTPTransportError.Code?
             )])
-    func decodesAnAnswerThatIsCompressedUnasked(coding: String, failure: HTTPTransportError.Code?) async throws {
+    func decodesAnAnswerCompressedWithoutRequest(coding: String, failure: HTTPTransportError.Code?) async throws {
         let compressed: [UInt8] = [
             31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 171, 86, 202, 75, 204, 77, 85, 178, 82, 42, 40, 202, 47, 203, 76, 73, 45,
             42, 214, 47, 208, 47, 75, 205, 200, 76, 206, 73, 45, 214, 47, 83, 170, 5, 0, 194, 220, 226, 66, 33, 0, 0, 0,
@@ -102,7 +102,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func runsBesideManyOthers() async throws {
+    @Test func runsConcurrentlyWithManyOthers() async throws {
         try await Loopback.serve { request in
             ServedResponse(status: 200, contentType: "text/plain", request.target)
         } during: { url in
@@ -122,7 +122,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Once it is known that a connection has one exchange at a time, the only one is taken by what hangs.
+    /// When it is known that a connection carries one exchange at a time, a hanging exchange occupies the only one.
     @Test func canBeCancelledWhileItWaitsForAPlace() async throws {
         let (arrivals, arrived) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(10))
         try await Loopback.serve { request in
@@ -132,7 +132,7 @@ import WaypostTestSupport
             return ServedResponse(status: 200, contentType: "text/plain", "")
         } during: { url in
             var options = CurlTransportOptions(userAgent: "waypost/test")
-            options.mostConnections = 1
+            options.maximumConnections = 1
             let transport = try CurlTransport(options: options)
             func send(_ target: String, onceCancelled: Bool = false) -> Task<HTTPTransportError.Code?, Never> {
                 Task {
@@ -154,7 +154,7 @@ import WaypostTestSupport
                 other.cancel()
                 #expect(await other.value == .cancelled)
             }
-            // The thread may hear that one is cancelled before it hears of it.
+            // The thread may receive the cancellation of an exchange before its start.
             let many = (5...500).map { send("/\($0)", onceCancelled: true) }
             for one in many { one.cancel() }
             for one in many { #expect(await one.value == .cancelled) }
@@ -166,7 +166,7 @@ import WaypostTestSupport
     @Test(arguments: [
         ("Name\r\nX", "v"), ("Name", "v\r\nX: y"), ("Name", "v\n"), ("", "v"), ("Na me", "v"), ("N", "\u{0}"),
     ])
-    func refusesAHeaderThatWouldBreakItsLine(name: String, value: String) async throws {
+    func rejectsAHeaderThatWouldBreakItsLine(name: String, value: String) async throws {
         let transport = try Loopback.transport()
         let request = HTTPRequest(
             .get, try HTTPURL("http://127.0.0.1:1"), headers: HTTPHeaders([String(name): value + "secret"]))

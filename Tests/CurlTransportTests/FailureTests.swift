@@ -23,18 +23,18 @@ import Testing
             (CURLE_URL_MALFORMAT, .transportFailed), (CURLE_WRITE_ERROR, .transportFailed),
         ])
     func hasItsKind(curl: CURLcode, code: HTTPTransportError.Code) {
-        let failure = CurlFailure(curl, words: "words", limits: HTTPLimits())
+        let failure = CurlFailure(curl, message: "words", limits: HTTPLimits())
         #expect(failure.code == code)
         #expect(!failure.cause.isEmpty)
     }
 
-    @Test func ofAConnectionSaysOnceWhyThereIsNone() {
-        let words: ReportedText = "Failed to connect to 127.0.0.1 port 1 after 0 ms: Couldn't connect to server"
+    @Test func ofAConnectionStatesItsReasonOnce() {
+        let message: ReportedText = "Failed to connect to 127.0.0.1 port 1 after 0 ms: Couldn't connect to server"
         let failure = CurlFailure(
-            CURLE_COULDNT_CONNECT, words: words, refusal: "Connection refused", limits: HTTPLimits())
+            CURLE_COULDNT_CONNECT, message: message, refusal: "Connection refused", limits: HTTPLimits())
         #expect(failure.cause == "no connection: Connection refused")
-        let unexplained = CurlFailure(CURLE_COULDNT_CONNECT, words: words, limits: HTTPLimits())
-        #expect("\(unexplained.cause)" == "no connection: \(words)")
+        let unexplained = CurlFailure(CURLE_COULDNT_CONNECT, message: message, limits: HTTPLimits())
+        #expect("\(unexplained.cause)" == "no connection: \(message)")
     }
 
     /// The numbers are OpenSSL's `X509_V_...`.
@@ -44,18 +44,18 @@ import Testing
             (2, .ofUnknownAuthority), (18, .ofUnknownAuthority), (19, .ofUnknownAuthority), (20, .ofUnknownAuthority),
             (21, .ofUnknownAuthority), (23, nil),
         ] as [(Int, HTTPTransportError.CertificateFault?)])
-    func ofACertificateSaysWhatIsWrongWithIt(verification: Int, fault: HTTPTransportError.CertificateFault?) {
+    func ofACertificateNamesItsFault(verification: Int, fault: HTTPTransportError.CertificateFault?) {
         let failure = CurlFailure(
-            CURLE_PEER_FAILED_VERIFICATION, words: "words", verification: verification, limits: HTTPLimits())
+            CURLE_PEER_FAILED_VERIFICATION, message: "words", verification: verification, limits: HTTPLimits())
         #expect(failure.cause == "its certificate is not trusted: words" && failure.certificateFault == fault)
-        // Of a connection that failed otherwise it says nothing.
+        // The verdict says nothing about a connection that failed for another reason.
         let other = CurlFailure(
-            CURLE_SSL_CONNECT_ERROR, words: "words", verification: verification, limits: HTTPLimits())
+            CURLE_SSL_CONNECT_ERROR, message: "words", verification: verification, limits: HTTPLimits())
         #expect(other.certificateFault == nil)
     }
 
-    @Test func ofTheAuthoritiesFileSaysWhatToInstallOrName() {
-        let failure = CurlFailure(CURLE_SSL_CACERT_BADFILE, words: "error adding trust anchors", limits: HTTPLimits())
+    @Test func ofTheAuthoritiesFileHasARemedy() {
+        let failure = CurlFailure(CURLE_SSL_CACERT_BADFILE, message: "error adding trust anchors", limits: HTTPLimits())
         #expect(
             "\(failure.cause)"
                 == "the file of certificate authorities cannot be read: install ca-certificates, or name a file "

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Testing
 import WaypostTestSupport
 
-/// A server for `https` that floods whoever asks it with HTTP/2 frames: Python's, which brings TLS along.
+/// An `https` server that floods its clients with HTTP/2 frames. It is Python's, which includes TLS.
 struct FloodServer: Sendable {
     /// Whether both programs are installed.
     static let isAvailable =
@@ -15,7 +15,7 @@ struct FloodServer: Sendable {
     private let program: RunningProgram
     private let folder: TemporaryFolder
 
-    /// Starts it; it ends with the value.
+    /// Starts the server, which ends with the value.
     init(_ kind: String) async throws {
         folder = try TemporaryFolder()
         try await TestCertificates.make(in: folder)
@@ -23,15 +23,16 @@ struct FloodServer: Sendable {
         let script = Fixtures.checkout.appending(path: "Tests/Faults/http2_flood.py").path
         program = try RunningProgram(["/usr/bin/python3", script, kind, certificate, key])
         let port = try #require(await program.output.line(saying: "port ")).text.dropFirst("port ".count)
-        (caFile, url) = (TestCertificates.authority(in: folder), "https://localhost:\(port)/")
+        caFile = TestCertificates.authority(in: folder)
+        url = "https://localhost:\(port)/"
     }
 
-    /// Whether it tells of `event`, a `connection` or a `request`, so often, and no oftener.
+    /// Whether it reports `event`, a `connection` or a `request`, exactly `times` times.
     func counts(_ times: Int, of event: String) async -> Bool {
         await wait(for: event, times: times) && program.output.lines.count { $0.text == event } == times
     }
 
-    /// Waits until it has told of `event` so often.
+    /// Waits until it has reported `event` `times` times.
     func wait(for event: String, times: Int) async -> Bool {
         await program.output.line(saying: event, times: times) != nil
     }

@@ -3,10 +3,10 @@ import HTTPMessages
 import Testing
 import WaypostTestSupport
 
-/// Servers that send HTTP/2 frames without end.
+/// Servers that send HTTP/2 frames endlessly.
 @Suite(.enabled(if: FloodServer.isAvailable, "python3 and openssl are needed"), .timeLimit(.minutes(1)), .serialized)
 struct FloodedExchange {
-    /// Every time limit far away: what ends the exchange is how much has come.
+    /// Long time limits, so that only the number of bytes ends the exchange.
     private let wide = HTTPLimits(connect: .seconds(600), total: .seconds(600), responseBytes: 1000)
 
     @Test(arguments: ["window-update", "goaway", "priority", "unknown", "empty-data", "padding"])
@@ -20,9 +20,9 @@ struct FloodedExchange {
         #expect(await server.wait(for: "ended", times: 1), "the connection is closed")
     }
 
-    /// Frames that must be answered: libcurl itself notices that nobody takes the answers.
+    /// Frames that must be answered: libcurl itself notices that the answers aren't read.
     @Test(arguments: ["settings", "ping"])
-    func endsWhenItsAnswersAreNotTaken(kind: String) async throws {
+    func endsIfItsAnswersAreNotRead(kind: String) async throws {
         let server = try await FloodServer(kind)
         let transport = try Loopback.transport(caFile: server.caFile)
         let error = try await failure(transport, server)
@@ -30,21 +30,21 @@ struct FloodedExchange {
         #expect(await server.counts(1, of: "request"))
     }
 
-    /// A stream that is refused may be repeated by the rules of HTTP/2; whether and when is the caller's decision.
-    @Test func isMadeOnceWhenItsStreamIsRefused() async throws {
+    /// HTTP/2 allows repeating a rejected stream, but the caller decides whether and when.
+    @Test func isMadeOnceIfItsStreamIsRejected() async throws {
         let server = try await FloodServer("refused")
         let transport = try Loopback.transport(caFile: server.caFile)
         for attempt in 1...2 {
             let error = try await failure(transport, server)
             #expect(error.code == .connectionLost)
-            #expect(error.description.contains("refused"), "\(error)")
+            #expect(error.description.contains("rejected"), "\(error)")
             #expect(await server.counts(attempt, of: "request"))
         }
         #expect(await server.counts(2, of: "connection"))
     }
 
-    /// Some servers ask for client certificates over HTTP/1.1 alone: that is another request.
-    @Test func isRepeatedForAServerThatWantsHTTP1() async throws {
+    /// Some servers request client certificates over HTTP/1.1 only, which needs another request.
+    @Test func isRepeatedForAServerThatDemandsHTTP1() async throws {
         let server = try await FloodServer("http-1.1")
         let transport = try Loopback.transport(caFile: server.caFile)
         let response = try await transport.send(HTTPRequest(.get, try HTTPURL(server.url), limits: wide))

@@ -4,7 +4,7 @@ import HTTPService
 import LinuxPlatform
 import Testing
 
-/// Servers on loopback for the tests of this folder.
+/// Servers on loopback for these tests.
 enum Loopback {
     static let hasIPv6 = (try? ListeningSocket(on: .loopback(host: "::1", port: 0))) != nil
 
@@ -12,7 +12,7 @@ enum Loopback {
         try CurlTransport(options: CurlTransportOptions(userAgent: "waypost/test", caFile: caFile))
     }
 
-    /// Serves `handler` during `body`, which gets the address.
+    /// Serves `handler` during `body`, which is given the address.
     static func serve(
         _ handler: @escaping HTTPService.Handler, during body: (_ url: String) async throws -> Void
     ) async throws {

@@ -6,13 +6,13 @@ import WaypostTestSupport
 
 @testable import CurlTransport
 
-/// A name with addresses of both families, at least one of which is broken: its port accepts connections and says
-/// nothing.
+/// A name with addresses of both families, at least one of which is broken: its port accepts connections and stays
+/// silent.
 @Suite(.timeLimit(.minutes(1)), .enabled(if: Loopback.hasIPv6, "IPv6 on loopback is needed"))
 struct OtherAddressFamily {
     private static let hosts = ["127.0.0.1", "::1"]
 
-    /// libcurl connects to one of them first; which one is broken makes the difference.
+    /// libcurl connects to one of them first, so it matters which one is broken.
     @Test(.enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"))
     func isTriedAfterAFailureAndRemembered() async throws {
         var failures: [String] = []
@@ -35,7 +35,7 @@ struct OtherAddressFamily {
 
     private static let names = [("IPv4", "IPv6"), ("IPv6", "IPv4")]
 
-    /// The port of the other one refuses connections, so that the exchange is repeated over any.
+    /// The port of the other family rejects connections, so the exchange is repeated over any family.
     @Test func isLeftAtOnceIfItRefusesConnections() async throws {
         let silent = try ListeningSocket(on: .loopback(host: Self.hosts[1], port: 0))
         guard case .loopback(_, let port) = silent.address else { return }
@@ -51,16 +51,17 @@ struct OtherAddressFamily {
         _ = silent.raw
     }
 
-    /// How an exchange with a server that accepts connections and says nothing ends.
+    /// Outcomes of an exchange with a server that accepts connections and stays silent.
     enum Ending: Sendable, CaseIterable { case lateHandshake, cancelledHandshake, lateAnswer, cancelledAnswer }
 
-    /// A handshake that hangs counts. A stop, a reload or private mode may cancel it at any time, and a server that is
-    /// slow to answer once connected would be as slow over the other family.
+    /// A hanging handshake counts. A stop, a reload or private mode may cancel it at any time, and a connected server
+    /// that answers slowly would be as slow over the other family.
     @Test(arguments: Ending.allCases) func isTriedAfterAHandshakeThatHangs(ending: Ending) async throws {
         let one = try ListeningSocket(on: .loopback(host: Self.hosts[0], port: 0))
         guard case .loopback(_, let port) = one.address else { return }
         let other = try ListeningSocket(on: .loopback(host: Self.hosts[1], port: port))
-        let (raw, unused) = ([one.raw, other.raw], try EventDescriptor())
+        let raw = [one.raw, other.raw]
+        let unused = try EventDescriptor()
         let transport = try Loopback.transport()
         let isConnected = ending == .lateAnswer || ending == .cancelledAnswer
         let url = try HTTPURL("\(isConnected ? "http" : "https")://localhost:\(port)/")

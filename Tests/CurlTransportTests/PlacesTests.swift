@@ -9,13 +9,13 @@ import Testing
             (16, nil, 16, 100), (16, false, 16, 16), (16, true, 5, 500), (1, true, 1, 100), (0, false, 1, 1),
         ] as [(Int, Bool?, Int, Int)])
     func areThoseOfTheProtocol(most: Int, isHTTP2: Bool?, connections: Int, transfers: Int) {
-        var places = TransferPlaces(mostConnections: most)
+        var places = TransferPlaces(maximumConnections: most)
         if let isHTTP2 { _ = places.answered(overHTTP2: isHTTP2) }
         #expect(places.connections == connections && places.transfers == transfers)
     }
 
     @Test func changeWithTheServer() {
-        var places = TransferPlaces(mostConnections: 8)
+        var places = TransferPlaces(maximumConnections: 8)
         let news = [true, true, false, false, true].map { isHTTP2 in places.answered(overHTTP2: isHTTP2) }
         #expect(news == [true, false, true, false, true])
     }

@@ -10,7 +10,7 @@ import WaypostTestSupport
     .enabled(if: NginxServer.isAvailable && ProxyServer.areAvailable, "nginx, tinyproxy, microsocks, socat are needed"),
     .timeLimit(.minutes(1)), .serialized)
 struct ProxiedExchange {
-    /// A transport through the proxy at `port`; it trusts what `server` does.
+    /// A transport through the proxy at `port` that trusts `server`.
     private func transport(
         _ kind: ProxyServer.Kind, _ port: Int, caFile: String? = nil, password: String? = ProxyServer.password
     ) throws -> CurlTransport {
@@ -31,7 +31,7 @@ struct ProxiedExchange {
         String(decoding: try await transport.send(HTTPRequest(.get, try HTTPURL(url))).body, as: UTF8.self)
     }
 
-    /// Runs `body` with the address of a server on this machine that answers `ok`.
+    /// Runs `body` with the address of a local server that answers `ok`.
     private func serve(_ body: (_ url: String) async throws -> Void) async throws {
         try await Loopback.serve { _ in
             ServedResponse(status: 200, contentType: "text/plain", "ok")
@@ -40,7 +40,7 @@ struct ProxiedExchange {
         }
     }
 
-    /// What kept the request from its server.
+    /// The reasons why a request didn't reach its server.
     private func failure(_ transport: CurlTransport, _ url: String) async throws -> HTTPTransportError {
         try #require(
             await #expect(throws: HTTPTransportError.self) {
@@ -57,7 +57,7 @@ struct ProxiedExchange {
         let connection = try await get(transport, "https://localhost:\(server.port)/connection")
         let next = try await get(transport, "https://localhost:\(server.port)/connection")
         #expect(connection.split(separator: " ").first == next.split(separator: " ").first, "a tunnel is kept")
-        // A server whose certificate is wrong is still told from a proxy that is.
+        // A server with a wrong certificate is distinguished from a proxy with one.
         let error = try await failure(transport, "https://localhost:\(server.foreignPort)/")
         #expect(error.code == .certificateNotTrusted && error.proxyFault == nil)
     }
@@ -73,7 +73,7 @@ struct ProxiedExchange {
         }
     }
 
-    /// Plain http on this machine goes through it as well.
+    /// Plain http to this machine also uses the proxy.
     @Test(arguments: [ProxyServer.Kind.http, .socks5h])
     func saysThatTheLoginIsRejected(kind: ProxyServer.Kind) async throws {
         let proxy = try await ProxyServer(kind)
@@ -92,7 +92,7 @@ struct ProxiedExchange {
         }
     }
 
-    @Test func saysThatTheServerIsForbiddenOrAway() async throws {
+    @Test func saysThatTheServerIsForbiddenOrUnreachable() async throws {
         let proxy = try await ProxyServer(.http, forbidding: "localhost")
         let transport = try transport(.http, proxy.port)
         let forbidden = try await failure(transport, "https://localhost:4711/")
@@ -111,7 +111,7 @@ struct ProxiedExchange {
             let transport = try transport(.http, port)
             #expect(try await get(transport, url) == "ok")
             first.stop()
-            // The first may find its connection lost.
+            // The first attempt may find its connection lost.
             _ = try? await get(transport, url)
             let error = try await failure(transport, url)
             #expect(error.code == .connectionFailed && error.proxyFault == .unreachable, "\(error)")
@@ -123,14 +123,14 @@ struct ProxiedExchange {
         }
     }
 
-    /// What answers in the proxy's place is never taken for the server.
+    /// An answer of something else in the proxy's place is never accepted as the server's.
     @Test(
         arguments: [
             ("HTTP/1.1 302 Found\r\nLocation: http://portal/\r\nContent-Length: 0\r\n\r\n", .intercepted),
             ("HTTP/1.1 511 Network Authentication Required\r\nContent-Length: 0\r\n\r\n", .intercepted),
             ("HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n", .notAProxy),
         ] as [(String, HTTPTransportError.ProxyFault)])
-    func isNotFooledByAPortal(answer: String, fault: HTTPTransportError.ProxyFault) async throws {
+    func doesNotAcceptAPortalsAnswer(answer: String, fault: HTTPTransportError.ProxyFault) async throws {
         let portal = try RawServer(answering: [answer])
         let port = try #require(portal.authority.split(separator: ":").last.flatMap { Int($0) })
         let error = try await failure(try transport(.http, port), "https://localhost:4711/")

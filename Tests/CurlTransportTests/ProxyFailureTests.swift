@@ -18,7 +18,7 @@ import Testing
             (407, false, .loginRequired, "it requires a user and password; set upload.proxy.user and upload.proxy."),
             (407, true, .loginRejected, "it rejects user and password; check upload.proxy.user and upload.proxy."),
             (401, true, .loginRejected, "it rejects user and password; check upload.proxy.user and upload.proxy."),
-            (403, true, .serverForbidden, "it doesn't allow example.com:443; have its rules allow that"),
+            (403, true, .serverForbidden, "it doesn't allow example.com:443; change its rules to allow that"),
             (502, true, .serverUnreachable, "it got no connection to example.com:443; check the proxy's network, and"),
             (405, true, .notAProxy, "it makes no tunnels (CONNECT); correct upload.proxy.url"),
             (302, true, .intercepted, "a captive portal answers in its place; sign in there, or use another network"),
@@ -33,7 +33,7 @@ import Testing
         #expect(text.hasPrefix("the proxy http://p.test:3128 answered \(status): \(words)"), "\(text)")
     }
 
-    @Test func isNoneWithATunnel() throws {
+    @Test func isNotTheCauseBeyondATunnel() throws {
         #expect(CurlProxyFailure(status: 200, of: try Self.proxy(), to: "example.com:443") == nil)
     }
 
@@ -44,7 +44,7 @@ import Testing
                 "the name of the proxy http://p.test:3128 could not be resolved"
             ),
             (CURLE_COULDNT_CONNECT, .unreachable, "no connection to the proxy http://p.test:3128: Connection refused"),
-            (CURLE_OPERATION_TIMEDOUT, .unreachable, "timeout: no answer of the proxy http://p.test:3128 (words)"),
+            (CURLE_OPERATION_TIMEDOUT, .unreachable, "timeout: no answer from the proxy http://p.test:3128 (words)"),
             (CURLE_PEER_FAILED_VERIFICATION, .unreachable, "the certificate of the proxy http://p.test:3128 is not"),
             (CURLE_SSL_CONNECT_ERROR, .unreachable, "no secure connection to the proxy http://p.test:3128: words"),
             (CURLE_RECV_ERROR, .unreachable, "the proxy http://p.test:3128 closed the connection: words"),
@@ -52,17 +52,17 @@ import Testing
             (CURLE_PROXY, .refused, "the proxy http://p.test:3128 made no connection: words; check its rules, "),
         ] as [(CURLcode, HTTPTransportError.ProxyFault, String)])
     func isNamedByLibcurlsCode(curl: CURLcode, fault: HTTPTransportError.ProxyFault, words: String) throws {
-        let failure = CurlProxyFailure(curl, of: try Self.proxy(), words: "words", refusal: "Connection refused")
+        let failure = CurlProxyFailure(curl, of: try Self.proxy(), message: "words", refusal: "Connection refused")
         #expect(failure?.fault == fault)
         #expect(failure?.cause.description.hasPrefix(words) == true, "\(failure?.cause.description ?? "")")
     }
 
-    /// With SOCKS nothing else says whether there was a tunnel.
-    @Test func ofSOCKSIsWhatLibcurlSaysIsOne() throws {
+    /// With SOCKS nothing else shows whether there was a tunnel.
+    @Test func ofSOCKSIsNamedByLibcurlsCode() throws {
         let proxy = try Self.proxy("socks5h://p.test:1080")
         for curl in [CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_RECV_ERROR] {
-            #expect(CurlProxyFailure(curl, of: proxy, words: "words", refusal: nil) == nil)
+            #expect(CurlProxyFailure(curl, of: proxy, message: "words", refusal: nil) == nil)
         }
-        #expect(CurlProxyFailure(CURLE_PROXY, of: proxy, words: "words", refusal: nil)?.fault == .refused)
+        #expect(CurlProxyFailure(CURLE_PROXY, of: proxy, message: "words", refusal: nil)?.fault == .refused)
     }
 }

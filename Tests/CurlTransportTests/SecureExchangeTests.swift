@@ -14,7 +14,7 @@ struct SecureExchange {
         #expect(spoken == "HTTP/2.0 TLSv1.3")
     }
 
-    @Test func refusesWhomItCannotVerify() async throws {
+    @Test func rejectsAServerThatItCannotVerify() async throws {
         let server = try await NginxServer()
         let trusting = try Loopback.transport(caFile: server.caFile)
         let plain = try Loopback.transport()
@@ -31,14 +31,14 @@ struct SecureExchange {
         }
     }
 
-    /// For those who ask for it: the first request of a connection knows.
-    @Test func tellsWhenTheServersCertificateEnds() async throws {
+    /// Only if requested; the first request of a connection has it.
+    @Test func reportsWhenTheServersCertificateEnds() async throws {
         let server = try await NginxServer()
         let request = HTTPRequest(.get, try HTTPURL("https://localhost:\(server.port)/"))
         var options = CurlTransportOptions(userAgent: "waypost/test", caFile: server.caFile)
         let silent = try await CurlTransport(options: options).send(request)
         #expect(silent.certificateEnd == nil)
-        options.tellsCertificateEnd = true
+        options.reportsCertificateEnd = true
         let transport = try CurlTransport(options: options)
         let response = try await transport.send(request)
         #expect(response.certificateEnd?.shortestDescription == "2099-12-31T23:59:59Z")
@@ -59,11 +59,11 @@ struct SecureExchange {
         #expect(last == "\(connections.first ?? "") 91")
     }
 
-    /// Many vehicles, as a load test has them.
+    /// Many vehicles, like a load test.
     @Test func sharesFewConnectionsAmongMany() async throws {
         let server = try await NginxServer()
         var options = CurlTransportOptions(userAgent: "waypost/test", caFile: server.caFile)
-        options.mostConnections = 256
+        options.maximumConnections = 256
         let transport = try CurlTransport(options: options)
         let connections = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<2000 { group.addTask { try await text(transport, server.port, "/connection") } }
@@ -72,7 +72,7 @@ struct SecureExchange {
         #expect(connections.count <= 6, "\(connections)")
     }
 
-    /// A token of 640 bytes and a body of 300, as one update has them.
+    /// A token of 640 bytes and a body of 300: the size of one update.
     @Test func spendsFewBytesOnAWarmRequest() async throws {
         let server = try await NginxServer()
         let transport = try Loopback.transport(caFile: server.caFile)
@@ -97,7 +97,7 @@ struct SecureExchange {
         #expect(second == "1 r")
     }
 
-    @Test func leavesAConnectionThatWasTooSlow() async throws {
+    @Test func closesAConnectionThatWasTooSlow() async throws {
         let server = try await NginxServer()
         let transport = try Loopback.transport(caFile: server.caFile)
         let first = try await text(transport, server.port, "/connection")

@@ -33,8 +33,8 @@ import WaypostTestSupport
         await #expect(throws: ProviderContractError.emptyAnswer) { try await TripProvider().fetchToken(with: nil) }
     }
 
-    /// As the tests of an iOS app ask their class, whatever the language mode.
-    @Test func areAskedWithAHandlerThatKeepsTheToken() {
+    /// Called like in the tests of an iOS app, in any language mode.
+    @Test func acceptAHandlerThatKeepsTheToken() {
         var received: String?
         TripProvider().fetchToken(with: GMTCAuthorizationContext(tripID: "trip")) { token, _ in received = token }
         #expect(received == "token of trip")

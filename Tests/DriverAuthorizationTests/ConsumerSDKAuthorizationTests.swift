@@ -20,7 +20,7 @@ import WaypostTestSupport
         #expect(told.withLock { $0 }.count == 1)
     }
 
-    @Test func thatNeverCallsIsGivenUp() async throws {
+    @Test func timesOutIfItNeverCallsBack() async throws {
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let provider = ConsumerSDKAuthorization(
@@ -44,7 +44,7 @@ import WaypostTestSupport
         #expect(error?.code == .missingContext)
     }
 
-    @Test func goesUnderACache() async throws {
+    @Test func worksUnderACache() async throws {
         let provider = CachedAuthorization(
             ConsumerSDKAuthorization(TripProvider(), report: { _ in }), clock: ManualClock()
         ) { _ in }

@@ -58,7 +58,7 @@ import WaypostTestSupport
                 == .seconds(1800))
     }
 
-    /// What it calls back with, and what the caller gets.
+    /// The arguments of its callback, and the caller's result.
     @Test(
         arguments: [
             (nil, false, .emptyAnswer),
@@ -74,7 +74,7 @@ import WaypostTestSupport
         #expect(error?.fault == .providerFailed(fault))
     }
 
-    /// What went wrong in the app, and the words for it.
+    /// Errors of the app, and their messages.
     @Test(arguments: [
         (
             URLError(.notConnectedToInternet) as any Error & Sendable,
@@ -94,14 +94,14 @@ import WaypostTestSupport
         #expect(failure?.fault == .providerFailed(.failed(ReportedText(words))))
     }
 
-    @Test func withoutAFormIsTold() async {
+    @Test func withoutAFormIsReported() async {
         let error = await #expect(throws: AuthorizationError.self) {
             try await DriverSDKAuthorization(EmptyProvider()).token(for: context)
         }
         #expect(error?.fault == .providerFailed(.noCompletionForm) && error?.code == .unusableAnswer)
     }
 
-    @Test func thatNeverCallsIsGivenUp() async throws {
+    @Test func timesOutIfItNeverCallsBack() async throws {
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let provider = DriverSDKAuthorization(
@@ -119,7 +119,7 @@ import WaypostTestSupport
     }
 
     /// A provider that loses its first completion handler and calls it when it is asked for another vehicle.
-    @Test func thatAnswersLateAnswersNobodyElse() async throws {
+    @Test func ignoresALateAnswer() async throws {
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
         let kept = Locked<Completion?>(nil)
@@ -141,10 +141,10 @@ import WaypostTestSupport
         clock.advance(by: .seconds(30))
         await #expect(throws: AuthorizationError.self) { try await asking.value }
         #expect(try await provider.token(for: AuthorizationContext(vehicleID: "van-8")).value == "token of van-8")
-        #expect(told.withLock { $0 }.count { $0.contains("without calling back") } == 1)
+        #expect(told.withLock { $0 }.count { $0.contains("did not call back") } == 1)
     }
 
-    /// Ten vehicles at once, of a provider that takes its time for each, in one form or the other.
+    /// Ten vehicles at once with a slow provider, in one form or the other.
     @Test(arguments: [true, false])
     func isAskedForOneThingAtATime(isAsync: Bool) async throws {
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(16))
@@ -169,10 +169,10 @@ import WaypostTestSupport
                 group.addImmediateTask { try? await provider.token(for: AuthorizationContext(vehicleID: id)).value }
             }
             for await _ in entries.prefix(10) {
-                // Time enough for the others to come as well.
+                // Time enough for the others to arrive.
                 for _ in 0..<100 { await Task.yield() }
                 #expect(waiting.withLock { $0.count } == 1)
-                // One alone: the answer may let the next one in at once.
+                // Only one, because its answer may admit the next at once.
                 let answer = waiting.withLock { $0.popLast() }
                 answer?()
             }
@@ -181,8 +181,8 @@ import WaypostTestSupport
         }
     }
 
-    /// Two vehicles at once, of a provider that is slow for the first: the second has its whole time, too.
-    @Test func hasTheWholeTimeFromItsTurnOn() async throws {
+    /// Two vehicles at once with a provider that is slow for the first: the second one still has its whole time.
+    @Test func hasTheWholeTimeFromItsTurn() async throws {
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
         let waiting = Locked<Completion?>(nil)
@@ -207,7 +207,7 @@ import WaypostTestSupport
         #expect(told.withLock { $0 } == 0)
     }
 
-    /// A provider that goes on though its time is over and its task cancelled.
+    /// A provider that continues although its time is over and its task cancelled.
     @Test func isNotAskedAgainWhileItIsStillAtIt() async throws {
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
@@ -255,8 +255,8 @@ import WaypostTestSupport
         #expect(told.withLock { $0 }.map { $0.contains("both a token and an error") } == [true])
     }
 
-    /// A provider that waits for something in fetchToken, as with a semaphore.
-    @Test func thatBlocksItsThreadIsGivenUp() async throws {
+    /// A provider that blocks in fetchToken, on a semaphore for example.
+    @Test func timesOutIfItBlocksItsThread() async throws {
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
         let opening = DispatchSemaphore(value: 0)
@@ -278,12 +278,12 @@ import WaypostTestSupport
         let wait = await #expect(throws: AuthorizationError.self) { try await held.value }
         #expect(wait?.fault == .providerFailed(.heldUp(.seconds(30))))
         #expect(told.withLock { $0 }.map { $0.contains("it blocks the thread that calls it") } == [true])
-        // As long as it is stuck it is not called again, and the caller hears of it at once.
+        // While it is stuck it isn't called again, and the caller gets an error at once.
         let other = AuthorizationContext(vehicleID: "van-8")
         let second = await #expect(throws: AuthorizationError.self) { try await provider.token(for: other) }
         #expect(second?.fault == .providerFailed(.busy))
         opening.signal()
-        // Back from there it is as good as before; its late answer was for nobody.
+        // After it returns it is usable again; its late answer is dropped.
         var token: AuthorizationToken?
         while token == nil, !Task.isCancelled { token = try? await provider.token(for: other) }
         #expect(token?.value == "token of van-8")
@@ -312,8 +312,8 @@ import WaypostTestSupport
         #expect(calls.withLock { $0 } == 2)
     }
 
-    /// A driver signs out while a call for that driver, whose caller has gone, is at the provider: the next driver does
-    /// not get its answer. One that only waits for its turn asks afterwards, and is the next driver's.
+    /// A driver signs out while a call for that driver, whose caller has gone, is with the provider: the next driver
+    /// doesn't get its answer. A queued call asks later, and belongs to the next driver.
     @Test func givesNobodyWhatWasAskedForBeforeTokensWereForgotten() async throws {
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
         let calls = Locked([(id: String, completion: Completion)]())
@@ -322,7 +322,7 @@ import WaypostTestSupport
                 calls.withLock { $0.append((id, completion)) }
                 entering.yield()
             }, clock: ManualClock())
-        /// Each answer says whom it is for, and which of the calls for that vehicle it belongs to.
+        /// Each answer contains its vehicle, and the number of the call for that vehicle.
         func answer(_ index: Int) {
             let (label, completion) = calls.withLock { calls in
                 let id = calls[index].id
@@ -373,7 +373,7 @@ import WaypostTestSupport
         asking.cancel()
         let error = await #expect(throws: AuthorizationError.self) { try await asking.value }
         #expect(error?.code == .cancelled)
-        // The provider may answer now, or its time be over: no call is left waiting for ever.
+        // The provider answers now, or its time is over: no call waits forever.
         gate.open()
         clock.advance(by: .seconds(30))
     }

@@ -1,9 +1,10 @@
 import DriverAuthorization
 
-/// What a provider calls back with, in Swift 6 mode.
+/// The result of a provider's callback, in Swift 6 mode.
 typealias Completion = @Sendable (String?, (any Error)?) -> Void
 
-/// A provider as an iOS driver app has it: completion style, `NSObject`, its own mutable cache, no thought of Linux.
+/// A provider like one of an iOS driver app: completion style, `NSObject`, its own mutable cache, written without Linux
+/// in mind.
 class CompletionProvider: NSObject, GMTDAuthorization {
     enum Failure: Error {
         case missingAuthorizationContext
@@ -25,7 +26,7 @@ class CompletionProvider: NSObject, GMTDAuthorization {
     }
 }
 
-/// The same in the other form.
+/// The provider in the other form.
 final class AsyncProvider: NSObject, GMTDAuthorization {
     let answer: (String) async throws -> String
 

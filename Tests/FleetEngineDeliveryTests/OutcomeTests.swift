@@ -7,7 +7,7 @@ import Testing
 import VehicleAuthorization
 import WaypostTestSupport
 
-/// Every row of the retry table: what an answer means for what was sent.
+/// The rows of the retry table: the outcome for each answer.
 @Suite struct Outcome {
     enum Kind: String {
         case delivered, prepareAgain, retry, throttled, unanswered, intercepted, tooLarge, held, rejected
@@ -103,7 +103,7 @@ import WaypostTestSupport
         #expect(answer.isOfService == row.body.hasPrefix(#"{"error""#))
     }
 
-    @Test(arguments: HTTPTransportError.Code.allCases) func isNeverALossWithoutAnAnswer(code: HTTPTransportError.Code) {
+    @Test(arguments: HTTPTransportError.Code.allCases) func losesNothingWithoutAnAnswer(code: HTTPTransportError.Code) {
         let outcome = DeliveryOutcome(of: HTTPTransportError(code, "words"), from: "https://f.example")
         let expected: Kind =
             switch code {
@@ -120,12 +120,12 @@ import WaypostTestSupport
         #expect(lost.message == "words" && lost.origin == "https://f.example")
     }
 
-    /// Each reason for a missing token keeps its kind, its message, and how long the issuer asks to wait.
+    /// Each reason for a missing token keeps its kind, its message, and the requested wait.
     @Test(arguments: [
         (AuthorizationError.Code.unavailable, MissingPermit.Cause.unavailable), (.refused, .rejected),
         (.unusableAnswer, .unusableAnswer), (.misconfigured, .misconfigured), (.cancelled, .cancelled),
     ])
-    func tellsWhyThereIsNoToken(code: AuthorizationError.Code, cause: MissingPermit.Cause) {
+    func saysWhyThereIsNoToken(code: AuthorizationError.Code, cause: MissingPermit.Cause) {
         let missing = MissingPermit(AuthorizationError(code, "words", retryAfter: .seconds(7)))
         #expect(missing == MissingPermit(cause, TokenFault.reported(code, "words"), retryAfter: .seconds(7)))
     }

@@ -3,7 +3,7 @@ import ReportedText
 import Testing
 
 @Suite struct ErrorBody {
-    @Test func tellsStatusMessageAndFields() throws {
+    @Test func hasStatusMessageAndFields() throws {
         let body = """
             {"error":{"code":400,"message":"Invalid\\nupdate.","status":"INVALID_ARGUMENT","details":[
              {"@type":"type.googleapis.com/google.rpc.Unknown","strange":[1,2]},
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: ["", "<html>", "[]", #"{"error":"words"}"#, #"{"message":"no error"}"#, #"{"error":{"#])
-    func isRefused(text: String) { #expect(FleetEngineError(Array(text.utf8), without: []) == nil) }
+    func isRejected(text: String) { #expect(FleetEngineError(Array(text.utf8), without: []) == nil) }
 
     @Test(
         arguments: [("2.5s", 2500), ("0s", 0), ("-1s", nil), ("3", nil), ("1e9s", nil), ("nans", nil)]

@@ -4,7 +4,7 @@ import ReportedText
 import StrictJSON
 import Testing
 
-/// What a consumer reads of Fleet Engine's answers.
+/// A consumer's view of Fleet Engine's answers.
 @Suite struct FollowedSnapshots {
     private static let trip = try? FollowedResource.trip(TripName(providerID: "p", tripID: "t 1"))
     private static let van = try? FollowedResource.vehicle(
@@ -61,12 +61,12 @@ import Testing
     @Test(arguments: [
         "{}", #"{"lastLocation":{}}"#, #"{"lastLocation":7,"tripStatus":7,"remainingDuration":"1e999s"}"#,
     ])
-    func toleratesWhatIsMissingOrStrange(rest: String) throws {
+    func toleratesMissingAndStrangeMembers(rest: String) throws {
         let body = #"{"name":"providers/p/trips/t 1""# + (rest == "{}" ? "}" : "," + rest.dropFirst())
         #expect(try Self.snapshot(body, of: Self.trip) == FollowedSnapshot())
     }
 
-    /// Protobuf's JSON writes what is no number as a string, and tolerates one around a number.
+    /// Protobuf's JSON writes NaN and Infinity as strings, and accepts quotes around a number.
     @Test(arguments: [
         (#""latitude":"NaN","longitude":1"#, nil as [Double]?), (#""latitude":1,"longitude":"Infinity""#, nil),
         (#""latitude":"-Infinity""#, nil), (#""latitude":"north""#, nil), (#""latitude":true"#, nil),
@@ -74,7 +74,7 @@ import Testing
         (#""latitude":"53.5","longitude":"-10""#, [53.5, -10]), (#""latitude":null,"longitude":2"#, [0, 2]),
         (#""latitude":90,"longitude":-180"#, [90, -180]), ("", [0, 0]),
     ])
-    func takesNothingElseForAPlace(members: String, place: [Double]?) throws {
+    func acceptsOnlyPlaces(members: String, place: [Double]?) throws {
         let snapshot = try Self.snapshot(
             #"{"name":"providers/p/trips/t 1","lastLocation":{"location":{\#(members)},"speed":"NaN"}}"#, of: Self.trip)
         #expect(snapshot.position.map { [$0.latitude, $0.longitude] } == place)

@@ -8,7 +8,7 @@ import Testing
         ("a?b", .forbiddenCharacter("?")), ("a,b", .forbiddenCharacter(",")), ("a#b", .forbiddenCharacter("#")),
         ("a\nb", .forbiddenCharacter("\n")), (String(repeating: "x", count: 65), .tooLong(65)),
         ("e\u{301}", .notComposed("\u{301}")),
-    ]) func areRefused(id: String, problem: VehicleName.Problem) {
+    ]) func areRejected(id: String, problem: VehicleName.Problem) {
         #expect(throws: problem) { try VehicleName.validate(id) }
     }
 

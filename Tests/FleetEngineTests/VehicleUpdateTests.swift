@@ -55,8 +55,8 @@ import Testing
         #expect(body.contains(#""supplementalLocationTime":"2026-01-05T10:15:30.250Z""#))
     }
 
-    /// A shape point, of which there may be as many as requests, says where and when and no word more.
-    @Test func takesLittleForAPastLocationWithoutMotion() throws {
+    /// A shape point contains only place and time, because there may be as many as requests.
+    @Test func isSmallForAPastLocationWithoutMotion() throws {
         let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v")
         func bytes(_ past: Int) -> Int {
             let point = VehicleLocation(

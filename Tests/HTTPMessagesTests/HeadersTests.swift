@@ -12,7 +12,7 @@ import Testing
         #expect(HTTPHeaders(["Content-Type": "a", "X-Two": "1", "x-two": "2"])[name] == value)
     }
 
-    /// `[` and `{` differ in the same bit as `A` and `a`, and are no letters.
+    /// `[` and `{` differ in the same bit as `A` and `a`, but aren't letters.
     @Test(arguments: [("X-[", "X-{"), ("X-@", "X-`"), ("X-é", "X-É")])
     func foldOnlyLetters(one: String, other: String) {
         #expect(HTTPHeaders([String(one): "v"])[other] == nil)
@@ -40,7 +40,7 @@ import Testing
             (["Retry-After": "Sun, 06 Nov 1994 08:49:37 GMT", "Date": "Sun, 06 Nov 1994 08:49:07 GMT"], 30),
             (["Retry-After": "Sun, 06 Nov 1994 08:49:37 GMT", "Date": "Sun, 06 Nov 1994 09:49:07 GMT"], 0),
         ] as [(KeyValuePairs<String, String>, Int?)])
-    func tellWhenToComeBack(fields: KeyValuePairs<String, String>, seconds: Int?) {
+    func haveARetryDelay(fields: KeyValuePairs<String, String>, seconds: Int?) {
         #expect(HTTPHeaders(fields).retryAfter == seconds.map { .seconds($0) })
     }
 }

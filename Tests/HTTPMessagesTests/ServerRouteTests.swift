@@ -4,7 +4,7 @@ import Testing
 @Suite struct ServerRoutes {
     typealias Family = ServerRoute.AddressFamily
 
-    /// The statuses of answers, and which of them end their connection, from 1.
+    /// Statuses of answers, and the numbers of those that end their connection, from 1.
     @Test(arguments: [
         ([503, 503, 503, 503, 503, 503], [3, 6]), ([500, 502, 504], [3]), ([421, 503, 421], [3]),
         ([503, 503, 200, 503, 503, 429, 503, 503], []), ([503, 503, 400, 503], []), ([404, 429, 401, 408], []),
@@ -23,19 +23,19 @@ import Testing
 
     enum Event: Sendable { case failed(Family), answered(Int), notResolved(Bool), notConnected(Bool), networkChanged }
 
-    /// Events, and the only family that the next connection may use after each. `notResolved` and `notConnected` say
-    /// whether the exchange is repeated.
+    /// Events, and the only family that the next connection may use after each. `notResolved` and `notConnected`
+    /// include whether the exchange is repeated.
     @Test(
         arguments: [
             ([.failed(.ipv6), .answered(200), .answered(503)], [.ipv4, .ipv4, .ipv4]),
             ([.failed(.ipv4), .failed(.ipv6), .failed(.ipv4)], [.ipv6, nil, .ipv6]),
             ([.failed(.ipv6), .networkChanged], [.ipv4, nil]), ([.notResolved(false)], [nil]),
-            // A server that restarts doesn't make a family that has worked a bad one.
+            // A family that has worked is kept while its server restarts.
             (
                 [.failed(.ipv6), .answered(200), .notConnected(false), .failed(.ipv4)],
                 [.ipv4, .ipv4, .ipv4, nil]
             ),
-            // The name has no address of the family any longer. What broke the other one may be over, or not.
+            // The name has lost its address of the family. The fault of the other one may be over, or not.
             (
                 [.failed(.ipv6), .answered(200), .notResolved(true), .failed(.ipv6)],
                 [.ipv4, .ipv4, nil, .ipv4]
@@ -68,8 +68,8 @@ import Testing
         #expect(seen == families)
     }
 
-    /// Codes, the time that the exchange took in seconds, and whether that counts against the family of a connection
-    /// that isn't established yet.
+    /// Codes, the duration of the exchange in seconds, and whether that counts against the family of a connection that
+    /// isn't established yet.
     @Test(
         arguments: [
             (.connectionFailed, 0, true), (.connectionLost, 0, true), (.tlsFailed, 0, true), (.timedOut, 1, true),

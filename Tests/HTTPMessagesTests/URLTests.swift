@@ -53,7 +53,7 @@ import Testing
             ("http://localhost.example.com/", .unencrypted(host: "localhost.example.com")),
             ("http://[::2]/", .unencrypted(host: "::2")),
         ])
-    func isRefused(text: String, problem: HTTPURL.Problem) {
+    func isRejected(text: String, problem: HTTPURL.Problem) {
         #expect(throws: problem) { try HTTPURL(text) }
     }
 

@@ -5,7 +5,7 @@ import Testing
 import WaypostTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct AbsentVehicle {
-    /// A vehicle that its backend makes after an hour: told once, asked for seldom, with little, and with one token.
+    /// A vehicle that its backend creates after an hour: one report, few and small requests, one token.
     @Test func isProbedSeldomWithLittleAndGoesOnWhenItIsThere() async throws {
         let isMissing = Locked(true)
         let server = try StandInFleetEngine { _, _ in
@@ -29,14 +29,15 @@ import WaypostTestSupport
             }
             group.cancelAll()
         }
-        // 14 probes in an hour, the last one answered; minutes apart.
+        // 14 probes in an hour, minutes apart, the last one answered.
         #expect(probes.count == 14)
         #expect(probes.last.map { (.seconds(3000)...(.seconds(4000))).contains($0) } == true, "\(probes)")
-        let (first, rest) = (server.arrivals[0], server.arrivals[1..<14])
+        let first = server.arrivals[0]
+        let rest = server.arrivals[1..<14]
         #expect(first.past.count == 8)
         #expect(rest.allSatisfy { $0.past.isEmpty && $0.byteCount < 800 }, "\(rest.map(\.byteCount))")
         #expect(bench.authorization.discarded.isEmpty)
-        // The fifteenth found it, and everything followed without a further wait.
+        // The fifteenth found the vehicle, and everything followed without a further wait.
         #expect(server.arrivals[14].last == 40 && server.arrivals[14].past.isEmpty)
         #expect(try await bench.outbox.ledger() == Ledger(accepted: 40, delivered: 40))
     }

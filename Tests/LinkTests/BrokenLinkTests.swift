@@ -12,8 +12,8 @@ import Testing
 import Operations
 import WaypostTestSupport
 
-/// libcurl over links that break in every way: what kind of failure it is, how soon it is noticed, and that the next
-/// exchange over the mended link works.
+/// libcurl over links that break in every way: the kind of failure, the time until it is noticed, and that the next
+/// exchange over the repaired link works.
 @Suite(.timeLimit(.minutes(2))) struct BrokenLink {
     enum Kind: Sendable { case delivered, unreachable }
 
@@ -21,7 +21,7 @@ import WaypostTestSupport
         let testDescription: String
         let link: LinkFaults
         let kind: Kind
-        /// Within which time the failure must be noticed, in seconds; far above what it takes, for a loaded machine.
+        /// The maximum seconds until the failure is noticed, generous for a loaded machine.
         let noticed: ClosedRange<Double>
 
         init(
@@ -70,7 +70,7 @@ import WaypostTestSupport
         }
     }
 
-    /// A backend that is being drained answers errors as long as its connections are kept.
+    /// A backend that is being drained answers errors while its connections are kept.
     @Test func isLeftAfterThreeServerErrors() async throws {
         let connections = Locked<@Sendable () -> Int>({ 0 })
         let server = try StandInFleetEngine { _, _ in
@@ -92,7 +92,7 @@ import WaypostTestSupport
         #expect(proxy.counts.connections == 2)
     }
 
-    /// A portal's certificate, and one whose time is over: both are somebody in between, or a wrong clock.
+    /// A portal's certificate, and an expired one: an intermediary, or a wrong clock.
     @Test(.enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"))
     func withAStrangeCertificateKeepsEverything() async throws {
         let server = try await NginxServer()

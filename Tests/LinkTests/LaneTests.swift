@@ -36,7 +36,8 @@ import Testing
 
     @Test func drips() {
         var faults = LaneFaults()
-        (faults.largestPiece, faults.pause) = (1, .milliseconds(100))
+        faults.largestPiece = 1
+        faults.pause = .milliseconds(100)
         var lane = lane(3)
         #expect(lane.ready(at: .zero, faults) == [7])
         lane.pass(1, at: .zero, faults)
@@ -54,5 +55,5 @@ import Testing
         #expect(lane.isAtEnd(faults) && lane.nextPass(faults) == nil && lane.ready(at: .seconds(9), faults).isEmpty)
     }
 
-    @Test func holdsNoMoreThanItsCapacity() { #expect(lane(65_000).room == Lane.capacity - 65_000) }
+    @Test func holdsAtMostItsCapacity() { #expect(lane(65_000).room == Lane.capacity - 65_000) }
 }

@@ -6,12 +6,12 @@ import ReportedText
 import Reporting
 import WaypostTestSupport
 
-/// The real reporter over the real libcurl; the outbox is in memory and the clock moves when the reporter waits.
+/// The real reporter over the real libcurl. The outbox is in memory, and the clock advances when the reporter waits.
 struct LinkBench {
-    /// What an operator would have seen.
+    /// The operator's view of a run.
     struct Seen {
         var waits: [Duration] = []
-        /// Why each attempt failed, in the reporter's words.
+        /// The reason for each failed attempt, in the reporter's message.
         var reasons: [String] = []
         var ledger = Ledger()
         var tokensDiscarded = 0
@@ -23,7 +23,7 @@ struct LinkBench {
     let observer = RecordingObserver()
     let authorization = ScriptedAuthorization()
 
-    /// Limits far away, so that a loaded machine meets none but the one that a test is about.
+    /// Long limits, so that a loaded machine doesn't reach any of them, except the one that a test is about.
     static let wide = HTTPLimits(connect: .seconds(50), total: .seconds(50))
 
     func reporter(
@@ -41,7 +41,7 @@ struct LinkBench {
         for second in seconds { try await outbox.append(LocationUpdate(.sample(Double(second), speed: 10))) }
     }
 
-    /// Runs `reporter` until everything is delivered or `waits` waits have come, the clock moving over each.
+    /// Runs `reporter` until everything is delivered or `waits` waits have come. The clock advances over each wait.
     func drain(_ reporter: Reporter, waits limit: Int = 100) async throws -> Seen {
         await reporter.finishWhenEmpty()
         var seen = Seen()

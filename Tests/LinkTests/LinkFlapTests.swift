@@ -3,8 +3,8 @@ import Reporting
 import Testing
 import TimeAndChance
 
-/// A hundred outages of 1 s to 10 min, in simulated time: how soon the first fresh position is accepted when the link
-/// is back.
+/// A hundred outages of 1 s to 10 min, in simulated time: the delay until the first new position is accepted after the
+/// link has returned.
 @Suite(.timeLimit(.minutes(2))) struct LinkFlaps {
     struct Result: Sendable {
         var latencies: [Duration] = []
@@ -12,9 +12,9 @@ import TimeAndChance
         var ledger = Ledger()
     }
 
-    /// With the kernel's announcements of the network's return, and without.
+    /// Runs with and without the kernel's announcements of the network's return.
     @Test(arguments: [(true, 3), (false, 15)], [UInt64](1...2))
-    func areOverSoon(signal: (isGiven: Bool, seconds: Int), seed: UInt64) async throws {
+    func recoverQuickly(signal: (isGiven: Bool, seconds: Int), seed: UInt64) async throws {
         let result = try await onThread(named: "simulation") {
             Swift.Result { try Self.run(flaps: 100, isSignalled: signal.isGiven, seed: seed) }
         }.get()
@@ -25,12 +25,12 @@ import TimeAndChance
                 + "p50 \(sorted[49]), p95 \(sorted[94]), max \(sorted[99]); \(result.attempts.count) attempts")
         #expect(sorted[94] <= .seconds(signal.seconds))
 
-        // No storm: after a failure the next attempt begins a second later at the earliest.
+        // No storm: the next attempt begins at least a second after a failure.
         let tooSoon = zip(result.attempts, result.attempts.dropFirst()).filter { first, second in
             !first.hasArrived && second.begunAt - first.begunAt < .seconds(1)
         }
         #expect(tooSoon.isEmpty, "\(tooSoon)")
-        // Nothing lost, and never an older position in front.
+        // Nothing is lost, and an older position never goes out as the newest.
         let arrived = result.attempts.filter(\.hasArrived)
         #expect(zip(arrived, arrived.dropFirst()).allSatisfy { $0.last <= $1.last })
         #expect(result.ledger.pending == 0 && result.ledger.balances)
@@ -45,7 +45,7 @@ import TimeAndChance
         for flap in 0..<flaps {
             drive(simulation, for: 20 + 40 * chance.unit())
             simulation.link.set(outage: flap.isMultiple(of: 2) ? .refuses : .swallows)
-            // Evenly in the logarithm: as many short ones as long ones.
+            // Uniform in the logarithm: as many short outages as long ones.
             drive(simulation, for: power(600, chance.unit()))
             let upAt = simulation.now
             simulation.link.set(outage: nil)
@@ -55,15 +55,16 @@ import TimeAndChance
                 simulation.perform { [reporter = simulation.reporter] in await reporter.networkReturned() }
             }
             drive(simulation, for: 40)
-            // What was under way at that moment is lost: only later attempts can have arrived.
+            // Requests in progress at that moment are lost, so only later attempts can have arrived.
             let first = simulation.link.state.withLock { $0.attempts[earlier...].first(where: \.hasArrived) }
-            // When nothing was waiting, there is nothing to be late with before the next position.
+            // If nothing was pending, the next position is the first that can be late.
             if let first, let arrivedAt = first.endedAt {
                 result.latencies.append(arrivedAt - (isWaiting ? upAt : max(upAt, .seconds(first.last))))
             }
         }
         drive(simulation, for: 120)
-        (result.attempts, result.ledger) = (simulation.link.state.withLock { $0.attempts }, simulation.ledger())
+        result.attempts = simulation.link.state.withLock { $0.attempts }
+        result.ledger = simulation.ledger()
         simulation.end()
         return result
     }
@@ -80,7 +81,7 @@ import TimeAndChance
         simulation.advance(to: end)
     }
 
-    /// `base` to the power of `exponent`, which is from 0..<1, to within some thousandths.
+    /// Returns `base` to the power of `exponent`, which is in 0..<1, to within some thousandths.
     private static func power(_ base: Double, _ exponent: Double) -> Double {
         var (result, root, rest) = (1.0, base, exponent)
         for _ in 0..<10 {

@@ -5,7 +5,7 @@ import Reporting
 import TimeAndChance
 import WaypostTestSupport
 
-/// The real reporter on simulated time: one thread, every wait stepped over, the same run for the same seed.
+/// The real reporter in simulated time: one thread, every wait skipped, the same run for the same seed.
 final class LinkSimulation {
     let clock = ManualClock()
     let outbox = ScriptedOutbox()
@@ -33,7 +33,7 @@ final class LinkSimulation {
 
     var now: Duration { start.duration(to: clock.now) }
 
-    /// Of `now`; a division would be rounded.
+    /// Truncates `now`; a division would round.
     var wholeSeconds: Int { Int(now.components.seconds) }
 
     /// Starts the reporter.
@@ -48,16 +48,16 @@ final class LinkSimulation {
         executor.runUntilAllWait()
     }
 
-    /// Runs `body` beside the reporter until everything waits.
+    /// Runs `body` concurrently with the reporter until everything waits.
     func perform(_ body: @escaping @Sendable () async throws -> Void) {
         Task(executorPreference: executor) { try await body() }
         executor.runUntilAllWait()
     }
 
-    /// Accepts a position of this moment, in whole seconds.
+    /// Accepts a position of the present second.
     func accept() { append(second: wholeSeconds) }
 
-    /// Accepts a position of that second.
+    /// Accepts a position of the given second.
     func append(second: Int) {
         let update = LocationUpdate(.sample(Double(second), speed: 10))
         perform { [outbox, reporter] in
@@ -66,7 +66,7 @@ final class LinkSimulation {
         }
     }
 
-    /// Lets time pass until `moment`, waking whoever is due on the way.
+    /// Advances time until `moment` and wakes every task that is due before.
     func advance(to moment: Duration) {
         while let wake = clock.timeToNextWake, now + wake <= moment {
             clock.advance(by: wake)

@@ -4,22 +4,23 @@ import Reporting
 import Testing
 import WaypostTestSupport
 
-/// Every row of the retry table, seen from outside: the real reporter and the real libcurl against a server that
-/// answers so, three updates waiting. `docs/evidence/link.md` lists the rows.
+/// Every row of the retry table, from outside: the real reporter and the real libcurl against a server that answers
+/// accordingly, with three updates pending. `docs/evidence/link.md` lists the rows.
 @Suite(.timeLimit(.minutes(2))) struct RetryTable {
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let trouble: StandInFleetEngine.Trouble
-        /// How long the reporter waits after each failure, with the longest jitter.
+        /// The reporter's wait after each failure, with the maximum jitter.
         var waits: [Double] = []
         var requests = 2
         var tokensDiscarded = 0
         var quarantined: Set<Int64> = []
-        /// What the operator reads.
+        /// The operator's message.
         var words = ""
 
         init(_ name: String, _ trouble: @escaping StandInFleetEngine.Trouble, _ change: (inout Self) -> Void) {
-            (testDescription, self.trouble) = (name, trouble)
+            testDescription = name
+            self.trouble = trouble
             change(&self)
         }
     }
@@ -29,7 +30,7 @@ import WaypostTestSupport
         { number, _ in number <= times ? answer : nil }
     }
 
-    /// A batch with the update of second 2 gets `answer`, wherever it stands.
+    /// A batch with the update of second 2 gets `answer`, wherever it is in the batch.
     private static func poison(_ answer: ServedResponse) -> StandInFleetEngine.Trouble {
         { _, arrival in ([arrival.last] + arrival.past).contains(2) ? answer : nil }
     }
@@ -65,7 +66,7 @@ import WaypostTestSupport
             ($0.waits, $0.requests, $0.tokensDiscarded) = ([60, 60], 5, 3)
         },
         Row("404 three times", first(refused(404, "NOT_FOUND"), times: 3)) {
-            // After the first, probes carry the newest alone; then the backlog follows.
+            // After the first, probes carry only the newest update; then the backlog follows.
             ($0.waits, $0.requests, $0.words) = ([60, 120, 240], 5, "NOT_FOUND")
         },
         Row("501", first(refused(501, "UNIMPLEMENTED"))) { ($0.waits, $0.requests) = ([60], 3) },
@@ -116,7 +117,7 @@ import WaypostTestSupport
         ].map { name, answer in
             Row("captive portal: \(name)", first(answer)) { ($0.waits, $0.words) = ([1], "captive portal") }
         } + [
-            // Three updates, two, and one alone; then that one is delivered, and the others after it.
+            // Three updates, two, and one; then that one is delivered, and the others after it.
             Row("captive portal: 413 to everything", first(strange(413, "<html>too large</html>"), times: 3)) {
                 ($0.waits, $0.requests, $0.words) = ([1], 6, "captive portal")
             }
@@ -152,14 +153,14 @@ import WaypostTestSupport
         #expect(seen.tokensDiscarded == row.tokensDiscarded)
         #expect(seen.quarantined == row.quarantined)
         #expect(row.words.isEmpty || seen.reasons.contains { $0.contains(row.words) }, "\(seen.reasons)")
-        // Nothing lost, nothing made up, and never an older position in front.
+        // Nothing is lost or invented, and an older position never goes out as the newest.
         #expect(seen.ledger.accepted == 3 && seen.ledger.balances && seen.ledger.pending == 0)
         #expect(seen.ledger.delivered == 3 - Int64(row.quarantined.count))
         #expect(server.arrivals.allSatisfy { $0.last == 3 })
         #expect(Set(server.arrivals.flatMap { [$0.last] + $0.past }) == [1, 2, 3])
     }
 
-    /// One that the server does not take costs requests, but no wait: the others are not held up.
+    /// An update that the server rejects costs requests but no wait, so the others aren't delayed.
     @Test(arguments: 1...12) func isNotBlockedByOneUpdate(poisoned: Int) async throws {
         let server = try StandInFleetEngine { _, arrival in
             ([arrival.last] + arrival.past).contains(poisoned) ? Self.refused(400, "INVALID_ARGUMENT") : nil

@@ -3,15 +3,15 @@ import LinuxPlatform
 import ReportedText
 import WaypostTestSupport
 
-/// A link to a Fleet Engine that takes everything: up or down, fast or slow, on the test's clock.
+/// A link to a Fleet Engine that accepts everything: up or down, fast or slow, on the test's clock.
 final class SimulatedLink: HTTPTransport {
-    /// What a link that is down does to an attempt.
+    /// The effect of a link that is down on an attempt.
     enum Outage: Sendable { case refuses, swallows }
 
     struct Attempt: Sendable {
         var begunAt: Duration
         var endedAt: Duration?
-        /// The seconds of its positions, when they arrived.
+        /// The seconds of its positions, at their arrival.
         var last: Int
         var past: [Int]
         var hasArrived = false
@@ -19,26 +19,26 @@ final class SimulatedLink: HTTPTransport {
 
     struct State: Sendable {
         var outage: Outage?
-        /// Counts the outages: what was under way when one began is lost, though it be over.
+        /// The number of outages. A request that began before the last one is lost, even if the outage is over.
         var outages = 0
         var roundTrip = Duration.milliseconds(200)
         var bytesPerSecond: Double?
-        /// How long the server takes with its answer.
+        /// The server's time for an answer.
         var answerDelay = Duration.zero
-        /// The next attempt gets no answer, and neither does any on its connection.
+        /// Neither the next attempt nor any other on its connection gets an answer.
         var isDead = false
         /// Requests with more past locations than this vanish.
         var largestBatch: Int?
         var attempts: [Attempt] = []
     }
 
-    /// What a new connection takes beyond the exchange: TCP and TLS.
+    /// The time of a new connection beyond the exchange: TCP and TLS.
     static let roundTripsToConnect = 3
     static let connectLimit = Duration.seconds(10)
 
     let state = Locked(State())
     private let isConnected = Locked(false)
-    /// What is being connected.
+    /// The connections in the making.
     private let connecting = Locked([AsyncStream<Never>.Continuation]())
     private let clock: ManualClock
     private let start: ManualClock.Instant
@@ -82,7 +82,7 @@ final class SimulatedLink: HTTPTransport {
         case nil: break
         }
         if before.isDead {
-            // A middlebox acknowledges what is sent on the connection that it has forgotten.
+            // A middlebox acknowledges data on a connection that it has forgotten.
             defer { state.withLock { $0.isDead = false } }
             try await sleep(request.limits.total)
             throw fail(.timedOut)
@@ -105,7 +105,7 @@ final class SimulatedLink: HTTPTransport {
         return HTTPResponse(status: 200, body: Array(#"{"name":"providers/p/vehicles/v"}"#.utf8))
     }
 
-    /// Until the time limit, or until the network changes.
+    /// Waits until the time limit, or until the network changes.
     private func connectInVain() async throws(HTTPTransportError) {
         let (change, waiter) = AsyncStream.makeStream(of: Never.self)
         connecting.withLock { $0.append(waiter) }
@@ -123,7 +123,7 @@ final class SimulatedLink: HTTPTransport {
         do { try await clock.sleep(for: duration) } catch { throw fail(.cancelled) }
     }
 
-    /// A connection that failed is not used again.
+    /// A failed connection isn't reused.
     private func fail(_ code: HTTPTransportError.Code) -> HTTPTransportError {
         isConnected.withLock { $0 = false }
         return HTTPTransportError(code, "\(code)")

@@ -3,7 +3,7 @@ import LinuxPlatform
 import Reporting
 import Testing
 
-/// A backlog of 600 positions and a new one every five seconds, over links of every speed.
+/// A backlog of 600 positions and a new one every five seconds, over links of all speeds.
 @Suite(.timeLimit(.minutes(2))) struct SlowLink {
     struct Result: Sendable {
         var attempts: [SimulatedLink.Attempt]
@@ -11,16 +11,18 @@ import Testing
         var isDrainedAt: Duration?
     }
 
-    /// Bytes a second, round trip in ms, how long a batch may take once its size has been found, how full it gets.
+    /// Bytes per second, round trip in ms, the maximum time of a batch after its size has been found, and the batch
+    /// size reached.
     @Test(arguments: [
         (2_000.0, 300, 1.7, 5...8), (10_000, 300, 1.1, 15...50), (1_000_000, 50, 0.2, 50...50),
         (1_000_000, 600, 0.7, 50...50),
     ])
-    func findsTheBatchThatTakesASecond(
+    func findsTheBatchSizeForOneSecond(
         bytesPerSecond: Double, roundTrip: Int, longest: Double, largest: ClosedRange<Int>
     ) async throws {
         let result = try await Self.simulate { state in
-            (state.bytesPerSecond, state.roundTrip) = (bytesPerSecond, .milliseconds(roundTrip))
+            state.bytesPerSecond = bytesPerSecond
+            state.roundTrip = .milliseconds(roundTrip)
         }
         #expect(result.ledger.pending == 0 && result.ledger.balances)
         let times = result.attempts.map { ($0.endedAt ?? .seconds(999)) - $0.begunAt }
@@ -34,17 +36,18 @@ import Testing
         Self.expectFresh(result, within: .seconds(longest))
     }
 
-    /// A path that swallows what does not fit into one packet: small requests pass, so the live position does.
+    /// A path that drops everything larger than one packet: small requests pass, so the live position does.
     @Test func holdsNoNewerPositionUpForLongerThanItsPatience() async throws {
         let result = try await Self.simulate { $0.largestBatch = 5 }
         #expect(result.ledger.pending == 0 && result.ledger.balances)
-        // A position that came as a batch was under way waits 3 s, and its own exchange on a new connection.
+        // A position that arrives while a batch is in progress waits 3 s, and its own exchange on a new connection.
         Self.expectFresh(result, within: .seconds(3 + 4 * 0.2 + 0.1))
         #expect(result.attempts.contains { !$0.hasArrived })
     }
 
-    /// How long answers take, upload.timeoutSeconds, and when everything has been delivered; after 240 s no positions
-    /// come. A few exchanges are aborted until the patience is found, and none afterwards: each update arrives once.
+    /// The duration of answers, upload.timeoutSeconds, and the time when everything has been delivered. No positions
+    /// come after 240 s. A few exchanges are aborted until the timeout is found, and none afterwards: each update
+    /// arrives once.
     @Test(arguments: [(12, 60, 265), (12, 15, 265), (30, 60, 300), (50, 60, 350)])
     func waitsForASlowServer(answerSeconds: Int, limit: Int, drained: Int) async throws {
         let result = try await onThread(named: "simulation") {
@@ -78,8 +81,8 @@ import Testing
             isDrainedAt: drainedAt)
     }
 
-    /// The connection is acknowledged by somebody and leads nowhere: with the longest timeout, too, a new position gets
-    /// through within seconds.
+    /// The connection is acknowledged but leads nowhere: even with the maximum timeout, a new position arrives within
+    /// seconds.
     @Test func leavesADeadConnectionWithinSeconds() async throws {
         let result = try await onThread(named: "simulation") {
             Swift.Result {
@@ -98,7 +101,7 @@ import Testing
             }
         }.get()
         #expect(result.ledger == Ledger(accepted: 13, delivered: 13))
-        // Position 30 hangs, 35 comes, and goes out three seconds later, on a new connection.
+        // Position 30 hangs; 35 comes, and goes out three seconds later on a new connection.
         let first = result.attempts.first { $0.last == 35 }
         #expect(first?.begunAt == .seconds(38) && first?.hasArrived == true)
     }
@@ -111,12 +114,12 @@ import Testing
         Self.expectFresh(result, within: .milliseconds(100))
     }
 
-    /// Every position was on its way to be the last location of an arrival within `limit` of its acceptance.
+    /// Every position was sent as the last location of an arrival within `limit` of its acceptance.
     private static func expectFresh(_ result: Result, within limit: Duration) {
         let arrived = result.attempts.filter(\.hasArrived)
         for second in stride(from: 605, through: 655, by: 5) {
             let first = arrived.first { $0.last >= second }?.endedAt ?? .seconds(9999)
-            // One may have begun just before, which it waits for.
+            // It waits for a request that may have begun just before.
             #expect(first - .seconds(second - 600) <= limit * 2, "position of second \(second) at \(first)")
         }
     }

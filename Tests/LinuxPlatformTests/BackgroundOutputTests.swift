@@ -2,9 +2,9 @@ import LinuxPlatform
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct BackgroundOutputs {
-    /// An output that hangs until it is let go, and what it has taken.
+    /// An output that hangs until it is released, and the bytes that it received.
     private final class Reader: Sendable {
-        /// Readable once it has been given something.
+        /// Readable when the output has received something.
         let isAsked: EventDescriptor
         let isReading: EventDescriptor
         private let lines = Locked<[String]>([])
@@ -33,9 +33,10 @@ import Testing
         output.write(Array("\(line)\n".utf8)) { Array("\($0) missing\n".utf8) }
     }
 
-    @Test func keepsTheOrderAndCountsWhatFindsNoRoom() throws {
+    @Test func keepsTheOrderAndCountsDroppedWrites() throws {
         // Ten bytes each: the first is being written, then 64 KiB wait.
-        let (all, fitting) = (20_000, 1 + 64 * 1024 / 10)
+        let all = 20_000
+        let fitting = 1 + 64 * 1024 / 10
         write("\(100_000_000)")
         reader.isAsked.wait()
         for number in 1..<all { write("\(100_000_000 + number)") }
@@ -49,7 +50,7 @@ import Testing
         #expect(reader.all.dropFirst(fitting) == ["\(all - fitting) missing", "the last"])
     }
 
-    @Test func takesOneOfAnyLengthWhenNothingWaits() {
+    @Test func acceptsAWriteOfAnyLengthIfNothingWaits() {
         let long = String(repeating: "x", count: 100_000)
         write(long)
         reader.isReading.signal()
@@ -57,7 +58,7 @@ import Testing
         #expect(reader.all == [long])
     }
 
-    @Test func isNotWaitedForLongerThanTheLimit() {
+    @Test func flushesWithinItsLimit() {
         write("nobody reads this")
         output.flush(within: .milliseconds(1))
         #expect(reader.all.isEmpty)

@@ -17,7 +17,7 @@ import WaypostTestSupport
         try files.createSymbolicLink(atPath: folder.path(name), withDestinationPath: target)
     }
 
-    @Test func noticesWhatAppears() throws {
+    @Test func noticesANewFile() throws {
         let watch = try DirectoryWatch(for: folder.path("receiver"))
         #expect(!watch.takeArrival())
         try makeLink("receiver", to: "nowhere")
@@ -35,7 +35,7 @@ import WaypostTestSupport
         #expect(try poll(watch.raw, within: .zero, unless: stop) == .timedOut)
     }
 
-    /// udev makes a device for root alone and then gives it to its group.
+    /// udev creates a device for root only and then gives it to its group.
     @Test func noticesANewMode() throws {
         let path = try folder.write([], to: "receiver")
         let watch = try DirectoryWatch(for: path)
@@ -43,7 +43,7 @@ import WaypostTestSupport
         #expect(watch.takeArrival())
     }
 
-    @Test func isIndifferentToOtherNamesHoweverMany() throws {
+    @Test func ignoresAnyNumberOfOtherNames() throws {
         let watch = try DirectoryWatch(for: folder.path("receiver"))
         for number in 0..<3000 { try folder.write([], to: "other-\(number)") }
         while try poll(watch.raw, within: .zero, unless: EventDescriptor()) != .timedOut {
@@ -53,8 +53,8 @@ import WaypostTestSupport
         #expect(watch.takeArrival())
     }
 
-    /// As `/dev/serial/by-id`, which goes with the last device in it.
-    @Test func followsFoldersThatComeAndGo() throws {
+    /// Like `/dev/serial/by-id`, which is removed with its last device.
+    @Test func followsDirectoriesThatComeAndGo() throws {
         let watch = try DirectoryWatch(for: folder.path("serial/by-id/receiver"))
         for _ in 1...3 {
             try makeFolder("serial")
@@ -66,7 +66,7 @@ import WaypostTestSupport
             try files.removeItem(atPath: folder.path("serial"))
             _ = watch.takeArrival()
         }
-        // All at once, before anybody looks.
+        // All at once, before the first look.
         try makeFolder("serial")
         try makeFolder("serial/by-id")
         #expect(watch.takeArrival())
@@ -74,7 +74,7 @@ import WaypostTestSupport
         #expect(watch.takeArrival())
     }
 
-    @Test func followsALinkToWhereItsTargetWillBe() throws {
+    @Test func followsALinkToAMissingTarget() throws {
         try makeFolder("links")
         try makeFolder("devices")
         try makeLink("links/receiver", to: "../devices/tty")
@@ -85,7 +85,7 @@ import WaypostTestSupport
         #expect(watch.takeArrival())
     }
 
-    @Test func bearsLinksInACircle() throws {
+    @Test func toleratesACycleOfLinks() throws {
         try makeLink("one", to: "two")
         try makeLink("two", to: "one")
         let watch = try DirectoryWatch(for: folder.path("one"))

@@ -12,7 +12,7 @@ import WaypostTestSupport
         path = folder.path("lock")
     }
 
-    @Test func isRefusedASecondTimeNamingTheHolder() throws {
+    @Test func rejectASecondOwnerAndNameTheHolder() throws {
         let first = try FileLock(path: path)
         let failure = #expect(throws: FileLock.Failure.self) { _ = try FileLock(path: path) }
         guard case .held(let holder) = failure else { return #expect(failure == nil) }
@@ -23,14 +23,14 @@ import WaypostTestSupport
         _ = try FileLock(path: path)  // free again
     }
 
-    @Test func ofAnUnknownHolderIsRefusedAllTheSame() throws {
+    @Test func rejectASecondOwnerWithAnUnknownHolder() throws {
         let descriptor = try OwnedDescriptor(opening: path, O_RDWR | O_CREAT)
         flock(descriptor.raw, LOCK_EX)
         let failure = #expect(throws: FileLock.Failure.self) { _ = try FileLock(path: path) }
         #expect(failure == .held(nil))
     }
 
-    @Test func whereThereIsNoFolderIsASystemError() {
+    @Test func failWithoutADirectory() {
         let path = folder.path("none/lock")
         let failure = #expect(throws: FileLock.Failure.self) { _ = try FileLock(path: path) }
         #expect(failure == .system(SystemError(call: "open folder \(folder.path("none"))", number: ENOENT)))

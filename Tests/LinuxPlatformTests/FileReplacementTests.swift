@@ -23,7 +23,7 @@ import WaypostTestSupport
         #expect(try FileStatus(behind: path).permissions == 0o600)
     }
 
-    @Test func leaveNothingWhenGivenUp() throws {
+    @Test func leaveNothingWhenReleased() throws {
         let path = try folder.write("old".utf8, to: "page")
         do {
             let file = try FileReplacement(at: path)
@@ -58,7 +58,7 @@ import WaypostTestSupport
         #expect(!FileSystem.isSameFile(path, folder.path("missing")))
     }
 
-    @Test(arguments: ["missing/page", "."]) func areRefusedWhereNoneCanBe(path: String) throws {
+    @Test(arguments: ["missing/page", "."]) func areRejectedWhereNoFileCanBe(path: String) throws {
         let path = folder.path(path)
         #expect(throws: SystemError.self) { try FileReplacement(at: path) }
     }

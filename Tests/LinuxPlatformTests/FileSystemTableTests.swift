@@ -3,7 +3,7 @@ import Testing
 import WaypostTestSupport
 
 @Suite struct FileSystemTables {
-    /// What is in the table, what is mounted, and which point above the outbox is not.
+    /// The table, the mounted file systems, and the missing mount point above the outbox.
     @Test(
         arguments: [
             ("/dev/sdb1 /data ext4 defaults 0 2", "/", "/data"),
@@ -11,7 +11,7 @@ import WaypostTestSupport
             ("/dev/sdb1 /data ext4\n/dev/sdc1 /data/waypost ext4", "/data", "/data/waypost"),
             ("# /dev/sdb1 /data ext4", "/", nil), ("/dev/sdb1 /dat ext4\nswap none swap", "/", nil),
         ] as [(String, String, String?)])
-    func nameWhatIsNotMounted(table: String, mounted: String, point: String?) throws {
+    func nameTheMissingMountPoint(table: String, mounted: String, point: String?) throws {
         let folder = try TemporaryFolder()
         let planned = try folder.write(table.utf8, to: "fstab")
         let mounts = try folder.write("22 1 254:0 / \(mounted) rw,relatime - ext4 /dev/root rw\n".utf8, to: "mountinfo")

@@ -1,10 +1,10 @@
 import LinuxPlatform
 import Testing
 
-/// What a file system says of its free space.
+/// A file system's free space.
 @Suite struct FreeSpace {
-    /// As that of a tmpfs without a limit.
-    @Test func isUnknownWhereThereIsNoSize() {
+    /// The status of a tmpfs without a limit.
+    @Test func isUnknownWithoutASize() {
         #expect(FileSystem.freeBytes(at: "/proc") == nil)
         #expect(FileSystem.freeBytes(at: "/") != nil)
     }

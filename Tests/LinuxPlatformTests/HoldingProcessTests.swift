@@ -4,7 +4,7 @@ import WaypostTestSupport
 
 @testable import LinuxPlatform
 
-/// What is said of a process that is in the way.
+/// Descriptions of a process that holds something.
 @Suite struct HoldingProcesses {
     @Test(arguments: [
         ("0::/system.slice/waypost.service\n", "waypost"),
@@ -14,9 +14,9 @@ import WaypostTestSupport
         ("0::/user.slice/user-1000.slice/session-3.scope\n", nil), ("0::/\n", nil), ("", nil),
         ("0::/machine.slice/van.service/payload\n", nil), ("0::/system.slice/\u{1B}[31m.service\n", nil),
     ])
-    func areOfAUnit(groups: String, unit: String?) { #expect(HoldingProcess.unit(ofGroups: groups) == unit) }
+    func belongToAUnit(groups: String, unit: String?) { #expect(HoldingProcess.unit(ofGroups: groups) == unit) }
 
-    @Test func areEndedWithTheirUnit() {
+    @Test func areStoppedWithTheirUnit() {
         let service = HoldingProcess(processID: 812, command: "waypost", unit: "waypost")
         #expect(service.description == "waypost (process 812)")
         #expect(service.ending == "systemctl stop waypost")
@@ -27,8 +27,8 @@ import WaypostTestSupport
         #expect(other.renewal == "end it (kill 813) and start it again")
     }
 
-    /// These tests run within some unit, perhaps, and are not what it has started.
-    @Test func areNamedAsTheKernelDoes() {
+    /// These tests may run within a unit, but the unit didn't start them itself.
+    @Test func haveTheKernelsNames() {
         let own = HoldingProcess(reading: getpid())
         #expect(own.command == commandName(ofProcess: getpid()) && own.command != nil)
         #expect(own.ending == "kill \(getpid())")

@@ -4,7 +4,7 @@ import WaypostTestSupport
 
 @testable import LinuxPlatform
 
-/// Who has the address, what to do about it, and how to find it.
+/// The holder of an address, the remedy, and how to find an unknown holder.
 @Suite struct ListenErrors {
     @Test(arguments: [
         (
@@ -22,11 +22,11 @@ import WaypostTestSupport
                 + "(0 takes a free one)"
         ),
     ])
-    func sayWhatToDo(listener: Listener?, words: String) {
-        #expect(ListenError.words(of: listener, on: .loopback(host: "127.0.0.1", port: 9464)) == words)
+    func haveARemedy(listener: Listener?, words: String) {
+        #expect(ListenError.text(for: listener, on: .loopback(host: "127.0.0.1", port: 9464)) == words)
     }
 
-    @Test func nameWhoListensOnAUnixSocket() throws {
+    @Test func nameTheListenerOnAUnixSocket() throws {
         let folder = try TemporaryFolder()
         let socket = try ListeningSocket(on: .unix(path: folder.path("status")))
         #expect(Listener(on: socket.address) == .process(HoldingProcess(reading: getpid())))
@@ -35,13 +35,13 @@ import WaypostTestSupport
         #expect(Listener(on: .unix(path: folder.path("none"))) == nil)
     }
 
-    @Test func sayThatTheFolderOfASocketIsMissing() throws {
+    @Test func sayThatTheDirectoryOfASocketIsMissing() throws {
         let folder = try TemporaryFolder().path("none")
         let error = #expect(throws: ListenError.self) { try ListeningSocket(on: .unix(path: folder + "/status")) }
         #expect(error?.description.contains("No such file or directory; make \(folder) for this user") == true)
     }
 
-    @Test func nameWhoListensOnAPort() throws {
+    @Test func nameTheListenerOnAPort() throws {
         let socket = try ListeningSocket(on: .loopback(host: "127.0.0.1", port: 0))
         #expect(Listener(on: socket.address) == .process(HoldingProcess(reading: getpid())))
     }

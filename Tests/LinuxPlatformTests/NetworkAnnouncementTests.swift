@@ -44,7 +44,7 @@ import Testing
         (message(newAddress, address(scope: 0, flags: 0xC0)), false),  // tentative
         (message(newAddress, address(scope: 0, flags: 0x88)), false),  // another machine's
         (message(newAddress, [10, 64, 0, 0, 3, 0, 0, 0]), true),  // without an attribute
-        // Lengths that lie.
+        // Wrong lengths.
         (message(newAddress, [2, 24, 0, 0, 3, 0, 0, 0, 99, 0, 2, 0]), true),
         (message(newRoute, [2, 0, 0, 0, 254, 3, 0, 1, 0, 0, 0, 0, 0, 0, 4, 0]), true),
         (message(newAddress, address(scope: 0), length: 0), false),
@@ -52,14 +52,14 @@ import Testing
         (message(newAddress, [2, 24]), false), (message(newRoute, []), false),
     ]
 
-    @Test(arguments: datagrams) func tellOfAWayOut(datagram: [UInt8], isWayOut: Bool) {
+    @Test(arguments: datagrams) func announceRoutesOutOfTheMachine(datagram: [UInt8], isWayOut: Bool) {
         var ways = NetworkRoutes()
         let isNews = ways.take(datagram.span)
         #expect(isNews == isWayOut)
     }
 
-    /// A cable that is plugged in again brings no news of the addresses that were there before.
-    @Test func tellOfALinkThatWorksAgain() {
+    /// When a cable is plugged in again, the kernel doesn't announce the existing addresses.
+    @Test func announceALinkThatWorksAgain() {
         var ways = NetworkRoutes()
         let news = [(3, 0x43), (3, 0x03), (4, 0x43), (3, 0x03), (3, 0x43), (3, 0x43)].map { number, flags in
             ways.take(Self.message(Self.newLink, Self.link(UInt8(number), flags: UInt8(flags))).span)
@@ -67,7 +67,7 @@ import Testing
         #expect(news == [false, false, false, false, true, false])
     }
 
-    /// What came before, and whether address 10.0.0.7 or the route by 10.0.0.1 on link 3 is news then.
+    /// Earlier announcements, and whether address 10.0.0.7 or the route by 10.0.0.1 on link 3 is new afterwards.
     static let memories: [(before: [[UInt8]], address: Bool, route: Bool)] = [
         ([], true, true),
         ([message(newAddress, address(scope: 0))], false, true), ([message(newRoute, route())], true, false),
@@ -76,7 +76,7 @@ import Testing
         ([message(newAddress, address(scope: 0, flags: 0x40))], true, true),
         ([both, message(newAddress, address(scope: 0, flags: 0))], false, false),
         ([both, message(oldRoute, route())], false, true),
-        // An address or a link that goes takes its routes along: the kernel does not tell of those.
+        // A lost address or link takes its routes along, because the kernel doesn't announce that.
         ([both, message(oldAddress, address(scope: 0))], true, true),
         ([both, message(oldAddress, address(scope: 0, link: 4))], false, false),
         ([both, message(newLink, link(3, flags: 0x43))], false, false),
@@ -88,7 +88,7 @@ import Testing
 
     private static let both = message(newAddress, address(scope: 0)) + message(newRoute, route())
 
-    @Test(arguments: memories) func areNewsOnce(before: [[UInt8]], address: Bool, route: Bool) {
+    @Test(arguments: memories) func countOnce(before: [[UInt8]], address: Bool, route: Bool) {
         var ways = NetworkRoutes()
         for datagram in before { _ = ways.take(datagram.span) }
         var others = ways
@@ -98,8 +98,8 @@ import Testing
         #expect(isRouteNews == route)
     }
 
-    /// However many there are, no more is kept in mind than a machine has.
-    @Test func areNewsAgainAfterVeryMany() {
+    /// The number of remembered routes is bounded.
+    @Test func countAgainAfterVeryMany() {
         var ways = NetworkRoutes()
         let news = (Array(UInt8(0)..<65) + [64, 0]).map { last in
             ways.take(Self.message(Self.newAddress, Self.address(scope: 0, last)).span)
@@ -107,21 +107,21 @@ import Testing
         #expect(news == [Bool](repeating: true, count: 65) + [false, true])
     }
 
-    @Test func reachTheListenerOnce() async throws {
+    @Test func reachTheWatchOnce() async throws {
         var ends: [CInt] = [-1, -1]
         #expect(unsafe socketpair(AF_UNIX, CInt(SOCK_SEQPACKET.rawValue), 0, &ends) == 0)
-        let watch = NetworkWatch(hearing: OwnedDescriptor(owning: ends[1]))
+        let watch = NetworkWatch(receivingFrom: OwnedDescriptor(owning: ends[1]))
         do {
             let kernel = OwnedDescriptor(owning: ends[0])
             for _ in 0..<3 { try kernel.writeAll(Self.message(Self.newAddress, Self.address(scope: 0)).span) }
         }
         let told = Locked(0)
-        // With the other end closed, the watch ends when it has heard everything.
+        // The other end is closed, so the watch ends when it has read everything.
         await #expect(throws: SystemError.self) { try await watch.run { told.withLock { $0 += 1 } } }
         #expect(told.withLock { $0 } == 1)
     }
 
-    @Test func areHeardUntilCancelled() async throws {
+    @Test func reachTheWatchUntilCancelled() async throws {
         let watch = try NetworkWatch()
         let running = Task { try await watch.run {} }
         running.cancel()

@@ -11,12 +11,12 @@ import WaypostTestSupport
             ("77:7", [7]), ("77:7,8,9", [7, 8, 9]), ("78:7", nil), ("77", nil), ("77:", nil), ("77:7,", nil),
             ("77:7:8", nil), ("77:x", nil), ("", nil), (":7", nil), ("77:7,99999999999", nil),
         ] as [(String, [CInt]?)])
-    func nameDescriptorsOfTheirProcess(text: String, numbers: [CInt]?) {
+    func nameTheDescriptorsOfTheirProcess(text: String, numbers: [CInt]?) {
         #expect(NextImage.descriptors(namedBy: text, in: 77) == numbers)
     }
 
-    /// It is held by the same open file all the time, whenever its owner closes it.
-    @Test func keepALock() throws {
+    /// The same open file holds the lock all the time, whenever its owner closes it.
+    @Test func keepLocks() throws {
         let folder = try TemporaryFolder()
         let path = folder.path("lock")
         func lockAndHandOver() throws {
@@ -38,8 +38,8 @@ import WaypostTestSupport
         #expect(FileLock.holder(at: path) == nil)
     }
 
-    /// Numbers of nothing, of a standard stream, of a pipe, and of another file.
-    @Test func takeNoDescriptorThatIsNotOfTheLock() throws {
+    /// The numbers of nothing, of a standard stream, of a pipe, and of another file.
+    @Test func ignoreOtherDescriptors() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write([], to: "lock")
         let other = try OwnedDescriptor(opening: try folder.write([], to: "other"), O_RDWR)

@@ -2,7 +2,7 @@ import Glibc
 import LinuxPlatform
 import Testing
 
-/// A pipe: its ends for reading and for writing, to be closed by the caller.
+/// Creates a pipe. The caller closes both ends.
 private func makePipe() throws(SystemError) -> (CInt, CInt) {
     var ends: [CInt] = [0, 0]
     try valueOrSystemError("pipe") { unsafe pipe(&ends) }
@@ -17,11 +17,11 @@ private func makePipe() throws(SystemError) -> (CInt, CInt) {
             raw = descriptor.raw
             #expect(fcntl(raw, F_GETFD) == FD_CLOEXEC)
         }
-        // Another test may have been given the number meanwhile, but not for the same thing.
+        // Another test may have been given the number since, but not for the same file.
         #expect(linkTarget(raw) != "/dev/null")
     }
 
-    @Test func areNotClosedOnceGivenAway() throws {
+    @Test func areNotClosedAfterRelease() throws {
         let raw = try OwnedDescriptor(opening: "/dev/null", O_RDONLY).release()
         #expect(fcntl(raw, F_GETFD) == FD_CLOEXEC)
         close(raw)
@@ -62,7 +62,7 @@ private func makePipe() throws(SystemError) -> (CInt, CInt) {
         #expect(MonotonicTime.now - start >= .milliseconds(5))
     }
 
-    @Test func endsWhenThereIsSomethingToRead() throws {
+    @Test func endsWhenThereIsDataToRead() throws {
         let (first, second) = try makePipe()
         let output = OwnedDescriptor(owning: first)
         let input = OwnedDescriptor(owning: second)
@@ -72,14 +72,14 @@ private func makePipe() throws(SystemError) -> (CInt, CInt) {
         #expect(try poll(input.raw, for: .writing, within: nil, unless: stop) == .ready(isHungUp: false))
     }
 
-    @Test func tellsThatTheOtherSideHasGone() throws {
+    @Test func reportsAHangUp() throws {
         let (first, second) = try makePipe()
         let output = OwnedDescriptor(owning: first)
         close(second)
         #expect(try poll(output.raw, within: nil, unless: stop) == .ready(isHungUp: true))
     }
 
-    @Test func isStoppedFirstOfAllUntilTheSignalIsCleared() throws {
+    @Test func prefersTheStopEventUntilItIsCleared() throws {
         let (first, second) = try makePipe()
         let output = OwnedDescriptor(owning: first)
         let input = OwnedDescriptor(owning: second)

@@ -5,9 +5,9 @@ import WaypostTestSupport
 
 @testable import LinuxPlatform
 
-/// What somebody has put where this user is going to write.
+/// Files that another user or program has put at a path to which this user will write.
 @Suite struct PlantedFiles {
-    /// Every way in which a file is opened for writing.
+    /// The ways in which a file is opened for writing.
     enum Writer: String, CaseIterable {
         case lock, reserve, append, creation, replacement
 
@@ -28,7 +28,8 @@ import WaypostTestSupport
     private let victim: String
 
     init() throws {
-        (folder, theirs) = (try TemporaryFolder(), try TemporaryFolder())
+        folder = try TemporaryFolder()
+        theirs = try TemporaryFolder()
         place = folder.path("place")
         victim = try theirs.write("worth keeping".utf8, to: "victim")
     }
@@ -54,7 +55,7 @@ import WaypostTestSupport
         #expect(try writer == .replacement && !Self.isRoot || FileSystem.entry(at: missing) == nil)
     }
 
-    /// A link of one's own is followed where a user names the file; one of somebody else's never is.
+    /// A link of this user is followed if the user names the file; another user's link never is.
     @Test(.enabled(if: isRoot, "only root can make a link of another user"))
     func areNotReplacedThroughALinkOfOthers() throws {
         try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: victim)
@@ -81,31 +82,33 @@ import WaypostTestSupport
     }
 
     @Test(arguments: Writer.allCases.filter { $0 != .replacement }, [0o777, 0o775, 0o770] as [UInt32])
-    func areExpectedInAFolderThatOthersMayWrite(writer: Writer, mode: UInt32) throws {
+    func areRejectedInAFolderThatOthersMayWrite(writer: Writer, mode: UInt32) throws {
         unsafe chmod(folder.url.path, mode)
         #expect(throws: (any Error).self) { try writer.write(to: place) }
         #expect(try FileSystem.names(inFolder: folder.url.path).isEmpty)
     }
 
     @Test(.enabled(if: isRoot, "only root can make a folder of another user"), arguments: Writer.allCases)
-    func areExpectedInAFolderOfOthers(writer: Writer) throws {
+    func areRejectedInAFolderOfOthers(writer: Writer) throws {
         unsafe mkdir(folder.path("below"), 0o755)
         unsafe chown(folder.url.path, 12345, 12345)
         #expect(throws: (any Error).self) { try writer.write(to: folder.path("below/place")) }
         #expect(try FileSystem.names(inFolder: folder.path("below")).isEmpty)
     }
 
-    /// A name that is free in a sticky folder is somebody else's link a moment later, and free again.
+    /// A free name in a sticky directory can become another user's link, and be free again.
     @Test(.enabled(if: isRoot, "only root can make a link of another user"), arguments: Writer.allCases)
     func areNotReachedThroughALinkThatComesAndGoes(writer: Writer) async throws {
         unsafe chmod(folder.url.path, 0o1777)
-        let (name, spare, target) = (place, folder.path("spare"), theirs.url.path)
+        let name = place
+        let spare = folder.path("spare")
+        let target = theirs.url.path
         let ended = Locked(false)
         async let link: Void = onThread(named: "link") {
             while !ended.withLock({ $0 }) {
                 unsafe symlink(target, spare)
                 unsafe lchown(spare, 12345, 12345)
-                unsafe rename(spare, name)  // fails, as it does for others, where a folder is
+                unsafe rename(spare, name)  // fails, like other users' renames, if a directory is
                 unsafe unlink(name)
             }
         }
@@ -123,13 +126,13 @@ import WaypostTestSupport
         #expect(try FileSystem.names(inFolder: target) == ["victim"])
     }
 
-    @Test(arguments: Writer.allCases) func areExpectedInAFolderThatIsMissing(writer: Writer) throws {
+    @Test(arguments: Writer.allCases) func areRejectedInAMissingFolder(writer: Writer) throws {
         #expect(throws: (any Error).self) { try writer.write(to: place + "/file") }
         #expect(try FileSystem.names(inFolder: folder.url.path).isEmpty)
     }
 
-    /// As in `/tmp`: others make names there, and cannot touch those of this user.
-    @Test func areNoneInAStickyFolderWhenTheFileIsOnesOwn() throws {
+    /// Like `/tmp`: other users can create files there, but can't touch those of this user.
+    @Test func areIgnoredInAStickyFolderIfTheFileIsTheUsersOwn() throws {
         unsafe chmod(folder.url.path, 0o1777)
         for _ in 1...2 { try Writer.append.write(to: place) }
         #expect(try FileSystem.fileSize(at: place) == 2)
@@ -137,7 +140,7 @@ import WaypostTestSupport
         #expect(try FileSystem.fileSize(at: place) == 1)
     }
 
-    /// The kernel lets root remove everybody's files.
+    /// The kernel allows root to remove every user's files.
     @Test(.enabled(if: isRoot, "only root can make a file of another user"), arguments: Writer.allCases)
     func areLeftToTheirOwnersInAStickyFolder(writer: Writer) throws {
         unsafe chmod(folder.url.path, 0o1777)
@@ -147,7 +150,7 @@ import WaypostTestSupport
         #expect(try String(contentsOfFile: place, encoding: .utf8) == "worth keeping")
     }
 
-    @Test func giveWayToTheReserve() throws {
+    @Test func areReplacedByTheReserve() throws {
         unsafe mkfifo(place, 0o600)
         try? OwnedDescriptor(opening: place, O_RDWR).writeAll([1].span)
         let reader = try OwnedDescriptor(opening: place, O_RDONLY | O_NONBLOCK)  // opening it would wait otherwise
@@ -158,7 +161,7 @@ import WaypostTestSupport
 }
 
 extension PlantedFiles {
-    /// What has been looked at is opened, and nothing that took its place meanwhile.
+    /// The file that was checked is opened, and nothing that has replaced it since.
     @Test func areNotTakenForADevice() throws {
         #expect(throws: SystemError.self) { _ = try OwnedDescriptor(device: victim) }
         try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: "/dev/null")
@@ -167,7 +170,7 @@ extension PlantedFiles {
         _ = try OwnedDescriptor(opening: "/dev/null", found: device)
         for path in ["/dev/zero", victim] {
             let error = #expect(throws: SystemError.self) { _ = try OwnedDescriptor(opening: path, found: device) }
-            #expect(error?.reason == "\(path) is not what it was a moment ago; choose another path")
+            #expect(error?.reason == "\(path) has just been replaced; choose another path")
         }
         let error = #expect(throws: SystemError.self) {
             _ = try OwnedDescriptor(opening: place, found: device, O_NOFOLLOW)
@@ -176,8 +179,8 @@ extension PlantedFiles {
         #expect(try isUnharmed)
     }
 
-    /// As a shell hands over what it writes `>(…)` for; nothing is found at the end of the link.
-    @Test func areNoneWhereAPipeIsOpen() throws {
+    /// Like the pipe that a shell passes for `>(…)`: nothing exists at the end of the link.
+    @Test func areIgnoredIfAPipeIsOpen() throws {
         var ends: [CInt] = [0, 0]
         try valueOrSystemError("pipe") { unsafe pipe(&ends) }
         let output = OwnedDescriptor(owning: ends[0])
@@ -191,8 +194,8 @@ extension PlantedFiles {
         #expect(error?.number == ENOENT)
     }
 
-    /// What a socket's path may not be.
-    @Test(arguments: ["file", "link", "folder"]) func stayWhereASocketIsWanted(kind: String) throws {
+    /// Files that prevent a socket at their path.
+    @Test(arguments: ["file", "link", "folder"]) func stayWhereASocketIsRequested(kind: String) throws {
         switch kind {
         case "file": try folder.write("worth keeping".utf8, to: "place")
         case "link": try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: victim)

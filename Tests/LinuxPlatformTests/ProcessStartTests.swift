@@ -11,7 +11,7 @@ import WaypostTestSupport
         "http_proxy", "https_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy", "HOSTALIASES",
         "LOCALDOMAIN", "RESOLV_HOST_CONF", "GLIBC_TUNABLES", "MALLOC_ARENA_MAX", "MALLOC_PERTURB_", "SQLITE_TMPDIR",
     ])
-    func takeOutWhatChangesTLSProxiesAndMemory(name: String) {
+    func removeVariablesThatChangeTLSProxiesAndMemory(name: String) {
         #expect(UnwantedVariable.all.filter { $0.matches(name) }.count == 1)
     }
 
@@ -19,7 +19,7 @@ import WaypostTestSupport
         "PATH", "HOME", "TZ", "LANG", "NOTIFY_SOCKET", "WATCHDOG_USEC", "JOURNAL_STREAM", "CREDENTIALS_DIRECTORY",
         "SWIFT_BACKTRACE", "RES_OPTIONS", "MY_PROXY_PASSWORD", "WAYPOST_KEY", "LD_PRELOAD", "CURLY", "",
     ])
-    func leaveTheRest(name: String) {
+    func keepOtherVariables(name: String) {
         #expect(!UnwantedVariable.all.contains { $0.matches(name) })
     }
 
@@ -42,14 +42,14 @@ import WaypostTestSupport
                     + "group (TasksMax=)"
             ),
         ])
-    func nameTheLimitsThatThreadsLack(stack: Int, processLimit: Int, remedy: String) {
+    func nameTheLimitsThatPreventThreads(stack: Int, processLimit: Int, remedy: String) {
         #expect(
             StartNeeds.threadComplaint(started: 3, processLimit: processLimit, stack: stack)
-                == "too few threads can be started: 24 at least are needed, 3 could be had; " + remedy)
+                == "too few threads can be started: at least 24 are needed, 3 started; " + remedy)
     }
 
-    /// A seccomp filter that is older than clone3 answers EPERM, where ENOSYS would let the C library use clone.
-    @Test func nameARuntimeThatRefusesThreads() {
+    /// A seccomp filter older than clone3 answers EPERM; with ENOSYS the C library would use clone.
+    @Test func nameAContainerRuntimeThatRejectsThreads() {
         let words = StartNeeds.threadComplaint(started: 0, reason: EPERM, processLimit: -1, stack: 8 << 20)
         #expect(
             words
@@ -58,7 +58,7 @@ import WaypostTestSupport
     }
 
     /// A reload may be requested before the main thread waits for signals.
-    @Test func holdAHangupUntilItIsWaitedFor() async {
+    @Test func keepAHangupPendingUntilTheServiceRuns() async {
         let received = await onThread(named: "hangup") { () -> CInt in
             ProcessStart.holdHangup()
             raise(SIGHUP)
@@ -91,7 +91,7 @@ import WaypostTestSupport
             Descendant(status: line) == Descendant(processID: 77, parent: 12, state: "T", startTime: 918_273))
     }
 
-    @Test func findDescendantsBehindTheirParents() {
+    @Test func findDescendantsAfterTheirParents() {
         let parents: [(pid_t, pid_t)] = [(5, 4), (4, 1), (3, 2), (2, 1), (9, 8), (8, 9), (1, 0), (7, 3)]
         let found = Descendant.all(of: 1, among: parents.map { Descendant(processID: $0.0, parent: $0.1) })
         #expect(Set(found.map(\.processID)) == [2, 3, 4, 5, 7])
@@ -100,14 +100,14 @@ import WaypostTestSupport
         }
     }
 
-    /// States of proc(5) by number of process, whether it is urgent, which are stopped, and which are killed.
+    /// The states of proc(5) by process id, whether it is urgent, and the ids that are stopped and killed.
     @Test(
         arguments: [
             ("", false, [], []), ("", true, [], []), ("S", false, [1], []), ("RTS", false, [1, 3], []),
             ("TtZD", false, [], [1, 2, 3, 4]), ("ZS", false, [2], []), ("ZS", true, [], [1, 2]), ("Z", false, [], [1]),
             ("?", false, [], [1]),
         ] as [(String, Bool, [pid_t], [pid_t])])
-    func stopAllBeforeTheyKill(states: String, isUrgent: Bool, stopped: [pid_t], killed: [pid_t]) {
+    func stopAllProcessesBeforeKillingThem(states: String, isUrgent: Bool, stopped: [pid_t], killed: [pid_t]) {
         let found = states.enumerated().map { offset, state in
             Descendant(processID: pid_t(offset + 1), parent: 0, state: state == "?" ? nil : state)
         }
@@ -128,14 +128,14 @@ import WaypostTestSupport
         #expect(throws: BoundedFile.Refusal.tooLarge(limit: 2)) { try BoundedFile.contents(of: path, limit: 2) }
     }
 
-    /// Files of the kernel have no size and may be long.
-    @Test func areNotReadBeyondTheirLimitWhateverTheirSizeSays() {
+    /// Kernel files have no size and may be long.
+    @Test func areNotReadBeyondTheirLimitWhateverTheirStatedSize() {
         #expect(throws: BoundedFile.Refusal.tooLarge(limit: 10)) {
             try BoundedFile.contents(of: "/proc/self/status", limit: 10)
         }
     }
 
-    @Test func areNothingElse() throws {
+    @Test func areRegularFilesOnly() throws {
         let folder = try TemporaryFolder()
         let pipe = folder.path("pipe")
         try valueOrSystemError("make pipe") { unsafe mkfifo(pipe, 0o600) }

@@ -22,7 +22,7 @@ import WaypostTestSupport
         #expect(unsafe cfgetospeed(&settings) == speed_t(speed))
     }
 
-    @Test func givesEveryByteAsItIsAndEchoesNone() throws {
+    @Test func passesEveryByteUnchangedAndEchoesNone() throws {
         let line = try SerialLine(path: terminal.path, baudRate: 9600)
         let everyByte = Array(UInt8.min...UInt8.max)
         try terminal.send(everyByte)
@@ -57,38 +57,17 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
-        (SerialLineError.permissionDenied(path: "/dev/ttyS0"), "not for this user to open; add it to the group"),
-        (.missing(path: "/dev/ttyS0"), "not there; plug the receiver in"),
-        (.busy(path: "/dev/ttyS0", holders: []), "held by another program; find it as root (fuser -v /dev/ttyS0)"),
-        (
-            .busy(
-                path: "/dev/ttyS0",
-                holders: [HoldingProcess(processID: 7, command: "cat"), HoldingProcess(processID: 8, command: nil)]),
-            "held by cat (process 7) and a process (process 8); stop it, or have it leave the device alone"
-        ),
-        (.baudRateNotTaken(path: "/dev/ttyS0", baudRate: 460_800), "does not take 460800 baud; choose"),
-        (
-            .system(path: "/dev/ttyS0", SystemError(call: "cannot be flushed", number: EIO)),
-            "cannot be flushed: Input/output error"
-        ),
-    ])
-    func failsWithTheRemedy(error: SerialLineError, words: String) {
-        #expect(error.reason.hasPrefix(words), "\(error)")
-        #expect(error.description == "/dev/ttyS0: \(error.reason)")
-    }
-
-    @Test(arguments: [
         ("gpsd", "receiver.type gpsd"), ("ModemManager", "ID_MM_DEVICE_IGNORE, see 99-waypost-gnss.rules"),
         ("agetty", "systemctl disable --now serial-getty@ttyS0"), ("brltty", "brltty-udev"),
         ("waypost", "stop the other Waypost"), ("minicom", "stop it, or have it leave the device alone"),
         (nil, "stop it, or have it leave the device alone"),
     ])
-    func tellsWhatToDoAboutItsHolder(command: String?, words: String) {
+    func hasARemedyForEachHolder(command: String?, words: String) {
         let holder = HoldingProcess(processID: 7, command: command)
         #expect(holder.remedy(for: "/dev/ttyS0").contains(words))
     }
 
-    @Test func showsWhoHasADeviceOpen() throws {
+    @Test func findsTheProcessesThatHaveADeviceOpen() throws {
         let descriptor = try OwnedDescriptor(opening: terminal.path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
         #expect(HoldingProcess.all(withDevice: terminal.path).map(\.processID) == [getpid()])
         #expect(HoldingProcess.others(withDevice: terminal.path) == [])

@@ -31,7 +31,7 @@ import WaypostTestSupport
         try ServiceNotification(socketPath: path).send(["READY=1"])
     }
 
-    @Test func saysThatNobodyListensOrThatThePathIsTooLong() {
+    @Test func failsWithoutAListenerOrWithALongPath() {
         #expect(throws: SystemError(call: "notify /no/such/socket", number: ENOENT)) {
             try ServiceNotification(socketPath: "/no/such/socket").send(["READY=1"])
         }
@@ -41,12 +41,12 @@ import WaypostTestSupport
         }
     }
 
-    @Test func doesNotWaitForAManagerThatReadsNothing() throws {
+    @Test func doesNotWaitForABusyManager() throws {
         let folder = try TemporaryFolder()
         let socket = try NotifySocket.bound(to: folder.path("notify"))
         let notification = ServiceNotification(socketPath: folder.path("notify"))
         let full = #expect(throws: SystemError.self) {
-            // How many wait there is the machine's setting, net.unix.max_dgram_qlen.
+            // The maximum number of waiting messages is the machine's setting, net.unix.max_dgram_qlen.
             for _ in 0..<100_000 { try notification.send(["WATCHDOG=1"]) }
         }
         #expect(full?.number == EAGAIN)

@@ -3,7 +3,7 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// The kernel's number of the calling thread, under which `/proc` knows it.
+/// The kernel's id of the calling thread, as in `/proc`.
 private func currentThreadID() -> Int32 {
     var bytes = [CChar](repeating: 0, count: 64)
     let count = unsafe readlink("/proc/thread-self", &bytes, bytes.count)
@@ -12,7 +12,7 @@ private func currentThreadID() -> Int32 {
 }
 
 @Suite struct Threads {
-    @Test func hasItsNameCutToWhatTheKernelTakes() async {
+    @Test func hasItsNameCutToTheKernelsLimit() async {
         let name = Locked("")
         await onThread(named: "a-name-longer-than-fifteen") {
             let text = commandName(ofProcess: currentThreadID())
@@ -32,7 +32,7 @@ private func currentThreadID() -> Int32 {
     }
 }
 
-/// An actor whose jobs run on a thread of their own.
+/// An actor whose jobs run on a dedicated thread.
 private actor Worker {
     private let executor = ThreadExecutor(named: "worker")
     private var order: [Int] = []
@@ -48,7 +48,7 @@ private actor Worker {
 }
 
 @Suite(.timeLimit(.minutes(1))) struct ExecutorThread {
-    @Test func runsEveryJobOnOneThreadThatIsNotThePools() async {
+    @Test func runsEveryJobOnOneThreadOutsideThePool() async {
         let worker = Worker()
         let threads = await withTaskGroup(of: Int32.self) { group in
             for number in 0..<200 { group.addTask { await worker.work(number) } }

@@ -5,7 +5,7 @@ import WaypostTestSupport
 
 @testable import LinuxPlatform
 
-/// Who is trusted on the way to a file, for a user with the number 1000.
+/// The trusted directories above a file, for the user 1000.
 @Suite struct TrustedFolders {
     typealias Sharing = FolderTrust.Sharing
 
@@ -22,7 +22,7 @@ import WaypostTestSupport
             (1001, 1000, 0o755, false), (1000, 1000, 0o777, false), (1000, 1000, 0o775, false), (0, 50, 0o2775, false),
             (0, 0, 0o1777, false), (1000, 1000, 0o1777, false),
         ] as [(UInt32, UInt32, UInt32, Bool)])
-    func holdARecording(owner: UInt32, group: UInt32, mode: UInt32, isTrusted: Bool) {
+    func areTrustedForARecording(owner: UInt32, group: UInt32, mode: UInt32, isTrusted: Bool) {
         #expect(Self.isTrusted(owner, group, mode, Sharing.none) == isTrusted)
     }
 
@@ -31,32 +31,32 @@ import WaypostTestSupport
             (0, 0, 0o1777, true), (1000, 1000, 0o1770, true), (1001, 1001, 0o1777, false), (0, 0, 0o777, false),
             (1000, 1000, 0o775, false),
         ] as [(UInt32, UInt32, UInt32, Bool)])
-    func holdAFileOfOnesOwn(owner: UInt32, group: UInt32, mode: UInt32, isTrusted: Bool) {
+    func areTrustedForAFileOfThisUser(owner: UInt32, group: UInt32, mode: UInt32, isTrusted: Bool) {
         #expect(Self.isTrusted(owner, group, mode, .sticky) == isTrusted)
     }
 
-    /// As `/tmp`, or a folder that a group shares; but not somebody else's, who could put another in its place.
+    /// Such as `/tmp`, or a directory that a group shares; but not another user's, who could replace it.
     @Test(
         arguments: [
             (0, 0, 0o1777, true), (1000, 1000, 0o777, true), (0, 50, 0o2775, true), (1001, 1001, 0o755, false),
             (1001, 1001, 0o1777, false),
         ] as [(UInt32, UInt32, UInt32, Bool)])
-    func holdWhatIsMadeAnew(owner: UInt32, group: UInt32, mode: UInt32, isTrusted: Bool) {
+    func areTrustedForNewFiles(owner: UInt32, group: UInt32, mode: UInt32, isTrusted: Bool) {
         #expect(Self.isTrusted(owner, group, mode, .any) == isTrusted)
     }
 
-    /// A group with the owner's number is the owner's own; useradd makes it.
+    /// A group with the owner's own number is the owner (useradd creates it).
     @Test(
         arguments: [
             (0, 0, 0o1777, true), (1000, 1000, 0o775, true), (0, 0, 0o775, true), (0, 50, 0o2775, false),
             (1000, 50, 0o775, false), (1000, 1000, 0o777, false), (1001, 1001, 0o755, false),
             (1001, 1001, 0o1777, false),
         ] as [(UInt32, UInt32, UInt32, Bool)])
-    func lieOnTheWay(owner: UInt32, group: UInt32, mode: UInt32, isTrusted: Bool) {
+    func areTrustedAsAncestors(owner: UInt32, group: UInt32, mode: UInt32, isTrusted: Bool) {
         #expect(Self.isTrusted(owner, group, mode, nil) == isTrusted)
     }
 
-    @Test func tellTheRemedy() throws {
+    @Test func haveARemedyIfNotTrusted() throws {
         func words(_ folder: FileStatus) -> String? { FolderTrust.doubt(folder, Sharing.none, for: 1000) }
         #expect(
             words(FileStatus(kind: .folder, owner: 1001, permissions: 0o700))
@@ -82,12 +82,12 @@ import WaypostTestSupport
         (FileStatus(kind: .link, owner: 1000), false), (FileStatus(kind: .device, owner: 1000), false),
         (FileStatus(kind: .file, owner: 1000, names: 0), true),
     ])
-    func holdFilesThatAreWrittenWhenTheyAreOnesOwn(file: FileStatus, isWritten: Bool) {
+    func holdFilesThatOnlyTheirOwnerWrites(file: FileStatus, isWritten: Bool) {
         #expect((file.doubt(writtenBy: 1000) == nil) == isWritten)
     }
 
-    /// `private -> theirs`, as systemd makes it for a dynamic user, is root's or one's own.
-    @Test func areFoundThroughLinksOnTheWay() throws {
+    /// `private -> theirs`, which systemd creates for a dynamic user, belongs to root or to this user.
+    @Test func areFoundThroughTrustedLinks() throws {
         let folder = try TemporaryFolder()
         unsafe mkdir(folder.path("real"), 0o700)
         for (link, target) in [("absolute", folder.path("real")), ("relative", "real"), ("round", "real/../absolute")] {
@@ -103,11 +103,11 @@ import WaypostTestSupport
         #expect(error?.number == ELOOP)
     }
 
-    /// What is missing may be somebody else's link a moment later.
+    /// A missing name can become another user's link at any time.
     @Test(
         arguments: [0o700, 0o1777] as [UInt32],
         ["missing", "missing/too", "real/missing", "dangling", "file", "file/below"])
-    func areNotThoseThatAreMissing(mode: UInt32, name: String) throws {
+    func areNotTrustedIfMissing(mode: UInt32, name: String) throws {
         let folder = try Self.folder(mode)
         let error = #expect(throws: SystemError.self) { try FolderTrust.require(folder.path(name)) }
         #expect(error?.number == (name.hasPrefix("file") ? ENOTDIR : ENOENT))
@@ -116,23 +116,23 @@ import WaypostTestSupport
         #expect(try FileSystem.names(inFolder: folder.url.path).count == 3)
     }
 
-    /// One after the other, each for this user alone; through links of his own.
+    /// Directories are created one after the other, for this user only, and through links of this user.
     @Test(
         arguments: [0o700, 0o1777] as [UInt32], ["new", "new/and/below", "real/new", "dangling/new", "new/./../new/a"])
-    func areMade(mode: UInt32, name: String) throws {
+    func areCreated(mode: UInt32, name: String) throws {
         let folder = try Self.folder(mode)
         #expect(try FolderTrust.require(folder.path(name), .none, missing: .made))
         #expect(try FileStatus(behind: folder.path(name)).permissions == 0o700)
         #expect(try FolderTrust.require(folder.path(name), .none))
     }
 
-    @Test func areNotMadeWhereAFileIs() throws {
+    @Test func areNotCreatedInPlaceOfAFile() throws {
         let folder = try Self.folder(0o700)
         let error = #expect(throws: SystemError.self) { try FileSystem.createFolder(at: folder.path("file/below")) }
         #expect(error?.number == ENOTDIR)
     }
 
-    /// With a folder `real`, a link to a missing one, and a file in it.
+    /// Creates a directory `real`, a link to a missing one, and a file in it.
     private static func folder(_ mode: UInt32) throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
         unsafe mkdir(folder.path("real"), 0o700)
@@ -142,12 +142,13 @@ import WaypostTestSupport
         return folder
     }
 
-    /// Whatever lies at each place of the way.
+    /// The kinds of files at each component of the path.
     @Test(
         .enabled(if: geteuid() == 0, "only root can make what is another user's"),
         arguments: ["a", "a/b", "a/b/c"], ["link", "folder", "file"])
-    func areNotMadeBelowWhatIsOfOthers(place: String, kind: String) throws {
-        let (folder, victim) = (try Self.folder(0o1777), try TemporaryFolder())
+    func areNotCreatedBelowOtherUsersFiles(place: String, kind: String) throws {
+        let folder = try Self.folder(0o1777)
+        let victim = try TemporaryFolder()
         let path = folder.path(place)
         try FileSystem.createFolder(at: FileSystem.parent(of: path))
         unsafe chmod(FileSystem.parent(of: path), 0o1777)

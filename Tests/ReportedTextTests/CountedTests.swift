@@ -9,7 +9,7 @@ import Testing
             (1000, "1,000 lines", "1,000 fixes"), (12_345, "12,345 lines", "12,345 fixes"),
             (1_234_567, "1,234,567 lines", "1,234,567 fixes"),
         ])
-    func saysOneAndMany(number: Int, lines: String, fixes: String) {
+    func hasSingularAndPlural(number: Int, lines: String, fixes: String) {
         #expect(number.counted("line") == lines)
         #expect(Int64(number).counted("fix", "fixes") == fixes)
     }

@@ -2,9 +2,9 @@ import ReportedText
 import Testing
 import VehicleAuthorization
 
-/// Secrets in every encoding that a server or a program may answer with, and in these encodings one inside the other.
+/// Secrets in every encoding that a server or a program may use, and in several of these encodings.
 ///
-/// What is shown must not depend on the secret: two secrets of the same shape must give the same text.
+/// The shown text must not depend on the secret: two secrets of the same shape must give the same text.
 @Suite struct EncodedSecrets {
     enum Encoding: CaseIterable {
         case percentAll, percentReserved, jsonUnicode, jsonMinimal, base64, base64Lines
@@ -59,7 +59,7 @@ import VehicleAuthorization
         let pairs = [
             ("k3y.With/Ab+cd=", "q8n.Zxcv/Bn+mj="), ("Pass\"word\\1", "Word\"pass\\2"), ("short", "pause"),
         ]
-        // Deeper down one pair will do.
+        // For deeper encodings one pair is enough.
         for (secret, other) in chain.count < 3 ? pairs[...] : pairs[..<1] {
             let shown = Self.shown("\(before)\(secret), end", chain, without: [secret])
             #expect(shown == Self.shown("\(before)\(other), end", chain, without: [other]))
@@ -67,7 +67,7 @@ import VehicleAuthorization
         }
     }
 
-    /// Whoever's they are.
+    /// Even if they aren't among the known secrets.
     @Test(arguments: (0...2).flatMap(chains) + chains(of: 3).filter { !$0.contains(.base64Lines) })
     func areRemovedIfTheyAreBearerValuesOrTokens(chain: [Encoding]) {
         for label in ["Bearer ", "authorization: bearer ", "api_key=", "\"token\": \"", "", "Key"] {
@@ -83,12 +83,12 @@ import VehicleAuthorization
         #expect(ReportedText("<\(echo)>", without: ["<>?>~~?>?>~?"]).description == "<…>")
     }
 
-    /// A text that looks like an encoding in part is also read as it is.
+    /// A text that partly looks like an encoding is also read unchanged.
     @Test(arguments: [
         ("corr%ecthorse%batterystaple", "corr%ecthorse%batterystaple"), ("%41%42%43%44", "%41%42%43%44"),
         ("1abc", "%41abc"), ("nabc", "\\nabc"), ("a\\nb\\tc", "a\\nb\\tc"),
     ])
-    func areRemovedAsTheyStand(secret: String, echo: String) {
+    func areRemovedUnencoded(secret: String, echo: String) {
         let shown = ReportedText("<\(echo)>", without: [secret]).description
         #expect(!shown.contains(secret) && shown.contains("…"), "\(shown)")
     }

@@ -15,14 +15,14 @@ import Testing
     @Test(arguments: [
         ("a\"b\"", "\"", "\\\"", "a\\\"b\\\""), ("aaa", "aa", "b", "ba"), ("none", "x", "y", "none"),
         ("{a}/{a}", "{a}", "{a}{a}", "{a}{a}/{a}{a}"),
-        // One character for a reader, and yet a quotation mark for a parser.
+        // A single character for a reader, but a quotation mark for a parser.
         ("\"\u{301}", "\"", "\\\"", "\\\"\u{301}"),
     ])
     func replacesEach(text: String, literal: String, replacement: String, expected: String) {
         #expect(Array(text.replacing(literal, with: replacement).utf8) == Array(expected.utf8))
     }
 
-    @Test func aPartOfATextKeepsItsPlaces() {
+    @Test func keepsTheIndicesOfASubstring() {
         let text = "no://, yes://"
         let part = text.dropFirst(6)
         #expect(part.firstRange(of: "://").map { text[..<$0.lowerBound] } == "no://, yes")

@@ -87,7 +87,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Where the reading of a long text ends, part of a secret may be left that is too short to be recognised.
+    /// A part of a secret that is too short to be recognised may be left at the end of what is read of a long text.
     @Test func hidesTheEndOfATextThatIsNotReadWhole() {
         for length in 8485..<8493 {
             let text = Self.token + String(repeating: "x", count: length - Self.token.utf8.count) + " hunter2"
@@ -100,7 +100,7 @@ import WaypostTestSupport
         ("\u{1B}[2J\u{7}x", "\u{FFFD}[2J\u{FFFD}x"), ("van\u{202E}7\r\n8", "van\u{FFFD}7  8"),
         ("a\u{0}b", "a\u{FFFD}b"),
     ])
-    func leavesNothingThatSteersATerminal(text: String, shown: String) {
+    func removesControlSequences(text: String, shown: String) {
         #expect(ReportedText(text).description == shown)
     }
 
@@ -128,19 +128,20 @@ import WaypostTestSupport
     }
 
     @Test func redactsWhatIsInterpolated() {
-        let (words, number) = ("Bearer abc123", 7)
+        let words = "Bearer abc123"
+        let number = 7
         let text: ReportedText = "status \(number): \(words); \(ReportedText(words)) and \([words])"
         #expect(text.description == "status 7: Bearer …; Bearer … and [\"Bearer …\"]")
     }
 
-    /// The time for a long text is bounded; were it not, these would take hours.
+    /// The time for a long text is bounded; otherwise these would take hours.
     @Test(
         .timeLimit(.minutes(2)), .enabled(if: !Sanitizer.isActive, "a sanitizer multiplies the time"),
         arguments: [
             "eyJ.", "eyJ", "eyJ ", ".", "a.b.c", "token=", "token", "Bearer ", "Bearer", "Authorization: ", "%", "%25",
             "\\", "\\u005c", "://", "://a", "@", "\"", "token:\"", "key:a", " ", "-", "e\u{301}", "QUFB",
         ])
-    func takesBoundedTime(part: String) {
+    func needsBoundedTime(part: String) {
         let text = String(repeating: part, count: 1_000_000 / part.utf8.count)
         #expect(ReportedText(text, without: [Self.token, "%%%%", "eyJeyJeyJeyJ"]).description.utf8.count <= 300)
     }

@@ -9,5 +9,5 @@ import Testing
             (172_800, "2 days"),
             (1_767_225_600, "56 years"), (.min, "292277024626 years"),
         ] as [(Int, String)])
-    func speaksOfDurations(seconds: Int, text: String) { #expect(Duration.seconds(seconds).spoken == text) }
+    func roundsToOneUnit(seconds: Int, text: String) { #expect(Duration.seconds(seconds).spoken == text) }
 }

@@ -3,7 +3,7 @@ import TimeAndChance
 
 @Suite struct SeededDraws {
     /// The first numbers of the published generator for the seed 0.
-    @Test func areThoseOfTheGenerator() {
+    @Test func followTheGenerator() {
         var chance = SplitMix64(seed: 0)
         #expect(
             (0..<3).map { _ in chance.next() } == [
@@ -18,7 +18,7 @@ import TimeAndChance
         #expect(draws != (0..<1000).map { _ in third.unit() })
     }
 
-    @Test func lieEvenlyInTheirRange() {
+    @Test func areUniformInTheirRange() {
         var chance = SplitMix64(seed: 9)
         let draws = (0..<10_000).map { _ in chance.uniform(-2...6) }
         #expect(draws.allSatisfy { (-2..<6).contains($0) })

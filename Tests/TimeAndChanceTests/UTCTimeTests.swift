@@ -13,17 +13,17 @@ import TimeAndChance
         ("2026-03-31T10:30:23+00:00", "2026-03-31T10:30:23.000Z"), ("2026-03-31T10:30:233Z", nil),
         ("-026-03-31T10:30:23.000Z", nil), ("2026-03-31T10:30:23ZZ", nil),
     ])
-    func areReadFromRFC3339(text: String, time: String?) { #expect(UTCTime(rfc3339: text)?.description == time) }
+    func areParsedFromRFC3339(text: String, time: String?) { #expect(UTCTime(rfc3339: text)?.description == time) }
 
     @Test(arguments: [
         ("2026-03-31T10:30:23Z", "2026-03-31T10:30:23Z"), ("2026-03-31T10:30:23.100Z", "2026-03-31T10:30:23.100Z"),
         ("2026-03-31T10:30:20.001Z", "2026-03-31T10:30:20.001Z"), ("1970-01-01T00:00:00.000Z", "1970-01-01T00:00:00Z"),
     ])
-    func leaveOutAFractionThatIsZero(text: String, shortest: String) {
+    func omitAZeroFraction(text: String, shortest: String) {
         #expect(UTCTime(rfc3339: text)?.shortestDescription == shortest)
     }
 
-    /// Times that no calendar has come of no addition, however long it is or from wherever.
+    /// No addition, from any time and of any length, gives a time outside the calendar.
     @Test(
         arguments: [
             (0, 1, "1970-01-01T00:00:01.000Z"), (0, -62_167_219_200, "0000-01-01T00:00:00.000Z"),
@@ -36,14 +36,15 @@ import TimeAndChance
         #expect(time.description == text)
     }
 
-    /// Every day of 400 years, by counting, and none besides.
+    /// Every day of 400 years, by counting, and no other.
     @Test func haveTheDaysOfTheCalendar() {
         var time = UTCTime(year: 1970, month: 1, day: 1)
         var wrong: [UTCTime] = []
         for year in 1970..<2370 {
             for month in 1...12 {
                 for day in 0...32 {
-                    let (exists, date) = (UTCTime.hasDay(day, ofMonth: month, in: year), time.civilDate)
+                    let exists = UTCTime.hasDay(day, ofMonth: month, in: year)
+                    let date = time.civilDate
                     if exists != (date == (year, month, day)) { wrong.append(time) }
                     guard exists else { continue }
                     if time != UTCTime(year: year, month: month, day: day) { wrong.append(time) }

@@ -18,7 +18,7 @@ import VehicleAuthorization
     ])
     func areEncodedWithPadding(text: String, encoded: String) { #expect(Base64.encoded(text.utf8) == encoded) }
 
-    @Test func comeBackAsTheyWere() {
+    @Test func surviveARoundTrip() {
         let bytes = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 3) }
         for count in 990...1000 {
             #expect(Base64.urlDecoded(Base64.urlEncoded(bytes.prefix(count)).utf8) == Array(bytes.prefix(count)))

@@ -15,7 +15,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Tokens of an hour, each another.
+    /// Tokens of an hour, all different.
     private func issuer(
         lifetime: Int = 3600, gate: Gate? = nil
     ) -> ScriptedAuthorization {
@@ -52,7 +52,7 @@ import WaypostTestSupport
         #expect(provider.asked.count == 2)
     }
 
-    /// The driver signs out while a token for that driver is on its way.
+    /// The driver signs out while a token for that driver is being fetched.
     @Test func thatComeAfterTheyWereForgottenAreNobodys() async throws {
         let gate = Gate()
         let provider = issuer(gate: gate)
@@ -72,7 +72,7 @@ import WaypostTestSupport
         let first = Task { try await cached.token(for: van7) }
         for await _ in gate.arrivals { break }
         let second = Task.immediate { try await cached.token(for: van7) }
-        _ = await cached.networkReturned()  // a turn on the actor: the second caller waits now
+        _ = await cached.networkReturned()  // a turn of the actor, after which the second caller waits
         first.cancel()
         let error = await #expect(throws: AuthorizationError.self) { try await first.value }
         #expect(error?.code == .cancelled)
@@ -94,7 +94,7 @@ import WaypostTestSupport
         #expect(provider.mostAtOnce == 1)
     }
 
-    /// A provider that hangs, and does not hear that nobody waits any more.
+    /// A provider that hangs and ignores its cancellation.
     @Test func areNotWaitedForWithoutEnd() async throws {
         let gate = Gate()
         defer { gate.open() }
@@ -104,7 +104,7 @@ import WaypostTestSupport
                 value: TestTokens.driver(vehicleID: context.vehicleID, lifetime: 3600, serial: number),
                 lifetime: .seconds(3600))
         }
-        let cached = CachedAuthorization(provider, clock: clock, patience: .seconds(60), jitter: { 0.5 }) { _ in }
+        let cached = CachedAuthorization(provider, clock: clock, timeout: .seconds(60), jitter: { 0.5 }) { _ in }
         for _ in 0..<2 {
             let caller = Task { try await cached.token(for: van7) }
             for await sleep in clock.sleeps.prefix(1) {
@@ -183,7 +183,7 @@ import WaypostTestSupport
     @Test func thatLiveShortAreFetchedOnceEachAndToldOnce() async throws {
         let provider = issuer(lifetime: 60)
         let cached = cached(provider)
-        for _ in 0..<60 {  // five minutes of updates, one in five seconds
+        for _ in 0..<60 {  // five minutes of updates, one every five seconds
             _ = try await cached.token(for: van7)
             clock.advance(by: .seconds(5))
             await settle(cached)
@@ -209,7 +209,7 @@ import WaypostTestSupport
         #expect(provider.asked.count == 2)
     }
 
-    @Test func areGivenForATripToo() async throws {
+    @Test func areGivenForATrip() async throws {
         let cached = cached(
             ScriptedAuthorization { context, _ in
                 AuthorizationToken(
@@ -220,7 +220,7 @@ import WaypostTestSupport
         #expect(error?.fault == .wrongClaims(.noSubject(claim: "vehicleid or deliveryvehicleid"), van7))
     }
 
-    /// A provider that stops by itself while somebody waits has failed; nobody waits for ever, nobody asks in a loop.
+    /// A provider that gives up while a caller waits has failed: no caller waits forever or asks in a loop.
     @Test func doNotCountAProvidersOwnCancellationAsTheCallers() async throws {
         let provider = ScriptedAuthorization { _, _ throws(AuthorizationError) in
             throw AuthorizationError(.cancelled, "the worker was restarted")
@@ -239,7 +239,7 @@ import WaypostTestSupport
         #expect(provider.networkReturns == 1)
     }
 
-    /// Lets a background fetch come to its end.
+    /// Waits until a background fetch has completed.
     private func settle(_ cached: CachedAuthorization) async {
         for _ in 0..<10 { await Task.yield() }
         await cached.networkReturned()

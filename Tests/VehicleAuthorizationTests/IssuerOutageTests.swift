@@ -1,23 +1,23 @@
 import Testing
 import VehicleAuthorization
 
-/// An issuer that fails for a while, and for how long no update goes out: the rules of reuse in simulated time, an
-/// update each five seconds.
+/// An issuer that fails for a while, and the time without updates: the rules of reuse in simulated time, with an update
+/// every five seconds.
 @Suite struct IssuerOutages {
     private static let interval = 5
 
-    /// When the outage begins, in the life of the token in hand.
+    /// The beginning of the outage in the life of the current token.
     enum Begin: CaseIterable, Sendable {
-        /// Right after the token came.
+        /// Just after the token was fetched.
         case afterRenewal
-        /// When its successor would be asked for, at the latest.
+        /// Just before the next one would be requested, at the latest.
         case atRenewal
     }
 
     /// How the issuer fails: at once, or when 30 s have passed.
     enum Failure: Int, CaseIterable, Sendable { case refuses = 0, hangs = 30 }
 
-    /// Minutes of life and the seconds until renewal, with the latest jitter.
+    /// Minutes of life, and seconds until the latest possible renewal.
     private static let lives = [(6, 60), (15, 450), (60, 1800)]
 
     @Test(arguments: [30, 300, 3000], Begin.allCases) func costNothingWhileTheTokenLives(seconds: Int, begin: Begin) {
@@ -27,19 +27,19 @@ import VehicleAuthorization
                 let outage = from..<from + seconds
                 let (silent, asked) = Self.drive(life: minutes * 60, outage: outage, failure: failure)
                 let end = minutes * 60 - 10
-                // The longest wait between two tries, one that hangs, and an update.
+                // The maximum wait between two tries, a hanging one, and an update.
                 let late = 60 + failure.rawValue + 2 * Self.interval
                 let most = outage.upperBound + late <= end ? 0 : max(0, outage.upperBound - end) + late
                 #expect(
                     silent <= most, "\(minutes) min, \(seconds) s, \(begin), \(failure): \(silent) s, \(asked) fetches")
-                // It is told in docs/authorization.md.
+                // docs/authorization.md states it.
                 if failure == .refuses, end >= outage.upperBound + 60 { #expect(silent == 0) }
                 #expect(asked <= 10 + seconds / 30 + (outage.upperBound + 3600) / renewal, "\(asked) fetches")
             }
         }
     }
 
-    /// Fifty-five minutes right after a token of an hour came, or twenty-eight at any moment of it.
+    /// Fifty-five minutes just after a token of an hour was fetched, or twenty-eight at any moment of it.
     @Test(arguments: [(1, 55), (300, 54), (900, 44), (1439, 35), (1800, 28)])
     func ofAnHoursTokenAreBridged(from: Int, minutes: Int) {
         for failure in Failure.allCases {
@@ -48,8 +48,8 @@ import VehicleAuthorization
         }
     }
 
-    /// Drives until an hour after the outage; gives for how many seconds no update could go out, and how often the
-    /// issuer was asked.
+    /// Drives until an hour after the outage. Returns the number of seconds without an update, and of requests to the
+    /// issuer.
     private static func drive(life: Int, outage: Range<Int>, failure: Failure) -> (silent: Int, asked: Int) {
         let van = AuthorizationContext(vehicleID: "v")
         var cache = TokenCache()
@@ -72,7 +72,7 @@ import VehicleAuthorization
             var isSent = false
             switch answer {
             case .use: isSent = true
-            case .refuse, .wait: break
+            case .fail, .wait: break
             case .useAndRefresh, .fetch:
                 asked += 1
                 if case .useAndRefresh = answer { isSent = true }
@@ -87,8 +87,8 @@ import VehicleAuthorization
         return (silent, asked)
     }
 
-    /// The table of nine cells, for people: `cells` of each life and outage.
-    @Test func areToldAsATable() {
+    /// A table of nine cells for people: `cells` of each life and outage.
+    @Test func areShownInATable() {
         var lines: [String] = []
         for begin in Begin.allCases {
             for (minutes, renewal) in Self.lives {

@@ -16,7 +16,7 @@ import WaypostTestSupport
             ("e30.eyJleHAiOjE3.c2ln", .notJSONObject(part: "payload")),
             ("e30=.e30.c2ln", .notBase64URL(part: "header")), ("..", .notJSONObject(part: "header")),
         ])
-    func isRefused(text: String, problem: JSONWebToken.Problem) {
+    func isRejected(text: String, problem: JSONWebToken.Problem) {
         #expect(throws: problem) { try JSONWebToken(text) }
     }
 
@@ -101,7 +101,7 @@ import WaypostTestSupport
         #expect(found == problem)
     }
 
-    /// A claim is its issuer's word, and may be as long as it likes, steer a terminal, or hold a secret.
+    /// A claim's text may be of any length, contain control characters, or be a secret.
     @Test(arguments: [
         (AuthorizationContext(vehicleID: "van-7"), #""aud":CLAIM"#),
         (.init(vehicleID: "van-7"), #""aud":[CLAIM,CLAIM,CLAIM,CLAIM,CLAIM,CLAIM,CLAIM,CLAIM]"#),
@@ -128,8 +128,8 @@ import WaypostTestSupport
         }
     }
 
-    /// `nbf` against the token's own `iat`, with the ten minutes by which clocks may differ; an `iat` that
-    /// is no time of issue tells nothing.
+    /// `nbf` compared with the token's own `iat`, with ten minutes of tolerance for clocks. An implausible `iat`
+    /// decides nothing.
     @Test(
         arguments: [
             (#""iat":1000,"nbf":1000"#, nil), (#""iat":1000,"nbf":900"#, nil), (#""iat":1000,"nbf":1600"#, nil),
@@ -150,10 +150,10 @@ import WaypostTestSupport
     func passesTheRules(value: String) throws {
         let token = try ClaimRules().checked(
             AuthorizationToken(value: value, lifetime: nil), for: AuthorizationContext(vehicleID: "van-7"))
-        #expect(token.doubts == [])
+        #expect(token.warnings == [])
     }
 
-    /// Header, claims beside the audience, the service's claim; what speaks against it, or what is to be corrected.
+    /// Header, claims next to the audience, the service's claim, the fault, and the warnings.
     @Test(
         arguments: [
             (#""alg":"none","kid":"k""#, #""authorization":{"vehicleid":"v"}"#, nil, .algorithm("none"), []),
@@ -177,19 +177,19 @@ import WaypostTestSupport
                 #""alg":"RS256","kid":"k""#, #""authorization":{"tripid":"v"}"#, .vehicleid,
                 .noSubject(claim: "vehicleid"), []
             ),
-        ] as [(String, String, ClaimRules.VehicleClaim?, ClaimFault?, [ClaimDoubt])])
+        ] as [(String, String, ClaimRules.VehicleClaim?, ClaimFault?, [ClaimWarning])])
     func mustBeSignedForItsService(
-        header: String, claims: String, claim: ClaimRules.VehicleClaim?, problem: ClaimFault?, doubts: [ClaimDoubt]
+        header: String, claims: String, claim: ClaimRules.VehicleClaim?, problem: ClaimFault?, doubts: [ClaimWarning]
     ) throws {
         let audience = #""iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/","iat":1000,"exp":4600"#
         let token = try JSONWebToken(TestTokens.token(payload: "{\(audience),\(claims)}", header: "{\(header)}"))
         let rules = ClaimRules(vehicleClaim: claim)
         let context = AuthorizationContext(vehicleID: "v")
         #expect(rules.problem(of: token, for: context) == problem)
-        #expect(rules.doubts(about: token, for: context) == doubts)
+        #expect(rules.warnings(about: token, for: context) == doubts)
     }
 
-    /// Times that are missing, in quotes, or none are reported, and the token is sent.
+    /// Times that are missing, in quotes, or invalid cause warnings, and the token is sent.
     @Test(
         arguments: [
             ("1000", []), ("\"1000\"", [.quoted(claim: "iat")]), ("null", [.missing(claim: "iat")]),
@@ -197,17 +197,17 @@ import WaypostTestSupport
             ("1767571200000", [.milliseconds(claim: "iat", 1_767_571_200_000)]),
             ("1e13", [.noTime(claim: "iat", 1e13)]), ("-1767571200000", [.noTime(claim: "iat", -1_767_571_200_000)]),
             ("\"soon\"", [.noNumber(claim: "iat")]),
-        ] as [(String, [ClaimDoubt])])
-    func shouldStateTimes(iat: String, doubts: [ClaimDoubt]) throws {
+        ] as [(String, [ClaimWarning])])
+    func shouldStateTimes(iat: String, doubts: [ClaimWarning]) throws {
         let claims =
             #""iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/","authorization":{"vehicleid":"v"},"exp":4600"#
         let token = try JSONWebToken(TestTokens.token(payload: "{\(claims),\"iat\":\(iat)}"))
         let context = AuthorizationContext(vehicleID: "v")
         #expect(ClaimRules().problem(of: token, for: context) == nil)
-        #expect(ClaimRules().doubts(about: token, for: context) == doubts)
+        #expect(ClaimRules().warnings(about: token, for: context) == doubts)
     }
 
-    @Test func ofAnotherVehicleIsRefusedWithoutShowingIt() {
+    @Test func ofAnotherVehicleIsRejectedWithoutBeingShown() {
         let value = TestTokens.driver(vehicleID: "van-8")
         let error = #expect(throws: AuthorizationError.self) {
             try ClaimRules().checked(

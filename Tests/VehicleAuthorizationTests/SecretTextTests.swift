@@ -4,14 +4,14 @@ import Testing
 @testable import VehicleAuthorization
 
 @Suite struct SecretTexts {
-    @Test func isWhatItWas() {
+    @Test func keepsItsText() {
         let text = "héader.päyload.signature"
         #expect(SecretText(text).text == text)
         #expect(SecretText(text) == SecretText(text) && SecretText(text) != SecretText("x"))
         #expect(SecretText("").text == "" && SecretText(text).count == text.utf8.count)
     }
 
-    /// The place where it was is read through the kernel, which minds no allocator.
+    /// The former memory is read through the kernel, independent of the allocator.
     @Test func isOverwrittenWhenTheLastOwnerLetsGo() throws {
         let word = "never-to-be-found-again."
         var token: AuthorizationToken? = AuthorizationToken(

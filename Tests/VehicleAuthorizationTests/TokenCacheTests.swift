@@ -8,7 +8,7 @@ import VehicleAuthorization
         AuthorizationToken(value: value, lifetime: seconds.map { .seconds($0) })
     }
 
-    /// Brings `token` to `cache`, fetched at once.
+    /// Stores `token` in `cache`, fetched at once.
     @discardableResult
     private func fetch(
         _ cache: inout TokenCache, _ token: AuthorizationToken, at moment: Int
@@ -24,7 +24,7 @@ import VehicleAuthorization
         return cache
     }
 
-    /// Life in seconds, the moment of asking, what is answered; jitter 1 puts the renewal at its latest moment.
+    /// Lifetime in seconds, time of the request, answer. Jitter 1 gives the latest renewal.
     @Test(
         arguments: [
             (3600, 1, "use"), (3600, 1799, "use"), (3600, 1800, "useAndRefresh"), (3600, 3589, "useAndRefresh"),
@@ -46,7 +46,7 @@ import VehicleAuthorization
         for moment in [0, 0, 1, 2000] {
             #expect(cache.request(van7, now: .seconds(moment)) == .fetch)
             let (answer, warnings) = fetch(&cache, token(life), at: moment)
-            // Of a token that comes again the life goes on.
+            // The life of a token that is given again continues.
             #expect((try? answer.get().lifetime) == life.map { .seconds($0 - moment) })
             #expect(warnings.isEmpty)
         }
@@ -122,14 +122,15 @@ import VehicleAuthorization
         #expect(kind(cache.request(van7, now: .zero)) == "fetch")
     }
 
-    /// Seconds after the first fetch. Within one second an issuer signs the same token again, which is no fault.
+    /// Seconds after the first fetch. An issuer that signs twice within a second gives the same token, which isn't a
+    /// fault.
     @Test(arguments: [(0, false), (1, false), (2, true), (600, true)])
     func warnsWhenTheRefusedTokenComesAgain(second: Int, isTold: Bool) {
         var cache = cache(holding: token(3600, "same"))
         cache.discard(token(3600, "same"), for: van7)
         _ = cache.request(van7, now: .seconds(second))
         let warnings = fetch(&cache, token(3600, "same"), at: second).warnings
-        #expect(warnings == (isTold ? [.refusedTokenAgain(van7)] : []))
+        #expect(warnings == (isTold ? [.rejectedTokenAgain(van7)] : []))
         #expect(kind(cache.request(van7, now: .seconds(second))) == "use")
     }
 
@@ -137,7 +138,7 @@ import VehicleAuthorization
         var cache = TokenCache()
         let counts = (0..<3).map { number in
             _ = cache.request(van7, now: .zero)
-            // Another life each time is the same warning.
+            // A different lifetime each time is the same warning.
             return fetch(&cache, token(60 + number, "\(number)"), at: 0).warnings.count
         }
         #expect(counts == [1, 0, 0])
@@ -147,13 +148,13 @@ import VehicleAuthorization
         #expect(fetch(&cache, token(62), at: 600).warnings.count == 1, "and again each ten minutes")
     }
 
-    /// Topics that are told no more make room for those that come up.
-    @Test func warnsOfNewThingsHoweverManyThereWere() {
+    /// Topics that are no longer reported make room for new ones.
+    @Test func warnsOfNewTopicsHoweverManyThereWere() {
         var cache = TokenCache()
         func doubt(_ words: String, at second: Int) -> Int {
             _ = cache.request(van7, now: .seconds(second))
-            let doubt = TokenDoubt.claims(.missing(claim: words), van7)
-            let token = AuthorizationToken(value: words, lifetime: .seconds(3600), reuse: .zero, doubts: [doubt])
+            let doubt = TokenWarning.claims(.missing(claim: words), van7)
+            let token = AuthorizationToken(value: words, lifetime: .seconds(3600), reuse: .zero, warnings: [doubt])
             return fetch(&cache, token, at: second).warnings.count
         }
         let letters = (0..<2000).map { number in
@@ -163,26 +164,27 @@ import VehicleAuthorization
         #expect(doubt("x", at: 599) == 0 && doubt("x", at: 600) == 1)
     }
 
-    private static func doubt(_ seconds: Int) -> TokenDoubt {
+    private static func doubt(_ seconds: Int) -> TokenWarning {
         .expiry(.dateAfterExpiry(seconds: seconds), TokenOrigin(.file, "X"))
     }
 
-    /// A figure that changes makes no new doubt; a doubt shortens the reuse, and tells what an unknown life would.
+    /// A changed figure isn't a new warning. A warning shortens the reuse, and replaces the one about an unknown
+    /// lifetime.
     @Test func tellsADoubtOnceWhateverItsFigures() {
         var cache = TokenCache()
         let told = (0..<3).map { number in
             _ = cache.request(van7, now: .zero)
             let doubtful = AuthorizationToken(
-                value: "\(number)", lifetime: nil, reuse: .seconds(100), doubts: [Self.doubt(number)])
+                value: "\(number)", lifetime: nil, reuse: .seconds(100), warnings: [Self.doubt(number)])
             return fetch(&cache, doubtful, at: 0).warnings
         }
-        #expect(told == [[.doubtfulToken(Self.doubt(0))], [], []])
+        #expect(told == [[.questionableToken(Self.doubt(0))], [], []])
         #expect(kind(cache.request(van7, now: .seconds(99))) == "use")
         #expect(kind(cache.request(van7, now: .seconds(100))) == "useAndRefresh")
         #expect(kind(cache.request(van7, now: .seconds(101))) == "use", "while the fetch hangs")
     }
 
-    /// How renewal fares, told from the token in hand and the last fetch.
+    /// The state of the renewal, by the current token and the last fetch.
     @Test func knowsHowLongTheTokenInHandLasts() {
         var cache = TokenCache()
         #expect(cache.renewal(of: van7, now: .zero) == .lapsed)
@@ -201,7 +203,7 @@ import VehicleAuthorization
         #expect(cache.renewal(of: van7, now: .seconds(2002)) == .lapsed)
     }
 
-    /// The last wait ends with the token, unless the issuer asked for more.
+    /// The last wait ends with the token, unless the issuer demands a longer one.
     @Test(arguments: [(nil, 3590), (5, 3590), (120, 3700)] as [(Int?, Int)])
     func asksOnceMoreWhenTheTokenEnds(retryAfter: Int?, next: Int) {
         var cache = cache(holding: token(3600))
@@ -216,7 +218,7 @@ import VehicleAuthorization
         #expect(kind(cache.request(van7, now: .seconds(next))) == "fetch")
     }
 
-    /// Number of the failure, `retryAfter`, the wait that follows with jitter 1 and 0.
+    /// Number of the failure, `retryAfter`, and the wait after it with jitter 1 and 0.
     @Test(
         arguments: [
             (1, nil, 2, 1), (2, nil, 4, 2), (3, nil, 8, 4), (5, nil, 32, 16), (6, nil, 60, 30), (100, nil, 60, 30),
@@ -233,7 +235,7 @@ import VehicleAuthorization
                 if number < failures { now += .seconds(600) }
             }
             let justBefore = cache.request(van7, now: now + .seconds(wait) - .milliseconds(1))
-            #expect(justBefore == .refuse(AuthorizationError(.unavailable, "down", retryAfter: .milliseconds(1))))
+            #expect(justBefore == .fail(AuthorizationError(.unavailable, "down", retryAfter: .milliseconds(1))))
             #expect(kind(cache.request(van7, now: now + .seconds(wait))) == "fetch")
         }
     }
@@ -285,13 +287,13 @@ import VehicleAuthorization
         }
     }
 
-    /// Life when the fetch began, how long it took, what its waiters get, and when the next fetch is due.
+    /// Lifetime when the fetch began, its duration, the lifetime for its waiters, and the time of the next fetch.
     @Test(
         arguments: [
             (3600, 10, 3590, 3590), (320, 10, 310, 310), (310, 20, 290, 300), (20, 10, 10, 19), (20, 20, nil, 21),
             (20, 60, nil, 61), (0, 0, nil, 1), (-60, 0, nil, 1),
         ] as [(Int, Int, Int?, Int)])
-    func judgesTheLifeAtTheEndOfTheFetch(life: Int, took: Int, left: Int?, next: Int) {
+    func judgesTheLifetimeAtTheEndOfTheFetch(life: Int, took: Int, left: Int?, next: Int) {
         var cache = TokenCache()
         _ = cache.request(van7, now: .zero)
         let (answer, _) = cache.fetched(
@@ -302,7 +304,8 @@ import VehicleAuthorization
         #expect(["fetch", "wait"].contains(kind(later.request(van7, now: .seconds(next)))))
     }
 
-    /// A fleet that started together: the renewals lie far apart, and half the life is left for an issuer that fails.
+    /// A fleet that started together: the renewals are far apart, and half of the lifetime is left for a failing
+    /// issuer.
     @Test(arguments: [(3600, 1440, 1800), (900, 360, 450), (360, 48, 60)])
     func renewsAtAJitteredMomentBeforeHalfTheLife(life: Int, earliest: Int, latest: Int) {
         for (jitter, moment) in [(0.0, earliest), (1, latest)] {
@@ -342,13 +345,13 @@ import VehicleAuthorization
         var cache = TokenCache()
         _ = cache.request(van7, now: .zero)
         let warnings = fetch(&cache, token(86_400), at: 0).warnings
-        #expect(warnings == [.longLivedTokens(van7, lifetime: .seconds(86_400), longestLife: .seconds(3600))])
+        #expect(warnings == [.longLivedTokens(van7, lifetime: .seconds(86_400), maximumLife: .seconds(3600))])
     }
 
     @Test(arguments: [AuthorizationContext(vehicleID: ""), .init(tripID: ""), .init(trackingID: "")])
     func asksForSomebody(context: AuthorizationContext) {
         var cache = TokenCache()
-        guard case .refuse(let error) = cache.request(context, now: .zero) else {
+        guard case .fail(let error) = cache.request(context, now: .zero) else {
             Issue.record("not refused")
             return
         }
@@ -371,7 +374,7 @@ import VehicleAuthorization
         case .useAndRefresh: "useAndRefresh"
         case .wait: "wait"
         case .fetch: "fetch"
-        case .refuse: "refuse"
+        case .fail: "refuse"
         }
     }
 }

@@ -3,10 +3,10 @@ import VehicleAuthorization
 import WaypostTestSupport
 
 @Suite struct TokenExpiries {
-    /// 2026-01-05T00:00:00Z, the moment at which all tokens here are issued.
+    /// 2026-01-05T00:00:00Z, when all tokens in these tests are issued.
     static let issued = 1_767_571_200.0
 
-    /// A number beside the token.
+    /// A number next to the token.
     private func number(_ value: Double?) -> StatedExpiry? {
         value.map { StatedExpiry(key: "TTL", text: "\($0)", meaning: .number($0)) }
     }
@@ -24,7 +24,7 @@ import WaypostTestSupport
         let expiry = TokenExpiry(
             token: nil, stated: number(stated), format: format, issuerTime: nil, localTime: Self.issued)
         #expect(expiry.lifetime?.components.seconds == Int64(seconds))
-        #expect(expiry.doubts == [])
+        #expect(expiry.warnings == [])
     }
 
     static let localTimes: [Double] = [0, 3_786_912_000, issued, issued + 3600, issued - 3600]
@@ -33,17 +33,17 @@ import WaypostTestSupport
         (3600, .secondsFromNow), (issued + 3600, .epochSeconds), ((issued + 3600) * 1000, .epochMilliseconds),
     ]
 
-    // Tables of their own: as arguments of the attribute they are more than Swift 6.2 infers.
+    // Separate tables, because Swift 6.2 can't infer them as arguments of the attribute.
     @Test(arguments: localTimes, statedForAnHour)
     func ofAWebTokenDoesNotDependOnThisMachinesClock(localTime: Double, stated: (Double, ExpirationFormat)) throws {
         let token = try claims(#"{"iat":\#(Int(Self.issued)),"exp":\#(Int(Self.issued) + 3600)}"#)
         let expiry = TokenExpiry(
             token: token, stated: number(stated.0), format: stated.1, issuerTime: nil, localTime: localTime)
         #expect(expiry.lifetime == .seconds(3600))
-        #expect(expiry.doubts == [])
+        #expect(expiry.warnings == [])
     }
 
-    /// This machine's clock when the token came.
+    /// This machine's clock when the token arrived.
     enum LocalClock: Double, CaseIterable {
         case right = 1_767_571_200
         case of1970 = 0
@@ -52,20 +52,20 @@ import WaypostTestSupport
         case anHourSlow = 1_767_567_600
     }
 
-    /// A way to tell of a life of one hour.
+    /// A statement of a lifetime of one hour.
     struct Style: Sendable, CustomTestStringConvertible {
         /// Whether the token is a JSON Web Token with `exp`.
         let hasExp: Bool
         let stated: Double?
         let format: ExpirationFormat
-        /// The life in seconds by each local clock when neither `iat` nor `Date` tells the time: right, 1970, 2080,
+        /// The lifetime in seconds by each local clock if neither `iat` nor `Date` states the time: right, 1970, 2080,
         /// an hour fast, an hour slow.
         let unwitnessed: [Int?]
 
         var testDescription: String { "\(format) \(stated.map { "\($0)" } ?? "nothing"), exp: \(hasExp)" }
     }
 
-    /// Whatever the clock: `nil` is a life that is not known, never one that is over or endless.
+    /// By any clock, a lifetime may be unknown (`nil`) but never over or endless.
     static let byExp: [Int?] = [3600, nil, nil, nil, nil]
     static let byLength: [Int?] = [3600, 3600, 3600, 3600, 3600]
     static let styles: [Style] = [
@@ -84,7 +84,7 @@ import WaypostTestSupport
         Style(hasExp: false, stated: (issued + 3600) * 1000, format: .epochMilliseconds, unwitnessed: byExp),
     ]
 
-    /// Every style at every clock, with `iat` as a number, as a string, and without; with and without `Date`.
+    /// Every style with every clock, with `iat` as a number, as a string, and without; with and without `Date`.
     @Test(arguments: styles, Array(zip(LocalClock.allCases, 0...)))
     func isTheSameByAnyClockThatIsNotNeeded(style: Style, clock: (local: LocalClock, column: Int)) throws {
         let end = Int(Self.issued) + 3600
@@ -97,12 +97,13 @@ import WaypostTestSupport
                 let isWitnessed = !iat.isEmpty || date != nil
                 let expected = isWitnessed ? 3600 : style.unwitnessed[clock.column]
                 #expect(expiry.lifetime == expected.map { .seconds($0) }, "iat \(iat), Date \(date ?? -1)")
-                #expect(expiry.doubts.isEmpty == (expiry.lifetime != nil))
+                #expect(expiry.warnings.isEmpty == (expiry.lifetime != nil))
             }
         }
     }
 
-    /// This machine's clock since the issue, while something keeps it right, the issuer's, and what is left.
+    /// This machine's clock since the issue if something keeps it right, the issuer's clock, and the remaining
+    /// lifetime.
     @Test(
         arguments: [
             (3599, nil, 3600), (3600, nil, 0), (8000, nil, -4400), (8000, 0, 3600), (nil, nil, 3600), (-1e9, nil, 3600),
@@ -113,11 +114,11 @@ import WaypostTestSupport
                 token: try claims("{\(iat)\"exp\":\(Int(Self.issued) + 3600)}"), stated: nil, format: .automatic,
                 issuerTime: date.map { Self.issued + $0 }, localTime: Self.issued,
                 present: present.map { Self.issued + $0 })
-            #expect(expiry.lifetime == .seconds(seconds) && expiry.doubts.isEmpty, "\(iat)")
+            #expect(expiry.lifetime == .seconds(seconds) && expiry.warnings.isEmpty, "\(iat)")
         }
     }
 
-    /// A clock that is minutes off still tells more than none; what it says is never longer than an hour.
+    /// A clock that is minutes off is still better than none. The lifetime by it is never longer than an hour.
     @Test(
         arguments: [(-1800, nil), (-601, nil), (-600, 3600), (-300, 3600), (60, 3540), (1800, 1800), (3599, 1)]
             as [(Double, Int?)])
@@ -126,10 +127,10 @@ import WaypostTestSupport
             token: try claims(#"{"exp":\#(Int(Self.issued) + 3600)}"#), stated: nil, format: .automatic,
             issuerTime: nil, localTime: Self.issued + offset)
         #expect(expiry.lifetime == seconds.map { .seconds($0) })
-        #expect(expiry.clockDoubt == (seconds == nil ? .unjudged : nil))
+        #expect(expiry.clockWarning == (seconds == nil ? .unjudged : nil))
     }
 
-    /// `iat` that is no time of issue does not make a token immortal.
+    /// An implausible `iat` doesn't make a token immortal.
     @Test(arguments: [#""iat":0,"#, #""iat":1767571200000,"#, #""iat":"never","#, #""iat":-1e300,"#])
     func doesNotTrustAnIatThatIsNone(iat: String) throws {
         let token = try claims("{\(iat)\"exp\":\(Int(Self.issued) + 3600)}")
@@ -140,8 +141,8 @@ import WaypostTestSupport
         }
     }
 
-    /// What is stated beside a token whose own `exp` leaves an hour, after how many seconds it is renewed at the
-    /// latest, and the doubt; nothing of it ends the token.
+    /// A statement next to a token whose own `exp` is an hour ahead, the maximum seconds until its renewal, and the
+    /// warning. None of them ends the token.
     @Test(
         arguments: [
             (.number(1800), .secondsFromNow, 1800, .stated(1800)), (.number(20), .secondsFromNow, 60, .stated(20)),
@@ -162,20 +163,20 @@ import WaypostTestSupport
         let expiry = TokenExpiry(token: token, stated: stated, format: format, issuerTime: nil, localTime: 0)
         #expect(expiry.lifetime == .seconds(3600))
         #expect(expiry.reuse == reuse.map { .seconds($0) })
-        let expected: ExpiryDoubt? =
+        let expected: ExpiryWarning? =
             switch doubt {
             case .stated(let seconds): .stated(stated, seconds: seconds, own: 3600)
             case .otherFormat: .otherFormat(stated, format, hasOwn: true)
             case .unreadable: .unreadable(stated, hasOwn: true)
             case nil: nil
             }
-        #expect(expiry.statedDoubt == expected)
+        #expect(expiry.statedWarning == expected)
     }
 
     enum Doubt: Sendable { case stated(Int), otherFormat, unreadable }
 
-    /// `Date` and this machine's clock, in seconds since `iat`, of a token of an hour: its life, and whether a doubt
-    /// shortens its reuse. Only where both clocks are past its end is it over.
+    /// `Date` and this machine's clock, in seconds since `iat`, of a token of an hour: its lifetime, and whether a
+    /// warning shortens its reuse. It has expired only if both clocks are past its end.
     @Test(
         arguments: [
             (nil, 0, 3600, false), (nil, 3480, 120, false), (nil, -1, 3600, false), (nil, 3600, 3600, false),
@@ -189,7 +190,7 @@ import WaypostTestSupport
             format: .automatic, issuerTime: date.map { Self.issued + $0 }, localTime: Self.issued + local)
         #expect(expiry.lifetime == .seconds(life))
         #expect(expiry.reuse == (isShort ? .seconds(300) : nil))
-        #expect((expiry.clockDoubt != nil) == (isShort || date.map { $0 < -600 } == true))
+        #expect((expiry.clockWarning != nil) == (isShort || date.map { $0 < -600 } == true))
     }
 
     @Test(
@@ -204,11 +205,11 @@ import WaypostTestSupport
         #expect(expiry.lifetime?.components.seconds == seconds)
     }
 
-    /// Whatever the claims say, reckoning with them ends in a life or in none.
+    /// Whatever the claims contain, the computation gives a lifetime or none.
     @Test(
         arguments: ["1e300", "-1e300", "\"inf\"", "\"-inf\"", "\"nan\"", "1000"],
         ["1e300", "-1e300", "\"inf\"", "\"-inf\"", "\"nan\"", "4600"])
-    func survivesClaimsThatAreNoTimes(iat: String, exp: String) throws {
+    func survivesClaimsWithoutTimes(iat: String, exp: String) throws {
         let payload = #"{"iat":\#(iat),"exp":\#(exp)}"#
         let isSound = iat == "1000" && exp == "4600"
         for stated in [nil, 3600.0, 1e300, -1e300, .nan, .infinity] {

@@ -5,8 +5,8 @@ import TimeAndChance
 import VehicleAuthorization
 import WaypostTestSupport
 
-/// One simulated week: a thousand callers and twenty vehicles before an issuer that is slow, fails, and errs, with
-/// refusals by Fleet Engine, cancelled callers and link-ups in between.
+/// One simulated week: a thousand callers and twenty vehicles use an issuer that is slow, fails, and errs, with
+/// rejections by Fleet Engine, cancelled callers and network returns.
 @Suite(.timeLimit(.minutes(5))) struct TokenWeek {
     private static let week = Duration.seconds(7 * 86_400)
     private static let vehicles = (0..<20).map { "van-\($0)" }
@@ -17,7 +17,7 @@ import WaypostTestSupport
         let cached = CachedAuthorization(issuer, clock: clock, jitter: { issuer.draw() }) { _ in }
         var (rounds, asked) = (0, 0)
         while issuer.now < Self.week {
-            // All at once now and then; a few mostly, as updates come.
+            // Sometimes all at once; usually a few, like updates.
             let callers = rounds.isMultiple(of: 20) ? 1000 : 30
             rounds += 1
             asked += callers
@@ -35,12 +35,12 @@ import WaypostTestSupport
         #expect(tally.mostAtOnce == 1, "one fetch a vehicle at a time")
         #expect(tally.fetches == tally.issued + tally.failures + tally.givenUp)
         #expect(tally.issued <= tally.lives + tally.refused.count)
-        // What the week was meant to hold did happen.
+        // Every planned event happened.
         #expect(tally.lives > 2000 && tally.failures > 200 && tally.refused.count > 200 && tally.handedOut > 50_000)
     }
 
-    /// Lets time pass until `total` callers are answered and every fetch has ended; only while each fetch in progress
-    /// sleeps, so that it does not run off from those who work, nor from one that the issuer has yet to hear of.
+    /// Advances time until `total` callers are answered and every fetch has ended. It does so only while each fetch in
+    /// progress sleeps, so that time doesn't overtake running callers, or fetches that the issuer hasn't received.
     private func passTime(
         _ clock: ManualClock, _ cached: CachedAuthorization, _ issuer: WeekIssuer, until total: Int
     ) async {
@@ -49,15 +49,16 @@ import WaypostTestSupport
             let underWay = await cached.fetchCount
             if isAnswered, underWay == 0 { return }
             if underWay > 0, clock.sleeperCount == underWay { clock.advance(by: .seconds(1)) }
-            await Task.yield()  // the callers have to have their turn, on however few threads
+            await Task.yield()  // lets the callers run, with any number of threads
         }
     }
 
-    /// One update's view: asks, perhaps gives up, checks what it gets, perhaps has it refused.
+    /// One update: asks, may give up, checks the token, may have it rejected.
     private func call(_ cached: CachedAuthorization, _ issuer: WeekIssuer) async {
         let context = AuthorizationContext(vehicleID: Self.vehicles[Int(issuer.draw() * 20) % 20])
         let givesUp = issuer.draw() < 0.05
-        let (askedAt, dropped) = (issuer.now, issuer.droppedCount)
+        let askedAt = issuer.now
+        let dropped = issuer.droppedCount
         let request = Task { try await cached.token(for: context) }
         if givesUp {
             await Task.yield()
@@ -72,7 +73,7 @@ import WaypostTestSupport
     }
 }
 
-/// The issuer of that week, which knows what it gave to whom, and judges every fetch and every answer.
+/// The issuer of that week, which records all tokens and judges every fetch and every answer.
 private final class WeekIssuer: VehicleAuthorization {
     struct Issue {
         let vehicleID: String
@@ -82,7 +83,7 @@ private final class WeekIssuer: VehicleAuthorization {
 
     struct Tally {
         var (fetches, issued, failures, givenUp, lives, handedOut, mostAtOnce) = (0, 0, 0, 0, 0, 0, 0)
-        /// Tokens that Fleet Engine refused.
+        /// Tokens that Fleet Engine rejected.
         var refused: Set<String> = []
         var problems: [String] = []
     }
@@ -94,7 +95,7 @@ private final class WeekIssuer: VehicleAuthorization {
         var running: [String: Int] = [:]
         var issues: [String: Issue] = [:]
         var newest: [String: String] = [:]
-        /// Tokens whose discard has returned, with their number in that order.
+        /// Tokens whose discard has returned, with their position in that order.
         var dropped: [String: Int] = [:]
     }
 
@@ -106,7 +107,9 @@ private final class WeekIssuer: VehicleAuthorization {
     private let state: Locked<State>
 
     init(clock: ManualClock, seed: UInt64, vehicles: [String]) {
-        (self.clock, start, self.vehicles) = (clock, clock.now, vehicles)
+        self.clock = clock
+        start = clock.now
+        self.vehicles = vehicles
         state = Locked(State(random: SplitMix64(seed: seed)))
     }
 
@@ -153,8 +156,8 @@ private final class WeekIssuer: VehicleAuthorization {
         }
     }
 
-    /// Draws what becomes of a fetch, and notes one that no rule asked for: its vehicle's token was neither refused
-    /// nor at two fifths of its life.
+    /// Draws the outcome of a fetch. Records a fetch without a reason: its vehicle's token was neither rejected nor at
+    /// two fifths of its life.
     private func begin(
         _ state: inout State, _ vehicleID: String, at now: Duration
     ) -> (number: Int, fate: Fate, delay: Duration, isDue: Bool) {
@@ -181,7 +184,7 @@ private final class WeekIssuer: VehicleAuthorization {
 
     func noteDrop(of token: AuthorizationToken) { state.withLock { $0.dropped[token.value] = $0.dropped.count } }
 
-    /// Judges what a caller got who asked at `askedAt`, when `afterDrops` discards had returned.
+    /// Judges the answer to a caller that asked at `askedAt`, when `afterDrops` discards had returned.
     func check(
         _ result: Result<AuthorizationToken, any Error>, for context: AuthorizationContext, askedAt: Duration,
         afterDrops: Int, gaveUp: Bool

@@ -3,7 +3,7 @@ import StrictJSON
 import VehicleAuthorization
 
 extension AnswerFault {
-    /// There is no token under the key that `origin` names in the object `members`.
+    /// Creates the fault of the object `members`, which has no token under the key in `origin`.
     init(missingIn members: [String: JSONValue], _ origin: TokenAnswer.Origin) {
         let keys = members.keys.sorted().map { ReportedText($0, without: origin.secrets, limit: 40) }
         let shape = TokenAnswerFormat.Shape.allCases.first { shape in
@@ -16,7 +16,7 @@ extension AnswerFault {
 }
 
 extension AnswerFault.Members {
-    /// What `members`, an object without a token under the expected key, has instead.
+    /// Classifies the object `members`, which has no token under the expected key.
     init(_ members: [String: JSONValue], _ origin: TokenAnswer.Origin) {
         let answer = JSONValue.object(members)
         func shown(_ path: String) -> ReportedText { ReportedText(path, without: origin.secrets, limit: 100) }
@@ -37,7 +37,7 @@ extension AnswerFault.Members {
             }
     }
 
-    /// A driver's token where a trip's was asked for, or the reverse; `nil` for any other.
+    /// Returns the case for a driver's token in place of a trip's, or the reverse; otherwise `nil`.
     private static func misdirection(_ token: String?, _ subject: AuthorizationContext.Subject?) -> Self? {
         guard let claims = token.flatMap({ try? JSONWebToken($0) })?.authorization else { return nil }
         let isDrivers = claims.vehicleID != nil || claims.deliveryVehicleID != nil

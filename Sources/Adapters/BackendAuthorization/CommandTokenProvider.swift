@@ -4,11 +4,11 @@ import ReportedText
 import TimeAndChance
 package import VehicleAuthorization
 
-/// Runs a program that prints a token: the bare token, or JSON as an endpoint would answer.
+/// Runs a program that prints a token: the bare token, or JSON like an endpoint's answer.
 ///
-/// No shell is involved. The program gets a small environment: `PATH`, `HOME`, `LANG`, what the configuration adds (a
-/// proxy, where it needs one), `WAYPOST_PROVIDER_ID`, and of `WAYPOST_VEHICLE_ID`, `WAYPOST_TASK_ID`,
-/// `WAYPOST_TRIP_ID`, `WAYPOST_TRACKING_ID` those that the context has.
+/// No shell is involved. The program gets a small environment: `PATH`, `HOME`, `LANG`, the configured variables (for
+/// example a proxy), `WAYPOST_PROVIDER_ID`, and those of `WAYPOST_VEHICLE_ID`, `WAYPOST_TASK_ID`, `WAYPOST_TRIP_ID` and
+/// `WAYPOST_TRACKING_ID` that the context has.
 package final class CommandTokenProvider: TokenProvider {
     private let arguments: [String]
     private let section: String
@@ -20,21 +20,21 @@ package final class CommandTokenProvider: TokenProvider {
     private let wallClock: @Sendable () -> Double
     private let present: @Sendable () -> Double?
     private let report: @Sendable (AuthorizationWarning) -> Void
-    /// Processes left behind are reported once; those of later runs when they keep the program from starting.
+    /// Processes left behind are reported once. Those of later runs are reported when they prevent a start.
     private let hasReportedStrays = Locked(false)
 
     /// - Parameters:
-    ///   - arguments: program and arguments; `{vehicleId}` and its like are replaced as they are.
-    ///   - section: where the configuration has them, for errors.
-    ///   - environment: variables to add; their values are struck out of what the program complains of.
-    ///   - processEnvironment: where those by environment come from.
+    ///   - arguments: program and arguments, in which `{vehicleId}` and the other placeholders are replaced unchanged.
+    ///   - section: the section of the configuration, for errors.
+    ///   - environment: variables to add. Their values are removed from the program's messages.
+    ///   - processEnvironment: the source of values that are kept in variables.
     ///   - providerID: replaces `{providerId}`.
-    ///   - format: where the token stands when the output is JSON.
-    ///   - timeLimit: after which the program and its group are ended.
+    ///   - format: the place of the token in JSON output.
+    ///   - timeLimit: the time after which the program and its group are killed.
     ///   - wallClock: seconds since 1970; shortens a token's life.
-    ///   - present: the same while something keeps that clock right; ends a token.
-    ///   - report: hears of a process left behind, and of a `/proc` that shows none, of each once.
-    /// - Throws: `.misconfigured` when no program is named.
+    ///   - present: the same if something keeps that clock right; ends a token.
+    ///   - report: notified once of a process left behind, and once of a `/proc` that hides processes.
+    /// - Throws: `.misconfigured` if no program is named.
     package init(
         arguments: [String], section: String = "authorization", environment: [String: Secret] = [:],
         processEnvironment: [String: String] = ProcessEnvironment.variables, providerID: String,
@@ -76,7 +76,7 @@ package final class CommandTokenProvider: TokenProvider {
         let outcome: ChildProcess.Outcome
         do { outcome = try await child.run() } catch { throw await startFailure(error, of: expanded[0]) }
         tell(outcome.remains, of: origin)
-        let said = Self.lastWords(outcome, secrets)
+        let said = Self.informativeLines(outcome, secrets)
         if let failure = failure(outcome, origin, said) { throw AuthorizationError(failure) }
         if !said.isEmpty, AnswerKind(outcome.standardOutput) == .nothing {
             throw AuthorizationError(.unusableAnswer(origin, .nothingPrinted(said: said)))
@@ -91,7 +91,7 @@ package final class CommandTokenProvider: TokenProvider {
         if error.number == EAGAIN || error.number == ENOMEM {
             return AuthorizationError(.noResources(key, "\(error.reason)"))
         }
-        // The kernel names no file: it is the program, or what its standard input is taken from.
+        // The error names no file: it is the program, or the source of its standard input.
         if error.number == ENOENT, !ChildProcess.hasNullDevice {
             return AuthorizationError(.programUnusable(key: key, .noNullDevice))
         }
@@ -152,9 +152,9 @@ package final class CommandTokenProvider: TokenProvider {
         }
     }
 
-    /// The line of its standard error that says error, or its last, and then its last or first; each shortened, without
-    /// secrets. Empty if it said nothing.
-    private static func lastWords(_ outcome: ChildProcess.Outcome, _ secrets: [String]) -> [ReportedText] {
+    /// Returns the last line of standard error that mentions an error, or else the last one, followed by the last or
+    /// first line. The lines are shortened and free of secrets. Empty if there is no output.
+    private static func informativeLines(_ outcome: ChildProcess.Outcome, _ secrets: [String]) -> [ReportedText] {
         let lines = outcome.standardError.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
             .filter { !$0.allSatisfy { $0 == 0x20 || $0 == 0x09 } }
         func shown(_ line: some Sequence<UInt8>) -> ReportedText {
@@ -167,7 +167,7 @@ package final class CommandTokenProvider: TokenProvider {
         return lines.count > 1 ? [last, first] : [last]
     }
 
-    /// Whether a word of it is, or ends with, one that programs use of a failure (`ValueError`).
+    /// Whether a word of `line` is, or ends with, one that programs use for failures (`ValueError`).
     private static func saysError(_ line: ReportedText) -> Bool {
         line.description.lowercased().split { !$0.isLetter }.contains { word in
             ["error", "errors", "fatal", "failed", "denied"].contains(word) || word.hasSuffix("error")

@@ -2,11 +2,11 @@ import LinuxPlatform
 import TimeAndChance
 package import VehicleAuthorization
 
-/// Takes the token from a file that another program replaces: the bare token, or JSON as an endpoint would answer.
+/// Reads the token from a file that another program replaces: the bare token, or JSON like an endpoint's answer.
 ///
-/// The file is read each time it is asked, so that a new one is seen. One that is caught half written is rejected, and
-/// read again when the cache asks next; whoever writes it avoids that with a rename. When it was written is taken as
-/// the moment of issue, so that a token does not seem younger than it is.
+/// The file is read at each request, so that a new one is noticed. A half-written file is rejected, and read again at
+/// the next request; the writer avoids that by renaming. The file's time of modification counts as the time of issue,
+/// so that a token never seems younger than it is.
 package final class FileTokenProvider: TokenProvider {
     private let pathTemplate: String
     private let section: String
@@ -15,8 +15,8 @@ package final class FileTokenProvider: TokenProvider {
     private let wallClock: @Sendable () -> Double
     private let present: @Sendable () -> Double?
 
-    /// `path` may hold placeholders (`{vehicleId}`, `{tripId}` and their like), percent-encoded when replaced; errors
-    /// name the `section` of the configuration that has it. `present` is the clock while something keeps it right.
+    /// `path` may contain placeholders such as `{vehicleId}` and `{tripId}`, whose values are percent-encoded. Errors
+    /// name the `section` of the configuration. `present` is the clock if something keeps it right.
     package init(
         path: String, section: String = "authorization", providerID: String,
         format: TokenAnswerFormat = TokenAnswerFormat(),
@@ -46,13 +46,13 @@ package final class FileTokenProvider: TokenProvider {
             format: format)
         let life = answer.token.lifetime
         let left = Self.lifetime(life, writtenAt: content.modifiedAt, now: wallClock())
-        return answer.living(left, doubt: life != nil && left == nil ? .oldFile : nil)
+        return answer.living(left, warning: life != nil && left == nil ? .oldFile : nil)
     }
 
-    /// What is left of `lifetime`, which began when the file was written.
+    /// Returns the rest of `lifetime`, which began when the file was written.
     ///
-    /// A file that seems older than its token, or to come from the future, says more about the system's clock than
-    /// about the token: its life counts as unknown, and Fleet Engine judges.
+    /// If a file seems older than its token, or comes from the future, the system's clock is probably wrong. Then the
+    /// lifetime is unknown, and Fleet Engine decides.
     static func lifetime(_ lifetime: Duration?, writtenAt: Double, now: Double) -> Duration? {
         guard let lifetime, lifetime > .zero else { return lifetime }
         let age = now - writtenAt

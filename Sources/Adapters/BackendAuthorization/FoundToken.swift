@@ -5,10 +5,10 @@ import VehicleAuthorization
 
 /// The token in an issuer's answer: a JSON Web Token in JSON under its key, or bare.
 struct FoundToken: Sendable {
-    /// Without white space around it.
+    /// The token, without white space at either end.
     let text: String
     let place: AnswerFault.Place
-    /// What the answer states about the token's end.
+    /// The answer's statement of the token's end.
     private(set) var statedEnd: JSONValue?
 
     init(in bytes: [UInt8], _ format: TokenAnswerFormat, from origin: TokenAnswer.Origin) throws(AnswerFault) {
@@ -20,7 +20,7 @@ struct FoundToken: Sendable {
         case .text(let content):
             text = Self.stripped(content)
             place = .bareText
-            guard text.hasPrefix("ey") else {  // as `{"` in base64url
+            guard text.hasPrefix("ey") else {  // `{"` in base64url
                 if let lookalike = AnswerFault.Lookalike(text) { throw .lookalike(lookalike, place) }
                 let hasLines = text.utf8.contains(UInt8(ascii: "\n"))
                 throw .otherText(bytes: bytes.count, mediaType: origin.shownMediaType, hasLines: hasLines)
@@ -56,7 +56,7 @@ struct FoundToken: Sendable {
         return text
     }
 
-    /// Reads the token; one that was cut off, or never signed, is rejected.
+    /// Parses the token. Rejects one that was cut off or never signed.
     func parsed() throws(AnswerFault) -> JSONWebToken {
         let token: JSONWebToken
         do { token = try JSONWebToken(text) } catch {
@@ -65,14 +65,14 @@ struct FoundToken: Sendable {
         let signature = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).last
         let bytes = (signature?.count ?? 0) * 3 / 4
         let algorithm = token.header["alg"]?.stringValue
-        // The rules for claims judge a token that says itself that it has no signature.
+        // The claim rules judge a token whose header says that it has no signature.
         if bytes == 0, algorithm != "none" { throw .unsigned(place) }
-        // RS256 takes keys of 2048 bits or more (RFC 7518, section 3.3).
+        // RS256 requires keys of at least 2048 bits (RFC 7518, section 3.3).
         if bytes < 256, algorithm == "RS256" { throw .shortSignature(bytes: bytes, place) }
         return token
     }
 
-    /// Without white space around it, nor the word that stands before it in a header.
+    /// Removes white space at either end, and the scheme that precedes a token in a header.
     static func stripped(_ text: String) -> String {
         let token = text.trimmingWhitespace()
         let scheme = "Bearer "
@@ -91,16 +91,16 @@ extension AnswerFault.Mistake {
     }
 }
 
-/// What the bytes of an issuer's answer are, judged by how they begin.
+/// The kind of an issuer's answer, judged by its first bytes.
 enum AnswerKind: Sendable, Hashable {
     case nothing
     /// HTML or XML.
     case page
     case gzip
     case utf16
-    /// Without what stood before the first brace.
+    /// The document, from its first brace or quote on.
     case json([UInt8])
-    /// Without white space around it.
+    /// The text, without white space at either end.
     case text(String)
 
     init(_ bytes: [UInt8]) {
@@ -108,7 +108,7 @@ enum AnswerKind: Sendable, Hashable {
             self = .gzip
             return
         }
-        // A mark, or a character of ASCII with its zero.
+        // A byte order mark, or an ASCII character with its zero.
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
             || bytes.count > 1 && (bytes[0] == 0) != (bytes[1] == 0) && max(bytes[0], bytes[1]) >= 0x20
         {
@@ -131,7 +131,7 @@ enum AnswerKind: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// The value under `path`: a key as it stands, or keys with dots between them, as `data.token.jwt`.
+    /// The value under `path`: a whole key, or keys with dots between them, such as `data.token.jwt`.
     subscript(path path: String) -> JSONValue? {
         if let value = self[path] { return value }
         guard let dot = path.firstIndex(of: ".") else { return nil }

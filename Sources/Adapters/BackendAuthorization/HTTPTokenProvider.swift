@@ -17,14 +17,14 @@ package final class HTTPTokenProvider: TokenProvider {
 
     /// - Parameters:
     ///   - settings: the endpoint.
-    ///   - section: where the configuration has them, for errors.
+    ///   - section: the section of the configuration, for errors.
     ///   - providerID: replaces `{providerId}`.
-    ///   - transport: sends the requests; it knows the endpoint's authorities.
-    ///   - sendsCertificate: whether it sends a client certificate, for errors.
-    ///   - environment: where secrets by environment come from.
-    ///   - wallClock: seconds since 1970; shortens a token's life where the endpoint states no time.
-    ///   - present: the same while something keeps that clock right; ends a token there.
-    /// - Throws: `.misconfigured` when the address is not a URL.
+    ///   - transport: sends the requests, and knows the endpoint's authorities.
+    ///   - sendsCertificate: whether the transport sends a client certificate, for errors.
+    ///   - environment: the source of secrets that are kept in variables.
+    ///   - wallClock: seconds since 1970; shortens a token's life if the endpoint states no time.
+    ///   - present: the same if something keeps that clock right; ends a token in that case.
+    /// - Throws: `.misconfigured` if the address isn't a URL.
     package init(
         _ settings: HTTPTokenSettings, section: String = "authorization", providerID: String,
         transport: any HTTPTransport, sendsCertificate: Bool = false,
@@ -66,7 +66,7 @@ package final class HTTPTokenProvider: TokenProvider {
             format: settings.format)
     }
 
-    /// Leaves the connections that lie idle: the network they were made on may be gone.
+    /// Stops using idle connections, because their network may be gone.
     package func networkReturned() async { transport.networkChanged() }
 
     private func url(for context: AuthorizationContext) throws(AuthorizationError) -> HTTPURL {
@@ -77,7 +77,7 @@ package final class HTTPTokenProvider: TokenProvider {
         }
     }
 
-    /// The request, and the secrets in it.
+    /// Returns the request and its secrets.
     private func request(
         for context: AuthorizationContext
     ) async throws(AuthorizationError) -> (request: HTTPRequest, secrets: [String]) {
@@ -94,7 +94,7 @@ package final class HTTPTokenProvider: TokenProvider {
             let text = try Placeholders(providerID: providerID, context: context)
                 .expanding(template, isForm ? .form : .json, name: "\(section).body")
             body = Array(text.utf8)
-            // Of one that stands in the configuration the plain words are names and keys, which an answer may have too.
+            // A body in the configuration has names and keys in plain words, which an answer may contain too.
             if case .literal? = settings.body {} else { secrets += [template, text] }
             secrets += text.split { !$0.isLetter && !$0.isNumber && !"-_+=/.~".contains($0) }
                 .filter { $0.contains { !$0.isLetter && $0 != "_" } }.map(String.init)
@@ -103,7 +103,7 @@ package final class HTTPTokenProvider: TokenProvider {
         return (request, secrets)
     }
 
-    /// The texts of headers and body, from wherever they are kept.
+    /// Returns the texts of headers and body from their sources.
     private func texts() async throws(AuthorizationError) -> RequestTexts {
         try await readOnThread(named: "waypost-secret", for: "\(section)") {
             [settings, environment] () throws(AuthorizationError) in
@@ -112,7 +112,7 @@ package final class HTTPTokenProvider: TokenProvider {
     }
 }
 
-/// What a request is made of once its secrets have been fetched.
+/// The parts of a request after its secrets have been read.
 private struct RequestTexts: Sendable {
     var headers: [(value: String, secret: String)] = []
     var body: String?
@@ -123,17 +123,17 @@ private struct RequestTexts: Sendable {
     }
 }
 
-/// A backend's token endpoint and how it is asked.
+/// A backend's token endpoint, and the request to it.
 package struct HTTPTokenSettings: Sendable, Hashable {
-    /// The address; `{providerId}`, and `{vehicleId}`, `{taskId}`, `{tripId}`, `{trackingId}` where the context has
-    /// them, are replaced, percent-encoded, anywhere in it.
+    /// The address. `{providerId}`, and those of `{vehicleId}`, `{taskId}`, `{tripId}` and `{trackingId}` that the
+    /// context has, are replaced anywhere in it, percent-encoded.
     package var url: String
-    /// A description of the credential that the address comes from, shown instead of the address; `nil` if it comes
-    /// from elsewhere.
+    /// A description of the credential that contains the address, shown instead of it; `nil` if it comes from
+    /// elsewhere.
     package var urlSource: String?
     package var method: HTTPMethod
     package var headers: [HeaderTemplate]
-    /// Sent with the same placeholders replaced: percent-encoded in a form, escaped in anything else (JSON).
+    /// The body, with the same placeholders replaced: percent-encoded in a form, otherwise escaped for JSON.
     package var body: Secret?
     package var format: TokenAnswerFormat
     package var limits: HTTPLimits
@@ -150,7 +150,7 @@ package struct HTTPTokenSettings: Sendable, Hashable {
         self.limits = limits
     }
 
-    /// The keys under which something stands that may say who asks.
+    /// The keys whose values may identify the caller.
     fileprivate var credentials: [String] {
         var keys = headers.isEmpty ? [] : ["headers"]
         if url.firstIndex(of: "?").map({ Self.holdsValue(url[$0...]) }) == true { keys.append("url") }
@@ -162,7 +162,7 @@ package struct HTTPTokenSettings: Sendable, Hashable {
         return keys
     }
 
-    /// Whether a query, a form or JSON has a value beside its placeholders.
+    /// Whether a query, a form or JSON contains a value in addition to placeholders.
     private static func holdsValue(_ text: Substring) -> Bool {
         text.split(omittingEmptySubsequences: false) { $0 == ":" || $0 == "=" }.dropFirst().contains { part in
             var value = part.drop(while: \.isWhitespace)

@@ -5,12 +5,12 @@ package import VehicleAuthorization
 
 /// A request header whose value may be a secret.
 package struct HeaderTemplate: Sendable, Hashable {
-    /// What is made of the secret.
+    /// How the value is made from the secret.
     package enum Scheme: String, Sendable, Hashable, CaseIterable {
         case verbatim
-        /// `Bearer` and the secret.
+        /// `Bearer` followed by the secret.
         case bearer
-        /// `Basic` and the secret, which is `user:password`.
+        /// `Basic` followed by the encoded secret, which is `user:password`.
         case basic
     }
 
@@ -24,12 +24,12 @@ package struct HeaderTemplate: Sendable, Hashable {
         self.scheme = scheme
     }
 
-    /// Makes the value, and nothing else; see `value`.
+    /// Checks that the value can be made; see `value`.
     package func prove() throws(AuthorizationError) {
         _ = try value(environment: ProcessEnvironment.variables)
     }
 
-    /// What is likely not meant, of a value that is sent as it stands: quotes around it, as a settings file has them.
+    /// A likely mistake in a value that is sent unchanged: quotes around it, copied from a settings file.
     package var doubt: String? {
         guard scheme == .verbatim, let text = try? value(environment: ProcessEnvironment.variables).value,
             [text[...], text.split(separator: " ").last ?? ""].contains(where: \.isInQuotes)
@@ -39,9 +39,9 @@ package struct HeaderTemplate: Sendable, Hashable {
             + "they belong to it"
     }
 
-    /// The value to send, and the secret in it. May read a file; not for the shared pool.
+    /// Returns the value to send, and the secret in it. May read a file, so don't call it on the shared pool.
     ///
-    /// - Throws: `.misconfigured`, naming header and source and never the value.
+    /// - Throws: `.misconfigured`, naming header and source but never the value.
     func value(environment: [String: String]) throws(AuthorizationError) -> (value: String, secret: String) {
         let secret = try secret.text(for: "header \(name)", environment: environment)
         func fault(_ problem: SourceFault.Problem) -> AuthorizationError {
@@ -55,7 +55,7 @@ package struct HeaderTemplate: Sendable, Hashable {
         switch scheme {
         case .verbatim: return (secret, secret)
         case .bearer:
-            // Some keep the word with the key.
+            // Some store the scheme with the key.
             let key = FoundToken.stripped(secret)
             guard !key.contains(where: { $0.isWhitespace || $0 == "\"" }) else { throw fault(.notAKey) }
             return ("Bearer \(key)", key)
@@ -72,30 +72,31 @@ package struct HeaderTemplate: Sendable, Hashable {
         return text.contains(":") && !text.contains(" ") ? .noScheme : nil
     }
 
-    /// Why no header can hold it.
+    /// Returns why a header can't contain `text`.
     private static func problem(of text: String) -> SourceFault.Problem? {
         if text.contains("\"private_key\"") { return .serviceAccountKey }
         let scalars = text.unicodeScalars
-        // Zeros are those of UTF-16; U+FFFD replaces what isn't UTF-8.
+        // Zeros indicate UTF-16; U+FFFD replaces anything that isn't UTF-8.
         if scalars.contains(where: { $0.value == 0 || $0 == "\u{FFFD}" }) { return .notUTF8 }
         return scalars.contains { $0 == "\n" || $0 == "\r" } ? .severalLines : nil
     }
 }
 
 extension StringProtocol {
-    /// Whether there are quotes around it, as settings files and shells have them.
+    /// Whether the text is in quotes, like values in settings files and shells.
     package var isInQuotes: Bool { count > 1 && first == last && (first == "\"" || first == "'") }
 }
 
-/// `{vehicleId}`, `{providerId}`, `{taskId}`, `{tripId}` and `{trackingId}` in a text of the configuration.
+/// The placeholders `{vehicleId}`, `{providerId}`, `{taskId}`, `{tripId}` and `{trackingId}` in a text of the
+/// configuration.
 struct Placeholders {
-    /// How values are written so that they cannot break out of their place.
+    /// How values are encoded so that they can't break out of their place.
     enum Encoding {
-        /// In an address, where braces mean nothing else.
+        /// Percent-encoding for an address, in which braces have no other meaning.
         case percent
-        /// In the body of a form.
+        /// Percent-encoding for the body of a form.
         case form
-        /// In any other body.
+        /// JSON escapes for any other body.
         case json
         case verbatim
     }
@@ -103,9 +104,9 @@ struct Placeholders {
     let providerID: String
     let context: AuthorizationContext
 
-    /// `template` with every placeholder replaced.
+    /// Returns `template` with every placeholder replaced.
     ///
-    /// - Throws: `.misconfigured` for an unknown placeholder, `.missingContext` for an id that the context has not.
+    /// - Throws: `.misconfigured` for an unknown placeholder, `.missingContext` for an id that the context lacks.
     func expanding(_ template: String, _ encoding: Encoding, name: String) throws(AuthorizationError) -> String {
         var result = ""
         var rest = template[...]
@@ -119,7 +120,7 @@ struct Placeholders {
             case "tripId": value = context.tripID
             case "trackingId": value = context.trackingID
             default:
-                // A body may be JSON, whose braces are its own.
+                // A body may be JSON, which has its own braces.
                 guard encoding != .percent else {
                     throw AuthorizationError(.invalidSetting(key: name, .unknownPlaceholder(String(key))))
                 }

@@ -3,26 +3,26 @@ import LinuxPlatform
 import ReportedText
 package import VehicleAuthorization
 
-/// Where a secret comes from; read again each time, so that it can be changed while the service runs.
+/// The source of a secret. It is read again each time, so that the secret can be changed while the service runs.
 package enum Secret: Sendable, Hashable {
-    /// In the configuration itself; meant for values that are no secret.
+    /// The configuration itself, for values that aren't secret.
     case literal(String)
-    /// The content of a file, without white space around it; rejected when others may read it.
+    /// The content of a file, without white space at either end. Rejected if other users may read the file.
     case file(String)
     /// An environment variable of this process.
     case environment(String)
-    /// A credential that systemd hands to this process; its content as that of a file.
+    /// A credential that systemd passes to this process, read like a file.
     case credential(String)
 
-    /// Fetches the text, and nothing else; see `text`.
+    /// Checks that the text can be read; see `text`.
     package func prove(for use: String) throws(AuthorizationError) {
         _ = try text(for: use, environment: ProcessEnvironment.variables)
     }
 
-    /// The text itself, from a file, `environment`, a credential or the configuration. May read a file; not for the
-    /// shared pool.
+    /// Returns the text from a file, `environment`, a credential or the configuration. May read a file, so don't call
+    /// it on the shared pool.
     ///
-    /// - Throws: `.misconfigured`, naming `use` (as `header Authorization`) and source and never the text.
+    /// - Throws: `.misconfigured`, naming the source and `use` (such as `header Authorization`) but never the text.
     func text(for use: String, environment: [String: String]) throws(AuthorizationError) -> String {
         switch self {
         case .literal(let text): return text
@@ -39,7 +39,7 @@ package enum Secret: Sendable, Hashable {
         }
     }
 
-    /// Where it is kept.
+    /// The source, as a fact about a failure.
     var source: SourceFault.Source {
         switch self {
         case .literal: .literal
@@ -49,7 +49,7 @@ package enum Secret: Sendable, Hashable {
         }
     }
 
-    /// The same, for a message about a setting.
+    /// The source, for a message about a setting.
     var sourceName: String {
         switch self {
         case .literal: "its text"
@@ -84,22 +84,23 @@ extension SourceFault.Problem {
 
 /// Files that hold a secret.
 package enum SecretFile {
-    /// What was read, and when the file was written, in seconds since 1970.
+    /// The content, and when the file was written, in seconds since 1970.
     struct Content {
         let bytes: [UInt8]
         let modifiedAt: Double
     }
 
-    /// Makes sure that a file that another library will read is there and closed to other users.
+    /// Checks that a file for another library exists and is closed to other users.
     ///
     /// - Throws: `.misconfigured`, naming `use` and the path.
     package static func require(_ path: String, for use: String) throws(AuthorizationError) {
         _ = try access(path, .file(path), use) { (_, _) throws(SystemError) in }
     }
 
-    /// Reads a file that only its owner and group may read; `source` names it in errors, if it isn't the file.
+    /// Reads a file that only its owner and group may read. `source` names it in errors if it isn't the file itself.
     ///
-    /// Blocks; not for the shared pool.
+    /// Blocks, so don't call it on the shared pool.
+    ///
     /// - Throws: `.misconfigured`, naming `use` and the path.
     static func read(
         _ path: String, as source: SourceFault.Source? = nil, for use: String, limit: Int
@@ -126,7 +127,7 @@ package enum SecretFile {
             if status.st_mode & S_IFMT != S_IFREG {
                 problem = .notAFile
             } else if status.st_mode & (S_IROTH | S_IWOTH) != 0 {
-                // One that is mounted into a container gets its mode there.
+                // A file that is mounted into a container gets its mode there.
                 let isMounted = path.hasPrefix("/run/secrets/") || FileSystem.isReadOnly(at: path)
                 problem = .openToEveryUser(isMounted: isMounted)
             } else {
@@ -151,15 +152,15 @@ extension SourceFault.FileFault {
 }
 
 extension String {
-    /// Without ASCII white space at either end.
+    /// Returns the text without ASCII white space at either end.
     func trimmingWhitespace() -> String {
         String(Substring(utf8.trimming(\.isBlank)))
     }
 }
 
-/// Reads what a token or a secret is made of on a thread of its own, as files may hang.
+/// Runs `body`, which reads a token or a secret, on a dedicated thread, because files may hang.
 ///
-/// - Throws: `.unavailable` if the system has no room for a thread now; `keys` says what needs it.
+/// - Throws: `.unavailable` if the system has no room for a thread; `keys` says what needs it.
 func readOnThread<Value: Sendable>(
     named name: String, for keys: String, _ body: @escaping @Sendable () throws(AuthorizationError) -> Value
 ) async throws(AuthorizationError) -> Value {

@@ -4,7 +4,7 @@ import TimeAndChance
 import VehicleAuthorization
 
 extension StatedExpiry {
-    /// Reads a number, a numeric string, RFC 3339, or seconds as protobuf writes them (`3600s`); `nil` for null.
+    /// Reads a number, a numeric string, RFC 3339, or seconds in protobuf's form (`3600s`); `nil` for null.
     init?(_ value: JSONValue, key: String, without secrets: [String]) {
         if value.isNull { return nil }
         let shown: String

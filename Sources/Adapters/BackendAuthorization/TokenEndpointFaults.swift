@@ -3,7 +3,7 @@ import ReportedText
 import StrictJSON
 import VehicleAuthorization
 
-/// What it means that a token endpoint rejects a request or doesn't answer.
+/// Interprets the rejections and failures of a token endpoint.
 struct TokenEndpointFaults {
     let origin: TokenOrigin
     private let url: HTTPURL
@@ -11,16 +11,16 @@ struct TokenEndpointFaults {
     private var isEncrypted: Bool { !url.origin.hasPrefix("http:") }
 
     /// - Parameters:
-    ///   - origin: the endpoint, as it is shown.
+    ///   - origin: the endpoint for messages.
     ///   - url: its address.
-    ///   - secrets: what the request holds. No fact about the answer repeats it.
+    ///   - secrets: the secrets in the request, which no fact about the answer repeats.
     init(_ origin: TokenOrigin, url: HTTPURL, secrets: [String]) {
         self.origin = origin
         self.url = url
         self.secrets = secrets
     }
 
-    /// `nil` if the status is one of success.
+    /// Returns the error for an answer; `nil` if its status is a success.
     func rejection(_ response: HTTPResponse) -> AuthorizationError? {
         guard !(200..<300).contains(response.status) else { return nil }
         return AuthorizationError(
@@ -49,8 +49,8 @@ struct TokenEndpointFaults {
         }
     }
 
-    /// Where a redirect leads. The query may be a secret; the path of another host may be one too, and another one at
-    /// each try.
+    /// Returns the destination of a redirect for a message. A query may be a secret. So may the path on another host,
+    /// which may also differ at each try.
     private func place(_ location: String) -> String? {
         let shown = location.prefix { !"?#".contains($0) }
         guard let scheme = ["https://", "http://"].first(where: shown.lowercased().hasPrefix) else {
@@ -68,32 +68,34 @@ struct TokenEndpointFaults {
         (try? JSONValue(parsing: body))?["error"]?.stringValue == "invalid_grant"
     }
 
-    /// The methods in an `Allow` header; none if it has anything else.
+    /// Returns the methods in an `Allow` header; none if it contains anything else.
     private static func methods(in header: String?) -> [String] {
         let names = (header ?? "").split { $0 == "," || $0.isWhitespace }.map(String.init)
         let areMethods = names.allSatisfy { $0.count < 10 && $0.allSatisfy { $0.isASCII && $0.isUppercase } }
         return areMethods && names.count < 10 ? names : []
     }
 
-    /// By the messages of nginx, Apache, Go and Tomcat to a request without TLS.
+    /// Whether the body is the message of nginx, Apache, Go or Tomcat for a request without TLS.
     private static func requiresHTTPS(_ body: [UInt8]) -> Bool {
         let text = ReportedText(bytes: body.prefix(1000), limit: 1000).description.lowercased()
         return ["plain http", "to an https server", "requires tls"].contains(where: text.contains)
     }
 
-    /// By nginx's message to a client whose certificate is missing or isn't trusted.
+    /// Whether the body is nginx's message for a missing or untrusted client certificate.
     private static func isAboutCertificate(_ body: [UInt8]) -> Bool {
         ReportedText(bytes: body.prefix(1000), limit: 1000).description.lowercased().contains("ssl certificate")
     }
 
-    /// Whether another server may have answered: a backend rejects with JSON. A page with 400 may come from the
-    /// backend's own front, which requires a client certificate, one with 500 from the backend; 502 and 504 say enough.
+    /// Whether another server may have answered: a backend rejects with JSON. But a page with 400 may come from the
+    /// backend's own front end, which requires a client certificate, and one with 500 from the backend. 502 and 504 are
+    /// unambiguous.
     private func isPage(_ response: HTTPResponse) -> Bool {
         response.status > 400 && ![500, 502, 504].contains(response.status) && AnswerKind(response.body) == .page
     }
 
-    /// A backend's own message in JSON, as RFC 6749 (section 5.2), RFC 9457 or Google's servers have it. One with a
-    /// number in it, other than the id that is asked for, may be another each time, and would be logged at each try.
+    /// Returns the backend's own message in JSON, in the form of RFC 6749 (section 5.2), RFC 9457 or Google's servers.
+    /// A message with a number other than the requested id may differ each time, and would be logged at each try, so it
+    /// is dropped.
     private func message(in response: HTTPResponse) -> ReportedText? {
         guard case .json(let text) = AnswerKind(response.body), let answer = try? JSONValue(parsing: text) else {
             return nil
@@ -114,10 +116,10 @@ struct TokenEndpointFaults {
         }
     }
 
-    /// The exchange brought no answer.
+    /// Returns the error of an exchange without an answer.
     func failure(_ failure: HTTPTransportError) -> AuthorizationError {
         guard failure.code != .cancelled else { return AuthorizationError(.cancelled) }
-        // The name has the address already.
+        // The description already contains the address.
         let text = failure.detail.description
         let cause = text.hasPrefix("\(url.origin): ") ? text.dropFirst(url.origin.count + 2) : text[...]
         let message = ReportedText(cause, without: secrets, limit: ReportedText.longestSentence)
@@ -146,7 +148,7 @@ extension ExchangeFault {
             }
     }
 
-    /// A connection that was lost, or for which TLS could not be set up: TLS 1.3 sends its alerts after the handshake.
+    /// Interprets a lost connection, or a failed TLS set-up: TLS 1.3 sends its alerts after the handshake.
     private static func broken(_ error: HTTPTransportError, _ isEncrypted: Bool, _ sendsCertificate: Bool) -> Self {
         if error.demandsCertificate { return .certificateRequired }
         if error.rejectsCertificate, sendsCertificate { return .certificateRejected }
@@ -168,27 +170,27 @@ extension ExchangeFault.CertificateFault {
 }
 
 extension HTTPTransportError {
-    /// By the TLS alert of that name, which TLS 1.3 sends after the handshake.
+    /// Whether the server sent the TLS alert `certificate_required`, which TLS 1.3 sends after the handshake.
     fileprivate var demandsCertificate: Bool { detail.description.lowercased().contains("certificate required") }
 
-    /// By the TLS alerts of RFC 8446, section 6.2, as OpenSSL names them.
+    /// Whether the server sent one of the TLS alerts of RFC 8446, section 6.2, by their names in OpenSSL.
     fileprivate var rejectsCertificate: Bool {
         let words = detail.description.lowercased()
         return ["certificate expired", "bad certificate", "certificate revoked", "certificate unknown", "unknown ca"]
             .contains { words.contains("alert \($0)") }
     }
 
-    /// In OpenSSL's words: by the TLS alert of that name, or before it.
+    /// Whether OpenSSL reports a mismatch of TLS versions, by an alert or before it.
     fileprivate var isOfOldTLS: Bool {
         ["protocol version", "unsupported protocol"].contains(where: detail.description.lowercased().contains)
     }
 
-    /// Within an answer, in libcurl's words.
+    /// Whether the connection ended within an answer, by libcurl's message.
     fileprivate var brokeOff: Bool { detail.description.contains("remaining") }
 }
 
 extension HTTPURL {
-    /// For messages: the values of a query may be secrets.
+    /// The URL without the values of its query, which may be secrets. For messages.
     var withoutQueryValues: String {
         guard let mark = target.firstIndex(of: "?") else { return origin + target }
         let names = target[target.index(after: mark)...].split(separator: "&").map { part in

@@ -2,7 +2,8 @@ import StrictJSON
 import VehicleAuthorization
 
 extension AnswerFault.Lookalike {
-    /// - Parameter text: what isn't a token, without white space around it. Returns `nil` for anything else.
+    /// `text`: a text that isn't a token, without white space at either end. `nil` for an unknown kind of
+    /// text.
     init?(_ text: String) {
         let solid = text.filter { !$0.isWhitespace }
         if text.hasPrefix("ya29.") {
@@ -28,12 +29,12 @@ extension AnswerFault.Lookalike {
         }
     }
 
-    /// Where in `answer` tokens are, each as a path that `tokenKey` accepts.
+    /// Returns the tokens in `answer`, each as a path that `tokenKey` accepts.
     static func tokenPaths(in answer: JSONValue) -> [String] {
         paths(in: answer) { isToken($0) }.filter { answer[path: $0]?.stringValue != nil }
     }
 
-    /// Where in `answer` a secret of Google's is that isn't a token.
+    /// Returns one of Google's secrets in `answer` that isn't a token.
     static func foreign(in answer: JSONValue) -> (path: String, kind: AnswerFault.Lookalike)? {
         let kinds: [AnswerFault.Lookalike] = [.accessToken, .apiKey]
         func kind(_ text: String) -> AnswerFault.Lookalike? {
@@ -44,7 +45,8 @@ extension AnswerFault.Lookalike {
         }
     }
 
-    /// Strings that `isMeant` accepts, not deeper than answers are; elements of an array have no path.
+    /// Returns the paths of strings that `isMeant` accepts, up to the depth of real answers. Elements of an array have
+    /// no path.
     private static func paths(in answer: JSONValue, depth: Int = 4, isMeant: (String) -> Bool) -> [String] {
         guard depth > 0, let members = answer.objectValue else { return [] }
         return members.sorted { $0.key < $1.key }.flatMap { key, value in

@@ -3,15 +3,15 @@ import LinuxPlatform
 import ReportedText
 package import VehicleAuthorization
 
-/// The program of a token command: why the system does not start it, if its own words ("No such file or directory",
-/// "Exec format error") don't say what is wrong.
+/// The program of a token command. Finds out why the system doesn't start it, if the system's message ("No such file or
+/// directory", "Exec format error") isn't enough.
 package enum TokenProgram {
-    /// What the kernel makes of a file by its first line.
+    /// The kernel's interpretation of a file by its first line.
     enum Opening: Sendable, Hashable {
         /// ELF.
         case machineCode
         case script(interpreter: String, argument: String?)
-        /// A script with the line ends of Windows: the carriage return is part of the name.
+        /// A script with Windows line ends: the carriage return is part of the interpreter's name.
         case carriageReturn
         case byteOrderMark
         case noInterpreter
@@ -32,7 +32,7 @@ package enum TokenProgram {
             } else {
                 let words = line.dropFirst(2).split(maxSplits: 1) { $0 == 0x20 || $0 == 0x09 }
                     .map { String(decoding: $0, as: UTF8.self) }
-                // Blanks before the interpreter are the kernel's to skip.
+                // The kernel skips blanks before the interpreter.
                 let all = words.flatMap { $0.split(separator: " ").map(String.init) }
                 guard let interpreter = all.first else {
                     self = .noInterpreter
@@ -43,12 +43,13 @@ package enum TokenProgram {
         }
     }
 
-    /// Where a token command looks for what `env` is to start.
+    /// The directories in which `env` looks for the interpreter of a token command.
     package static let folders = ["/usr/local/bin", "/usr/bin", "/bin"]
 
-    /// Why `program` can't be started; `nil` if nothing shows.
+    /// Returns why `program` can't be started; `nil` if nothing is found. Reads the file, so don't call it on the
+    /// shared pool.
     ///
-    /// `refusal`: the system's error number when it was tried. Reads the file; not for the shared pool.
+    /// `refusal`: the system's error number of an attempt.
     package static func problem(of program: String, refusal: CInt? = nil) -> ProgramFault? {
         let path: String
         if program.contains(where: { $0 == "/" }) {
@@ -70,7 +71,7 @@ package enum TokenProgram {
         return problem(of: path, Opening(beginning), refusal) { FileSystem.isAllowed(.execute, at: $0) }
     }
 
-    /// A program and its arguments in one text, as a shell takes them; `nil` if the first word isn't a program.
+    /// Checks for a shell command: a program and its arguments in one text. `nil` if the first word isn't a program.
     private static func problem(ofWholeLine line: String) -> ProgramFault? {
         guard let blank = line.firstIndex(of: " ") else { return nil }
         let program = String(line[..<blank])
@@ -81,7 +82,7 @@ package enum TokenProgram {
         return isThere ? .commandLine(program: program, line: line) : nil
     }
 
-    /// The same by what the file begins with; `isProgram`: whether there is one at a path.
+    /// Judges a program by its first bytes. `isProgram` returns whether a path is a program.
     static func problem(
         of path: String, _ opening: Opening, _ refusal: CInt?, isProgram: (String) -> Bool
     ) -> ProgramFault? {

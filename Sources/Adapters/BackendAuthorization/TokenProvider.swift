@@ -3,51 +3,51 @@ import StrictJSON
 package import TimeAndChance
 package import VehicleAuthorization
 
-/// A provider that also reports what the issuer stated beside the token.
+/// A provider that also reports the issuer's statements next to the token.
 package protocol TokenProvider: VehicleAuthorization {
-    /// Fetches a token now, and accepts even an expired one.
+    /// Fetches a token now. Accepts even an expired one.
     func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer
 }
 
 extension TokenProvider {
-    /// Fetches a token, and accepts only one that has not expired.
+    /// Fetches a token. Rejects an expired one.
     package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         try await ask(for: context).unexpiredToken()
     }
 }
 
-/// What an issuer answered: a token, in JSON under its key or bare, and what was said beside it.
+/// An issuer's answer: a token, in JSON under its key or bare, and the statements next to it.
 package struct TokenAnswer: Sendable {
     package private(set) var token: AuthorizationToken
-    /// What the token says.
+    /// The contents of the token.
     package let parsed: JSONWebToken
-    /// Where it came from.
+    /// The source of the answer.
     package let origin: TokenOrigin
-    /// The issuer's clock when it answered, in seconds since 1970; `nil` when it did not state one.
+    /// The issuer's clock when it answered, in seconds since 1970; `nil` if it stated none.
     package let issuerTime: Double?
-    /// When the certificate of the endpoint ends, where its transport tells.
+    /// When the endpoint's certificate ends, if the transport reports it.
     package let certificateEnd: UTCTime?
-    /// What the answer says beside the token about its end.
+    /// The answer's statement of the token's end.
     package let statedExpiry: StatedExpiry?
-    /// Whether that fits the token's own `exp`.
+    /// Whether that statement fits the token's own `exp`.
     package let statedFits: Bool
-    /// Whether this machine's clock, which something keeps right, alone says that the token is over.
+    /// Whether only this machine's clock, which something keeps right, says that the token has expired.
     private let isOverHere: Bool
 
-    /// What is known about an answer before it is read.
+    /// The facts about an answer that are known before it is read.
     package struct Origin {
         var from: TokenOrigin
-        /// The media type that was stated, without parameters.
+        /// The stated media type, without parameters.
         var mediaType: String?
-        /// In seconds since 1970.
+        /// The issuer's clock, in seconds since 1970.
         var issuerTime: Double?
         /// When the endpoint's certificate ends.
         var certificateEnd: UTCTime?
         /// This machine's clock, in seconds since 1970.
         var localTime: Double
-        /// The same now, while something keeps it right.
+        /// This machine's clock now, if something keeps it right.
         var present: Double?
-        /// What was sent to the issuer and must not be shown.
+        /// The secrets sent to the issuer, which must not be shown.
         var secrets: [String] = []
 
         var shownMediaType: ReportedText? { mediaType.map { ReportedText($0, without: secrets, limit: 40) } }
@@ -55,9 +55,9 @@ package struct TokenAnswer: Sendable {
 
     /// - Parameters:
     ///   - bytes: the whole answer.
-    ///   - origin: where and when it came.
-    ///   - format: where to look.
-    /// - Throws: `.unusableAnswer`, never with a part of the answer but the names of its keys.
+    ///   - origin: where and when it came from.
+    ///   - format: the place of the token.
+    /// - Throws: `.unusableAnswer`, without any part of the answer except the names of its keys.
     package init(_ bytes: [UInt8], from origin: Origin, format: TokenAnswerFormat) throws(AuthorizationError) {
         let found: FoundToken
         do throws(AnswerFault) {
@@ -74,27 +74,27 @@ package struct TokenAnswer: Sendable {
             localTime: origin.localTime, present: origin.present)
         token = AuthorizationToken(
             value: found.text, lifetime: expiry.lifetime, reuse: expiry.reuse,
-            doubts: expiry.doubts.map { .expiry($0, origin.from) })
+            warnings: expiry.warnings.map { .expiry($0, origin.from) })
         self.origin = origin.from
         issuerTime = origin.issuerTime
         statedExpiry = stated
         certificateEnd = origin.certificateEnd
-        statedFits = expiry.statedDoubt == nil
+        statedFits = expiry.statedWarning == nil
         isOverHere = origin.issuerTime == nil && (origin.present ?? -.infinity) >= (parsed.expiry ?? .infinity)
     }
 
-    /// The same with another life left, and perhaps one doubt more.
-    func living(_ lifetime: Duration?, doubt: ExpiryDoubt? = nil) -> TokenAnswer {
+    /// Returns this answer with another lifetime, and possibly another warning.
+    func living(_ lifetime: Duration?, warning: ExpiryWarning? = nil) -> TokenAnswer {
         var answer = self
         answer.token = AuthorizationToken(
             value: token.value, lifetime: lifetime, reuse: token.reuse,
-            doubts: token.doubts + [doubt.map { .expiry($0, origin) }].compactMap { $0 })
+            warnings: token.warnings + [warning.map { .expiry($0, origin) }].compactMap { $0 })
         return answer
     }
 
-    /// The token, if any of its life is left.
+    /// Returns the token if it hasn't expired.
     ///
-    /// - Throws: `.unusableAnswer` with who says that it is over.
+    /// - Throws: `.unusableAnswer`, with the clock or statement by which it has expired.
     package func unexpiredToken() throws(AuthorizationError) -> AuthorizationToken {
         guard let lifetime = token.lifetime, lifetime <= .zero else { return token }
         if let end = parsed.expiry, let issued = parsed.timeOfIssue, end <= issued {
@@ -106,11 +106,11 @@ package struct TokenAnswer: Sendable {
     }
 }
 
-/// Where token and expiry stand in an issuer's JSON answer.
+/// The places of token and expiry in an issuer's JSON answer.
 package struct TokenAnswerFormat: Sendable, Hashable {
-    /// The token's key, or a path of keys with dots, as `data.token.jwt`.
+    /// The token's key, or a path of keys with dots, such as `data.token.jwt`.
     package var tokenKey: String
-    /// The expiry's key or path; need not be there when the token is a JSON Web Token with `exp`.
+    /// The expiry's key or path. Not required if the token is a JSON Web Token with `exp`.
     package var expirationKey: String
     package var expirationFormat: ExpirationFormat
 
@@ -130,8 +130,8 @@ package struct TokenAnswerFormat: Sendable, Hashable {
     package static let scheduledSample = TokenAnswerFormat(
         tokenKey: "token", expirationKey: "expiration_timestamp_ms", expirationFormat: .epochMilliseconds)
 
-    /// The answers of Google's samples by the names that `authorization.tokenShape` has for them, which are those of
-    /// `waypost simulator --token-shape`.
+    /// The answers of Google's samples, by their names in `authorization.tokenShape` and `waypost simulator
+    /// --token-shape`.
     package enum Shape: String, CaseIterable {
         case guide, onDemandSample, scheduledSample
 

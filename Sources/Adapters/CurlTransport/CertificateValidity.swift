@@ -2,13 +2,12 @@ import CCrypto
 import Glibc
 package import TimeAndChance
 
-/// When a certificate begins and ends to be valid (RFC 5280, section 4.1.2.5).
+/// The validity period of a certificate (RFC 5280, section 4.1.2.5).
 package struct CertificateValidity: Sendable, Hashable {
     package let begin: UTCTime
     package let end: UTCTime
 
-    /// Those of the certificates in a PEM file, in its order, up to one that cannot be read; whatever else stands there
-    /// is passed over.
+    /// Reads the certificates of a PEM file in order, up to one that can't be read. Skips everything else in the file.
     package static func each(inPEM bytes: [UInt8]) -> [Self] {
         guard OpenSSLLibrary.isReady else { return [] }
         return unsafe bytes.withUnsafeBytes { bytes in

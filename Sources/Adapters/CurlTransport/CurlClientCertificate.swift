@@ -6,23 +6,23 @@ package struct CurlClientCertificate: Sendable, Hashable {
     package var certificateFile: String
     package var keyFile: String
 
-    /// A connection that nobody answers is left after so many milliseconds.
-    private static let patience = 500
+    /// The time limit for the connection, in milliseconds.
+    private static let timeout = 500
 
     package init(certificateFile: String, keyFile: String) {
         self.certificateFile = certificateFile
         self.keyFile = keyFile
     }
 
-    /// Whether the TLS library takes the two together. It reads them for a connection: one is begun, to a socket of
-    /// this process that never answers. Blocks.
+    /// Whether the TLS library accepts the certificate and the key together. It reads them for a connection, so one is
+    /// begun, to a socket of this process that never answers. Blocks.
     package var isUsable: Bool {
         guard CurlMulti.isReady, var easy = CurlEasy(),
             let silent = try? ListeningSocket(on: .loopback(host: "127.0.0.1", port: 0))
         else { return true }
         easy.applySafety(CurlTransportOptions(userAgent: "waypost", clientCertificate: self))
         easy.set(CURLOPT_URL, "https://\(silent.address)/")
-        easy.set(CURLOPT_TIMEOUT_MS, Self.patience)
+        easy.set(CURLOPT_TIMEOUT_MS, Self.timeout)
         return unsafe curl_easy_perform(easy.handle) != CURLE_SSL_CERTPROBLEM
     }
 }

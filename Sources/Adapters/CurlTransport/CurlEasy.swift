@@ -4,20 +4,18 @@ import HTTPMessages
 import ReportedText
 import TimeAndChance
 
-/// One libcurl transfer handle: one owner, freed exactly once.
-///
-/// It must leave its `CurlMulti` before it goes.
+/// A libcurl transfer handle with one owner, which frees it exactly once. Remove it from its `CurlMulti` before.
 @safe struct CurlEasy: ~Copyable {
-    /// Tells handles apart in libcurl's reports.
+    /// Identifies handles in libcurl's reports.
     struct Identity: Hashable {
         private let address: UInt
 
         init(_ handle: UnsafeMutableRawPointer?) { address = UInt(bitPattern: handle) }
     }
 
-    /// For the C calls of this module alone.
+    /// For C calls within this module only.
     let handle: UnsafeMutableRawPointer
-    /// What the first refused option answered; every later call leaves it.
+    /// The first error of an option; later calls don't change it.
     private(set) var setupCode = CURLE_OK
 
     init?() {
@@ -37,11 +35,11 @@ import TimeAndChance
     mutating func set(_ option: CURLoption, _ text: String) { note(unsafe ccurl_set_string(handle, option, text)) }
     mutating func clear(_ option: CURLoption) { note(unsafe ccurl_clear_string(handle, option)) }
 
-    /// Sends `bytes` as the body; libcurl keeps a copy.
+    /// Sends `bytes` as the body. libcurl keeps a copy.
     private mutating func setBody(_ bytes: [UInt8]) {
         set(CURLOPT_POSTFIELDSIZE_LARGE, size: bytes.count)
         unsafe bytes.withUnsafeBytes { buffer in
-            // An empty array may have no address, and an empty body is a body too.
+            // An empty array may have no address, but an empty body is a body too.
             if let start = buffer.baseAddress, buffer.count > 0 {
                 note(unsafe ccurl_set_body(handle, start))
             } else {
@@ -50,19 +48,19 @@ import TimeAndChance
         }
     }
 
-    /// Records the result of an option that was set by a direct call.
+    /// Records the result of a direct call that set an option.
     mutating func note(_ code: CURLcode) {
         if setupCode == CURLE_OK { setupCode = code }
     }
 
-    /// A number that libcurl measured; zero when it has none.
+    /// Returns a number that libcurl measured; zero if it has none.
     func number(_ information: CURLINFO) -> Int {
         var value = 0
         _ = unsafe ccurl_get_long(handle, information, &value)
         return value
     }
 
-    /// The address family of the server's end of the connection; `nil` if there has been none.
+    /// The address family of the connection to the server; `nil` without a connection.
     var remoteFamily: ServerRoute.AddressFamily? {
         switch unsafe ccurl_remote_family(handle) {
         case AF_INET: .ipv4
@@ -71,7 +69,7 @@ import TimeAndChance
         }
     }
 
-    /// A byte count that libcurl measured; zero when it has none.
+    /// Returns a byte count that libcurl measured; zero if it has none.
     func size(_ information: CURLINFO) -> Int {
         var value: curl_off_t = 0
         _ = unsafe ccurl_get_size(handle, information, &value)
@@ -80,8 +78,8 @@ import TimeAndChance
 }
 
 extension CurlEasy {
-    /// When the server's own certificate ends, which comes first in its chain; `nil` where the transfer made no TLS
-    /// connection of its own, or its options do not ask for that.
+    /// When the server's own certificate ends, which is the first of its chain. `nil` if this transfer made no TLS
+    /// connection, or if its options don't request the chain.
     var certificateEnd: UTCTime? {
         guard let chain = unsafe ccurl_get_certificates(handle)?.pointee, unsafe chain.num_of_certs > 0,
             unsafe chain.certinfo != nil
@@ -100,7 +98,7 @@ extension CurlEasy {
 }
 
 extension CurlEasy {
-    /// What every transfer has in common: whom it trusts, what it never does.
+    /// Sets the options that every transfer shares: the trusted authorities, and what is never done.
     mutating func applySafety(_ options: CurlTransportOptions) {
         set(CURLOPT_NOSIGNAL, true)
         note(unsafe ccurl_restrict_protocols(handle))
@@ -109,7 +107,7 @@ extension CurlEasy {
         if let proxy = options.proxy {
             apply(proxy, caFile: options.caFile)
         } else {
-            set(CURLOPT_PROXY, "")  // an empty name also shuts out the environment's proxies
+            set(CURLOPT_PROXY, "")  // an empty name also disables the environment's proxies
         }
         set(CURLOPT_HTTP_VERSION, ccurl_http_version_2_over_tls)
         set(CURLOPT_SSLVERSION, ccurl_tls_1_2_or_newer)
@@ -117,22 +115,22 @@ extension CurlEasy {
         set(CURLOPT_SSL_VERIFYHOST, 2)
         if let caFile = options.caFile {
             set(CURLOPT_CAINFO, caFile)
-            clear(CURLOPT_CAPATH)  // otherwise the system's authorities would be trusted beside the file's
+            clear(CURLOPT_CAPATH)  // otherwise the system's authorities would be trusted in addition to the file's
         }
         if let certificate = options.clientCertificate {
             set(CURLOPT_SSLCERT, certificate.certificateFile)
             set(CURLOPT_SSLKEY, certificate.keyFile)
-            set(CURLOPT_KEYPASSWD, "")  // without one the TLS library would ask for it at the terminal
+            set(CURLOPT_KEYPASSWD, "")  // without this, the TLS library would ask for it at the terminal
         }
-        if options.tellsCertificateEnd { set(CURLOPT_CERTINFO, true) }
+        if options.reportsCertificateEnd { set(CURLOPT_CERTINFO, true) }
         set(CURLOPT_USERAGENT, options.userAgent)
         set(CURLOPT_DNS_CACHE_TIMEOUT, 60)
-        set(CURLOPT_TCP_KEEPALIVE, true)  // its times are those of CurlSockets
-        // Decodes what libcurl can; CurlHeaderList sees to it that nothing is asked for.
+        set(CURLOPT_TCP_KEEPALIVE, true)  // CurlSockets sets the intervals
+        // Decodes what libcurl can; CurlHeaderList makes sure that no compression is requested.
         set(CURLOPT_ACCEPT_ENCODING, "")
     }
 
-    /// A tunnel through `proxy` for every request. The proxy sees the server's name, and neither request nor answer.
+    /// Sends every request through a tunnel of `proxy`, which sees the server's name but neither request nor answer.
     private mutating func apply(_ proxy: HTTPProxy, caFile: String?) {
         set(CURLOPT_PROXY, proxy.origin)
         set(CURLOPT_NOPROXY, "")  // for every host, whatever the environment says
@@ -154,11 +152,12 @@ extension CurlEasy {
         }
     }
 
-    /// Address, method, body and the limits that libcurl itself watches.
+    /// Sets address, method, body and the limits that libcurl itself enforces.
     mutating func apply(_ request: HTTPRequest) {
         set(CURLOPT_URL, request.url.description)
-        set(CURLOPT_PATH_AS_IS, true)  // `/../` goes out as the caller wrote it
-        // One HTTP/2 connection serves everybody, so the second request waits to learn whether there will be one.
+        set(CURLOPT_PATH_AS_IS, true)  // sends `/../` as the caller wrote it
+        // One HTTP/2 connection serves all requests, so the second one waits until the first connection's protocol is
+        // known.
         set(CURLOPT_PIPEWAIT, request.url.scheme == .https)
         if request.method == .head {
             set(CURLOPT_NOBODY, true)
@@ -176,12 +175,12 @@ extension CurlEasy {
     }
 }
 
-/// The header lines of one request, in libcurl's list; freed with the value, which must outlive the transfer.
+/// The header lines of one request in libcurl's list, which must outlive the transfer. Freed with this value.
 @safe struct CurlHeaderList: ~Copyable {
     private(set) var head: UnsafeMutablePointer<curl_slist>?
 
-    /// - Throws: `.transportFailed` for a field that would end its line early or is no field name; the message names
-    ///   the field and never its value.
+    /// - Throws: `.transportFailed` for a name that isn't a field name, or a value that would end its line early. The
+    ///   message contains the name but never the value.
     init(_ headers: HTTPHeaders, origin: String) throws(HTTPTransportError) {
         unsafe head = nil
         for field in headers.fields {
@@ -193,10 +192,10 @@ extension CurlEasy {
                     .transportFailed, "\(origin): the value for header \(field.name) holds a line break or control byte"
                 )
             }
-            // libcurl sends a field with an empty value only when it ends with a semicolon.
+            // libcurl sends a field with an empty value only if it ends with a semicolon.
             append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
         }
-        // What libcurl would add by itself: bytes that are not read, or a wait before the body.
+        // libcurl would add these by itself, which costs bytes or a wait before the body.
         for name in ["Accept", "Accept-Encoding", "Content-Type", "Expect"] where headers[name] == nil {
             append("\(name):")
         }

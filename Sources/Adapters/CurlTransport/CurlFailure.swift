@@ -3,50 +3,50 @@ import CCurl
 import HTTPMessages
 import ReportedText
 
-/// What a libcurl code means to the retry rules and to the operator.
+/// A libcurl code, interpreted for the retry rules and the operator.
 struct CurlFailure {
     let code: HTTPTransportError.Code
-    /// The cause in words, without any header or body.
+    /// The cause, without any header or body.
     let cause: ReportedText
     let certificateFault: HTTPTransportError.CertificateFault?
 
     /// - Parameters:
     ///   - curl: libcurl's code.
-    ///   - words: libcurl's own about this failure; they name hosts, addresses and certificates.
+    ///   - message: libcurl's message, which names hosts, addresses and certificates.
     ///   - verification: OpenSSL's verdict on the server's certificate.
-    ///   - refusal: why the system made no connection, as `Connection refused`; `nil` when it does not say.
-    ///   - limits: those of the request.
+    ///   - refusal: why the system made no connection, such as `Connection refused`; `nil` if unknown.
+    ///   - limits: the limits of the request.
     init(
-        _ curl: CURLcode, words: ReportedText, verification: Int = 0, refusal: String? = nil, limits: HTTPLimits
+        _ curl: CURLcode, message: ReportedText, verification: Int = 0, refusal: String? = nil, limits: HTTPLimits
     ) {
         code = Self.code(for: curl)
         certificateFault = code == .certificateNotTrusted ? Self.certificateFault(verification) : nil
         cause =
             switch code {
             case .nameNotResolved: "its name could not be resolved"
-            case .timedOut: "timeout: no connection within \(limits.connect.formattedSeconds) (\(words))"
-            case .certificateNotTrusted: "its certificate is not trusted: \(words)"
-            case .tlsFailed: "no secure connection: \(words)"
-            // libcurl's words say three times that there is none, and not why.
-            case .connectionFailed: refusal.map { "no connection: \($0)" } ?? "no connection: \(words)"
-            case .connectionLost: "the connection was lost before the answer was complete: \(words)"
+            case .timedOut: "timeout: no connection within \(limits.connect.formattedSeconds) (\(message))"
+            case .certificateNotTrusted: "its certificate is not trusted: \(message)"
+            case .tlsFailed: "no secure connection: \(message)"
+            // libcurl's message says three times that there is no connection, but not why.
+            case .connectionFailed: refusal.map { "no connection: \($0)" } ?? "no connection: \(message)"
+            case .connectionLost: "the connection was lost before the answer was complete: \(message)"
             case .malformedResponse where curl == CURLE_OUT_OF_MEMORY:
                 "the answer's header is larger than \(CurlAnswer.headerLimit) bytes"
-            case .malformedResponse: "the answer is not HTTP: \(words)"
+            case .malformedResponse: "the answer is not HTTP: \(message)"
             case .unknownContentEncoding:
-                "the answer is compressed (Content-Encoding), which was not asked for, and cannot be decoded: \(words)"
+                "the answer is compressed (Content-Encoding), which was not asked for, and cannot be decoded: \(message)"
             case .responseTooLarge: "the answer is larger than \(limits.responseBytes) bytes"
             case .cancelled: "cancelled"
             case .transportFailed where curl == CURLE_SSL_CERTPROBLEM:
-                "the client certificate or its key cannot be used (PEM files, the key without a pass phrase): \(words)"
+                "the client certificate or its key cannot be used (PEM files, the key without a pass phrase): \(message)"
             case .transportFailed where curl == CURLE_SSL_CACERT_BADFILE:
-                "the file of certificate authorities cannot be read: install ca-certificates, or name a file in caFile (\(words))"
-            case .transportFailed: "\(words) (libcurl code \(curl.rawValue))"
+                "the file of certificate authorities cannot be read: install ca-certificates, or name a file in caFile (\(message))"
+            case .transportFailed: "\(message) (libcurl code \(curl.rawValue))"
             }
     }
 
-    /// By OpenSSL's verdict, `X509_V_...`. libcurl compares the name itself, behind a handshake that has verified all
-    /// else; until it has, the verdict that it tells is unspecified.
+    /// Interprets OpenSSL's verdict, `X509_V_...`. libcurl compares the name itself after OpenSSL has verified
+    /// everything else; before that, the reported verdict is unspecified.
     static func certificateFault(_ verification: Int) -> HTTPTransportError.CertificateFault? {
         switch CInt(truncatingIfNeeded: verification) {
         case X509_V_OK, X509_V_ERR_UNSPECIFIED, X509_V_ERR_HOSTNAME_MISMATCH: .ofAnotherName
@@ -59,7 +59,7 @@ struct CurlFailure {
         }
     }
 
-    /// The table; whatever is not in it cannot happen with our settings, or is the transport's own failure.
+    /// Maps libcurl's codes. All others can't occur with our settings, or are the transport's own failures.
     static func code(for curl: CURLcode) -> HTTPTransportError.Code {
         switch curl {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .nameNotResolved
@@ -78,7 +78,7 @@ struct CurlFailure {
         // The first is libcurl's code for an answer without a status line (HTTP/0.9).
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: .malformedResponse
         case CURLE_BAD_CONTENT_ENCODING: .unknownContentEncoding
-        // What libcurl says of a header that is longer than it takes; without memory this process would have ended.
+        // libcurl's code for a header longer than its limit. Without memory this process would have ended.
         case CURLE_OUT_OF_MEMORY: .malformedResponse
         default: .transportFailed
         }
@@ -94,7 +94,7 @@ extension Duration {
         return Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
     }
 
-    /// As people write it: `10 s`, `1.5 s`.
+    /// A text such as `10 s` or `1.5 s`.
     var formattedSeconds: String {
         let milliseconds = wholeMilliseconds
         guard milliseconds % 1000 != 0 else { return "\(milliseconds / 1000) s" }

@@ -3,29 +3,29 @@ import HTTPMessages
 import LinuxPlatform
 import ReportedText
 
-/// The life of libcurl's thread: take messages, let libcurl work, hand out what is finished, wait.
+/// The loop of libcurl's thread: read messages, let libcurl work, deliver finished transfers, wait.
 struct CurlLoop {
     private let multi: CurlMulti
     private let mailbox: CurlMailbox
     private let options: CurlTransportOptions
     private var transfers: [CurlEasy.Identity: CurlTransfer] = [:]
-    /// Exchanges that wait for a place, in their order.
-    private var waiting = ExchangeQueue()
+    /// The exchanges that wait for a place, oldest first.
+    private var waiting: [CurlExchange] = []
     private var places: TransferPlaces
-    /// Whether connections that lie idle may be dead, and addresses may have changed.
-    private var startsAfresh = false
-    /// By origin, of which a configuration names a few.
+    /// Whether idle connections may be dead, and addresses may have changed.
+    private var needsFreshConnection = false
+    /// The routes by origin. A configuration names only a few.
     private var routes: [String: ServerRoute] = [:]
 
     init(multi: CurlMulti, mailbox: CurlMailbox, options: CurlTransportOptions) {
         self.multi = multi
         self.mailbox = mailbox
         self.options = options
-        places = TransferPlaces(mostConnections: options.mostConnections)
+        places = TransferPlaces(maximumConnections: options.maximumConnections)
         multi.limitConnections(to: places.connections)
     }
 
-    /// Until the transport is released; no exchange is left without an answer.
+    /// Runs until the transport is released. Every exchange gets an answer.
     consuming func run() {
         while true {
             for message in mailbox.take() {
@@ -40,9 +40,9 @@ struct CurlLoop {
             startWaiting()
             multi.perform()
             while let (identity, code) = multi.nextFinished() {
-                if let transfer = transfers[identity] { ended(transfer, code) }
+                if let transfer = transfers[identity] { complete(transfer, code) }
             }
-            endLate()
+            endExpired()
             startWaiting()
             multi.wait(timeToNextDeadline())
         }
@@ -52,12 +52,12 @@ struct CurlLoop {
         for transfer in transfers.values {
             finish(transfer, with: transfer.outcome(.cancelled, "the transport was closed"))
         }
-        while let exchange = waiting.next() { exchange.finishCancelled("the transport was closed") }
+        for exchange in waiting { exchange.finishCancelled("the transport was closed") }
     }
 
-    /// As many as there are places.
+    /// Starts as many exchanges as there are places.
     private mutating func startWaiting() {
-        while transfers.count < places.transfers, let exchange = waiting.next() { start(exchange) }
+        while transfers.count < places.transfers, !waiting.isEmpty { start(waiting.removeFirst()) }
     }
 
     /// Starts an exchange, or repeats one, which keeps its deadline.
@@ -71,10 +71,10 @@ struct CurlLoop {
             let transfer = try CurlTransfer(
                 exchange, options: options, multi: multi, route: routes[origin] ?? ServerRoute(),
                 until: deadline ?? .now.advanced(by: exchange.request.limits.total))
-            if startsAfresh { transfer.startAfresh() }
-            startsAfresh = false
+            if needsFreshConnection { transfer.useFreshConnection() }
+            needsFreshConnection = false
             guard multi.add(transfer.easy) else {
-                throw HTTPTransportError(.transportFailed, "\(origin): libcurl took no further transfer")
+                throw HTTPTransportError(.transportFailed, "\(origin): libcurl accepted no further transfer")
             }
             multi.sockets.exchangeBegan(allowing: exchange.request.limits)
             transfers[transfer.easy.identity] = transfer
@@ -83,7 +83,7 @@ struct CurlLoop {
         }
     }
 
-    /// Ends an exchange that may be finished already, or not begun. Its connection goes too: it may be the reason for
+    /// Cancels an exchange, even one that has finished or not begun. Closes its connection, which may be the reason for
     /// the abort.
     private mutating func cancel(_ exchange: CurlExchange) {
         guard let transfer = transfers.values.first(where: { $0.exchange === exchange }) else {
@@ -93,10 +93,10 @@ struct CurlLoop {
         finish(transfer, with: transfer.outcome(.cancelled, "cancelled"))
     }
 
-    /// What lies idle may be dead. What is still being connected, or looked up, uses a route that is gone; nothing
-    /// of it has been sent.
+    /// Idle connections may be dead. Transfers that are still connecting or resolving use a lost route, and have sent
+    /// nothing.
     private mutating func networkChanged() {
-        startsAfresh = true
+        needsFreshConnection = true
         for transfer in transfers.values where !transfer.isConnected {
             transfer.abandonConnection()
             finish(transfer, with: transfer.outcome(.connectionFailed, "the network changed while connecting"))
@@ -104,7 +104,7 @@ struct CurlLoop {
         for origin in routes.keys { routes[origin]?.networkChanged() }
     }
 
-    private mutating func endLate() {
+    private mutating func endExpired() {
         let now = ContinuousClock.now
         for transfer in transfers.values where now >= transfer.deadline {
             let limit = transfer.exchange.request.limits.total.formattedSeconds
@@ -113,21 +113,21 @@ struct CurlLoop {
         }
     }
 
-    /// libcurl is done with the transfer.
-    private mutating func ended(_ transfer: CurlTransfer, _ code: CURLcode) {
+    /// Handles a transfer that libcurl has completed.
+    private mutating func complete(_ transfer: CurlTransfer, _ code: CURLcode) {
         let origin = transfer.exchange.request.url.origin
-        let madeNone = [CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT].contains(code)
-        if transfer.onlyFamily != nil, madeNone, !transfer.isConnected,
+        let couldNotConnect = [CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT]
+        if transfer.onlyFamily != nil, couldNotConnect.contains(code), !transfer.isConnected,
             routes[origin]?.couldNotConnect(isResolved: code == CURLE_COULDNT_CONNECT) == true
         {
             remove(transfer)
-            startsAfresh = true
+            needsFreshConnection = true
             return start(transfer.exchange, until: transfer.deadline)
         }
         finish(transfer, with: transfer.outcome(code))
     }
 
-    /// Takes the handle out of libcurl before the task hears of it.
+    /// Removes the handle from libcurl, then answers the task.
     private mutating func finish(_ transfer: CurlTransfer, with outcome: CurlExchange.Outcome) {
         let origin = transfer.exchange.request.url.origin
         var outcome = outcome
@@ -136,9 +136,9 @@ struct CurlLoop {
             if places.answered(overHTTP2: transfer.answeredOverHTTP2) {
                 multi.limitConnections(to: places.connections)
             }
-            if routes[origin, default: ServerRoute()].answered(status: response.status) { startsAfresh = true }
+            if routes[origin, default: ServerRoute()].answered(status: response.status) { needsFreshConnection = true }
         case .failure(let error):
-            if ServerRoute.isOfRoute(error.code) { startsAfresh = true }
+            if ServerRoute.isOfRoute(error.code) { needsFreshConnection = true }
             guard ServerRoute.isOfFamily(error.code, isConnected: transfer.isConnected, after: transfer.age) else {
                 break
             }
@@ -161,7 +161,7 @@ struct CurlLoop {
         transfers[transfer.easy.identity] = nil
     }
 
-    /// Without transfers only a message ends the wait; libcurl looks after its own deadlines.
+    /// The wait without transfers is ended by a message only, because libcurl handles its own deadlines.
     private func timeToNextDeadline() -> Duration {
         guard let next = transfers.values.map(\.deadline).min() else { return .seconds(3600) }
         return max(.zero, ContinuousClock.now.duration(to: next))
@@ -169,37 +169,15 @@ struct CurlLoop {
 }
 
 extension HTTPTransportError {
-    /// The same of a connection that was made so.
+    /// Returns the same error with a description of its connection.
     fileprivate func over(_ route: ReportedText) -> Self {
         Self(
             code, detail, certificateFault: certificateFault, proxyFault: proxyFault, traffic: traffic, route: route)
     }
 }
 
-/// First come, first served.
-private struct ExchangeQueue {
-    private var exchanges: [CurlExchange?] = []
-    private var first = 0
-
-    mutating func append(_ exchange: CurlExchange) { exchanges.append(exchange) }
-
-    mutating func next() -> CurlExchange? {
-        guard first < exchanges.count else { return nil }
-        defer {
-            exchanges[first] = nil
-            first += 1
-            if first > exchanges.count / 2 {
-                exchanges.removeFirst(first)
-                first = 0
-            }
-        }
-        return exchanges[first]
-    }
-}
-
-/// How tasks reach libcurl's thread: they leave a message and wake it.
+/// The messages of tasks to libcurl's thread. Each message wakes the thread.
 final class CurlMailbox: Sendable {
-    /// What the thread is asked to do.
     enum Message: Sendable {
         case start(CurlExchange)
         case cancel(CurlExchange)
@@ -218,6 +196,6 @@ final class CurlMailbox: Sendable {
         multi.wakeUp()
     }
 
-    /// Everything left since the last call; for the thread.
+    /// Removes and returns all messages. For libcurl's thread.
     func take() -> [Message] { messages.withLock { exchange(&$0, with: []) } }
 }

@@ -2,20 +2,20 @@ import CCurl
 import HTTPMessages
 import ReportedText
 
-/// libcurl's set of running transfers, with its connections, its cache of names, and the TLS sessions that all share:
-/// a new connection resumes one instead of sending certificates again.
+/// libcurl's set of running transfers, with their connections, name cache and shared TLS sessions, which new
+/// connections resume instead of transferring certificates again.
 ///
-/// `@unchecked Sendable`: only the transport's thread calls anything but `wakeUp`, which libcurl allows from any
-/// thread (curl_multi_wakeup(3)), so that the sessions need no lock functions (curl_share_setopt(3)); the last owner
-/// frees the handles, when the thread has ended.
+/// `@unchecked Sendable`: only the transport's thread calls anything but `wakeUp`, which libcurl allows from any thread
+/// (curl_multi_wakeup(3)). So the sessions need no lock functions (curl_share_setopt(3)). The last owner frees the
+/// handles after the thread has ended.
 @safe final class CurlMulti: @unchecked Sendable {
     private let handle: UnsafeMutableRawPointer
-    /// The TLS sessions, for the transfers.
+    /// The TLS sessions of all transfers.
     let share: UnsafeMutableRawPointer
-    /// Those of its connections; its end closes them.
+    /// The sockets of its connections, which it closes when it is freed.
     let sockets: CurlSockets
 
-    /// Whether libcurl is ready for use in this process; asked once.
+    /// Whether libcurl could be initialized in this process. Evaluated once.
     static let isReady = OpenSSLLibrary.isReady && ccurl_global_init() == CURLE_OK
 
     init(sockets: CurlSockets) throws(HTTPTransportError) {
@@ -38,32 +38,32 @@ import ReportedText
         unsafe curl_share_cleanup(share)
     }
 
-    /// Opens so many connections to a server at most, and keeps so many.
+    /// Sets the maximum number of connections to a server, and of kept connections.
     func limitConnections(to count: Int) {
         unsafe ccurl_multi_set_long(handle, CURLMOPT_MAX_HOST_CONNECTIONS, count)
         unsafe ccurl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, count)
     }
 
-    /// Ends the current or the next `wait`; from any thread.
+    /// Ends the current or the next `wait`. Callable from any thread.
     func wakeUp() { _ = unsafe curl_multi_wakeup(handle) }
 
     func add(_ easy: borrowing CurlEasy) -> Bool { unsafe curl_multi_add_handle(handle, easy.handle) == CURLM_OK }
 
     func remove(_ easy: borrowing CurlEasy) { _ = unsafe curl_multi_remove_handle(handle, easy.handle) }
 
-    /// Reads and writes whatever is ready, without waiting.
+    /// Reads and writes everything that is ready, without waiting.
     func perform() {
         var running: CInt = 0
         _ = unsafe curl_multi_perform(handle, &running)
     }
 
-    /// Waits for a socket, `wakeUp`, one of libcurl's own deadlines, or `timeout`.
+    /// Waits for a socket, `wakeUp`, a deadline of libcurl's, or `timeout`.
     func wait(_ timeout: Duration) {
         let milliseconds = timeout.wholeMilliseconds
         _ = unsafe curl_multi_poll(handle, nil, 0, CInt(clamping: milliseconds), nil)
     }
 
-    /// The next finished transfer, by the identity of its easy handle.
+    /// Returns the next finished transfer, identified by its easy handle.
     func nextFinished() -> (identity: CurlEasy.Identity, code: CURLcode)? {
         var left: CInt = 0
         while let message = unsafe curl_multi_info_read(handle, &left) {

@@ -2,7 +2,7 @@ import CCurl
 import HTTPMessages
 import ReportedText
 
-/// Why the configured proxy made no connection, as far as libcurl and the proxy's answer tell.
+/// Why the configured proxy made no connection, as far as libcurl and the proxy's answer say.
 struct CurlProxyFailure {
     let fault: HTTPTransportError.ProxyFault
     /// The cause and its remedy.
@@ -13,7 +13,7 @@ struct CurlProxyFailure {
         self.cause = cause
     }
 
-    /// Creates the failure for the proxy's answer to CONNECT. `nil` for a 2xx: there is a tunnel, and the failure lies
+    /// Creates the failure for the proxy's answer to CONNECT. `nil` for a 2xx: the tunnel exists, and the failure is
     /// beyond it.
     ///
     /// `server`: host and port, such as `example.com:443`.
@@ -28,7 +28,7 @@ struct CurlProxyFailure {
                 .loginRequired, "\(said): it requires a user and password; set \(key).user and \(key).password")
         case 401, 407:
             self.init(.loginRejected, "\(said): it rejects user and password; check \(key).user and \(key).password")
-        case 403: self.init(.serverForbidden, "\(said): it doesn't allow \(server); have its rules allow that")
+        case 403: self.init(.serverForbidden, "\(said): it doesn't allow \(server); change its rules to allow that")
         case 500, 502, 503, 504:
             self.init(
                 .serverUnreachable, "\(said): it got no connection to \(server); check the proxy's network, and its log"
@@ -42,16 +42,17 @@ struct CurlProxyFailure {
         }
     }
 
-    /// Creates the failure for libcurl's code, if the proxy gave no answer to CONNECT. `nil` if the failure lies beyond
+    /// Creates the failure for libcurl's code if the proxy gave no answer to CONNECT. `nil` if the failure is beyond
     /// the proxy.
     ///
     /// libcurl has one code for every answer of a SOCKS proxy.
+    ///
     /// - Parameters:
     ///   - curl: libcurl's code.
     ///   - proxy: the configured proxy.
-    ///   - words: libcurl's own about this failure.
-    ///   - refusal: why the system made no connection; `nil` if it doesn't say.
-    init?(_ curl: CURLcode, of proxy: HTTPProxy, words: ReportedText, refusal: String?) {
+    ///   - message: libcurl's message.
+    ///   - refusal: why the system made no connection; `nil` if unknown.
+    init?(_ curl: CURLcode, of proxy: HTTPProxy, message: ReportedText, refusal: String?) {
         let name = proxy.origin
         let key = proxy.key
         let check: ReportedText = "check \(key).url, and that the proxy runs"
@@ -60,24 +61,24 @@ struct CurlProxyFailure {
             self.init(.unreachable, "the name of the proxy \(name) could not be resolved; \(check)")
         case CURLE_COULDNT_CONNECT:
             self.init(
-                .unreachable, "no connection to the proxy \(name): \(refusal ?? words.description); \(check)")
+                .unreachable, "no connection to the proxy \(name): \(refusal ?? message.description); \(check)")
         case CURLE_PROXY:
             self.init(
                 .refused,
-                "the proxy \(name) made no connection: \(words); check its rules, \(key).user and \(key).password")
+                "the proxy \(name) made no connection: \(message); check its rules, \(key).user and \(key).password")
         case _ where proxy.scheme == .socks5h: return nil
         case CURLE_OPERATION_TIMEDOUT:
-            self.init(.unreachable, "timeout: no answer of the proxy \(name) (\(words)); \(check)")
+            self.init(.unreachable, "timeout: no answer from the proxy \(name) (\(message)); \(check)")
         case CURLE_PEER_FAILED_VERIFICATION:
-            self.init(.unreachable, "the certificate of the proxy \(name) is not trusted: \(words); \(check)")
+            self.init(.unreachable, "the certificate of the proxy \(name) is not trusted: \(message); \(check)")
         case CURLE_SSL_CONNECT_ERROR:
             self.init(
                 .unreachable,
-                "no secure connection to the proxy \(name): \(words); if it has no TLS, write http:// in \(key).url")
+                "no secure connection to the proxy \(name): \(message); if it has no TLS, write http:// in \(key).url")
         case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR:
-            self.init(.unreachable, "the proxy \(name) closed the connection: \(words); \(check)")
+            self.init(.unreachable, "the proxy \(name) closed the connection: \(message); \(check)")
         case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL:
-            self.init(.notAProxy, "what answers at \(name) isn't a proxy: \(words); correct \(key).url")
+            self.init(.notAProxy, "what answers at \(name) isn't a proxy: \(message); correct \(key).url")
         default: return nil
         }
     }

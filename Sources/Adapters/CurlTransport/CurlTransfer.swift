@@ -4,9 +4,9 @@ import HTTPMessages
 import LinuxPlatform
 import ReportedText
 
-/// One exchange while libcurl works on it: the handle, what has arrived, and the deadlines.
+/// An exchange while libcurl works on it: the handle, the data received, and the deadlines.
 ///
-/// Belongs to the transport's thread. The handle's callbacks hold it unretained; `CurlLoop` keeps it until the handle
+/// For the transport's thread only. The handle's callbacks refer to it unretained; `CurlLoop` keeps it until the handle
 /// has left libcurl.
 @safe final class CurlTransfer {
     let exchange: CurlExchange
@@ -18,18 +18,18 @@ import ReportedText
     /// Whether the request has had a connection.
     private var isReady = false
     private let proxy: HTTPProxy?
-    /// How the server is reached, as known when the transfer began.
+    /// The route to the server when the transfer began.
     private let route: ServerRoute
-    /// The families of the connections that were begun for it.
+    /// The address families of the connections begun for this transfer.
     private var openedFamilies: Set<ServerRoute.AddressFamily> = []
     private var repetition = RequestRepetition()
     private let sockets: CurlSockets
-    /// What the sockets had shut when the transfer began.
+    /// The number of flooded connections when the transfer began.
     private let earlierFloods: Int
-    /// What libcurl says about a failure, beyond the code.
+    /// libcurl's message about a failure.
     private let errorText: UnsafeMutablePointer<CChar>
 
-    /// - Throws: `.transportFailed` when the request cannot be put into libcurl's terms.
+    /// - Throws: `.transportFailed` if libcurl rejects the request.
     init(
         _ exchange: CurlExchange, options: CurlTransportOptions, multi: CurlMulti, route: ServerRoute,
         until deadline: ContinuousClock.Instant
@@ -59,7 +59,7 @@ import ReportedText
         connectCallbacks()
         guard self.easy.setupCode == CURLE_OK else {
             throw HTTPTransportError(
-                .transportFailed, "\(origin): libcurl refused a setting (\(curlWords(self.easy.setupCode)))")
+                .transportFailed, "\(origin): libcurl refused a setting (\(curlMessage(self.easy.setupCode)))")
         }
     }
 
@@ -69,7 +69,7 @@ import ReportedText
         unsafe errorText.deallocate()
     }
 
-    /// Header lines and bodies, both ways, as far as the exchange got.
+    /// The header lines and bodies transferred so far in both directions.
     var traffic: HTTPTraffic {
         let request = easy.number(CURLINFO_REQUEST_SIZE)
         let hasBody = ccurl_request_size_has_body(answeredOverHTTP2 ? 0 : 1, exchange.request.body.count) != 0
@@ -78,22 +78,22 @@ import ReportedText
             bytesReceived: easy.number(CURLINFO_HEADER_SIZE) + easy.size(CURLINFO_SIZE_DOWNLOAD_T))
     }
 
-    /// Whether there has been a connection, to the server or to a proxy that has answered.
+    /// Whether it has had a connection, to the server or to a proxy that has answered.
     var isConnected: Bool { isReady || easy.number(CURLINFO_HTTP_CONNECTCODE) != 0 }
 
     /// The only address family that its connection may use; `nil` if any may.
     var onlyFamily: ServerRoute.AddressFamily? { route.family }
 
-    /// The time since the exchange began, repetitions included.
+    /// The time since the exchange began, including repetitions.
     var age: Duration { exchange.request.limits.total - ContinuousClock.now.duration(to: deadline) }
 
     var answeredOverHTTP2: Bool { easy.number(CURLINFO_HTTP_VERSION) >= ccurl_answered_http_2 }
 
-    /// What the transfer came to, once libcurl has ended it with `code`.
+    /// Returns the outcome after libcurl has ended the transfer with `code`.
     func outcome(_ code: CURLcode) -> CurlExchange.Outcome {
         if code == CURLE_OK {
             var headers = answer.headers
-            headers["Content-Encoding"] = nil  // the body is decoded
+            headers["Content-Encoding"] = nil  // the body has been decoded
             return .success(
                 HTTPResponse(
                     status: easy.number(CURLINFO_RESPONSE_CODE), headers: headers, body: answer.body,
@@ -106,27 +106,27 @@ import ReportedText
                 "the server sent data without end and no complete answer; the connection was closed")
         }
         if repetition.isRefused {
-            return outcome(.connectionLost, "the server refused the request before it looked at it")
+            return outcome(.connectionLost, "the server rejected the request before reading it")
         }
-        let said = words
-        let words = said.isEmpty ? curlWords(code) : said
+        let said = message
+        let message = said.isEmpty ? curlMessage(code) : said
         let number = easy.number(CURLINFO_OS_ERRNO)
         let refusal = number == 0 ? nil : SystemError(call: "connect", number: CInt(truncatingIfNeeded: number)).reason
-        if let failure = proxyFailure(code, words, refusal) { return failure }
+        if let failure = proxyFailure(code, message, refusal) { return failure }
         let failure = CurlFailure(
-            code, words: words, verification: easy.number(CURLINFO_SSL_VERIFYRESULT), refusal: refusal,
+            code, message: message, verification: easy.number(CURLINFO_SSL_VERIFYRESULT), refusal: refusal,
             limits: exchange.request.limits)
         return outcome(failure.code, failure.cause, failure.certificateFault)
     }
 
-    /// The failure if the configured proxy is its cause; `nil` otherwise.
-    private func proxyFailure(_ code: CURLcode, _ words: ReportedText, _ refusal: String?) -> CurlExchange.Outcome? {
+    /// Returns the failure if the configured proxy caused it; otherwise `nil`.
+    private func proxyFailure(_ code: CURLcode, _ message: ReportedText, _ refusal: String?) -> CurlExchange.Outcome? {
         guard let proxy, !isReady else { return nil }
         let url = exchange.request.url
         let status = easy.number(CURLINFO_HTTP_CONNECTCODE)
         let failure =
             status == 0
-            ? CurlProxyFailure(code, of: proxy, words: words, refusal: refusal)
+            ? CurlProxyFailure(code, of: proxy, message: message, refusal: refusal)
             : CurlProxyFailure(status: status, of: proxy, to: "\(url.host):\(url.port)")
         guard let failure else { return nil }
         return .failure(
@@ -135,7 +135,7 @@ import ReportedText
                 proxyFault: failure.fault, traffic: traffic))
     }
 
-    /// A failure with its words, and what the exchange has cost until then.
+    /// Returns a failure with the traffic so far.
     func outcome(
         _ code: HTTPTransportError.Code, _ cause: ReportedText,
         _ certificateFault: HTTPTransportError.CertificateFault? = nil
@@ -145,24 +145,24 @@ import ReportedText
                 code, "\(exchange.request.url.origin): \(cause)", certificateFault: certificateFault, traffic: traffic))
     }
 
-    private var words: ReportedText {
+    private var message: ReportedText {
         let secrets = exchange.request.secrets + (proxy?.login.map { [$0.password] } ?? [])
         return ReportedText(unsafe String(cString: errorText), without: secrets)
     }
 
-    /// Closes the connection with the transfer, unless others still use it: after a time limit it is likely dead, and
-    /// HTTP/2 would keep using it.
+    /// Closes the connection with the transfer, unless others still use it. After a timeout it is probably dead, and
+    /// HTTP/2 would continue to use it.
     func abandonConnection() { easy.set(CURLOPT_FORBID_REUSE, true) }
 
     /// Uses no connection that has been idle for more than a second (libcurl closes those that it meets), and no
-    /// address that was looked up before; of several addresses any may be the first.
-    func startAfresh() {
+    /// address that was looked up before. Any of several addresses may be tried first.
+    func useFreshConnection() {
         easy.set(CURLOPT_MAXAGE_CONN, 1)
         easy.set(CURLOPT_DNS_CACHE_TIMEOUT, 0)
         easy.set(CURLOPT_DNS_SHUFFLE_ADDRESSES, true)
     }
 
-    /// The address family of the connection that was made for this transfer; `nil` if it used an earlier one, if
+    /// The address family of the connection that was made for this transfer. `nil` if it used an earlier connection, if
     /// connections over both families were begun and none was established, or if its host is an address.
     var newConnectionFamily: ServerRoute.AddressFamily? {
         let isAddress = proxy?.isHostAddress ?? exchange.request.url.isHostAddress
@@ -182,15 +182,15 @@ import ReportedText
         unsafe easy.note(ccurl_set_pointer(handle, CURLOPT_PREREQDATA, context))
         unsafe easy.note(ccurl_set_socket_callback(handle, noteSocket))
         unsafe easy.note(ccurl_set_pointer(handle, CURLOPT_SOCKOPTDATA, context))
-        // Called when the transfer may be long gone: with the sockets, which outlive their connections.
+        // Called with the sockets, which outlive their connections, because the transfer may be long gone.
         unsafe easy.note(ccurl_set_close_callback(handle, closeSocket))
         unsafe easy.note(
             ccurl_set_pointer(handle, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(sockets).toOpaque()))
     }
 
-    /// False when there is to be no connection.
+    /// Records a new socket. Returns false if it must not be connected.
     fileprivate func opened(_ socket: CInt) -> Bool {
-        guard repetition.mayConnect(hasFailureWords: unsafe errorText.pointee != 0) else { return false }
+        guard repetition.mayConnect(hasFailureMessage: unsafe errorText.pointee != 0) else { return false }
         openedFamilies.insert(ccurl_is_ipv6(socket) ? .ipv6 : .ipv4)
         sockets.opened(socket)
         return true
@@ -199,7 +199,7 @@ import ReportedText
     fileprivate func received(body bytes: UnsafeRawBufferPointer) -> Bool { unsafe answer.append(body: bytes) }
 
     fileprivate func received(header bytes: UnsafeRawBufferPointer) -> Bool {
-        // Afterwards it would be too late: libcurl keeps the connection as soon as the answer is complete.
+        // Do this now, because libcurl keeps the connection as soon as the answer is complete.
         if route.leavesConnection(after: easy.number(CURLINFO_RESPONSE_CODE)) { abandonConnection() }
         return unsafe answer.append(header: bytes)
     }
@@ -210,8 +210,8 @@ import ReportedText
     }
 }
 
-/// libcurl's own words for a code, as "Timeout was reached".
-func curlWords(_ code: CURLcode) -> ReportedText { unsafe ReportedText(String(cString: curl_easy_strerror(code))) }
+/// Returns libcurl's message for a code, such as "Timeout was reached".
+func curlMessage(_ code: CURLcode) -> ReportedText { unsafe ReportedText(String(cString: curl_easy_strerror(code))) }
 
 // libcurl calls these on the transport's thread, inside `CurlMulti.perform`.
 
@@ -251,23 +251,23 @@ private func closeSocket(_ context: UnsafeMutableRawPointer?, _ socket: CInt) ->
     return unsafe Unmanaged<CurlSockets>.fromOpaque(context).takeUnretainedValue().close(socket)
 }
 
-/// One request on its way, as its task and libcurl's thread share it.
+/// A request in progress, shared by its task and libcurl's thread.
 final class CurlExchange: Sendable {
     typealias Outcome = Result<HTTPResponse, HTTPTransportError>
 
     let request: HTTPRequest
-    /// Who waits for the outcome; taken by whoever answers first.
+    /// The task that waits for the outcome. The first answer takes it.
     private let waiter = Locked<CheckedContinuation<Outcome, Never>?>(nil)
     private let cancelled = Locked(false)
 
     init(request: HTTPRequest) { self.request = request }
 
-    /// Set before the thread is told, so that it does not matter whether request or cancellation arrives first.
+    /// Set before the thread is notified, so it doesn't matter whether request or cancellation arrives first.
     var isCancelled: Bool { cancelled.withLock { $0 } }
 
     func markCancelled() { cancelled.withLock { $0 = true } }
 
-    /// Waits for the outcome, from before `submit` on, which gives the exchange to whoever answers it.
+    /// Calls `submit` and waits for the outcome.
     func outcome(_ submit: () -> Void) async -> Outcome {
         await withCheckedContinuation { continuation in
             waiter.withLock { $0 = continuation }
@@ -275,30 +275,30 @@ final class CurlExchange: Sendable {
         }
     }
 
-    /// Answers that the exchange was not even begun.
-    func finishCancelled(_ words: ReportedText) {
-        finish(.failure(HTTPTransportError(.cancelled, "\(request.url.origin): \(words)")))
+    /// Answers that the exchange did not begin.
+    func finishCancelled(_ cause: ReportedText) {
+        finish(.failure(HTTPTransportError(.cancelled, "\(request.url.origin): \(cause)")))
     }
 
-    /// Answers the task; a second answer goes nowhere.
+    /// Answers the task. Ignores a second answer.
     func finish(_ outcome: Outcome) { waiter.withLock { $0.take() }?.resume(returning: outcome) }
 }
 
-/// The answer as it arrives: header lines, then the body, within their limits.
+/// An answer as it arrives: header lines, then the body, within limits.
 struct CurlAnswer {
-    /// More than any server of ours sends; keeps an endless header from filling the memory.
+    /// The maximum size of a header: more than any server sends, but an endless one can't fill the memory.
     static let headerLimit = 64 * 1024
 
     private(set) var headers = HTTPHeaders()
     private(set) var body: [UInt8] = []
-    /// Which limit was passed, in words.
+    /// The exceeded limit.
     private(set) var excess: ReportedText?
     private let bodyLimit: Int
     private var headerBytes = 0
 
     init(bodyLimit: Int) { self.bodyLimit = bodyLimit }
 
-    /// Takes a part of the body; false ends the transfer.
+    /// Appends a part of the body. Returning false ends the transfer.
     mutating func append(body bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count <= bodyLimit - body.count else {
             excess = "the answer is larger than \(bodyLimit) bytes"
@@ -308,9 +308,9 @@ struct CurlAnswer {
         return true
     }
 
-    /// Takes one header line; false ends the transfer.
+    /// Appends a header line. Returning false ends the transfer.
     ///
-    /// A status line starts over: an interim answer (RFC 9110, section 15.2) came before.
+    /// A status line starts over, because the previous lines were an interim answer (RFC 9110, section 15.2).
     mutating func append(header bytes: UnsafeRawBufferPointer) -> Bool {
         headerBytes += bytes.count
         guard headerBytes <= Self.headerLimit else {
@@ -328,25 +328,25 @@ struct CurlAnswer {
     }
 }
 
-/// Whether libcurl may send a request once more on a new connection, which it does by itself up to five times.
+/// Whether libcurl may repeat a request on a new connection, which it does by itself up to five times.
 ///
-/// Once is enough, and it is the caller who decides whether and when to try again: a server that refuses every stream
-/// would be asked six times at once. A request that was written to a connection of earlier exchanges is another matter,
-/// for that connection may have been dead; and so is a server that asks for HTTP/1.1.
+/// One attempt is enough, because the caller decides whether and when to try again: a server that rejects every stream
+/// would get six requests at once. Two repetitions are allowed: a request written to a connection of earlier exchanges,
+/// which may have been dead, and one to a server that demands HTTP/1.1.
 struct RequestRepetition: Sendable, Hashable {
     private var isConnecting = false
     private var hasAskedOnNewConnection = false
     private var hasChangedProtocol = false
-    /// Whether a repetition was wanted and refused.
+    /// Whether a repetition was prevented.
     private(set) var isRefused = false
 
-    /// A socket was made; false when it is not to be connected.
+    /// Returns whether a new socket may be connected.
     ///
-    /// `hasFailureWords`: whether libcurl has any about what failed before. It has none for a refused stream, and some
-    /// where the server asked for HTTP/1.1.
-    mutating func mayConnect(hasFailureWords: Bool) -> Bool {
+    /// `hasFailureMessage`: whether libcurl has a message about the previous failure. It has none for a
+    /// rejected stream, and one if the server demanded HTTP/1.1.
+    mutating func mayConnect(hasFailureMessage: Bool) -> Bool {
         if hasAskedOnNewConnection {
-            guard !hasChangedProtocol, hasFailureWords else {
+            guard !hasChangedProtocol, hasFailureMessage else {
                 isRefused = true
                 return false
             }
@@ -357,6 +357,6 @@ struct RequestRepetition: Sendable, Hashable {
         return true
     }
 
-    /// A connection stands, new or used before, and the request is about to be written to it.
+    /// Records that the request is about to be written to a connection, new or reused.
     mutating func connected() { hasAskedOnNewConnection = hasAskedOnNewConnection || isConnecting }
 }

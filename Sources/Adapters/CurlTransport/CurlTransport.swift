@@ -2,24 +2,25 @@ package import HTTPMessages
 import LinuxPlatform
 import ReportedText
 
-/// `HTTPTransport` over libcurl: one thread drives every exchange of this transport, another one ends floods.
+/// An `HTTPTransport` with libcurl. One thread drives every exchange, another one ends floods.
 ///
-/// Connections are kept and shared: HTTP/2 over TLS where the server speaks it, HTTP/1.1 keep-alive elsewhere, TLS
-/// sessions resumed. Servers are always verified, with TLS 1.2 or newer. A redirect is an answer and is not followed.
+/// Connections are kept and shared: HTTP/2 over TLS if the server supports it, otherwise HTTP/1.1 with keep-alive. TLS
+/// sessions are resumed. Servers are always verified, with TLS 1.2 or newer. A redirect is an answer and isn't
+/// followed.
 ///
-/// `HTTPTraffic` counts what libcurl does: header lines and bodies of request and answer, before HPACK, TLS and TCP.
-/// Over HTTP/2 the header lines are therefore larger than what went over the wire.
+/// `HTTPTraffic` has libcurl's counts: header lines and bodies of request and answer, before HPACK, TLS and TCP. So
+/// HTTP/2 header lines count more than they cost on the wire.
 ///
-/// Safe to use from any task. When the transport is released, its thread ends its connections and is waited for.
+/// Safe to use from any task. Releasing the transport ends its connections and waits for its thread.
 package final class CurlTransport: HTTPTransport {
     private let mailbox: CurlMailbox
     private let guardian: FloodGuard
-    /// Readable once the thread has ended.
+    /// Readable when the thread has ended.
     private let ended: EventDescriptor
 
-    /// Starts the thread; connections are made when they are needed.
+    /// Starts the thread. Connections are made when needed.
     ///
-    /// - Throws: `.transportFailed` when libcurl cannot be set up.
+    /// - Throws: `.transportFailed` if libcurl can't be set up.
     package init(options: CurlTransportOptions) throws(HTTPTransportError) {
         do throws(SystemError) {
             ended = try EventDescriptor()
@@ -58,23 +59,23 @@ package final class CurlTransport: HTTPTransport {
     package func networkChanged() { mailbox.leave(.networkChanged) }
 }
 
-/// What holds for every request of one `CurlTransport`.
+/// The options for every request of a `CurlTransport`.
 ///
-/// There is no switch that turns certificate verification off, and no proxy is taken from the environment. libcurl
-/// reads the files that are named here by itself: whoever names them has seen that they are files, and not large.
+/// Certificate verification can't be turned off, and the environment's proxies are ignored. libcurl reads the named
+/// files itself, so the caller must check that they are files and not large.
 package struct CurlTransportOptions: Sendable, Hashable {
-    /// What `User-Agent` says, as `waypost/1.2.0`.
+    /// The value of `User-Agent`, such as `waypost/1.2.0`.
     package var userAgent: String
-    /// Authorities to trust instead of the system's: a PEM file. `nil` trusts the system's.
+    /// A PEM file of authorities to trust instead of the system's; `nil` trusts the system's.
     package var caFile: String?
-    /// A client certificate, for backends that ask for one.
+    /// A client certificate, for backends that require one.
     package var clientCertificate: CurlClientCertificate?
-    /// The proxy that every connection goes through, to this machine's own servers too; `nil` for none.
+    /// The proxy for all connections, including those to servers on this machine; `nil` for none.
     package var proxy: HTTPProxy?
-    /// To one server at once, over HTTP/1.1; HTTP/2 has many exchanges on one.
-    package var mostConnections = 16
-    /// Whether answers tell when the server's certificate ends; costs a copy of its chain for each connection.
-    package var tellsCertificateEnd = false
+    /// The maximum number of HTTP/1.1 connections to a server. HTTP/2 shares connections.
+    package var maximumConnections = 16
+    /// Whether answers report when the server's certificate ends. Costs a copy of its chain per connection.
+    package var reportsCertificateEnd = false
 
     package init(userAgent: String, caFile: String? = nil, clientCertificate: CurlClientCertificate? = nil) {
         self.userAgent = userAgent

@@ -3,10 +3,10 @@ import Glibc
 import HTTPMessages
 import LinuxPlatform
 
-/// The thread that ends connections on which more comes than any answer needs.
+/// The thread that ends connections that receive more than any answer needs.
 ///
-/// A thread of its own, because libcurl's does not come back while there is something to read. It looks around a few
-/// times a second while an exchange is in progress, and sleeps otherwise.
+/// libcurl's own thread doesn't return while there is something to read. This one checks a few times per second while
+/// an exchange is in progress, and sleeps otherwise.
 final class FloodGuard: Sendable {
     private static let turn = Duration.milliseconds(250)
 
@@ -34,30 +34,29 @@ final class FloodGuard: Sendable {
     func stop() { end.signal() }
 }
 
-/// How much may come on each connection until all exchanges in progress have ended: a decision, without sockets.
+/// The number of bytes that each connection may receive until all exchanges in progress have ended. Pure.
 ///
-/// It is counted below HTTP, for whole floods of frames bring no body: libcurl reads on as long as something comes,
-/// and looks at no time limit meanwhile.
+/// Bytes are counted below HTTP, because a flood of frames has no body: libcurl reads without checking time limits
+/// while data arrives.
 struct ReceivedBytes: Sendable {
-    /// Beyond twice the largest body: TLS's certificates, header lines, the framing of both.
+    /// The allowance beyond twice the largest body, for TLS certificates, header lines and framing.
     private static let overhead = 512 * 1024
 
     private var exchanges = 0
     private var allowance = 0
-    /// By socket, what had come when the first of the exchanges began.
+    /// The number of bytes that each socket had received when the first of the exchanges began.
     private var before: [CInt: Int] = [:]
 
-    /// Whether any exchange is in progress.
     var isBusy: Bool { exchanges > 0 }
 
-    /// The sockets that are open.
+    /// The open sockets.
     var sockets: some Collection<CInt> { before.keys }
 
     mutating func opened(_ socket: CInt) { before[socket] = 0 }
 
     mutating func closed(_ socket: CInt) { before[socket] = nil }
 
-    /// An exchange begins; `received` tells how many bytes have come on a socket so far.
+    /// Records that an exchange begins. `received` returns the bytes received on a socket so far.
     mutating func exchangeBegan(allowing limits: HTTPLimits, received: (CInt) -> Int) {
         if exchanges == 0 {
             allowance = 0
@@ -69,15 +68,15 @@ struct ReceivedBytes: Sendable {
 
     mutating func exchangeEnded() { exchanges -= 1 }
 
-    /// Whether more has come on `socket` than any answers need.
+    /// Whether `socket` has received more than the answers can need.
     func isFlooded(_ socket: CInt, received: Int) -> Bool {
         isBusy && received - (before[socket] ?? 0) > allowance
     }
 }
 
-/// The sockets of libcurl's connections, as its thread and the guard share them.
+/// The sockets of libcurl's connections, shared by its thread and the guard.
 ///
-/// A socket is shut down and closed under the same lock, so that its number is not reused meanwhile.
+/// A socket is shut down and closed under the same lock, so its number can't be reused in between.
 final class CurlSockets: Sendable {
     private struct State {
         var received = ReceivedBytes()
@@ -85,12 +84,12 @@ final class CurlSockets: Sendable {
     }
 
     private let state = Locked(State())
-    /// Readable when an exchange has begun after none was in progress.
+    /// Readable after an exchange has begun while none was in progress.
     let busy: EventDescriptor
 
     init() throws(SystemError) { busy = try EventDescriptor() }
 
-    /// How many connections were shut.
+    /// The number of connections that were shut down.
     var floods: Int { state.withLock { $0.floods } }
 
     func opened(_ socket: CInt) {
@@ -98,7 +97,7 @@ final class CurlSockets: Sendable {
         state.withLock { $0.received.opened(socket) }
     }
 
-    /// Closes it; gives what close(2) does.
+    /// Closes the socket. Returns the result of close(2).
     func close(_ socket: CInt) -> CInt {
         state.withLock { state in
             state.received.closed(socket)
@@ -128,7 +127,7 @@ final class CurlSockets: Sendable {
         ccurl_watch_connection(socket, watch.unacknowledgedSeconds * 1000, watch.idleSeconds, watch.idleSeconds)
     }
 
-    /// Shuts the connections on which too much has come; false when no exchange is in progress.
+    /// Shuts down flooded connections. Returns whether an exchange is in progress.
     func shutFlooded() -> Bool {
         state.withLock { state in
             let flooded = state.received.sockets.filter {
@@ -146,19 +145,19 @@ final class CurlSockets: Sendable {
     private static func received(on socket: CInt) -> Int { Int(clamping: ccurl_bytes_received(socket)) }
 }
 
-/// How the kernel finds out that a connection is dead, however long an answer takes: the other side no longer
-/// acknowledges what was sent, nor the probes that the kernel sends when nothing has come for a while.
+/// How the kernel detects a dead connection, however long an answer takes: the other side no longer acknowledges data,
+/// or the probes that the kernel sends after some idle time.
 struct ConnectionWatch: Sendable, Hashable {
-    /// A connection without acknowledgement for this long is closed.
+    /// The time without acknowledgement after which a connection is closed.
     let unacknowledgedSeconds: UInt32
-    /// How long nothing comes before a probe is sent, and the time between probes.
+    /// The idle time before a probe, and between probes.
     let idleSeconds: CInt
 
-    /// A new connection while answers are awaited.
+    /// A new connection while an answer is expected.
     static let answering = Self(unacknowledgedSeconds: 10, idleSeconds: 5)
-    /// The same on a connection of earlier exchanges: it may have died without a word, because a radio network forgets
-    /// it after a minute's rest.
+    /// A connection of earlier exchanges while an answer is expected. It may have died unnoticed, because a mobile
+    /// network drops it after a minute of rest.
     static let reused = Self(unacknowledgedSeconds: 5, idleSeconds: 5)
-    /// Between exchanges, when each probe costs bytes and nothing is awaited.
+    /// A connection between exchanges, when a probe costs bytes and no answer is expected.
     static let idle = Self(unacknowledgedSeconds: 10, idleSeconds: 60)
 }

@@ -1,8 +1,8 @@
 import CCrypto
 
-/// OpenSSL as this process uses it.
+/// The OpenSSL library of this process.
 enum OpenSSLLibrary {
-    /// Whether it is ready, and will not be cleaned up at exit: a thread that `exit` doesn't wait for, and that ends at
-    /// that moment, would crash in it. To be asked before anything else of OpenSSL is called.
+    /// Whether it is initialized and won't be cleaned up at exit. A thread that outlives `exit` would crash in a
+    /// cleaned-up library. Check this before any other call of OpenSSL.
     static let isReady = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
 }

@@ -1,26 +1,25 @@
-/// How many transfers libcurl gets at once, and how many connections it may open for them: a decision, without sockets.
+/// The number of transfers that libcurl gets at once, and of connections that it may open for them. Pure.
 ///
-/// libcurl looks at every transfer each time that it looks at one, and opens a connection for each that finds no room
-/// on those there are. So it gets no more than there is room for: over HTTP/1.1 one a connection, over HTTP/2 the
-/// streams of a few connections; and until the first answer tells which it is, what one connection of HTTP/2 carries.
+/// libcurl visits every transfer whenever it handles one, and opens a connection for each that finds no room. So it
+/// gets only as many as there is room for: over HTTP/1.1 one per connection, over HTTP/2 the streams of a few
+/// connections. Until the first answer shows the protocol, that is the capacity of one HTTP/2 connection.
 struct TransferPlaces: Sendable, Hashable {
-    /// A server allows a hundred streams on a connection at least (RFC 9113, section 6.5.2).
+    /// The number of streams that a server must allow per connection (RFC 9113, section 6.5.2).
     private static let streams = 100
     private static let sharedConnections = 5
 
-    /// Over HTTP/1.1.
-    private let mostConnections: Int
+    private let maximumConnections: Int
     private var sharesConnections: Bool?
 
-    init(mostConnections: Int) { self.mostConnections = max(1, mostConnections) }
+    init(maximumConnections: Int) { self.maximumConnections = max(1, maximumConnections) }
 
-    /// An answer came, over HTTP/2 or an earlier one; whether that changes anything.
+    /// Records the protocol of an answer. Returns whether that changes anything.
     mutating func answered(overHTTP2: Bool) -> Bool {
         exchange(&sharesConnections, with: overHTTP2) != overHTTP2
     }
 
     var connections: Int {
-        sharesConnections == true ? min(Self.sharedConnections, mostConnections) : mostConnections
+        sharesConnections == true ? min(Self.sharedConnections, maximumConnections) : maximumConnections
     }
 
     var transfers: Int {

@@ -5,7 +5,7 @@ package import Reporting
 package import VehicleAuthorization
 
 extension ServiceAnswer.Body {
-    /// What the body of an answer is, with the error in it.
+    /// Classifies the body of an answer. `error` is the error in it.
     init(_ body: [UInt8], _ error: FleetEngineError?) {
         if let error {
             self = .error(error.summary, about: ServiceAnswer.Subject(error))
@@ -67,7 +67,7 @@ extension LostExchange.CertificateFault {
 }
 
 extension MissingPermit {
-    /// Why an issuer gave no token.
+    /// Converts the error of an issuer that gave no token.
     package init(_ error: AuthorizationError) {
         self.init(Cause(error.code), error.fault, retryAfter: error.retryAfter)
     }

@@ -7,16 +7,16 @@ extension DeliveryOutcome {
     /// Judges an answer to an update of `vehicle`.
     ///
     /// - Parameters:
-    ///   - response: any answer, from Fleet Engine or from an intermediary (a captive portal).
-    ///   - request: what was answered; nothing secret in it is repeated.
-    ///   - vehicle: whom the update was for.
+    ///   - response: any answer, from Fleet Engine or from an intermediary such as a captive portal.
+    ///   - request: the answered request, whose secrets are not repeated.
+    ///   - vehicle: the vehicle of the update.
     package init(of response: HTTPResponse, to request: HTTPRequest, for vehicle: VehicleName) {
         self.init(of: response, to: request, naming: vehicle.description, account: vehicle.providerID)
     }
 
-    /// Judges an answer that must name `resource`; the table is `Outcome` in the tests.
+    /// Judges an answer that must name `resource`. The tests have the table of outcomes.
     package init(of response: HTTPResponse, to request: HTTPRequest, naming resource: String, account: String) {
-        // First, and by itself: it is the answer to nearly every request.
+        // First, because it is the answer to nearly every request.
         if response.status == 200, Self.isResource(response.body, named: resource) {
             self = .delivered
             return
@@ -32,17 +32,17 @@ extension DeliveryOutcome {
         case 403 where error != nil: self = .prepareAgain(fault)
         case 404 where error != nil: self = .held(fault)
         case 413 where error != nil: self = .rejected(fault)
-        // Of a proxy, or of Fleet Engine's front, which writes HTML: a limit of size, and no verdict on an update.
+        // From a proxy, or from Fleet Engine's front end, which writes HTML: a size limit, not a verdict on an update.
         case 413: self = .tooLarge(fault)
         case 429: self = .throttled(fault, after: after)
         case 501 where error != nil: self = .held(fault)
-        // Fleet Engine's own, or its front's, which writes HTML now and then: 408, 409, 499, 5xx.
+        // From Fleet Engine, or from its front end, which sometimes writes HTML: 408, 409, 499, 5xx.
         case 408, 409, 499: self = .retry(fault, after: after)
         case 500..<600 where response.status != Self.networkAuthenticationRequired:
             self = .retry(fault, after: after)
         case _ where error != nil: self = .retry(fault, after: after)
-        // What Fleet Engine would not say: a redirect, HTML, an empty 200, a 400, 401, 403 or 404 without its error
-        // body. It is no verdict on the update or the token.
+        // Not from Fleet Engine: a redirect, HTML, an empty 200, or a 400, 401, 403 or 404 without its error body. It
+        // is no verdict on the update or the token.
         default: self = .intercepted(fault)
         }
     }
@@ -53,17 +53,17 @@ extension DeliveryOutcome {
         switch error.code {
         case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .tlsFailed: self = .unanswered(fault)
         case .certificateNotTrusted, .malformedResponse: self = .intercepted(fault)
-        // The update may have been applied, and sending it often would not help.
+        // The update may have been applied, and sending it again often would not help.
         case .unknownContentEncoding: self = .held(fault)
         case .transportFailed: self = .held(fault)
         case .cancelled, .responseTooLarge: self = .retry(fault, after: nil)
         }
     }
 
-    /// RFC 6585, section 6: said by captive portals alone.
+    /// Sent only by captive portals (RFC 6585, section 6).
     private static let networkAuthenticationRequired = 511
 
-    /// Whether `body` is the resource: the answer echoes its name.
+    /// Whether `body` is the resource `name`, which Fleet Engine's answer repeats.
     private static func isResource(_ body: [UInt8], named name: String) -> Bool {
         (try? JSONValue(parsing: body))?["name"]?.stringValue == name
     }

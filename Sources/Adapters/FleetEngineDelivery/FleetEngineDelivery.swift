@@ -5,8 +5,8 @@ package import Reporting
 import TimeAndChance
 package import VehicleAuthorization
 
-/// Delivers a vehicle's updates to Fleet Engine. The provider is asked for a token at every update; token and update go
-/// out in one request.
+/// Delivers a vehicle's updates to Fleet Engine. The provider is asked for a token at every update. Token and update
+/// are sent in one request.
 package struct FleetEngineDelivery: Delivery {
     private let vehicle: VehicleName
     private let endpoint: HTTPURL
@@ -64,7 +64,7 @@ package struct FleetEngineDelivery: Delivery {
         do throws(HTTPTransportError) {
             let response = try await transport.send(request)
             let outcome = DeliveryOutcome(of: response, to: request, for: vehicle)
-            // It must not be handed out again.
+            // So that it isn't handed out again.
             if case .prepareAgain = outcome { await authorization.discard(token, for: context) }
             return DeliveryResult(
                 outcome, traffic: Traffic(response.traffic),
@@ -75,7 +75,7 @@ package struct FleetEngineDelivery: Delivery {
     }
 }
 
-/// A token, and where to send it.
+/// A token, and the delivery that uses it.
 private struct TokenPermit: DeliveryPermit {
     let token: AuthorizationToken
     let delivery: FleetEngineDelivery
@@ -88,7 +88,7 @@ private struct TokenPermit: DeliveryPermit {
 }
 
 extension VehicleState {
-    /// `nil` if it isn't known, so that updates say nothing of it.
+    /// `nil` if the presence is unknown, so that updates don't contain it.
     init?(_ presence: Presence) {
         switch presence {
         case .online: self = .online
@@ -99,7 +99,7 @@ extension VehicleState {
 }
 
 extension VehicleLocation {
-    /// An update as Fleet Engine's message.
+    /// Converts an update to Fleet Engine's message.
     init(_ update: LocationUpdate, secondsSinceFirstSent: Int? = nil) {
         self.init(
             latitude: update.latitude, longitude: update.longitude,

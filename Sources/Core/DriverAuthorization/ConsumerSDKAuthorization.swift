@@ -1,27 +1,25 @@
 public import Foundation
 public import VehicleAuthorization
 
-/// Takes the token, or the error, of one fetch; exactly one of them is given, once, from any thread.
+/// The handler for the result of one fetch. Call it once, from any thread, with either the token or the error.
 public typealias GMTCAuthTokenFetchCompletionHandler = (String?, (any Error)?) -> Void
 
-/// A consumer's token provider in the Consumer SDK's shape: tokens for following one trip.
-///
-/// Implement one of the two forms.
+/// A consumer's token provider in the Consumer SDK's shape, for following one trip. Implement one of the two forms.
 public protocol GMTCAuthorization: NSObjectProtocol {
     /// Fetches a token for the context's trip and calls `completion` exactly once, from any thread.
     ///
-    /// A class may take the handler as `GMTCAuthTokenFetchCompletionHandler` all the same.
+    /// A class may declare the handler as `GMTCAuthTokenFetchCompletionHandler`.
     @preconcurrency
     func fetchToken(
         with authorizationContext: GMTCAuthorizationContext?,
         completion: @escaping @Sendable (String?, (any Error)?) -> Void)
 
-    /// Fetches a token for the context's trip. The default calls the completion form.
+    /// Fetches a token for the context's trip. The default implementation calls the completion form.
     func fetchToken(with authorizationContext: GMTCAuthorizationContext?) async throws -> String
 }
 
 extension GMTCAuthorization {
-    /// Answers with an error: the provider has the `async` form, which the agent calls.
+    /// Fails, because the provider has only the `async` form, which the agent calls.
     @preconcurrency
     public func fetchToken(
         with authorizationContext: GMTCAuthorizationContext?,
@@ -30,7 +28,7 @@ extension GMTCAuthorization {
         completion(nil, ProviderContractError.noCompletionForm)
     }
 
-    /// Calls the completion form; the first answer counts, and cancelling the task ends the wait.
+    /// Calls the completion form. The first answer counts, and cancelling the task ends the wait.
     public func fetchToken(with authorizationContext: GMTCAuthorizationContext?) async throws -> String {
         let answer = FirstAnswer()
         fetchToken(with: authorizationContext) { token, error in answer.give(token, error) }
@@ -38,29 +36,29 @@ extension GMTCAuthorization {
     }
 }
 
-/// What a consumer's token is asked for: the Consumer SDK's class, made by the agent.
+/// The purpose of a consumer's token: the Consumer SDK's class, created by the agent.
 public final class GMTCAuthorizationContext: NSObject, Sendable {
-    /// The trip's id as Fleet Engine knows it.
+    /// The trip's id in Fleet Engine.
     public let tripID: String
 
-    /// A context, as tests of a provider need it.
+    /// Creates a context, for tests of a provider.
     public init(tripID: String) { self.tripID = tripID }
 
-    /// The id; there is no secret in it.
+    /// A description with the id, which isn't secret.
     public override var description: String { "GMTCAuthorizationContext(tripID: \(tripID))" }
 }
 
-/// A provider in the Consumer SDK's shape, seen as `VehicleAuthorization`: tokens for following a trip.
+/// Adapts a provider in the Consumer SDK's shape to `VehicleAuthorization`: tokens for following a trip.
 ///
-/// It holds the provider to the contract as `DriverSDKAuthorization` does, and keeps no tokens either.
+/// It enforces the contract like `DriverSDKAuthorization`, and caches no tokens either.
 public struct ConsumerSDKAuthorization: VehicleAuthorization {
     private let provider: SerializedProvider
 
     /// - Parameters:
-    ///   - provider: handed over for good, since it need not be `Sendable`.
-    ///   - timeLimit: how long its answer may take.
-    ///   - clock: measures that.
-    ///   - report: hears once of each rule that is broken; `nil` writes to standard error.
+    ///   - provider: transferred for good, because it need not be `Sendable`.
+    ///   - timeLimit: the maximum time for its answer.
+    ///   - clock: measures the time limit.
+    ///   - report: notified once of each broken rule; `nil` writes to standard error.
     public init(
         _ provider: sending any GMTCAuthorization, timeLimit: Duration = .seconds(30),
         clock: any Clock<Duration> = ContinuousClock(), report: (@Sendable (AuthorizationWarning) -> Void)? = nil
@@ -72,7 +70,7 @@ public struct ConsumerSDKAuthorization: VehicleAuthorization {
             timeLimit: timeLimit, clock: clock, report: report)
     }
 
-    /// Asks the provider for a trip's token. How long it lives is read from the token itself.
+    /// Asks the provider for a trip's token. Its lifetime is read from the token itself.
     public func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         guard context.tripID != nil else {
             throw AuthorizationError(.unsuitableContext(context))
@@ -80,7 +78,7 @@ public struct ConsumerSDKAuthorization: VehicleAuthorization {
         return try await provider.token(for: context)
     }
 
-    /// Sees to it that nobody is given what the provider was asked for before.
+    /// Ensures that later callers don't get the result of an earlier request.
     public func forgetTokens() async { await provider.forgetTokens() }
 }
 
@@ -88,11 +86,11 @@ extension GMTCAuthorizationContext {
     fileprivate convenience init(_ context: AuthorizationContext) { self.init(tripID: context.tripID ?? "") }
 }
 
-/// `VehicleAuthorization` seen as a provider in the Consumer SDK's shape, for code that expects one.
+/// Adapts `VehicleAuthorization` to a provider in the Consumer SDK's shape, for code that requires one.
 public final class AgentTripTokenProvider: NSObject, GMTCAuthorization, Sendable {
     private let authorization: any VehicleAuthorization
 
-    /// A provider that answers with what `authorization` gives.
+    /// Creates a provider that answers with the tokens of `authorization`.
     public init(_ authorization: any VehicleAuthorization) { self.authorization = authorization }
 
     /// Calls `completion` once, later, with a token for the context's trip or an `AuthorizationError`.
@@ -101,7 +99,7 @@ public final class AgentTripTokenProvider: NSObject, GMTCAuthorization, Sendable
         with authorizationContext: GMTCAuthorizationContext?,
         completion: @escaping @Sendable (String?, (any Error)?) -> Void
     ) {
-        // The completion style has no task to wait in.
+        // The completion form has no task to wait in.
         Task {
             do { completion(try await fetchToken(with: authorizationContext), nil) } catch {
                 completion(nil, error)
@@ -109,9 +107,9 @@ public final class AgentTripTokenProvider: NSObject, GMTCAuthorization, Sendable
         }
     }
 
-    /// A token for the context's trip.
+    /// Returns a token for the context's trip.
     ///
-    /// - Throws: an `AuthorizationError`; `.missingContext` when there is no context.
+    /// - Throws: an `AuthorizationError`; `.missingContext` if there is no context.
     public func fetchToken(with authorizationContext: GMTCAuthorizationContext?) async throws -> String {
         guard let authorizationContext else {
             throw AuthorizationError(.unsuitableContext(nil))

@@ -1,34 +1,34 @@
 public import Foundation
 public import VehicleAuthorization
 
-// As Google's modules do: a provider's file has no other import. On Linux `URLSession` is in the second.
+// Like Google's modules, so that a provider's file needs no other import. On Linux `URLSession` is in the second.
 @_exported public import Foundation
 @_exported public import FoundationNetworking
 
-/// Takes the token, or the error, of one fetch; exactly one of them is given, once, from any thread.
+/// The handler for the result of one fetch. Call it once, from any thread, with either the token or the error.
 public typealias GMTDAuthTokenFetchCompletionHandler = (String?, (any Error)?) -> Void
 
-/// A token provider in the Driver SDK's shape, so that a provider class of an iOS driver app compiles here with its
-/// import changed.
+/// A token provider in the Driver SDK's shape. A provider class of an iOS driver app compiles here if only its import
+/// is changed.
 ///
-/// Implement one of the two forms. `DriverSDKAuthorization` turns a provider into `VehicleAuthorization`, and asks
-/// whenever it is asked; `CachedAuthorization` around that keeps tokens.
+/// Implement one of the two forms. `DriverSDKAuthorization` adapts a provider to `VehicleAuthorization`, and asks it at
+/// each request. Wrap that in `CachedAuthorization` to cache tokens.
 public protocol GMTDAuthorization: NSObjectProtocol {
     /// Fetches a token for the context's vehicle and calls `completion` exactly once, from any thread.
     ///
-    /// The handler may go to any thread, as the compiler knows in Swift 6 mode; a class may take it as
-    /// `GMTDAuthTokenFetchCompletionHandler` all the same.
+    /// The handler is `@Sendable`, so it may be called on any thread in Swift 6 mode. A class may declare it as
+    /// `GMTDAuthTokenFetchCompletionHandler`.
     @preconcurrency
     func fetchToken(
         with authorizationContext: GMTDAuthorizationContext?,
         completion: @escaping @Sendable (String?, (any Error)?) -> Void)
 
-    /// Fetches a token for the context's vehicle. The default calls the completion form.
+    /// Fetches a token for the context's vehicle. The default implementation calls the completion form.
     func fetchToken(with authorizationContext: GMTDAuthorizationContext?) async throws -> String
 }
 
 extension GMTDAuthorization {
-    /// Answers with an error: the provider has the `async` form, which the agent calls.
+    /// Fails, because the provider has only the `async` form, which the agent calls.
     @preconcurrency
     public func fetchToken(
         with authorizationContext: GMTDAuthorizationContext?,
@@ -37,7 +37,7 @@ extension GMTDAuthorization {
         completion(nil, ProviderContractError.noCompletionForm)
     }
 
-    /// Calls the completion form; the first answer counts, and cancelling the task ends the wait.
+    /// Calls the completion form. The first answer counts, and cancelling the task ends the wait.
     public func fetchToken(with authorizationContext: GMTDAuthorizationContext?) async throws -> String {
         let answer = FirstAnswer()
         fetchToken(with: authorizationContext) { token, error in answer.give(token, error) }
@@ -45,39 +45,39 @@ extension GMTDAuthorization {
     }
 }
 
-/// What the agent asks a token for: the Driver SDK's class, made by the agent.
+/// The purpose of a driver's token: the Driver SDK's class, created by the agent.
 public final class GMTDAuthorizationContext: NSObject, Sendable {
-    /// The vehicle's id as Fleet Engine knows it.
+    /// The vehicle's id in Fleet Engine.
     public let vehicleID: String
-    /// The task's id; only scheduled tasks of trusted drivers have one.
+    /// The task's id. Only scheduled tasks of trusted drivers have one.
     public let taskID: String?
 
-    /// A context, as tests of a provider need it.
+    /// Creates a context, for tests of a provider.
     public init(vehicleID: String, taskID: String? = nil) {
         self.vehicleID = vehicleID
         self.taskID = taskID
     }
 
-    /// The ids; there is no secret in them.
+    /// A description with the ids, which aren't secret.
     public override var description: String {
         "GMTDAuthorizationContext(vehicleID: \(vehicleID)\(taskID.map { ", taskID: \($0)" } ?? ""))"
     }
 }
 
-/// A provider in the Driver SDK's shape, seen as `VehicleAuthorization`.
+/// Adapts a provider in the Driver SDK's shape to `VehicleAuthorization`.
 ///
-/// It holds the provider to the contract: calls come one at a time, on a queue of their own; the first answer counts
-/// and must come within the time limit; a late one is ignored; a caller who is cancelled does not wait. What
-/// the provider does wrong is reported once, as `AuthorizationWarning.brokenContract`. It keeps no tokens; put
-/// `CachedAuthorization` around it, as `Agent` does.
+/// It enforces the contract. Calls are made one at a time, on a dedicated queue. The first answer counts, and must
+/// arrive within the time limit; a late one is ignored. A cancelled caller doesn't wait. The provider's mistakes are
+/// reported once each, as `AuthorizationWarning.brokenContract`. It caches no tokens: wrap it in `CachedAuthorization`,
+/// as `Agent` does.
 public struct DriverSDKAuthorization: VehicleAuthorization {
     private let provider: SerializedProvider
 
     /// - Parameters:
-    ///   - provider: handed over for good, since it need not be `Sendable`.
-    ///   - timeLimit: how long its answer may take.
-    ///   - clock: measures that.
-    ///   - report: hears once of each rule that is broken; `nil` writes to standard error.
+    ///   - provider: transferred for good, because it need not be `Sendable`.
+    ///   - timeLimit: the maximum time for its answer.
+    ///   - clock: measures the time limit.
+    ///   - report: notified once of each broken rule; `nil` writes to standard error.
     public init(
         _ provider: sending any GMTDAuthorization, timeLimit: Duration = .seconds(30),
         clock: any Clock<Duration> = ContinuousClock(), report: (@Sendable (AuthorizationWarning) -> Void)? = nil
@@ -89,7 +89,7 @@ public struct DriverSDKAuthorization: VehicleAuthorization {
             timeLimit: timeLimit, clock: clock, report: report)
     }
 
-    /// Asks the provider for a vehicle's token. How long it lives is read from the token itself.
+    /// Asks the provider for a vehicle's token. Its lifetime is read from the token itself.
     public func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         guard case .vehicle = context.subject else {
             throw AuthorizationError(.unsuitableContext(context))
@@ -97,7 +97,7 @@ public struct DriverSDKAuthorization: VehicleAuthorization {
         return try await provider.token(for: context)
     }
 
-    /// Sees to it that nobody is given what the provider was asked for before.
+    /// Ensures that later callers don't get the result of an earlier request.
     public func forgetTokens() async { await provider.forgetTokens() }
 }
 
@@ -107,11 +107,11 @@ extension GMTDAuthorizationContext {
     }
 }
 
-/// `VehicleAuthorization` seen as a provider in the Driver SDK's shape, for code that expects one.
+/// Adapts `VehicleAuthorization` to a provider in the Driver SDK's shape, for code that requires one.
 public final class AgentTokenProvider: NSObject, GMTDAuthorization, Sendable {
     private let authorization: any VehicleAuthorization
 
-    /// A provider that answers with what `authorization` gives.
+    /// Creates a provider that answers with the tokens of `authorization`.
     public init(_ authorization: any VehicleAuthorization) { self.authorization = authorization }
 
     /// Calls `completion` once, later, with a token for the context's vehicle or an `AuthorizationError`.
@@ -120,7 +120,7 @@ public final class AgentTokenProvider: NSObject, GMTDAuthorization, Sendable {
         with authorizationContext: GMTDAuthorizationContext?,
         completion: @escaping @Sendable (String?, (any Error)?) -> Void
     ) {
-        // The completion style has no task to wait in.
+        // The completion form has no task to wait in.
         Task {
             do { completion(try await fetchToken(with: authorizationContext), nil) } catch {
                 completion(nil, error)
@@ -128,9 +128,9 @@ public final class AgentTokenProvider: NSObject, GMTDAuthorization, Sendable {
         }
     }
 
-    /// A token for the context's vehicle.
+    /// Returns a token for the context's vehicle.
     ///
-    /// - Throws: an `AuthorizationError`; `.missingContext` when there is no context.
+    /// - Throws: an `AuthorizationError`; `.missingContext` if there is no context.
     public func fetchToken(with authorizationContext: GMTDAuthorizationContext?) async throws -> String {
         guard let authorizationContext else {
             throw AuthorizationError(.unsuitableContext(nil))

@@ -3,8 +3,7 @@ import ReportedText
 import Synchronization
 import VehicleAuthorization
 
-/// One call of a provider: takes the first of its answers, whenever and wherever they come, and notes what is wrong
-/// with them.
+/// A single call of a provider. Accepts the first of its answers, from any thread, and reports mistakes.
 final class ProviderCall: Sendable {
     private let first = FirstAnswer()
     private let breaches: ContractBreaches
@@ -13,7 +12,7 @@ final class ProviderCall: Sendable {
     private let isOver = Atomic(false)
     private let hasBegun = Atomic(false)
     private let hasEnded = Atomic(false)
-    /// The thread on which the completion form is being called; 0 while it is not.
+    /// The thread on which the completion form is being called, or 0.
     private let thread = Atomic(0)
     private let lacksCompletionForm = Atomic(false)
 
@@ -21,13 +20,13 @@ final class ProviderCall: Sendable {
 
     var wasMade: Bool { hasBegun.load(ordering: .acquiring) }
 
-    /// Whether its turn has not come, or the provider has not returned from it.
+    /// Whether its turn hasn't come, or the provider hasn't returned from it.
     var isPending: Bool { !hasEnded.load(ordering: .acquiring) }
 
-    /// Whether the completion form has been called and has not returned.
+    /// Whether the completion form has been called and hasn't returned.
     var blocksItsThread: Bool { thread.load(ordering: .acquiring) != 0 }
 
-    /// Begins; `false` when the time for it is over.
+    /// Begins the call. Returns `false` if the caller has stopped waiting.
     func enter() -> Bool {
         guard !isOver.load(ordering: .acquiring) else { return false }
         thread.store(Self.currentThread, ordering: .releasing)
@@ -35,16 +34,18 @@ final class ProviderCall: Sendable {
         return true
     }
 
-    /// Notes that the completion form has returned; `false` when the provider has none.
+    /// Records that the completion form has returned. Returns `false` if the provider has none.
     func returned() -> Bool {
         thread.store(0, ordering: .releasing)
         return !lacksCompletionForm.load(ordering: .acquiring)
     }
 
-    /// Notes that its turn is over.
+    /// Records that its turn is over.
     func leave() { hasEnded.store(true, ordering: .releasing) }
 
-    /// Takes what the provider called back with; `isFinal`: there is no other form to try.
+    /// Accepts the provider's answer.
+    ///
+    /// `isFinal`: whether there is no other form to try.
     func callBack(_ token: String?, _ error: (any Error)?, isFinal: Bool = false) {
         if !isFinal, error as? ProviderContractError == .noCompletionForm {
             lacksCompletionForm.store(true, ordering: .releasing)
@@ -53,13 +54,13 @@ final class ProviderCall: Sendable {
         let earlier = callbacks.add(1, ordering: .acquiringAndReleasing).oldValue
         guard earlier == 0 else { return breaches.note(.calledBackTwice) }
         if thread.load(ordering: .acquiring) == Self.currentThread { breaches.note(.calledBackAtOnce) }
-        // The token is judged like any other, by its claims and its life; a good one must not be lost.
+        // The token is judged like any other, by its claims and its lifetime, so that a good one isn't lost.
         if token != nil, error != nil { breaches.note(.gaveTokenAndError) }
         isOver.store(true, ordering: .releasing)
         first.give(token, error)
     }
 
-    /// The caller has stopped waiting; an answer that comes later is ignored.
+    /// Records that the caller has stopped waiting. A later answer is ignored.
     func end(with error: any Error) {
         isOver.store(true, ordering: .releasing)
         first.give(nil, error)
@@ -72,13 +73,13 @@ final class ProviderCall: Sendable {
     private static var currentThread: Int { ObjectIdentifier(Thread.current).hashValue | 1 }
 }
 
-/// The first of the answers that a completion handler gets, whenever and wherever they come.
+/// The first answer to a completion handler. All others are ignored.
 final class FirstAnswer: Sendable {
     private let answers: AsyncStream<Result<String, any Error>>
     private let taker: AsyncStream<Result<String, any Error>>.Continuation
 
     init() {
-        // The oldest is kept: a second answer goes nowhere.
+        // The oldest element is kept, so a second answer is dropped.
         (answers, taker) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
     }
 
@@ -89,16 +90,16 @@ final class FirstAnswer: Sendable {
 
     /// Waits for the answer.
     ///
-    /// - Throws: the provider's error, or `CancellationError` when the task is cancelled first.
+    /// - Throws: the provider's error, or `CancellationError` if the task is cancelled first.
     func value() async throws -> String {
         for await answer in answers { return try answer.get() }
         throw CancellationError()
     }
 }
 
-/// Tells once of each way in which a provider breaks the contract.
+/// Reports each kind of contract breach once.
 final class ContractBreaches: Sendable {
-    /// A rule that was broken.
+    /// A broken rule.
     enum Breach: UInt8 {
         case calledBackTwice = 1
         case calledBackAtOnce = 2
@@ -110,19 +111,19 @@ final class ContractBreaches: Sendable {
             switch self {
             case .calledBackTwice:
                 "the token provider called back more than once for one fetchToken; only the first answer counts. "
-                    + "Let it call its completion handler exactly once"
+                    + "Change it to call its completion handler exactly once"
             case .calledBackAtOnce:
-                "the token provider called back before its fetchToken returned; that works here, but the SDKs demand "
-                    + "that the completion handler is called asynchronously"
+                "the token provider called back before its fetchToken returned; that works here, but the SDKs require "
+                    + "an asynchronous call of the completion handler"
             case .neverCalledBack:
-                "the token provider let the time for an answer pass without calling back; "
-                    + "let it call its completion handler on every path, with an error where there is no token"
+                "the token provider did not call back in time; "
+                    + "change it to call its completion handler on every path, with an error if there is no token"
             case .neverReturned:
                 "the token provider's fetchToken does not return: it blocks the thread that calls it. "
-                    + "Let it return at once and call its completion handler later"
+                    + "Change it to return at once and call its completion handler later"
             case .gaveTokenAndError:
                 "the token provider called back with both a token and an error; the token is used. "
-                    + "Let it give one of them: no token when it failed"
+                    + "Change it to give one of them: no token if it failed"
             }
         }
     }
@@ -130,7 +131,7 @@ final class ContractBreaches: Sendable {
     private let told = Atomic<UInt8>(0)
     private let report: @Sendable (AuthorizationWarning) -> Void
 
-    /// `report`: hears of each breach once; `nil` writes to standard error.
+    /// `report`: notified of each breach once; `nil` writes to standard error.
     init(report: (@Sendable (AuthorizationWarning) -> Void)?) {
         self.report =
             report ?? { warning in
@@ -145,14 +146,15 @@ final class ContractBreaches: Sendable {
     }
 }
 
-/// How a provider broke the contract of `GMTDAuthorization` or `GMTCAuthorization`.
+/// A breach of the contract of `GMTDAuthorization` or `GMTCAuthorization`.
 public enum ProviderContractError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// It implements neither form of `fetchToken`, or its completion form was called though it has the other.
+    /// The provider implements neither form of `fetchToken`, or its completion form was called although it has only the
+    /// other.
     case noCompletionForm
-    /// It called back with neither token nor error.
+    /// The provider called back with neither token nor error.
     case emptyAnswer
 
-    /// What happened and what to change.
+    /// The breach and its remedy.
     public var description: String {
         switch self {
         case .noCompletionForm: "the provider has no fetchToken(with:completion:); implement it, or the async form"
@@ -161,8 +163,8 @@ public enum ProviderContractError: Error, Sendable, Hashable, CustomStringConver
     }
 }
 
-/// What a provider failed with: an error of the app's, of `URLSession` or of any other part of Foundation. What it
-/// carries in addition to its kind could be anything, a token too, and isn't shown.
+/// A message for a provider's error, which may come from the app, from `URLSession` or from any other part of
+/// Foundation. It shows only the kind of error, because the details could contain anything, even a token.
 struct ProviderFailure {
     let message: ReportedText
 
@@ -175,7 +177,7 @@ struct ProviderFailure {
         }
         let mirror = Mirror(reflecting: error)
         if mirror.displayStyle == .enum {
-            // A case without values prints its name; one with values is labelled with it.
+            // A case without values prints its name; a case with values has it as a label.
             let name = mirror.children.first.map { $0.label ?? "" } ?? "\(error)"
             message = ReportedText("\(type(of: error)).\(name)")
         } else {
@@ -183,7 +185,7 @@ struct ProviderFailure {
         }
     }
 
-    /// The codes of `URLError` that a fetch can end with.
+    /// The codes of `URLError` with which a fetch can fail.
     private static let urlErrors: [Int: (name: String, words: String)] = [
         -999: ("cancelled", "the request was cancelled"),
         -1000: ("badURL", "the URL is malformed"),

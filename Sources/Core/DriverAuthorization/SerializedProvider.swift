@@ -1,8 +1,8 @@
 import Foundation
 import VehicleAuthorization
 
-/// A provider held to its contract: one call at a time, of whatever context, the first answer counts, an answer must
-/// come within the time limit, a late one is used for nothing, and a caller who is cancelled does not wait.
+/// A provider held to its contract. One call is made at a time, for any context. The first answer counts, and must
+/// arrive within the time limit; a late one is ignored. A cancelled caller doesn't wait.
 actor SerializedProvider {
     private typealias Outcome = Result<AuthorizationToken, AuthorizationError>
 
@@ -10,13 +10,13 @@ actor SerializedProvider {
     private let breaches: ContractBreaches
     private let timeLimit: Duration
     private let clock: any Clock<Duration>
-    /// Those who wait for a call that has its turn, or will have it.
+    /// The callers that wait for a call, in progress or queued.
     private var waiters: [ObjectIdentifier: [AsyncStream<Outcome>.Continuation]] = [:]
-    /// The call that the next one to ask waits for as well.
+    /// The call that the next caller for a context joins.
     private var current: [AuthorizationContext: ProviderCall] = [:]
-    /// The latest call, done when the provider has returned from it and answered, or its time is over.
+    /// The latest call. It completes when the provider has returned and answered, or its time is over.
     private var last: Task<Void, Never>?
-    /// The latest call whose time is over: the provider may still be at it, or be held up before it.
+    /// The latest call whose time is over. The provider may still be in it, or in an earlier one.
     private var stuck: ProviderCall?
 
     init(
@@ -39,10 +39,10 @@ actor SerializedProvider {
         throw AuthorizationError(.cancelled)
     }
 
-    /// Lets nobody else wait for a call that was made by now; one that only waits for its turn asks afterwards.
+    /// Excludes later callers from calls that have been made. A call that is only queued asks later anyway.
     func forgetTokens() { current = current.filter { !$0.value.wasMade } }
 
-    /// Calls the provider in tasks of their own: what it does must not hold up the caller.
+    /// Calls the provider in unstructured tasks, so that it can't delay the caller.
     private func begin(_ context: AuthorizationContext) throws(AuthorizationError) -> ProviderCall {
         if stuck?.isPending == true { throw AuthorizationError(.providerFailed(.busy)) }
         let call = ProviderCall(breaches)
@@ -57,7 +57,7 @@ actor SerializedProvider {
         current[context] = call
         let waiting = Task { [clock, timeLimit] in
             try await clock.sleep(for: timeLimit)
-            // The time before its turn was another call's.
+            // The time before its turn belonged to another call.
             if isQueued, call.wasMade { try await clock.sleep(for: timeLimit) }
             expire(call)
         }
@@ -105,7 +105,7 @@ actor SerializedProvider {
     }
 }
 
-/// The two forms of a provider's `fetchToken`, whichever SDK it comes from. Not `Sendable`: the provider need not be.
+/// The two forms of a provider's `fetchToken`, from either SDK. Not `Sendable`, because the provider need not be.
 struct ProviderVariants {
     typealias Completion = @Sendable (String?, (any Error)?) -> Void
 
@@ -113,7 +113,7 @@ struct ProviderVariants {
     let asynchronous: (AuthorizationContext) async throws -> String
 }
 
-/// A provider and the queue that it is called on, one call after another: it may be as unsafe with threads as it likes.
+/// A provider that is called on a dedicated queue, one call after another, so it need not be thread-safe.
 actor QueuedProvider {
     private let forms: ProviderVariants
     private let queue = ProviderQueue()
@@ -122,9 +122,9 @@ actor QueuedProvider {
 
     init(_ forms: sending ProviderVariants) { self.forms = forms }
 
-    /// Asks the provider; what it answers goes to `call`, whenever it does.
+    /// Asks the provider. Its answer goes to `call`, whenever it arrives.
     func ask(_ context: AuthorizationContext, _ call: ProviderCall) async {
-        // While an earlier call held the queue, whoever waited for this one may have gone.
+        // While an earlier call held the queue, the caller may have stopped waiting.
         defer { call.leave() }
         guard call.enter() else { return }
         forms.completing(context) { call.callBack($0, $1) }
@@ -135,7 +135,7 @@ actor QueuedProvider {
     }
 }
 
-/// Runs an actor's jobs one after another on a thread that may block: what a provider does there holds up nothing else.
+/// Runs an actor's jobs one after another on a thread that a provider may block.
 final class ProviderQueue: SerialExecutor {
     private let queue = OperationQueue()
 

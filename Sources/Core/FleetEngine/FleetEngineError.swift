@@ -1,25 +1,25 @@
 package import ReportedText
 import StrictJSON
 
-/// The error body of Google's APIs (API design guide, "Errors"): what a rejection says besides its status code.
+/// The error body of Google's APIs (API design guide, "Errors"), which explains a rejection.
 package struct FleetEngineError: Sendable, Hashable {
-    /// From `google.rpc.RetryInfo`.
+    /// The delay in `google.rpc.RetryInfo`.
     package let retryDelay: Duration?
-    /// What the project lacks, whatever its tokens say (`google.rpc.ErrorInfo`, or the message's words).
+    /// The fault of the project, independent of its tokens (from `google.rpc.ErrorInfo`, or from the message).
     package let projectFault: ProjectFault?
-    /// The name of the canonical code (`INVALID_ARGUMENT`), the message and what is wrong with which field
+    /// The name of the canonical code (such as `INVALID_ARGUMENT`), the message, and the faulty fields
     /// (`google.rpc.BadRequest`), on one line.
     package let summary: ReportedText
 
-    /// By its reason's name.
+    /// A fault of the project. The raw value is the reason in `google.rpc.ErrorInfo`.
     package enum ProjectFault: String, Sendable, Hashable {
         case serviceDisabled = "SERVICE_DISABLED"
         case billingDisabled = "BILLING_DISABLED"
     }
 
-    /// `nil` when `body` is no such error: HTML, another program's JSON, nothing.
+    /// Parses an error body; `nil` for anything else, such as HTML or another program's JSON.
     ///
-    /// `secrets`: what the request held that was answered so.
+    /// `secrets`: the secrets in the request.
     package init?(_ body: [UInt8], without secrets: [String]) {
         guard let answer = try? JSONValue(parsing: body).decoded(as: Answer.self) else { return nil }
         let status = answer.error.status ?? ""
@@ -31,20 +31,20 @@ package struct FleetEngineError: Sendable, Hashable {
             ?? (message.contains("has not been used in project") ? .serviceDisabled : nil)
         let violations = details.flatMap { $0.fieldViolations ?? [] }
             .map { "\($0.field ?? "?"): \($0.description ?? "")" }
-        // The server's words may be whole sentences; more follows.
+        // The server's message may consist of whole sentences, so the final full stop goes before more text.
         let line = ([message] + violations).filter { !$0.isEmpty }
             .map { $0.hasSuffix(".") ? $0.dropLast() : $0[...] }.joined(separator: "; ")
         summary = ReportedText(
             status.isEmpty ? line : line.isEmpty ? status : "\(status): \(line)", without: secrets)
     }
 
-    /// Whether the server rejects something for its times, as far as its message shows.
+    /// Whether the message indicates that the token's times are rejected.
     package var namesTime: Bool {
         summary.description.lowercased().split { !$0.isLetter }
             .contains { ["iat", "exp", "nbf", "expired", "clock"].contains($0) }
     }
 
-    /// Protobuf's JSON form of a duration, as `2.500s`; `nil` for anything else and for negative ones.
+    /// Parses protobuf's JSON form of a duration, such as `2.500s`; `nil` for anything else and for negative ones.
     static func duration(_ text: String) -> Duration? {
         guard text.hasSuffix("s"), let seconds = Double(text.dropLast()), (0...86_400).contains(seconds) else {
             return nil
@@ -62,7 +62,7 @@ package struct FleetEngineError: Sendable, Hashable {
         let details: [Detail]?
     }
 
-    /// Every kind of detail has other members; those of unknown kinds are passed over.
+    /// The members of all kinds of details. Unknown kinds are ignored.
     private struct Detail: Decodable {
         let retryDelay: String?
         let reason: String?

@@ -1,11 +1,11 @@
 package import HTTPMessages
 
-/// What a consumer reads again and again: a trip, or a vehicle of either service.
+/// A resource that a consumer reads repeatedly: a trip, or a vehicle of either service.
 package enum FollowedResource: Sendable, Hashable, CustomStringConvertible {
     case trip(TripName)
     case vehicle(VehicleName)
 
-    /// The resource's name, as answers have it.
+    /// The resource's name in answers.
     package var description: String {
         switch self {
         case .trip(let trip): trip.description
@@ -13,11 +13,13 @@ package enum FollowedResource: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// A `GetTrip`, `GetVehicle` or `GetDeliveryVehicle` call with `token` in it.
+    /// Returns a `GetTrip`, `GetVehicle` or `GetDeliveryVehicle` request with `token` in it.
     ///
-    /// `routeVersion`: that of the route which the last answer carried; Fleet Engine leaves an unchanged one out.
-    /// Scheduled tasks know no versions. Of a trip another view than the default is asked for: the default is made for
-    /// Google's SDKs, and Google advises others to name a different one.
+    /// A trip is requested in a view other than the default, which is for Google's SDKs; Google advises other callers
+    /// to name one.
+    ///
+    /// `routeVersion`: the version of the route in the last answer, so that Fleet Engine omits an unchanged
+    /// one. Scheduled tasks have no versions.
     package func request(
         to endpoint: HTTPURL, token: String, routeVersion: String?, limits: HTTPLimits
     ) throws(HTTPURL.Problem) -> HTTPRequest {

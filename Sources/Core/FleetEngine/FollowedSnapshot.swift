@@ -2,50 +2,54 @@ import ReportedText
 package import StrictJSON
 import TimeAndChance
 
-/// What a consumer sees of a trip or vehicle at one moment: the parts of Fleet Engine's `Trip`, `Vehicle` and
-/// `DeliveryVehicle` that change on the way. What an answer holds besides is passed over.
+/// A consumer's view of a trip or vehicle at one moment: the parts of Fleet Engine's `Trip`, `Vehicle` and
+/// `DeliveryVehicle` that change during a drive. All other members of an answer are ignored.
 public struct FollowedSnapshot: Sendable, Hashable {
-    /// The last location that Fleet Engine has of the vehicle.
+    /// The vehicle's last location known to Fleet Engine.
     public struct Position: Sendable, Hashable {
         /// Degrees, WGS 84.
         public var latitude: Double
         /// Degrees, WGS 84.
         public var longitude: Double
-        /// When it was measured, in milliseconds since 1970 UTC; `nil` when the sender did not say.
+        /// The time of measurement, in milliseconds since 1970 UTC; `nil` if the sender didn't say.
         public var timeOfFixMillisecondsSince1970: Int64?
         /// Radius in metres.
         public var accuracyMeters: Double?
         /// Whole degrees from north.
         public var headingDegrees: Int?
-        /// Metres a second.
+        /// Metres per second.
         public var speedMetersPerSecond: Double?
 
-        /// A place without anything else.
-        package init(latitude: Double, longitude: Double) { (self.latitude, self.longitude) = (latitude, longitude) }
+        /// A position without any further values.
+        package init(latitude: Double, longitude: Double) {
+            self.latitude = latitude
+            self.longitude = longitude
+        }
     }
 
-    /// As Fleet Engine words it: the trip's status (`ENROUTE_TO_PICKUP`), or the vehicle's state (`ONLINE`).
+    /// The trip's status (such as `ENROUTE_TO_PICKUP`) or the vehicle's state (such as `ONLINE`), in Fleet Engine's
+    /// spelling.
     public var status: String?
     /// The vehicle that drives the trip; `nil` for a vehicle itself, and before one is assigned.
     public var vehicleID: String?
-    /// Where the vehicle is; `nil` before its first report.
+    /// The vehicle's position; `nil` before its first report.
     public var position: Position?
-    /// To the next waypoint.
+    /// The distance to the next waypoint.
     public var remainingDistanceMeters: Int?
-    /// When the next waypoint will be reached, in milliseconds since 1970 UTC.
+    /// The time of arrival at the next waypoint, in milliseconds since 1970 UTC.
     public var arrivalMillisecondsSince1970: Int64?
-    /// How long the next waypoint is away, in seconds; scheduled tasks have this instead of the arrival.
+    /// The time to the next waypoint, in seconds. Scheduled tasks have this instead of the arrival.
     public var remainingSeconds: Double?
-    /// Of the route that the answer carried, to be sent with the next question.
+    /// The version of the route in the answer, for the next request.
     package var routeVersion: String?
 
-    /// Nothing is known yet.
+    /// An empty snapshot.
     package init() {}
 
-    /// Whether the trip has come to its end.
+    /// Whether the trip has ended.
     public var isOver: Bool { status == "COMPLETE" || status == "CANCELED" }
 
-    /// Whether something has changed that a person follows; an arrival that is merely recomputed is not a change.
+    /// Whether a value has changed that a person follows. A recomputed arrival doesn't count.
     package func differs(from earlier: FollowedSnapshot) -> Bool {
         (status, vehicleID, position) != (earlier.status, earlier.vehicleID, earlier.position)
             || remainingDistanceMeters != earlier.remainingDistanceMeters
@@ -53,9 +57,9 @@ public struct FollowedSnapshot: Sendable, Hashable {
 }
 
 extension FollowedSnapshot {
-    /// Reads the resource of an answer; `nil` when it is not named `name`.
+    /// Reads the resource of an answer; `nil` if it isn't named `name`.
     ///
-    /// `secrets`: what the question held; no word of the answer repeats it.
+    /// `secrets`: the secrets in the request, which are removed from all texts.
     package init?(_ resource: JSONValue, named name: String, without secrets: [String] = []) {
         guard resource["name"]?.stringValue == name else { return nil }
         self.init()
@@ -72,7 +76,7 @@ extension FollowedSnapshot {
 }
 
 extension FollowedSnapshot {
-    /// Behind its collection's name, where an id without sense is no secret.
+    /// After the name of its collection, even an id that looks like a secret isn't redacted.
     private static func shown(vehicleID: String, without secrets: [String]) -> String {
         let collection = "vehicles/"
         return String(ReportedText(collection + vehicleID, without: secrets).description.dropFirst(collection.count))
@@ -80,9 +84,9 @@ extension FollowedSnapshot {
 }
 
 extension FollowedSnapshot.Position {
-    /// Of a location message; `nil` when it has no coordinates.
+    /// Reads a location message; `nil` if it has no coordinates.
     ///
-    /// `location` is the one that Fleet Engine shows; the others stand in its place where it is missing.
+    /// `location` is the position that Fleet Engine shows; the others replace it if it is missing.
     fileprivate init?(_ message: JSONValue) {
         let places = [
             ("location", "updateTime", "latlngAccuracy"),
@@ -100,7 +104,7 @@ extension FollowedSnapshot.Position {
         speedMetersPerSecond = message["speed"]?.finiteNumber
     }
 
-    /// A coordinate; one of zero may be left out (protobuf's JSON mapping). `nil` when it is no place.
+    /// Reads a coordinate, which protobuf's JSON mapping may omit if it is zero. `nil` if it is out of range.
     private static func degrees(_ value: JSONValue?, upTo limit: Double) -> Double? {
         guard let value, value != .null else { return 0 }
         return value.finiteNumber.flatMap { abs($0) <= limit ? $0 : nil }
@@ -108,11 +112,11 @@ extension FollowedSnapshot.Position {
 }
 
 extension JSONValue {
-    /// A number, in quotes or without; protobuf's JSON mapping has `"NaN"` and `"Infinity"` too.
+    /// A number, possibly in quotes; protobuf's JSON mapping also has `"NaN"` and `"Infinity"`, which give `nil`.
     fileprivate var finiteNumber: Double? {
         (doubleValue ?? stringValue.flatMap(Double.init)).flatMap { $0.isFinite ? $0 : nil }
     }
-    /// A whole number; protobuf's JSON mapping tolerates one in quotes.
+    /// A whole number; protobuf's JSON mapping accepts one in quotes.
     fileprivate var wholeNumber: Int? { integerValue.map(Int.init) ?? stringValue.flatMap { Int($0) } }
     fileprivate var time: Int64? { stringValue.flatMap(UTCTime.init(rfc3339:))?.millisecondsSince1970 }
     fileprivate var seconds: Double? {

@@ -1,8 +1,8 @@
 package import HTTPMessages
 
-/// The resource name of a vehicle, and with it the address of its updates.
+/// The resource name of a vehicle, and the address of its updates.
 package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
-    /// Why a text is no provider or vehicle id.
+    /// Why a text isn't a provider or vehicle id.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
         case empty
         case tooLong(Int)
@@ -13,11 +13,11 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
         package var description: String {
             switch self {
             case .empty: "is empty"
-            case .tooLong(let count): "has \(count) characters; Fleet Engine takes at most 64"
+            case .tooLong(let count): "has \(count) characters; Fleet Engine accepts at most 64"
             case .forbiddenCharacter(let character):
                 "contains \"\(character)\"; leave out / : ? , # and control characters"
             case .resourceName:
-                "is the name of a resource; write the id alone, without \"providers/\" and what else is not the id"
+                "is the name of a resource; write only the id, without \"providers/\" and the rest of the name"
             case .notComposed(let scalar):
                 "contains the combining mark U+\(String(scalar.value, radix: 16, uppercase: true)); "
                     + "write it in Unicode Normalization Form C"
@@ -32,11 +32,13 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
     package init(service: FleetService, providerID: String, vehicleID: String) throws(Problem) {
         try Self.validate(providerID)
         try Self.validate(vehicleID)
-        (self.service, self.providerID, self.vehicleID) = (service, providerID, vehicleID)
+        self.service = service
+        self.providerID = providerID
+        self.vehicleID = vehicleID
     }
 
-    /// The rules for ids (reference of `CreateVehicleRequest.vehicle_id`): at most 64 characters, Normalization Form C,
-    /// none of `/ : ? , #`.
+    /// Checks the rules for ids (reference of `CreateVehicleRequest.vehicle_id`): at most 64 characters, Normalization
+    /// Form C, none of `/ : ? , #`.
     package static func validate(_ id: String) throws(Problem) {
         guard !id.isEmpty else { throw .empty }
         guard !id.hasPrefix("providers/") else { throw .resourceName }
@@ -45,15 +47,15 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
             if "/:?,#".unicodeScalars.contains(scalar) || scalar.properties.generalCategory == .control {
                 throw .forbiddenCharacter(Character(scalar))
             }
-            // A combining mark in a composed text is rare; a decomposed text always has one.
+            // A combining mark is rare in composed text, but decomposed text always has one.
             if scalar.properties.canonicalCombiningClass != .notReordered { throw .notComposed(scalar) }
         }
     }
 
-    /// `providers/{provider}/vehicles/{vehicle}`, as answers have it.
+    /// The name in answers: `providers/{provider}/vehicles/{vehicle}`.
     package var description: String { "providers/\(providerID)/\(service.collection)/\(vehicleID)" }
 
-    /// The address of the resource below `endpoint`.
+    /// Returns the address of the resource below `endpoint`.
     package func url(at endpoint: HTTPURL, query: String = "") throws(HTTPURL.Problem) -> HTTPURL {
         try endpoint.appending(
             target: "/v1/providers/\(HTTPURL.percentEncoded(providerID))/\(service.collection)/"
@@ -61,22 +63,23 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The resource name of a trip, and with it the address at which a consumer reads it.
+/// The resource name of a trip, and the address at which a consumer reads it.
 package struct TripName: Sendable, Hashable, CustomStringConvertible {
     package let providerID: String
     package let tripID: String
 
-    /// The rules for ids are those of vehicles.
+    /// The ids follow the rules for vehicles.
     package init(providerID: String, tripID: String) throws(VehicleName.Problem) {
         try VehicleName.validate(providerID)
         try VehicleName.validate(tripID)
-        (self.providerID, self.tripID) = (providerID, tripID)
+        self.providerID = providerID
+        self.tripID = tripID
     }
 
-    /// `providers/{provider}/trips/{trip}`, as answers have it.
+    /// The name in answers: `providers/{provider}/trips/{trip}`.
     package var description: String { "providers/\(providerID)/trips/\(tripID)" }
 
-    /// The address of the resource below `endpoint`.
+    /// Returns the address of the resource below `endpoint`.
     package func url(at endpoint: HTTPURL, query: String = "") throws(HTTPURL.Problem) -> HTTPURL {
         try endpoint.appending(
             target: "/v1/providers/\(HTTPURL.percentEncoded(providerID))/trips/\(HTTPURL.percentEncoded(tripID))"
@@ -84,7 +87,7 @@ package struct TripName: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Which of Fleet Engine's two services a vehicle belongs to.
+/// The Fleet Engine service of a vehicle.
 package enum FleetService: String, Sendable, Hashable, CaseIterable {
     /// On-demand rides and deliveries: `providers/*/vehicles/*`, updated with PUT, has a vehicle state.
     case onDemandTrips

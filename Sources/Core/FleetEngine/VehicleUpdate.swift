@@ -2,14 +2,14 @@ package import HTTPMessages
 import StrictJSON
 import TimeAndChance
 
-/// One `UpdateVehicle` or `UpdateDeliveryVehicle` call: what changes of a vehicle.
+/// An `UpdateVehicle` or `UpdateDeliveryVehicle` request: the changes of a vehicle.
 package struct VehicleUpdate: Sendable, Hashable {
     package var vehicle: VehicleName
-    /// Goes with every update of an on-demand vehicle whose state is known, so that a lost change of state heals
-    /// itself; scheduled vehicles have none.
+    /// Sent with every update of an on-demand vehicle whose state is known, so that a lost change of state repairs
+    /// itself. Scheduled vehicles have none.
     package var state: VehicleState?
     package var lastLocation: VehicleLocation?
-    /// Older positions that could not be reported, in order of time.
+    /// Older positions that could not be reported earlier, in time order.
     package var pastLocations: [VehicleLocation]
 
     package init(
@@ -22,7 +22,7 @@ package struct VehicleUpdate: Sendable, Hashable {
         self.pastLocations = pastLocations
     }
 
-    /// The fields that the body carries; a masked field that is absent would be cleared.
+    /// The fields in the body. A masked field that is absent would be cleared.
     package var updateMask: String {
         var fields: [String] = []
         if state != nil { fields.append("vehicleState") }
@@ -31,17 +31,17 @@ package struct VehicleUpdate: Sendable, Hashable {
         return fields.joined(separator: ",")
     }
 
-    /// The request with `token` in it.
+    /// Returns the request with `token` in it.
     ///
-    /// - Throws: when `endpoint` cannot carry the vehicle's path; nothing else in an update can fail to encode.
+    /// - Throws: if `endpoint` can't carry the vehicle's path; nothing else in an update can fail to encode.
     package func request(
         to endpoint: HTTPURL, token: String, limits: HTTPLimits
     ) throws(HTTPURL.Problem) -> HTTPRequest {
         let mask = updateMask
-        precondition(!mask.isEmpty, "an update with an empty mask changes nothing and is refused")
+        precondition(!mask.isEmpty, "an update with an empty mask changes nothing and is rejected")
         let url = try vehicle.url(at: endpoint, query: "updateMask=" + mask)
-        // The answer need not repeat the vehicle; that it names it proves who answers. As a header, which is compressed
-        // and which nobody refuses who does not know it (cloud.google.com/apis/docs/system-parameters).
+        // The answer need not repeat the vehicle, but its name proves who answers. A header is compressed, and servers
+        // that don't know it ignore it (cloud.google.com/apis/docs/system-parameters).
         let headers: HTTPHeaders = HTTPHeaders([
             "Authorization": "Bearer " + token, "Content-Type": "application/json", "X-Goog-FieldMask": "name",
         ])
@@ -65,34 +65,36 @@ package struct VehicleUpdate: Sendable, Hashable {
     }
 }
 
-/// A position in Fleet Engine's words: `VehicleLocation` and `DeliveryVehicleLocation`, which are the same message.
+/// A position in Fleet Engine's form: `VehicleLocation` or `DeliveryVehicleLocation`, which are the same message.
 ///
-/// Positions that do not come from a phone go out as `supplementalLocation` with their time, sensor and accuracy
-/// (Fleet Engine guide, "Update a vehicle location").
+/// Positions from devices other than phones are sent as `supplementalLocation`, with time, sensor and accuracy (Fleet
+/// Engine guide, "Update a vehicle location").
 package struct VehicleLocation: Sendable, Hashable {
     /// Degrees, WGS 84.
     package var latitude: Double
     package var longitude: Double
-    /// When the receiver measured it, in milliseconds since 1970 UTC.
+    /// The time of measurement, in milliseconds since 1970 UTC.
     package var timeMillisecondsSince1970: Int64
     /// Radius in metres.
     package var accuracyMeters: Double?
     /// Whole degrees from north, 0...359.
     package var headingDegrees: Int?
     package var speedMetersPerSecond: Double?
-    /// Above the WGS 84 ellipsoid.
+    /// Metres above the WGS 84 ellipsoid.
     package var altitudeMeters: Double?
-    /// Seconds since this same location was first sent; only for a repetition.
+    /// Seconds since this same location was first sent; set only for a repetition.
     package var secondsSinceFirstSent: Int?
 
     package init(latitude: Double, longitude: Double, timeMillisecondsSince1970: Int64) {
-        (self.latitude, self.longitude) = (latitude, longitude)
+        self.latitude = latitude
+        self.longitude = longitude
         self.timeMillisecondsSince1970 = timeMillisecondsSince1970
     }
 }
 
 extension VehicleLocation {
-    /// `namesSensor`: Fleet Engine takes a supplemental location that names none for the same, and there may be many.
+    /// `namesSensor`: false for past locations, of which there may be many. Fleet Engine assumes the same
+    /// sensor if none is named.
     fileprivate func message(namesSensor: Bool) -> JSONValue {
         var message: [String: JSONValue] = [
             "supplementalLocation": .object([
@@ -110,13 +112,13 @@ extension VehicleLocation {
         return .object(message)
     }
 
-    /// A centimetre, the best a receiver gives, is 1e-7 degrees; more digits are bytes without meaning.
+    /// A centimetre, the best accuracy of a receiver, is 1e-7 degrees. More digits would be noise.
     private static func rounded(_ value: Double, _ scale: Double) -> JSONValue {
         .number((value * scale).rounded() / scale)
     }
 }
 
-/// Whether an on-demand vehicle takes new trips (`maps.fleetengine.v1.VehicleState`).
+/// Whether an on-demand vehicle accepts new trips (`maps.fleetengine.v1.VehicleState`).
 package enum VehicleState: String, Sendable, Hashable, CaseIterable {
     case online = "ONLINE"
     case offline = "OFFLINE"

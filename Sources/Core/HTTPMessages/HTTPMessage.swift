@@ -1,7 +1,7 @@
 import ReportedText
 package import TimeAndChance
 
-/// A request to be sent by an `HTTPTransport`.
+/// A request for an `HTTPTransport`.
 package struct HTTPRequest: Sendable, Hashable {
     package var method: HTTPMethod
     package var url: HTTPURL
@@ -22,7 +22,7 @@ package struct HTTPRequest: Sendable, Hashable {
 }
 
 extension HTTPRequest {
-    /// What an answer may repeat and must not be shown: the values of all headers that are not public.
+    /// Values that an answer may repeat and that must not be shown: those of all headers that aren't public.
     package var secrets: [String] {
         headers.fields.filter { !Self.openHeaders.contains($0.name.lowercased()) }.flatMap { field in
             // With its scheme (`Bearer`) and without it.
@@ -43,9 +43,9 @@ package enum HTTPMethod: String, Sendable, Hashable, CaseIterable {
     case delete = "DELETE"
 }
 
-/// Header fields in the order they were added; names compare without regard to case (RFC 9110, section 5.1).
+/// Header fields in the order in which they were added. Names are case-insensitive (RFC 9110, section 5.1).
 package struct HTTPHeaders: Sendable, Hashable {
-    /// One field line.
+    /// A field line.
     package struct Field: Sendable, Hashable {
         package var name: String
         package var value: String
@@ -59,7 +59,7 @@ package struct HTTPHeaders: Sendable, Hashable {
         self.fields = fields.map { Field(name: $0.key, value: $0.value) }
     }
 
-    /// The first value under `name`; setting replaces every value, and `nil` removes the field.
+    /// The first value of the field `name`. Setting it replaces all values, and `nil` removes the field.
     package subscript(name: String) -> String? {
         get { fields.first { Self.matches($0.name, name) }?.value }
         set {
@@ -68,17 +68,17 @@ package struct HTTPHeaders: Sendable, Hashable {
         }
     }
 
-    /// Adds a field and keeps those of the same name.
+    /// Adds a field and keeps existing ones of the same name.
     package mutating func append(_ name: String, _ value: String) {
         fields.append(Field(name: name, value: value))
     }
 
-    /// Whether `byte` may stand in the name of a field or a method, a token (RFC 9110, section 5.6.2).
+    /// Whether `byte` may occur in a field name or a method, a token (RFC 9110, section 5.6.2).
     package static func isTokenByte(_ byte: UInt8) -> Bool {
         byte.isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(byte)
     }
 
-    /// Field names are ASCII tokens, so folding A–Z is the whole comparison.
+    /// Field names are ASCII tokens, so only A–Z need folding.
     private static func matches(_ one: String, _ other: String) -> Bool {
         one.utf8.count == other.utf8.count && zip(one.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }
     }
@@ -89,11 +89,11 @@ package struct HTTPHeaders: Sendable, Hashable {
 }
 
 extension HTTPHeaders {
-    /// How long the `Retry-After` field (RFC 9110, section 10.2.3) asks to wait from the moment of the answer; never
-    /// negative. `nil` when the field is missing or means nothing.
+    /// The wait that the `Retry-After` field (RFC 9110, section 10.2.3) demands after the answer. Never negative. `nil`
+    /// if the field is missing or invalid.
     ///
-    /// It holds seconds or a date, which is measured against the answer's own `Date` field, so that this machine's
-    /// clock does not matter.
+    /// The field contains seconds or a date. A date is compared with the answer's own `Date` field, so that this
+    /// machine's clock doesn't matter.
     package var retryAfter: Duration? {
         guard let text = self["Retry-After"] else { return nil }
         if let seconds = Int64(text) {
@@ -105,19 +105,19 @@ extension HTTPHeaders {
         return max(.zero, min(.seconds(Self.longestSeconds), now.duration(to: then)))
     }
 
-    /// A day; no server means more.
+    /// A day. No server means more.
     private static let longestSeconds: Int64 = 86_400
 }
 
 /// A complete answer.
 package struct HTTPResponse: Sendable, Hashable {
-    /// The status code, 100...599 as received.
+    /// The status code as received, 100...599.
     package var status: Int
     package var headers: HTTPHeaders
     package var body: [UInt8]
-    /// What the exchange cost on the wire.
+    /// The bytes transferred by the exchange.
     package var traffic: HTTPTraffic
-    /// When the server's certificate ends; `nil` without TLS, and where the transport is not asked to tell.
+    /// When the server's certificate ends; `nil` without TLS, or if the transport isn't configured to report it.
     package var certificateEnd: UTCTime?
 
     package init(
@@ -132,16 +132,15 @@ package struct HTTPResponse: Sendable, Hashable {
     }
 }
 
-/// What one exchange may cost before it is aborted.
+/// The limits of an exchange, beyond which it is aborted.
 package struct HTTPLimits: Sendable, Hashable {
-    /// The longest wait for a connection, name resolution and TLS handshake included.
+    /// The maximum wait for a connection, including name resolution and TLS handshake.
     package var connect: Duration
-    /// The longest wait for the whole exchange.
+    /// The maximum duration of the whole exchange.
     ///
-    /// However silent a server is, its answer is waited for until then: silence alone doesn't tell a slow server
-    /// from a dead one.
+    /// A silent server is awaited until then, because silence alone doesn't distinguish a slow server from a dead one.
     package var total: Duration
-    /// The largest answer body that is accepted, in bytes.
+    /// The maximum size of an answer's body, in bytes.
     package var responseBytes: Int
 
     package init(

@@ -1,10 +1,10 @@
 import ReportedText
 
-/// A proxy that connections go through: http, https or SOCKS 5 that resolves names itself.
+/// A proxy for connections: http, https, or SOCKS 5 that resolves names itself.
 ///
-/// A tunnel is made through it in any case, so that it sees neither requests nor tokens for `https`.
+/// A tunnel is always used, so for `https` the proxy sees neither requests nor tokens.
 package struct HTTPProxy: Sendable, Hashable {
-    /// Why a text is not the URL of a proxy.
+    /// Why a text isn't the URL of a proxy.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
         case notAbsolute
         case unsupportedScheme(String)
@@ -31,14 +31,14 @@ package struct HTTPProxy: Sendable, Hashable {
     package enum Scheme: String, Sendable, Hashable { case http, https, socks5h }
 
     package let scheme: Scheme
-    /// The host as written, an IPv6 address without its brackets.
+    /// The host as written; an IPv6 address without brackets.
     package let host: String
     package let port: Int
     /// Whether the host is an IP address, so that there is no name to look up.
     package let isHostAddress: Bool
     /// The user and password for the proxy; `nil` if it requires none.
     package var login: Login?
-    /// The configuration's key for it, such as `upload.proxy`; remedies name it.
+    /// The configuration key of the proxy, such as `upload.proxy`, for remedies.
     package var key = "proxy"
 
     package struct Login: Sendable, Hashable {
@@ -51,7 +51,7 @@ package struct HTTPProxy: Sendable, Hashable {
         }
     }
 
-    /// A proxy without a login.
+    /// Parses the URL of a proxy. The login is set separately.
     package init(_ text: String) throws(Problem) {
         guard let separator = text.firstRange(of: "://") else { throw .notAbsolute }
         let word = text[..<separator.lowerBound].lowercased()
@@ -71,12 +71,12 @@ package struct HTTPProxy: Sendable, Hashable {
         isHostAddress = url.isHostAddress
     }
 
-    /// Scheme, host and port, such as `http://proxy.example.com:3128`.
+    /// The scheme, host and port, such as `http://proxy.example.com:3128`.
     package var origin: String {
         let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
         return "\(scheme.rawValue)://\(name):\(port)"
     }
 
-    /// Whether what goes to it stays on this machine.
+    /// Whether data sent to the proxy stays on this machine.
     package var isLoopback: Bool { HTTPURL.isLoopback(host) }
 }

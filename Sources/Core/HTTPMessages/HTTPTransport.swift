@@ -1,25 +1,25 @@
 package import ReportedText
 
-/// Sends requests: the port that `CurlTransport` implements, and tests script.
+/// Sends requests. `CurlTransport` implements this port, and tests script it.
 package protocol HTTPTransport: Sendable {
-    /// One exchange. Any status is an answer; redirects are answers too and are never followed.
+    /// Makes one exchange. An answer with any status is a success, including redirects, which are never followed.
     ///
     /// Cancelling the task ends the exchange at once with `.cancelled`.
     func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse
 
-    /// Tells that this machine has a new route to the network: connections that lie idle may be dead, and are not used
-    /// again; an exchange that is still connecting fails with `.connectionFailed`.
+    /// Notifies of a new route to the network. Idle connections may be dead and are not reused; an exchange that is
+    /// still connecting fails with `.connectionFailed`.
     func networkChanged()
 }
 
 extension HTTPTransport {
-    /// Does nothing: a transport that keeps no connections has none to close.
+    /// Does nothing, because a transport without connections has none to close.
     package func networkChanged() {}
 }
 
-/// Why an exchange brought no complete answer.
+/// Why an exchange gave no complete answer.
 package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What kind of failure it was; the retry rules depend on nothing else.
+    /// The kind of failure. The retry rules depend on nothing else.
     package enum Code: String, Sendable, Hashable, CaseIterable {
         case cancelled
         case nameNotResolved
@@ -35,44 +35,44 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
         case responseTooLarge
         /// The answer was not HTTP.
         case malformedResponse
-        /// The answer's body was compressed in a way that can't be decoded; compression is never asked for.
+        /// The answer's body was compressed in a way that can't be decoded. Compression is never requested.
         case unknownContentEncoding
-        /// The transport itself failed: a certificate file that cannot be read, no memory.
+        /// The transport itself failed, for example because a certificate file can't be read.
         case transportFailed
     }
 
-    /// What is wrong with a certificate that is not trusted, for whoever has to mend it; the retry rules ask nobody.
+    /// The fault of an untrusted certificate, for the operator. The retry rules don't depend on it.
     package enum CertificateFault: Sendable, Hashable { case outsideItsTime, ofAnotherName, ofUnknownAuthority }
 
-    /// What a configured proxy did instead of making a connection.
+    /// The failure of a configured proxy.
     package enum ProxyFault: Sendable, Hashable, CaseIterable {
-        /// It gave no answer: no connection to it, an unknown name, no TLS, a time limit.
+        /// No answer: no connection to the proxy, an unknown name, no TLS, a timeout.
         case unreachable
-        /// It requires a user and password, and none are configured.
+        /// The proxy requires a user and password, and none are configured.
         case loginRequired
         case loginRejected
-        /// Its rules don't allow the server.
+        /// The proxy's rules don't allow the server.
         case serverForbidden
-        /// It got no connection to the server.
+        /// The proxy got no connection to the server.
         case serverUnreachable
-        /// It makes no tunnels, or isn't a proxy.
+        /// The proxy doesn't make tunnels, or isn't a proxy.
         case notAProxy
-        /// A captive portal answered in its place.
+        /// A captive portal answered instead of the proxy.
         case intercepted
         case refused
     }
 
     package let code: Code
-    /// What happened, in words, without any header or body.
+    /// A description of what happened, without any header or body.
     package let detail: ReportedText
-    /// Of `.certificateNotTrusted`, as far as it is known.
+    /// Set for `.certificateNotTrusted` if the fault is known.
     package let certificateFault: CertificateFault?
-    /// `nil` if no proxy is configured, or if it isn't the cause.
+    /// The proxy's fault; `nil` if no proxy is configured, or if it isn't the cause.
     package let proxyFault: ProxyFault?
-    /// What the failed exchange cost on the wire.
+    /// The bytes transferred by the failed exchange.
     package let traffic: HTTPTraffic
-    /// Over which address family the connection was made, and which is next, such as "over IPv6; IPv4 is next";
-    /// `nil` if that has nothing to do with the failure. Part of `detail` too, unless the exchange was cancelled.
+    /// The address family of the connection and the next one, such as "over IPv6; IPv4 is next"; `nil` if unrelated to
+    /// the failure. Also part of `detail`, unless the exchange was cancelled.
     package let route: ReportedText?
 
     package init(
@@ -90,7 +90,7 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
     package var description: String { detail.description }
 }
 
-/// Bytes of one exchange as libcurl counts them: request and answer with their headers, without TLS and TCP framing.
+/// The bytes of one exchange, as libcurl counts them: request and answer with headers, without TLS and TCP framing.
 package struct HTTPTraffic: Sendable, Hashable {
     package var bytesSent: Int
     package var bytesReceived: Int

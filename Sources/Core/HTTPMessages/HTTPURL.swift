@@ -2,10 +2,9 @@ import ReportedText
 
 /// An absolute `https` URL, or an `http` URL of this machine's loopback.
 ///
-/// A value of this type is the proof that what is sent to it is either encrypted or does not leave the machine:
-/// there is no other way to name an address to a transport.
+/// Transports accept no other type of address, so everything that they send is encrypted or stays on this machine.
 package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
-    /// Why a text is not an acceptable URL.
+    /// Why a text isn't an acceptable URL.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
         case notAbsolute
         case unsupportedScheme(String)
@@ -25,11 +24,11 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
             case .missingHost: "names no host; write it as https://HOST/PATH"
             case .invalidHost(let host):
                 "has the host \"\(host)\"; write it in ASCII, without spaces and % (a name beyond ASCII begins with xn--)"
-            case .invalidPort(""): "has a colon without a port behind its host; write it as https://HOST/PATH"
+            case .invalidPort(""): "has a colon without a port after its host; write it as https://HOST/PATH"
             case .userInformation: "carries a user name or password; give credentials as a header from a file"
             case .invalidPort(let port): "has the port \"\(port)\"; use 1 to 65535"
             case .invalidCharacter(UInt8(ascii: "<")):
-                "contains <, as pages write what is to be filled in; fill it in, or write it percent-encoded, as %3C"
+                "contains <, which usually marks a placeholder; fill it in, or percent-encode it as %3C"
             case .invalidCharacter(let byte):
                 "contains \(byte == 0x20 ? "a space" : "the byte 0x" + String(byte, radix: 16)); write it percent-encoded, as "
                     + "%\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16, uppercase: true))"
@@ -43,12 +42,12 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     package enum Scheme: String, Sendable, Hashable { case http, https }
 
     package let scheme: Scheme
-    /// The host as written, an IPv6 address without its brackets.
+    /// The host as written; an IPv6 address without brackets.
     package let host: String
     package let port: Int
-    /// Path and query as they go into the request line; at least `/`.
+    /// The path and query for the request line; at least `/`.
     package private(set) var target: String
-    /// Scheme, host and port alone: what may stand in a log when the path may hold secrets.
+    /// The scheme, host and port: the part that logs may show if the path may contain secrets.
     package let origin: String
 
     package init(_ text: String) throws(Problem) {
@@ -80,7 +79,7 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
             portText = nil
         }
         guard !hostText.isEmpty else { throw .missingHost }
-        // Percent-encoding is for the path.
+        // Percent-encoding isn't allowed in the host.
         guard !hostText.contains("%") else { throw .invalidHost(String(hostText)) }
 
         if let portText {
@@ -100,8 +99,8 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         guard scheme == .https || Self.isLoopback(host) else { throw .unencrypted(host: host) }
     }
 
-    /// What stands where the host does in a text that is no URL yet: percent-encoding cannot mend that. Control
-    /// characters and what pages write for a part to be filled in are no host's.
+    /// Returns the host of an invalid URL, because percent-encoding can't repair it. Stops at placeholders such as
+    /// `<HOST>`; `nil` if it contains control characters.
     private static func host(in text: String) -> String? {
         guard let separator = text.firstRange(of: "://") else { return nil }
         let host = text[separator.upperBound...].prefix { !"/?#:<\"".contains($0) }
@@ -120,7 +119,7 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         host.utf8.contains(UInt8(ascii: ":")) || host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || $0.isDigit }
     }
 
-    /// This URL with `suffix` after its path; `suffix` starts with `/` and is already percent-encoded.
+    /// Returns this URL with `suffix` appended to its path. `suffix` starts with `/` and is already percent-encoded.
     package func appending(target suffix: String) throws(Problem) -> HTTPURL {
         if let byte = Self.firstForbiddenByte(in: suffix) { throw .invalidCharacter(byte) }
         var longer = self
@@ -134,14 +133,15 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         return port == standard ? "\(scheme.rawValue)://\(name)" : "\(scheme.rawValue)://\(name):\(port)"
     }
 
-    /// What stands in no URL but percent-encoded.
+    /// Returns the first byte that a URL can contain only percent-encoded.
     private static func firstForbiddenByte(in text: String) -> UInt8? {
         text.utf8.first { $0 <= 0x20 || $0 >= 0x7F || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "<") }
     }
 
     package var description: String { origin + target }
 
-    /// `text` with every byte outside RFC 3986's unreserved characters percent-encoded: safe in any part of a URL.
+    /// Returns `text` with every byte outside RFC 3986's unreserved characters percent-encoded, which is safe in any
+    /// part of a URL.
     package static func percentEncoded(_ text: String) -> String {
         if text.utf8.allSatisfy(isUnreserved) { return text }
         let digits = Array("0123456789ABCDEF".utf8)

@@ -1,8 +1,8 @@
-/// How the next connection to a server is made, judged by what became of earlier exchanges. Pure.
+/// The route of the next connection to a server, judged by the results of earlier exchanges. Pure.
 ///
-/// A connection that was kept may lead to a server that is being taken out of service and answers only errors. And a
-/// path may be broken for one address family only, after its connections are accepted, so that libcurl's race between
-/// the families doesn't notice.
+/// A kept connection may lead to a server that is being taken out of service and answers only errors. And a route may
+/// be broken for one address family only, after connections are accepted, so that libcurl's race between the families
+/// doesn't notice.
 package struct ServerRoute: Sendable, Hashable {
     package enum AddressFamily: String, Sendable, Hashable, CaseIterable {
         case ipv4 = "IPv4"
@@ -13,16 +13,16 @@ package struct ServerRoute: Sendable, Hashable {
 
     /// After this many server errors in a row their connection is closed.
     private static let maximumServerErrors = 3
-    /// A family over which no connection could be begun isn't tried again for this many failures.
+    /// A family without connections isn't tried again for this many failures.
     private static let failuresWithoutFamily = 8
-    /// A connection that is cancelled after this time in the making counts as one that hangs.
+    /// A connection attempt that is cancelled after this time counts as hanging.
     private static let hang = Duration.seconds(2)
 
     private var serverErrors = 0
     private var failuresToSkip = 0
     /// The only family that connections may use; `nil` if any may.
     package private(set) var family: AddressFamily?
-    /// Whether an answer has come over that family since it is the only one.
+    /// Whether an answer has arrived over `family` since it was set.
     private var familyWorks = false
 
     package init() {}
@@ -32,7 +32,7 @@ package struct ServerRoute: Sendable, Hashable {
         Self.isServerError(status) && serverErrors + 1 >= Self.maximumServerErrors
     }
 
-    /// An answer came. Returns whether its connection was left, so that the name must be looked up again.
+    /// Records an answer. Returns whether its connection was closed, so that the name must be resolved again.
     package mutating func answered(status: Int) -> Bool {
         let leaves = leavesConnection(after: status)
         familyWorks = family != nil
@@ -40,7 +40,8 @@ package struct ServerRoute: Sendable, Hashable {
         return leaves
     }
 
-    /// An exchange failed on a new connection over `failed`. The next one uses the other family, or any after that.
+    /// Records a failure on a new connection over `failed`. The next exchange uses the other family, and the one after
+    /// that any.
     package mutating func failed(over failed: AddressFamily) {
         guard family == nil else {
             family = nil
@@ -54,9 +55,11 @@ package struct ServerRoute: Sendable, Hashable {
         familyWorks = false
     }
 
-    /// No connection could be begun over the only family: the name has no address of it, or, if `isResolved`, there is
-    /// no way to it. Returns whether any family may be used from now on, so that the exchange must be repeated at once.
-    /// A server that restarts doesn't make a family that has worked a bad one.
+    /// Records that no connection could be begun over `family`, because the name has no address of it or, if
+    /// `isResolved`, there is no route. Returns whether any family may be used from now on, so that the exchange must
+    /// be repeated at once.
+    ///
+    /// A family that has worked is kept while its server restarts.
     package mutating func couldNotConnect(isResolved: Bool) -> Bool {
         guard family != nil, !isResolved || !familyWorks else { return false }
         if !familyWorks { failuresToSkip = Self.failuresWithoutFamily }
@@ -66,8 +69,9 @@ package struct ServerRoute: Sendable, Hashable {
 
     /// Whether a failure with this code may be due to the address family of the new connection.
     ///
-    /// Once connected, a silent server may be slow. Before that a cancelled exchange counts only if it hung for `time`:
-    /// it was probably aborted for a newer position. A stop, a reload or private mode may cancel it at any time.
+    /// A connected server that is silent may just be slow. A cancelled connection attempt counts only if it took at
+    /// least `hang`: it was probably aborted for a newer position. A stop, a reload or private mode may cancel one at
+    /// any time.
     package static func isOfFamily(
         _ code: HTTPTransportError.Code, isConnected: Bool, after time: Duration
     ) -> Bool {
@@ -75,7 +79,7 @@ package struct ServerRoute: Sendable, Hashable {
         return code == .cancelled ? time >= hang : isOfRoute(code)
     }
 
-    /// Whether a failure with this code is one of the route to the server, so that another one may work.
+    /// Whether a failure with this code is due to the route to the server, so that another route may work.
     package static func isOfRoute(_ code: HTTPTransportError.Code) -> Bool {
         switch code {
         case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .tlsFailed: true
@@ -85,9 +89,9 @@ package struct ServerRoute: Sendable, Hashable {
         }
     }
 
-    /// What was learned on the previous network doesn't count.
+    /// Forgets everything, because it was learned on the previous network.
     package mutating func networkChanged() { self = Self() }
 
-    /// 421 says that the server isn't the one for this name (RFC 9110, section 15.5.20).
+    /// A 421 says that this server isn't responsible for the name (RFC 9110, section 15.5.20).
     private static func isServerError(_ status: Int) -> Bool { status == 421 || (500..<600).contains(status) }
 }

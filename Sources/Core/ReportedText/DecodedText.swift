@@ -1,4 +1,4 @@
-/// A text with encodings undone, and the range of the original text that each byte comes from.
+/// A text after decoding, and the range of the original text that each byte comes from.
 struct DecodedText {
     private(set) var bytes: [UInt8] = []
     private(set) var origins: [Range<Int>] = []
@@ -10,8 +10,8 @@ struct DecodedText {
 
     private init() {}
 
-    /// The texts that this one may be an encoding of: percent-encoded, escaped for JSON, and base64, which may begin
-    /// at each of four characters.
+    /// The decodings of this text: percent-encoding, JSON escapes, and base64, which may begin at any of four
+    /// characters.
     var readings: [DecodedText] {
         let unescaped = [percentDecoded, unescapedJSON].filter { $0.bytes.count < bytes.count }
         let digits = zip(bytes, origins).compactMap { byte, origin in
@@ -57,8 +57,8 @@ struct DecodedText {
         return result
     }
 
-    /// Decodes the characters of either base64 alphabet. All others are ignored, such as the breaks between lines. Text
-    /// around the encoded part decodes to noise.
+    /// Decodes the characters of either base64 alphabet and ignores all others, such as line breaks. Text around the
+    /// encoded part decodes to noise.
     private static func base64Decoded(_ digits: ArraySlice<(value: UInt8, origin: Range<Int>)>) -> DecodedText {
         var result = DecodedText()
         for index in digits.indices.dropFirst() {

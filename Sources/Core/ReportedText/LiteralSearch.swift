@@ -1,8 +1,9 @@
-/// Looks for a literal text, byte for byte: a quotation mark is found beneath a combining accent, too, where a
-/// comparison of characters would miss it, and a binary with these alone has no engine of regular expressions in it.
-/// Inlinable, for a search that is not specialized for its text looks up types at each byte.
+/// Searches for a literal text, byte by byte. Unlike a comparison of characters, it finds a quotation mark under a
+/// combining accent, and it doesn't link the engine of regular expressions into the binary.
+///
+/// Inlinable, because an unspecialized search would look up types at each byte.
 extension Collection<UInt8> {
-    /// Where `literal` stands first.
+    /// Returns the first occurrence of `literal`.
     @inlinable
     package func firstRange(of literal: String) -> Range<Index>? {
         indices.first { self[$0...].starts(with: literal.utf8) }.map { $0..<index($0, offsetBy: literal.utf8.count) }
@@ -10,7 +11,7 @@ extension Collection<UInt8> {
 }
 
 extension StringProtocol {
-    /// Where `literal` stands first.
+    /// Returns the first occurrence of `literal`.
     @inlinable
     package func firstRange(of literal: String) -> Range<String.Index>? { utf8.firstRange(of: literal) }
 
@@ -30,7 +31,7 @@ extension StringProtocol {
 }
 
 extension BidirectionalCollection {
-    /// What is left without the blank elements at either end.
+    /// Returns the elements without blank ones at either end.
     @inlinable
     package func trimming(_ isBlank: (Element) -> Bool) -> SubSequence {
         let start = drop(while: isBlank)

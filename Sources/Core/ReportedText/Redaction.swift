@@ -1,12 +1,11 @@
-/// Removes secrets from foreign text: those that were sent, values after a label, and JSON Web Tokens, plain or
-/// encoded.
+/// Removes secrets from foreign text: sent secrets, labelled values, and JSON Web Tokens, plain or encoded.
 struct Redaction: Sendable {
     /// The maximum number of encodings that are undone, one inside the other.
     private static let maximumEncodings = 3
-    /// The number of bytes that are read beyond those that can be shown. The limit bounds the time for a long text.
+    /// The number of bytes that are read beyond those that can be shown, which bounds the time for a long text.
     private static let maximumExcess = 8 << 10
-    /// The number of bytes that are never shown at the end of a text that was not read whole: a secret that was cut
-    /// there can't be recognised by its first few characters.
+    /// The number of bytes that are hidden at the end of a text that was not read whole. A secret that was cut there
+    /// can't be recognised by its first few characters.
     private static let hiddenEnd = 512
 
     private let secrets: KnownSecrets
@@ -54,7 +53,7 @@ private struct RedactionMask {
     }
 }
 
-/// The secrets that were sent or are kept. Case doesn't count, and a plus sign counts as the space it stands for in
+/// The secrets that were sent or are kept. Case is ignored, and a plus sign counts as a space, which it encodes in
 /// forms. A part of a long secret is enough to find it, because others may have cut the text.
 private struct KnownSecrets: Sendable {
     /// Shorter secrets are ignored: they would remove half of any text.
@@ -99,7 +98,7 @@ private struct KnownSecrets: Sendable {
     }
 }
 
-/// Whatever begins like a JSON Web Token: `eyJ` is `{"` in base64, followed by a letter.
+/// Finds texts that begin like a JSON Web Token: `eyJ` is `{"` in base64, followed by a letter.
 private enum JSONWebTokens {
     /// Shorter words contain nothing secret, and may be names such as `privateKeyJSON`.
     private static let minimumLength = 8

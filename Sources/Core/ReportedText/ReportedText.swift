@@ -1,9 +1,9 @@
-/// Text of which a part comes from outside (a server, a token's issuer, a claim, a receiver, a child process), fit for
-/// a log, a page, a terminal and a file: without secrets, without control characters, and of limited length.
+/// Text that contains foreign parts (from a server, an issuer, a claim, a receiver, a child process), safe for a log, a
+/// page, a terminal or a file: without secrets and control characters, and of limited length.
 ///
-/// Every initialiser redacts. A literal with interpolated values is the program's own text around foreign values: each
-/// value is redacted, unless it is a `ReportedText` already. Secrets are removed before the text is cut, so that no cut
-/// leaves a part of one that is no longer recognised.
+/// Every initialiser redacts. In a literal with interpolated values, each value is redacted unless it is a
+/// `ReportedText` already. Secrets are removed before the text is cut, so that a cut can't leave an unrecognisable part
+/// of one.
 package struct ReportedText: Sendable, Hashable, CustomStringConvertible {
     /// The maximum length of one text from outside, in bytes of UTF-8.
     package static let longest = 300
@@ -17,8 +17,8 @@ package struct ReportedText: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - text: the foreign text.
-    ///   - secrets: what was sent or is kept, and must not be shown. It is removed if it is plain, percent-encoded,
-    ///     escaped for JSON or in base64, or in several of these encodings, one inside the other.
+    ///   - secrets: the secrets that were sent or are kept. They are removed if they are plain, percent-encoded,
+    ///     JSON-escaped or in base64, or in several of these encodings.
     ///   - limit: the maximum length in bytes of UTF-8. A longer text ends with `…`.
     package init(
         _ text: some StringProtocol, without secrets: [String] = [], limit: Int = ReportedText.longest
@@ -26,7 +26,7 @@ package struct ReportedText: Sendable, Hashable, CustomStringConvertible {
         self.init(bytes: text.utf8, without: secrets, limit: limit)
     }
 
-    /// Redacts and cuts a text in bytes that need not be UTF-8.
+    /// Redacts and cuts bytes, which need not be valid UTF-8.
     package init(
         bytes: some Sequence<UInt8>, without secrets: [String] = [], limit: Int = ReportedText.longest
     ) {
@@ -37,10 +37,10 @@ package struct ReportedText: Sendable, Hashable, CustomStringConvertible {
 
     package var isEmpty: Bool { description.isEmpty }
 
-    /// The same, no longer than so many bytes.
+    /// Returns this text with at most `limit` bytes.
     package func cut(to limit: Int) -> ReportedText { Self(shown: Self.cut(description, to: limit)) }
 
-    /// Between scalars, so that what is left is UTF-8.
+    /// Cuts between scalars, so that the result is valid UTF-8.
     private static func cut(_ text: String, to limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
         let mark = "…"
@@ -74,10 +74,10 @@ extension ReportedText: ExpressibleByStringInterpolation {
 }
 
 extension StringProtocol {
-    /// Fit for a line of a terminal or a log, whoever has sent it: breaks and tabs become spaces, and whatever else
-    /// could steer a terminal or turn the direction of text (control and format characters) becomes U+FFFD.
+    /// The text for a line of a terminal or a log. Line breaks and tabs become spaces. Control and format characters,
+    /// which could steer a terminal or reverse the direction of text, become U+FFFD.
     package var printable: String {
-        // Most texts are plain.
+        // Most texts are plain ASCII.
         if utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return String(self) }
         let scalars = unicodeScalars.map { scalar -> Unicode.Scalar in
             switch scalar.properties.generalCategory {
@@ -90,7 +90,7 @@ extension StringProtocol {
         return String(String.UnicodeScalarView(scalars))
     }
 
-    /// The same with line feeds left as they are.
+    /// The printable text with its line feeds.
     package var printableLines: String {
         split(separator: "\n", omittingEmptySubsequences: false).map(\.printable).joined(separator: "\n")
     }

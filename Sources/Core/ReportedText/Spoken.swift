@@ -1,10 +1,10 @@
 extension Duration {
-    /// As people say it, in one unit, rounded: `90 s`, `60 min`, `3 h`, `2 days`, `56 years`; the sign is dropped.
+    /// The duration for people, rounded to one unit without sign: `90 s`, `60 min`, `3 h`, `2 days`, `56 years`.
     package var spoken: String {
         let seconds = components.seconds.magnitude
         return switch seconds {
         case ..<120: "\(seconds) s"
-        // What would be 120 min or 48 h once it is rounded is 2 h or 2 days.
+        // So that a rounded value is never 120 min or 48 h, but 2 h or 2 days.
         case ..<7170: "\((seconds + 30) / 60) min"
         case ..<171_000: "\((seconds + 1800) / 3600) h"
         case ..<63_072_000: "\((seconds + 43_200) / 86_400) days"
@@ -13,14 +13,13 @@ extension Duration {
     }
 }
 
-/// Counts as a person reads them, the same wherever one is reported.
 extension BinaryInteger {
-    /// `1 fix`, `2 fixes`, `12,345 fixes`; the plural is `noun` with an s unless given.
+    /// A count with its noun, such as `1 fix`, `2 fixes`, `12,345 fixes`. The default plural is `noun` with an s.
     package func counted(_ noun: String, _ plural: String? = nil) -> String {
         "\(grouped) \(self == 1 ? noun : plural ?? noun + "s")"
     }
 
-    /// `1,234`, `-1,234,567`.
+    /// The number with thousands separators, such as `1,234` or `-1,234,567`.
     package var grouped: String {
         var text = String(magnitude)
         var end = text.utf8.count - 3

@@ -1,6 +1,8 @@
-/// Chance that a seed determines: the same draws on every machine, so that a run with faults can be repeated.
+/// A pseudorandom generator: the same seed gives the same numbers on every machine, so that a run with faults can be
+/// repeated.
 ///
-/// Steele, Lea and Flood's generator with 64 bits of state (Fast Splittable Pseudorandom Number Generators, 2014).
+/// This is the generator of Steele, Lea and Flood with 64 bits of state (Fast Splittable Pseudorandom Number
+/// Generators, 2014).
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -14,10 +16,10 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Evenly from 0..<1; 53 bits, so that the conversion is exact.
+    /// Returns a uniform number in 0..<1 with 53 bits, so that the conversion is exact.
     package mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-    /// Evenly from `range`.
+    /// Returns a uniform number in `range`.
     package mutating func uniform(_ range: ClosedRange<Double>) -> Double {
         range.lowerBound + unit() * (range.upperBound - range.lowerBound)
     }

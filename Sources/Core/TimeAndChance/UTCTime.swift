@@ -1,15 +1,16 @@
-/// An instant in UTC, in milliseconds since 1970-01-01T00:00:00Z, leap seconds not counted (POSIX time).
+/// An instant in UTC: POSIX milliseconds since 1970-01-01T00:00:00Z, without leap seconds.
 ///
-/// Core knows neither Foundation nor the system clock: a time comes from the receiver, from a server, or is handed in.
+/// Core knows neither Foundation nor the system clock. A time comes from the receiver, from a server, or from the
+/// caller.
 package struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible {
     package var millisecondsSince1970: Int64
 
     @inlinable
     package init(millisecondsSince1970: Int64) { self.millisecondsSince1970 = millisecondsSince1970 }
 
-    /// A civil date and time of day; nothing is range-checked.
+    /// Creates a civil date and time of day without range checks.
     package init(year: Int, month: Int, day: Int, millisecondOfDay: Int = 0) {
-        // Days from civil: the year begins in March, so that the leap day is its last.
+        // The computation begins years in March, so that the leap day is the last day.
         let shifted = month > 2 ? year : year - 1
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400
         let yearOfEra = shifted - era * 400
@@ -26,10 +27,10 @@ package struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible 
         one.millisecondsSince1970 < other.millisecondsSince1970
     }
 
-    /// With milliseconds.
+    /// Seconds with a fractional part.
     package var secondsSince1970: Double { Double(millisecondsSince1970) / 1000 }
 
-    /// At most to the end, or the beginning, of what can be written as a date: the years 0 to 9999.
+    /// Returns this time plus `duration`, limited to the years 0 to 9999, which can be written as dates.
     package func advanced(by duration: Duration) -> Self {
         let (seconds, attoseconds) = duration.components
         let first = Self.writable.lowerBound
@@ -40,7 +41,7 @@ package struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible 
         return Self(millisecondsSince1970: min(max(here + step, first), last))
     }
 
-    /// Milliseconds since 1970 that can be written as a date: the years 0 to 9999.
+    /// The milliseconds since 1970 that can be written as dates: the years 0 to 9999.
     package static let writable: Range<Int64> = -62_167_219_200_000..<253_402_300_800_000
 
     package func duration(to other: Self) -> Duration {
@@ -80,19 +81,19 @@ package struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible 
 }
 
 extension UTCTime {
-    /// RFC 3339 in UTC with milliseconds, as `2026-01-05T10:15:30.250Z`.
+    /// The time as RFC 3339 in UTC with milliseconds, such as `2026-01-05T10:15:30.250Z`.
     package var description: String {
         var bytes: [UInt8] = []
         append(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The same without a fraction of a second that is zero, as `2026-01-05T10:15:30Z`.
+    /// The time as RFC 3339 without a zero fraction, such as `2026-01-05T10:15:30Z`.
     package var shortestDescription: String {
         millisecondOfDay % 1000 == 0 ? "\(description.dropLast(5))Z" : description
     }
 
-    /// Appends `description` to a buffer that the caller keeps.
+    /// Appends `description` to a buffer.
     package func append(to bytes: inout [UInt8]) {
         func append(_ value: Int, _ width: Int, _ end: Unicode.Scalar) {
             var divisor = width == 4 ? 1000 : width == 3 ? 100 : 10
@@ -113,22 +114,22 @@ extension UTCTime {
         append(time % 1000, 3, "Z")
     }
 
-    /// Reads RFC 3339; what is below the millisecond is dropped.
+    /// Parses RFC 3339. Digits below the millisecond are dropped.
     package init?(rfc3339 text: String) {
         guard let time = RFC3339Time(text)?.time else { return nil }
         self = time
     }
 }
 
-/// A date and time of RFC 3339, read: `2026-01-05T10:15:30.25Z`, or with an offset; years 1 to 9999.
+/// A parsed date and time of RFC 3339: `2026-01-05T10:15:30.25Z`, or with an offset; years 1 to 9999.
 package struct RFC3339Time: Sendable, Hashable {
     package let time: UTCTime
-    /// Below the millisecond, 0..<1,000,000.
+    /// The nanoseconds below the millisecond, 0..<1,000,000.
     package let nanoseconds: Int
-    /// POSIX time has no 23:59:60: `time` is held at the end of the second before.
+    /// Whether the text is a leap second. POSIX time has no 23:59:60, so `time` is the end of the previous second.
     package let isLeapSecond: Bool
 
-    /// `nil` for anything else, as a blank instead of the `T`, or more than nine digits of fraction.
+    /// `nil` for any other text, such as one with a blank instead of the `T`, or more than nine digits of fraction.
     package init?(_ text: String) {
         var rest = Array(text.utf8)[...]
         func take(_ character: Unicode.Scalar) -> Bool {
@@ -172,9 +173,9 @@ package struct RFC3339Time: Sendable, Hashable {
     }
 }
 
-/// Moments as HTTP writes them (RFC 9110, section 5.6.7).
+/// Times in the format of HTTP (RFC 9110, section 5.6.7).
 extension UTCTime {
-    /// The form that senders must write, in whole seconds: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// The format that senders must use, in whole seconds: `Sun, 06 Nov 1994 08:49:37 GMT`.
     package var httpDate: String {
         let (year, month, day) = civilDate
         let second = millisecondOfDay / 1000
@@ -184,7 +185,7 @@ extension UTCTime {
             + "\(two(second / 3600)):\(two(second / 60 % 60)):\(two(second % 60)) GMT"
     }
 
-    /// Reads the form above and the two obsolete ones; `nil` for anything else.
+    /// Parses that format and the two obsolete ones; `nil` for any other text.
     package init?(httpDate text: String) {
         let words = text.lowercased().split { $0 == " " || $0 == "," || $0 == "-" }
         guard words.count >= 5 else { return nil }

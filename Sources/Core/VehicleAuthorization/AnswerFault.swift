@@ -1,16 +1,17 @@
 package import ReportedText
 
-/// Why an answer, a file or a command's output holds no usable token. No part of it is kept but the names of its keys.
+/// Why an answer, a file or a command's output contains no usable token. Keeps no part of it except the names of its
+/// keys.
 package enum AnswerFault: Error, Sendable, Hashable {
-    /// Where a token was found.
+    /// The place of a token.
     package enum Place: Sendable, Hashable { case underKey, jsonString, bareText }
 
     /// Why a text isn't JSON.
     package enum Mistake: Sendable, Hashable { case singleQuotes, encoding, other }
 
-    /// What was given in a token's place, recognised by its form.
+    /// A text in the place of a token, recognised by its form.
     package enum Lookalike: Sendable, Hashable {
-        /// Of OAuth 2, such as Google's servers give.
+        /// An OAuth 2 access token, such as those of Google's servers.
         case accessToken
         case apiKey
         /// A key or a certificate.
@@ -19,7 +20,7 @@ package enum AnswerFault: Error, Sendable, Hashable {
         case writtenJSON
         /// A token with white space or line ends in its middle.
         case broken
-        /// A token among other words, such as `token=…`.
+        /// A token within other text, such as `token=…`.
         case surrounded
         /// A token of five parts (JWE, RFC 7516).
         case encrypted
@@ -29,9 +30,9 @@ package enum AnswerFault: Error, Sendable, Hashable {
         case encoded
     }
 
-    /// What an object without a token under the expected key has instead.
+    /// The content of an object without a token under the expected key.
     package enum Members: Sendable, Hashable {
-        /// It is the answer of one of Google's samples, by its name in `tokenShape`.
+        /// An answer of the shape of one of Google's samples, by its name in `tokenShape`.
         case shape(String)
         /// The token is under this key.
         case tokenUnder(ReportedText)
@@ -47,7 +48,7 @@ package enum AnswerFault: Error, Sendable, Hashable {
     }
 
     case nothing(isNull: Bool)
-    /// A command printed nothing and said this on standard error.
+    /// A command printed nothing to standard output and these lines to standard error.
     case nothingPrinted(said: [ReportedText])
     /// HTML or XML.
     case page
@@ -60,7 +61,7 @@ package enum AnswerFault: Error, Sendable, Hashable {
     /// The value under the token's key isn't a string.
     case notAString(kind: String, Members)
     case emptyToken
-    /// A text that doesn't begin like a token.
+    /// A text that doesn't start like a token.
     case otherText(bytes: Int, mediaType: ReportedText?, hasLines: Bool)
     case lookalike(Lookalike, Place)
     case notAToken(JSONWebToken.Problem, Place)

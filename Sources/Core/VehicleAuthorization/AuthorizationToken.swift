@@ -1,50 +1,50 @@
-/// A JSON Web Token for one vehicle or trip, and how long it may be used.
+/// A JSON Web Token for one vehicle or trip, and its remaining lifetime.
 ///
-/// The text is a secret: printing the value shows only that there is one, and its bytes are overwritten when the last
-/// copy of this value goes.
+/// The text is a secret: printing the value doesn't show it, and its bytes are overwritten when the last copy of this
+/// value is released.
 public struct AuthorizationToken: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible {
     let secret: SecretText
-    /// Life left when the token was handed over; `nil` when neither the token nor its issuer said.
+    /// The lifetime left when the token was handed over; `nil` if neither the token nor its issuer said.
     public let lifetime: Duration?
-    /// After how long at the latest its successor should be asked for, where a doubt asks for less than half its life.
+    /// The maximum time until renewal, if a warning requires less than half of the lifetime.
     package let reuse: Duration?
-    /// What an operator should correct. Nothing of it keeps the token from being used.
-    package let doubts: [TokenDoubt]
+    /// Things that an operator should correct. The token is used anyway.
+    package let warnings: [TokenWarning]
 
-    /// A token with `lifetime` left from now.
+    /// Creates a token with `lifetime` left from now.
     public init(value: String, lifetime: Duration?) { self.init(value: value, lifetime: lifetime, reuse: nil) }
 
-    /// The same with doubts about it.
-    package init(value: String, lifetime: Duration?, reuse: Duration?, doubts: [TokenDoubt] = []) {
-        self.init(SecretText(value), lifetime: lifetime, reuse: reuse, doubts: doubts)
+    /// Creates a token that carries warnings.
+    package init(value: String, lifetime: Duration?, reuse: Duration?, warnings: [TokenWarning] = []) {
+        self.init(SecretText(value), lifetime: lifetime, reuse: reuse, warnings: warnings)
     }
 
-    private init(_ secret: SecretText, lifetime: Duration?, reuse: Duration? = nil, doubts: [TokenDoubt] = []) {
+    private init(_ secret: SecretText, lifetime: Duration?, reuse: Duration? = nil, warnings: [TokenWarning] = []) {
         self.secret = secret
         self.lifetime = lifetime
         self.reuse = reuse
-        self.doubts = doubts
+        self.warnings = warnings
     }
 
-    /// The token as it goes behind `Authorization: Bearer`: a string of its own each time, which is not overwritten.
+    /// The token for `Authorization: Bearer`. Each call makes a new string, which is not overwritten.
     public var value: String { secret.text }
 
-    /// The same token with further doubts.
-    func doubted(_ more: [TokenDoubt]) -> Self {
-        Self(secret, lifetime: lifetime, reuse: reuse, doubts: doubts + more)
+    /// Returns the same token with further warnings.
+    func adding(_ more: [TokenWarning]) -> Self {
+        Self(secret, lifetime: lifetime, reuse: reuse, warnings: warnings + more)
     }
 
-    /// The same token, with `lifetime` left, as it is handed out.
+    /// Returns the same token with `lifetime` left and without warnings, as it is handed out.
     func with(lifetime: Duration?) -> Self { Self(secret, lifetime: lifetime) }
 
-    /// Whether both are the same text, whatever life is left.
+    /// Whether both tokens have the same text, whatever their lifetimes.
     func isSame(as other: AuthorizationToken) -> Bool { secret == other.secret }
 
-    /// Tells tokens apart within this process without keeping one.
+    /// A hash that distinguishes tokens within this process without keeping them.
     var fingerprint: Int { secret.hashValue }
 
-    /// Never the token itself.
+    /// A text without the token.
     public var description: String { "AuthorizationToken(\(secret.count) bytes, not shown)" }
-    /// Never the token itself.
+    /// A text without the token.
     public var debugDescription: String { description }
 }

@@ -1,16 +1,16 @@
-/// Base64 (RFC 4648), written and read.
+/// Base64 encoding and decoding (RFC 4648).
 package enum Base64 {
     private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
     private static let standard = letters + Array("+/".utf8)
     private static let forURLs = letters + Array("-_".utf8)
 
-    /// With padding (section 4), as HTTP Basic wants it.
+    /// Encodes with padding (section 4), as HTTP Basic requires.
     package static func encoded(_ bytes: some Collection<UInt8>) -> String {
         let text = encoded(bytes, standard)
         return text + String(repeating: "=", count: -text.utf8.count & 3)
     }
 
-    /// With the alphabet for URLs and without padding (section 5), as in JSON Web Tokens.
+    /// Encodes with the alphabet for URLs and without padding (section 5): the encoding of JSON Web Tokens.
     package static func urlEncoded(_ bytes: some Collection<UInt8>) -> String { encoded(bytes, forURLs) }
 
     private static func encoded(_ bytes: some Collection<UInt8>, _ alphabet: [UInt8]) -> String {
@@ -29,7 +29,7 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of what `urlEncoded` writes; `nil` when `text` is not that.
+    /// Decodes the output of `urlEncoded`; `nil` for any other text.
     package static func urlDecoded(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count % 4 != 1 else { return nil }
         var bytes: [UInt8] = []

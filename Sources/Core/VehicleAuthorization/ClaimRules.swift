@@ -1,25 +1,26 @@
 package import ReportedText
 import StrictJSON
 
-/// What a JSON Web Token must say before it is sent to Fleet Engine.
+/// The claims that a JSON Web Token must have before it is sent to Fleet Engine.
 ///
-/// Nothing is proved by it, since signatures are not checked here; it names a wrong set-up in words, before the server
-/// does with a 401 or 403. A token that is no JSON Web Token is left to the server.
+/// This proves nothing, because signatures aren't checked here. It reports a wrong set-up with its remedy, before the
+/// server answers 401 or 403. A text that isn't a JSON Web Token is left to the server.
 public struct ClaimRules: Sendable, Hashable {
     /// The claim that names a driver's vehicle.
     public enum VehicleClaim: String, Sendable, Hashable, CaseIterable {
-        /// Of on-demand trips.
+        /// The claim for on-demand trips.
         case vehicleid
-        /// Of scheduled tasks.
+        /// The claim for scheduled tasks.
         case deliveryvehicleid
     }
 
-    /// The accepted `aud`, compared without the slash at its end.
+    /// The accepted `aud`. A trailing slash is ignored.
     public var audience: String
-    /// Which claim has to name the vehicle; `nil` takes either.
+    /// The claim that must name the vehicle; `nil` accepts either.
     public var vehicleClaim: VehicleClaim?
 
-    /// How far the clocks of issuer and server may be apart (Google: `iat` tolerates ten minutes).
+    /// The maximum difference between the clocks of issuer and server, in seconds (Google tolerates ten minutes for
+    /// `iat`).
     package static let skew = 600.0
 
     /// The rules of Fleet Engine's tokens.
@@ -28,9 +29,9 @@ public struct ClaimRules: Sendable, Hashable {
         self.vehicleClaim = vehicleClaim
     }
 
-    /// The token, with what its issuer should correct.
+    /// Returns the token with warnings about its claims.
     ///
-    /// - Throws: `.unusableAnswer` when it is for another vehicle or trip, another audience, or another time.
+    /// - Throws: `.unusableAnswer` if it is for another vehicle or trip, another audience, or another time.
     package func checked(
         _ token: AuthorizationToken, for context: AuthorizationContext
     ) throws(AuthorizationError) -> AuthorizationToken {
@@ -38,48 +39,49 @@ public struct ClaimRules: Sendable, Hashable {
         if let problem = problem(of: parsed, for: context) {
             throw AuthorizationError(.wrongClaims(problem, context))
         }
-        return token.doubted(doubts(about: parsed, for: context).map { .claims($0, context) })
+        return token.adding(warnings(about: parsed, for: context).map { .claims($0, context) })
     }
 
-    /// What the issuer should correct in a token that is sent.
-    package func doubts(about token: JSONWebToken, for context: AuthorizationContext) -> [ClaimDoubt] {
-        var doubts: [ClaimDoubt] = []
-        if token.header["kid"]?.stringValue?.isEmpty ?? true { doubts.append(.noKeyID) }
+    /// Returns warnings about a token that is sent.
+    package func warnings(about token: JSONWebToken, for context: AuthorizationContext) -> [ClaimWarning] {
+        var warnings: [ClaimWarning] = []
+        if token.header["kid"]?.stringValue?.isEmpty ?? true { warnings.append(.noKeyID) }
         let issuer = token.claims["iss"]?.stringValue
         let subject = token.claims["sub"]?.stringValue
-        if let absent = issuer == nil ? "iss" : subject == nil ? "sub" : nil {
-            doubts.append(.noAccount(claim: absent))
+        if issuer == nil {
+            warnings.append(.noAccount(claim: "iss"))
+        } else if subject == nil {
+            warnings.append(.noAccount(claim: "sub"))
         } else if issuer != subject {
-            doubts.append(.twoAccounts)
+            warnings.append(.twoAccounts)
         }
         if token.audience.contains(where: { "\($0)/" == audience }), !token.audience.contains(audience) {
-            doubts.append(.noSlash(expected: audience))
+            warnings.append(.noSlash(expected: audience))
         }
-        if token.authorization == nil {
-            let claim = claimName(for: context)
-            doubts.append(
-                token.claims["authorization"].map { .authorizationIsNoObject(kind: $0.kind, claim: claim) }
-                    ?? (token.claims[claim] != nil
-                        ? .outsideAuthorization(claim: claim) : .noAuthorization(claim: claim)))
-        } else if token.authorization?.isForAll == true {
-            doubts.append(.serverToken)
+        if let warning = Self.warning(aboutAuthorizationOf: token, claim: claimName(for: context)) {
+            warnings.append(warning)
         }
-        return doubts + Self.doubts(aboutTime: "iat", token.issuedAt, token)
-            + Self.doubts(aboutTime: "exp", token.expiry, token)
+        return warnings + Self.warnings(aboutTime: "iat", token.issuedAt, token)
+            + Self.warnings(aboutTime: "exp", token.expiry, token)
     }
 
-    private static func doubts(aboutTime claim: String, _ time: Double?, _ token: JSONWebToken) -> [ClaimDoubt] {
-        let isInMilliseconds = time.map(JSONWebToken.isInMilliseconds) ?? false
-        guard let time, isInMilliseconds || JSONWebToken.isPlausible(time) else {
-            let isThere = token.claims[claim].map { !$0.isNull } ?? false
-            return [
-                time.map { .noTime(claim: claim, $0) } ?? (isThere ? .noNumber(claim: claim) : .missing(claim: claim))
-            ]
+    private static func warning(aboutAuthorizationOf token: JSONWebToken, claim: String) -> ClaimWarning? {
+        if let authorization = token.authorization { return authorization.isForAll ? .serverToken : nil }
+        if let value = token.claims["authorization"] { return .authorizationIsNoObject(kind: value.kind, claim: claim) }
+        return token.claims[claim] == nil ? .noAuthorization(claim: claim) : .outsideAuthorization(claim: claim)
+    }
+
+    private static func warnings(aboutTime claim: String, _ time: Double?, _ token: JSONWebToken) -> [ClaimWarning] {
+        guard let time else {
+            let isMissing = token.claims[claim]?.isNull ?? true
+            return [isMissing ? .missing(claim: claim) : .noNumber(claim: claim)]
         }
-        var doubts: [ClaimDoubt] = []
-        if isInMilliseconds { doubts.append(.milliseconds(claim: claim, Int(clamping: time))) }
-        if token.claims[claim]?.stringValue != nil { doubts.append(.quoted(claim: claim)) }
-        return doubts
+        let isInMilliseconds = JSONWebToken.isInMilliseconds(time)
+        guard isInMilliseconds || JSONWebToken.isPlausible(time) else { return [.noTime(claim: claim, time)] }
+        var warnings: [ClaimWarning] = []
+        if isInMilliseconds { warnings.append(.milliseconds(claim: claim, Int(clamping: time))) }
+        if token.claims[claim]?.stringValue != nil { warnings.append(.quoted(claim: claim)) }
+        return warnings
     }
 
     private func claimName(for context: AuthorizationContext) -> String {
@@ -90,12 +92,12 @@ public struct ClaimRules: Sendable, Hashable {
         }
     }
 
-    /// What keeps the token from being sent; the first of several problems.
+    /// Returns the first reason not to send the token; `nil` if it may be sent.
     package func problem(of token: JSONWebToken, for context: AuthorizationContext) -> ClaimFault? {
         problems(of: token, for: context).first
     }
 
-    /// Everything that keeps the token from being sent.
+    /// Returns all reasons not to send the token.
     package func problems(of token: JSONWebToken, for context: AuthorizationContext) -> [ClaimFault] {
         [
             Self.problemOfSignature(token), problemOfAudience(token), Self.problemOfBeginning(token),
@@ -117,7 +119,8 @@ public struct ClaimRules: Sendable, Hashable {
         return .audience(Self.shown(token.audience), expected: audience)
     }
 
-    /// `nbf` is judged by the token's own `iat`: this machine's clock may be wrong, the issuer's agrees with itself.
+    /// `nbf` is compared with the token's own `iat`: this machine's clock may be wrong, but the issuer's is consistent
+    /// with itself.
     private static func problemOfBeginning(_ token: JSONWebToken) -> ClaimFault? {
         guard let notBefore = token.notBefore, let issuedAt = token.timeOfIssue else { return nil }
         let wait = notBefore - issuedAt
@@ -134,9 +137,9 @@ public struct ClaimRules: Sendable, Hashable {
         }
     }
 
-    /// A claim that isn't a string, such as a list of vehicles.
+    /// Returns the fault of a claim that isn't a string, such as a list of vehicles.
     private static func problemOfKind(_ claim: String, in token: JSONWebToken) -> ClaimFault? {
-        // Many serializers write null for what is missing.
+        // Many serializers write null for a missing value.
         guard let value = token.claims["authorization"]?.objectValue?[claim], value.stringValue == nil, !value.isNull
         else { return nil }
         return .notAString(claim: claim, kind: value.arrayValue == nil ? value.kind : "a list")
@@ -181,8 +184,9 @@ public struct ClaimRules: Sendable, Hashable {
         return claimed == "*" || claimed == id ? nil : .otherSubject(shown([claimed]))
     }
 
-    /// The issuer of an identity token, which signs none for Fleet Engine: an https URL (OpenID Connect Core 1.0,
-    /// section 2), or Google's name without one. `nil` for any other, such as a service account's e-mail address.
+    /// Returns the issuer of an identity token, which never signs for Fleet Engine: an https URL (OpenID Connect Core
+    /// 1.0, section 2), or Google's name without a scheme. `nil` for any other, such as a service account's e-mail
+    /// address.
     private static func identityIssuer(of token: JSONWebToken) -> ReportedText? {
         let issuer = token.claims["iss"]?.stringValue ?? ""
         if issuer == "accounts.google.com" { return "accounts.google.com" }
@@ -190,7 +194,7 @@ public struct ClaimRules: Sendable, Hashable {
         return ReportedText(String(issuer.dropFirst("https://".count).prefix { $0 != "/" }), limit: 100)
     }
 
-    /// The first four of some claims; Fleet Engine's ids have 64 characters at most.
+    /// Returns the first four claims for a message. Fleet Engine's ids have at most 64 characters.
     private static func shown(_ claims: [String]) -> [ReportedText] {
         claims.prefix(4).map { ReportedText($0, limit: 100) }
     }
@@ -201,59 +205,59 @@ public struct ClaimRules: Sendable, Hashable {
 }
 
 extension Int {
-    /// The nearest whole number there is.
+    /// Rounds to the nearest representable integer.
     fileprivate init(clamping value: Double) { self = Int(exactly: value.rounded()) ?? .max }
 }
 
-/// What is wrong with a token's header or claims, so that it isn't sent.
+/// A fault in a token's header or claims, because of which it isn't sent.
 package enum ClaimFault: Sendable, Hashable {
-    /// It isn't signed with RS256; `nil` if its header names no algorithm.
+    /// The signature algorithm isn't RS256; `nil` if the header names none.
     case algorithm(ReportedText?)
     case noAudience(expected: String)
     case audience([ReportedText], expected: String)
-    /// It says who somebody is, and isn't a token for Fleet Engine.
+    /// An identity token, which isn't for Fleet Engine.
     case identityToken(issuer: ReportedText, expected: String)
-    /// Its `nbf` is so long after its `iat`.
+    /// Its `nbf` is this long after its `iat`.
     case notYetValid(seconds: Int)
     case notAString(claim: String, kind: String)
-    /// It names its vehicle under the claim of the other service.
+    /// The vehicle is named under the other service's claim.
     case otherService(has: ClaimRules.VehicleClaim)
-    /// The claim's name is written in another way.
+    /// The claim's name is misspelled.
     case misspelled(ReportedText, claim: String)
-    /// It names no vehicle, trip or shipment.
+    /// The token names no vehicle, trip or shipment.
     case noSubject(claim: String)
     /// The claim names the vehicle with its whole path.
     case wholePath
-    /// It names the vehicle in other upper and lower case.
+    /// The claim differs from the vehicle's id only in upper and lower case.
     case otherCase(ReportedText)
     case otherSubject([ReportedText])
     case otherTask([ReportedText])
 }
 
-/// What the issuer should correct in a token's header or claims. The token is sent.
-package enum ClaimDoubt: Sendable, Hashable {
+/// A problem in a token's header or claims that the issuer should correct. The token is sent.
+package enum ClaimWarning: Sendable, Hashable {
     case noKeyID
-    /// There is no `iss` or no `sub`.
+    /// `iss` or `sub` is missing.
     case noAccount(claim: String)
     /// `sub` differs from `iss`.
     case twoAccounts
-    /// `aud` lacks the slash at its end.
+    /// `aud` lacks the trailing slash.
     case noSlash(expected: String)
     case authorizationIsNoObject(kind: String, claim: String)
-    /// The claim is outside of `authorization`.
+    /// The claim isn't inside `authorization`.
     case outsideAuthorization(claim: String)
     case noAuthorization(claim: String)
-    /// It is valid for every vehicle.
+    /// The token is valid for every vehicle.
     case serverToken
     case missing(claim: String)
     case noNumber(claim: String)
-    /// No time in seconds since 1970.
+    /// The value isn't a time in seconds since 1970.
     case noTime(claim: String, Double)
     case milliseconds(claim: String, Int)
     /// A number in quotes.
     case quoted(claim: String)
 
-    /// The claim or field of the header for which Fleet Engine may reject the token; `nil` if it accepts it.
+    /// The claim or header field for which Fleet Engine may reject the token; `nil` if it accepts the token.
     package var claim: String? {
         switch self {
         case .noKeyID: "kid"
@@ -269,6 +273,6 @@ package enum ClaimDoubt: Sendable, Hashable {
 }
 
 extension Duration {
-    /// Whole seconds, as `300 s`.
+    /// The duration in whole seconds, such as `300 s`.
     package var secondsText: String { "\(components.seconds) s" }
 }

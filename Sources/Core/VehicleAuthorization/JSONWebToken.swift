@@ -1,8 +1,8 @@
 package import StrictJSON
 
-/// The readable part of a JSON Web Token (RFC 7519). The signature is not checked: that is the server's business.
+/// The readable part of a JSON Web Token (RFC 7519). The signature is left to the server.
 package struct JSONWebToken: Sendable {
-    /// Why a text is no JSON Web Token; never shows the text.
+    /// Why a text isn't a JSON Web Token. Never contains the text.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
         case notThreeParts(Int)
         case notBase64URL(part: String)
@@ -24,12 +24,12 @@ package struct JSONWebToken: Sendable {
         package var deliveryVehicleID: String?
         package var tripID: String?
         package var trackingID: String?
-        /// From `taskid` or `taskids`.
+        /// The values of `taskid` and `taskids`.
         package var taskIDs: [String]?
-        /// A claim that means the vehicle and is written in another way, as `vehicleId` or `vehicle_id`.
+        /// A misspelled claim for the vehicle, such as `vehicleId` or `vehicle_id`.
         package var misspelledVehicleClaim: String?
 
-        /// Whether some id is `*`: it may act for all of them.
+        /// Whether an id is `*`, so that the token is valid for all.
         package var isForAll: Bool {
             ([vehicleID, deliveryVehicleID, tripID, trackingID] + (taskIDs?.prefix(1).map { $0 } ?? [])).contains("*")
         }
@@ -53,22 +53,23 @@ package struct JSONWebToken: Sendable {
     /// `nbf`, in seconds since 1970 by the issuer's clock.
     package var notBefore: Double? { claims["nbf"]?.numericValue }
 
-    /// `iat`, where it can be the time of issue: one that lies a year before `exp`, as zero does, is none.
+    /// `iat` if it can be the time of issue. A value a year or more before `exp`, such as zero, can't.
     package var timeOfIssue: Double? {
         guard let issuedAt, Self.isPlausible(issuedAt) else { return nil }
-        return expiry.map { $0 - issuedAt > Self.longestLife } == true ? nil : issuedAt
+        return expiry.map { $0 - issuedAt > Self.maximumLife } == true ? nil : issuedAt
     }
 
-    /// A year, in seconds: no token lives longer, whatever a number says.
-    package static let longestLife = 31_622_400.0
+    /// A year, in seconds: the maximum lifetime of a token.
+    package static let maximumLife = 31_622_400.0
 
-    /// Whether `time` can be seconds since 1970 and fits into arithmetic: claims may say anything, also milliseconds.
+    /// Whether `time` can be seconds since 1970 and is safe in arithmetic. Claims may contain anything, including
+    /// milliseconds.
     package static func isPlausible(_ time: Double) -> Bool { time.isFinite && abs(time) < 1e12 }
 
-    /// Whether `time` can be milliseconds since 1970, of the years 2001 to 2286.
+    /// Whether `time` can be milliseconds since 1970, in the years 2001 to 2286.
     package static func isInMilliseconds(_ time: Double) -> Bool { (1e12..<1e13).contains(time) }
 
-    /// `aud`, one or several.
+    /// `aud`, a string or a list.
     package var audience: [String] {
         switch claims["aud"] {
         case .string(let one): [one]
@@ -77,7 +78,7 @@ package struct JSONWebToken: Sendable {
         }
     }
 
-    /// The `authorization` claim; `nil` when there is none.
+    /// The `authorization` claim; `nil` if it isn't an object.
     package var authorization: Authorization? {
         guard let members = claims["authorization"]?.objectValue else { return nil }
         var taskIDs = members["taskid"]?.stringValue.map { [$0] }

@@ -1,7 +1,7 @@
-/// The text of a secret, kept apart from Swift's strings so that it can be overwritten when its last owner lets it go.
+/// The text of a secret, kept outside Swift's strings so that it can be overwritten when its last owner releases it.
 ///
-/// Sendable, because the bytes are written in `init` and in `deinit` only. What this does and does not cover is in
-/// docs/authorization.md.
+/// It is Sendable because the bytes are written in `init` and `deinit` only. docs/authorization.md says what this
+/// protects and what it doesn't.
 @safe final class SecretText: @unchecked Sendable, Hashable {
     let bytes: UnsafeMutableBufferPointer<UInt8>
 
@@ -15,10 +15,10 @@
         unsafe bytes.deallocate()
     }
 
-    /// A copy that is not overwritten, for the moment of use.
+    /// A copy for immediate use, which is not overwritten.
     var text: String { unsafe String(decoding: bytes, as: UTF8.self) }
 
-    /// Bytes of UTF-8.
+    /// The number of UTF-8 bytes.
     var count: Int { unsafe bytes.count }
 
     static func == (one: SecretText, other: SecretText) -> Bool {
@@ -27,6 +27,6 @@
 
     func hash(into hasher: inout Hasher) { unsafe hasher.combine(bytes: UnsafeRawBufferPointer(bytes)) }
 
-    /// The memory goes back to an allocator that the compiler cannot see into, so the zeros are not optimized away.
+    /// The memory is freed by an allocator that the compiler can't see into, so the zeros aren't optimized away.
     private static func overwrite(_ bytes: UnsafeMutableBufferPointer<UInt8>) { unsafe bytes.update(repeating: 0) }
 }

@@ -1,47 +1,49 @@
-/// The rules of reuse, without clock, task or issuer: what to do for a caller, and what a fetch changed.
+/// The rules of token reuse, without clock, task or issuer: the action for a caller, and the result of a fetch.
 ///
-/// Times are monotonic, as the time since any fixed moment.
+/// Times are monotonic: the time since any fixed moment.
 package struct TokenCache: Sendable {
-    /// What a fetch brought.
+    /// The outcome of a fetch.
     package typealias Outcome = Result<AuthorizationToken, AuthorizationError>
 
-    /// What to do for a caller.
+    /// The action for a caller.
     package enum Answer: Sendable, Hashable {
         case use(AuthorizationToken)
-        /// Hand this token out and fetch its successor meanwhile.
+        /// Hand this token out, and fetch the next one in the background.
         case useAndRefresh(AuthorizationToken)
         /// Wait for the fetch in progress.
         case wait
         /// Fetch, and wait for it.
         case fetch
-        /// The issuer failed a moment ago: answer with its error.
-        case refuse(AuthorizationError)
+        /// Fail with this error: the issuer failed a moment ago.
+        case fail(AuthorizationError)
     }
 
     private let policy: CachePolicy
     private var slots: [AuthorizationContext: TokenSlot] = [:]
-    /// Counts uses, to find the least recently used slot.
+    /// Counts requests, to find the least recently used slot.
     private var uses: UInt64 = 0
-    /// When each thing was reported, without its figures.
-    private var told: [AuthorizationWarning: Duration] = [:]
-    /// How soon the same is reported again.
+    /// When each warning was last reported, by its topic.
+    private var lastReported: [AuthorizationWarning: Duration] = [:]
+    /// The minimum time before a warning is reported again.
     private static let reminderInterval = Duration.seconds(600)
 
     package init(policy: CachePolicy = CachePolicy()) { self.policy = policy }
 
-    /// How many contexts are kept.
+    /// The number of contexts in the cache.
     package var count: Int { slots.count }
 
-    /// A caller asks. After `.fetch` and `.useAndRefresh` a fetch counts as in progress until `fetched` is called.
+    /// Decides for a caller. After `.fetch` and `.useAndRefresh` a fetch is in progress until `fetched` or `abandoned`.
     package mutating func request(_ context: AuthorizationContext, now: Duration) -> Answer {
-        if let problem = context.problem { return .refuse(problem) }
+        if let problem = context.problem { return .fail(problem) }
         uses += 1
         makeRoom(for: context)
         return slots[context, default: TokenSlot()].request(now: now, use: uses)
     }
 
-    /// A fetch that began at `begun` has ended; `jitter` is drawn from 0...1. Answers what those who wait for it get,
-    /// and what the operator should hear.
+    /// Records the outcome of a fetch that began at `begun`. Returns the answer for its waiters and new warnings for
+    /// the operator.
+    ///
+    /// `jitter`: drawn from 0...1.
     package mutating func fetched(
         _ result: Outcome, for context: AuthorizationContext, begun: Duration, now: Duration, jitter: Double
     ) -> (answer: Outcome, warnings: [AuthorizationWarning]) {
@@ -57,91 +59,92 @@ package struct TokenCache: Sendable {
         }
     }
 
-    /// A fetch was abandoned because no caller waits any more: neither success nor failure.
+    /// Records that a fetch was abandoned because no caller waits for it. That is neither success nor failure.
     package mutating func abandoned(_ context: AuthorizationContext) { slots[context]?.isFetching = false }
 
-    /// Fleet Engine rejected `token`: it goes, unless a newer one has taken its place.
+    /// Drops `token`, which Fleet Engine rejected, unless a newer one has replaced it.
     package mutating func discard(_ token: AuthorizationToken, for context: AuthorizationContext) {
         slots[context]?.discard(token, policy: policy)
     }
 
-    /// Nothing that was fetched so far is handed out any more, and whoever failed may be asked at once.
+    /// Drops all tokens and failures.
     package mutating func forgetTokens() {
         for context in slots.keys { slots[context]?.forget() }
     }
 
-    /// The network is back: whoever failed may be asked at once.
+    /// Ends the waits after failures, because the network has returned.
     package mutating func forgetFailures() {
         for context in slots.keys { slots[context]?.failure = nil }
     }
 
-    /// How the renewal of the token in hand fares.
+    /// Returns the state of the current token's renewal.
     package func renewal(of context: AuthorizationContext, now: Duration) -> TokenRenewal {
         slots[context]?.renewal(now: now) ?? .lapsed
     }
 
     private mutating func isNew(_ warning: AuthorizationWarning, now: Duration) -> Bool {
         let topic = warning.topic
-        if told.count >= 1024 { told = told.filter { now - $0.value < Self.reminderInterval } }
-        guard told.count < 1024, told[topic].map({ now - $0 >= Self.reminderInterval }) ?? true else { return false }
-        told[topic] = now
+        if lastReported.count >= 1024 { lastReported = lastReported.filter { now - $0.value < Self.reminderInterval } }
+        guard lastReported.count < 1024 else { return false }
+        if let last = lastReported[topic], now - last < Self.reminderInterval { return false }
+        lastReported[topic] = now
         return true
     }
 
     private mutating func makeRoom(for context: AuthorizationContext) {
         guard slots[context] == nil, slots.count >= policy.maximumContexts else { return }
-        // A linear search: it runs only when a new context meets a full cache.
+        // A linear search, needed only when a new context meets a full cache.
         let idle = slots.filter { !$0.value.isFetching }
         if let oldest = idle.min(by: { $0.value.lastUse < $1.value.lastUse }) { slots[oldest.key] = nil }
     }
 }
 
-/// How long tokens are reused, and how fast an issuer that failed is asked again.
+/// How long tokens are reused, and how often a failing issuer is asked.
 public struct CachePolicy: Sendable, Hashable {
-    /// Life that an issuer should give, and at which a token is renewed at the latest (the Driver SDK asks for five
-    /// minutes). One that cannot be renewed is used to its end.
+    /// The lifetime that an issuer should give, and at which a token is renewed at the latest (the Driver SDK requires
+    /// five minutes). A token that can't be renewed is used until it expires.
     public var minimumLife: Duration = .seconds(300)
-    /// Whether a token is handed out more than once; without that the provider is asked at every update.
+    /// Whether a token is handed out more than once. If not, the provider is asked at every update.
     public var reusesTokens = true
-    /// After how long a token without a known expiry is renewed.
+    /// The time until a token of unknown lifetime is renewed.
     public var assumedLifetime: Duration = .seconds(300)
-    /// The longest life that Fleet Engine accepts; an issuer that gives more is reported. A token without a known
-    /// expiry that cannot be renewed is used for so long, unless Fleet Engine rejects it.
-    public var longestLife: Duration = .seconds(3600)
-    /// Contexts whose tokens are kept; the least recently used one goes first.
+    /// The maximum lifetime that Fleet Engine accepts. An issuer that gives more is reported. A token of unknown
+    /// lifetime that can't be renewed is used this long, unless Fleet Engine rejects it.
+    public var maximumLife: Duration = .seconds(3600)
+    /// The maximum number of contexts in the cache. The least recently used one is evicted first.
     public var maximumContexts: Int = 4096
-    /// The ceiling of the wait after the first failed fetch; it doubles with each further failure. The wait is drawn
-    /// from the upper half, so that a fleet does not ask in step.
+    /// The maximum wait after the first failed fetch. It doubles with each further failure. The wait is drawn from the
+    /// upper half, so that a fleet doesn't ask in step.
     public var initialFailureDelay: Duration = .seconds(2)
-    /// The longest wait after a failure; and the shortest between two fetches of an issuer that gives a rejected token
+    /// The maximum wait after a failure. Also the minimum time between two fetches if the issuer gives a rejected token
     /// again.
     public var maximumFailureDelay: Duration = .seconds(60)
-    /// How long a rejected token that the issuer gave again is kept, however often it is rejected; shorter than the
-    /// pause between two probes of a delivery on hold, so that each begins with a new token where there is one.
+    /// How long a rejected token is kept if the issuer gives it again. It is shorter than the pause between two probes
+    /// of a delivery on hold, so that each probe begins with a new token if there is one.
     public var repeatedTokenDelay: Duration = .seconds(20)
-    /// The longest wait that an issuer can ask for with `retryAfter`.
+    /// The maximum wait that an issuer can demand with `retryAfter`.
     public var maximumRetryAfter: Duration = .seconds(600)
 
-    /// The documented rules.
+    /// Creates the documented policy.
     public init() {}
 
-    /// For a provider that keeps its tokens itself and knows when one is good no more, as when a driver signs out: it
-    /// is asked at every update. The other rules hold.
+    /// The policy for a provider that caches its own tokens and knows when to drop one, such as when a driver signs
+    /// out. It is asked at every update. All other rules hold.
     public static var askingAtEveryUpdate: Self {
         var policy = Self()
         policy.reusesTokens = false
         return policy
     }
 
-    /// How long a token with `left` to live is used before its successor is asked for: half of that, so that an issuer
-    /// may fail for the other half and no update hears of it; less where five minutes would not be left then.
+    /// Returns the age at which a token with `left` to live is renewed: half of that, so that an issuer may fail for
+    /// the other half without delaying an update. Less if fewer than five minutes would be left.
     func renewalAge(left: Duration) -> Duration {
         guard left > minimumLife else { return left / 2 }
-        // A tenth: a life of just over five minutes must not cost a fetch at every update.
+        // At least a tenth, so that a lifetime just over five minutes doesn't cost a fetch at every update.
         return max(left / 10, min(left / 2, left - minimumLife))
     }
 
-    /// How long before its end a token is used no more: clocks differ, and an upload takes its time.
+    /// Returns how long before its end a token is no longer used: clocks differ, and an upload takes time.
     func margin(left: Duration) -> Duration { max(.seconds(1), min(left / 10, .seconds(10))) }
 }
 
@@ -153,33 +156,33 @@ public enum TokenEvent: Sendable, Hashable {
     case answered(AuthorizationContext)
     /// The state of the renewal, after every fetch and when a token is dropped.
     case renewal(TokenRenewal, AuthorizationContext)
-    /// A doubt about a token, reported once in ten minutes.
+    /// A warning about a token, reported once in ten minutes.
     case warning(AuthorizationWarning)
 }
 
-/// How the renewal of a token fares.
+/// The state of a token's renewal.
 public enum TokenRenewal: Sendable, Hashable {
-    /// The last fetch brought the token in hand, which serves for so long.
+    /// The last fetch gave the current token, which is usable for `remaining`.
     case works(remaining: Duration)
-    /// It fails, and the token in hand serves for so long still.
+    /// Fetches fail, but the current token is usable for `remaining`.
     case fails(AuthorizationError, remaining: Duration)
-    /// There is no token in hand.
+    /// There is no current token.
     case lapsed
 }
 
-/// What the cache knows about one context.
+/// The cache's state for one context.
 struct TokenSlot: Sendable {
     private struct Held: Sendable {
         let token: AuthorizationToken
         let fetchedAt: Duration
         var usableUntil: Duration
         let renewFrom: Duration
-        /// When its life ends; `nil` when that is not known.
+        /// The end of its life; `nil` if unknown.
         let end: Duration?
-        /// Whether Fleet Engine had rejected it when the issuer gave it again.
-        let wasRefused: Bool
+        /// Whether Fleet Engine had rejected it before the issuer gave it again.
+        let wasRejected: Bool
 
-        /// The token with the life that is left now.
+        /// Returns the token with the lifetime left now.
         func handedOut(at now: Duration) -> AuthorizationToken { token.with(lifetime: end.map { $0 - now }) }
     }
 
@@ -189,15 +192,15 @@ struct TokenSlot: Sendable {
         let until: Duration
     }
 
-    /// Tokens and answers state whole seconds: a life may end up to a second sooner than it seems to.
+    /// Tokens and answers state whole seconds, so a life may end up to a second sooner than it seems.
     private static let resolution = Duration.seconds(1)
 
     var isFetching = false
     var failure: Failure?
     private(set) var lastUse: UInt64 = 0
     private var held: Held?
-    /// The fingerprint of the token that Fleet Engine rejected last, and when that was first fetched, if it is known.
-    private var refused: (fingerprint: Int, fetchedAt: Duration?)?
+    /// The fingerprint of the token that Fleet Engine rejected last, and when it was first fetched, if known.
+    private var rejected: (fingerprint: Int, fetchedAt: Duration?)?
 
     mutating func request(now: Duration, use: UInt64) -> TokenCache.Answer {
         lastUse = use
@@ -210,44 +213,44 @@ struct TokenSlot: Sendable {
         }
         if isFetching { return .wait }
         if let failure, now < failure.until {
-            return .refuse(AuthorizationError(failure.error.fault, retryAfter: failure.until - now))
+            return .fail(AuthorizationError(failure.error.fault, retryAfter: failure.until - now))
         }
         isFetching = true
         return .fetch
     }
 
-    /// Takes what a fetch brought that began at `begun`, and answers the token with the life that is left `now`.
+    /// Accepts the token of a fetch that began at `begun`. Returns it with the lifetime left `now`.
     ///
-    /// - Throws: `.unusableAnswer` when that life is over.
+    /// - Throws: `.unusableAnswer` if it has expired.
     mutating func accept(
         _ token: AuthorizationToken, for context: AuthorizationContext, begun: Duration, now: Duration,
         policy: CachePolicy, jitter: Double
     ) throws(AuthorizationError) -> (token: AuthorizationToken, warnings: [AuthorizationWarning]) {
         let isRepeated = held?.token.isSame(as: token) ?? false
-        // Life counts from the beginning of the fetch, so that a slow answer only ever shortens it. A token that came
-        // before is not younger for being given again.
+        // Life counts from the beginning of the fetch, so that a slow answer only shortens it. A token that is given
+        // again isn't younger for that.
         let end = [token.lifetime.map { begun + $0 }, isRepeated ? held?.end : nil].compactMap { $0 }.min()
         if let end, end - Self.resolution <= now {
             throw AuthorizationError(.expired(nil, .overWhenReceived(context)))
         }
-        let wasRefused = token.fingerprint == refused?.fingerprint
+        let wasRejected = token.fingerprint == rejected?.fingerprint
         let usableUntil =
-            policy.reusesTokens ? end.map { $0 - policy.margin(left: $0 - now) } ?? begun + policy.longestLife : now
+            policy.reusesTokens ? end.map { $0 - policy.margin(left: $0 - now) } ?? begun + policy.maximumLife : now
         let reuse =
             [token.reuse, end.map { policy.renewalAge(left: $0 - now) } ?? policy.assumedLifetime]
             .compactMap { $0 }.min() ?? .zero
         held = Held(
             token: token.with(lifetime: token.lifetime), fetchedAt: now, usableUntil: usableUntil,
-            // By chance, so that a fleet does not ask in step.
-            renewFrom: now + reuse * (0.8 + 0.2 * jitter), end: end, wasRefused: wasRefused)
+            // Drawn at random, so that a fleet doesn't ask in step.
+            renewFrom: now + reuse * (0.8 + 0.2 * jitter), end: end, wasRejected: wasRejected)
         isFetching = false
         failure = nil
-        var warnings = token.doubts.map(AuthorizationWarning.doubtfulToken)
+        var warnings = token.warnings.map(AuthorizationWarning.questionableToken)
         warnings += Self.warnings(
-            lifetime: end.map { $0 - begun }, isRepeated: isRepeated, isTold: !warnings.isEmpty, context, policy)
-        // Within a second the same claims are signed again, and give the same token: no fault of the issuer's.
-        if wasRefused, refused?.fetchedAt.map({ now - $0 >= .seconds(2) }) ?? true {
-            warnings.append(.refusedTokenAgain(context))
+            lifetime: end.map { $0 - begun }, isRepeated: isRepeated, hasWarnings: !warnings.isEmpty, context, policy)
+        // An issuer that signs the same claims twice within a second gives the same token, which isn't a fault.
+        if wasRejected, rejected?.fetchedAt.map({ now - $0 >= .seconds(2) }) ?? true {
+            warnings.append(.rejectedTokenAgain(context))
         }
         return (token.with(lifetime: end.map { $0 - now }), warnings)
     }
@@ -255,10 +258,10 @@ struct TokenSlot: Sendable {
     mutating func fail(_ error: AuthorizationError, now: Duration, policy: CachePolicy, jitter: Double) {
         isFetching = false
         let count = (failure?.count ?? 0) + 1
-        // The shift is bounded so that years of failures cannot overflow.
+        // The shift is bounded so that years of failures can't overflow.
         let ceiling = min(policy.initialFailureDelay * (1 << min(count - 1, 20)), policy.maximumFailureDelay)
         let asked = min(error.retryAfter ?? .zero, policy.maximumRetryAfter)
-        // Once more at the end of the token in hand, before anything has to wait.
+        // Try again at the end of the current token, before an update has to wait.
         let left = held.map { $0.usableUntil - now }.flatMap { $0 > .zero ? $0 : nil } ?? ceiling
         failure = Failure(
             error: error, count: count, until: now + max(min(ceiling * (0.5 + 0.5 * jitter), left), asked))
@@ -277,29 +280,31 @@ struct TokenSlot: Sendable {
 
     mutating func discard(_ token: AuthorizationToken, policy: CachePolicy) {
         let isHeld = held?.token.isSame(as: token) ?? false
-        if refused?.fingerprint != token.fingerprint { refused = (token.fingerprint, isHeld ? held?.fetchedAt : nil) }
+        if rejected?.fingerprint != token.fingerprint { rejected = (token.fingerprint, isHeld ? held?.fetchedAt : nil) }
         guard isHeld, let held else { return }
-        // An issuer that gives the rejected token again is not asked at each rejection.
+        // An issuer that gives the rejected token again isn't asked at each rejection.
         self.held?.usableUntil = min(held.usableUntil, held.fetchedAt + policy.repeatedTokenDelay)
-        if !held.wasRefused { self.held = nil }
+        if !held.wasRejected { self.held = nil }
     }
 
     private static func warnings(
-        lifetime: Duration?, isRepeated: Bool, isTold: Bool, _ context: AuthorizationContext, _ policy: CachePolicy
+        lifetime: Duration?, isRepeated: Bool, hasWarnings: Bool, _ context: AuthorizationContext, _ policy: CachePolicy
     ) -> [AuthorizationWarning] {
         guard let lifetime else {
-            return isTold || !policy.reusesTokens ? [] : [.unknownLifetime(context, assumed: policy.assumedLifetime)]
+            return hasWarnings || !policy.reusesTokens
+                ? [] : [.unknownLifetime(context, assumed: policy.assumedLifetime)]
         }
-        let told = Duration.seconds(lifetime.components.seconds)
+        let wholeSeconds = Duration.seconds(lifetime.components.seconds)
         if lifetime <= policy.minimumLife {
             return [
                 isRepeated
                     ? .oldTokenAgain(context, minimumLife: policy.minimumLife)
-                    : .shortLivedTokens(context, lifetime: told, minimumLife: policy.minimumLife)
+                    : .shortLivedTokens(context, lifetime: wholeSeconds, minimumLife: policy.minimumLife)
             ]
         }
-        // A minute is tolerated, as the clock that set exp and the one that measures the age may differ by seconds.
-        guard lifetime > policy.longestLife + .seconds(60) else { return [] }
-        return [.longLivedTokens(context, lifetime: told, longestLife: policy.longestLife)]
+        // A minute of tolerance, because the clock that set `exp` and the one that measures the age may differ by
+        // seconds.
+        guard lifetime > policy.maximumLife + .seconds(60) else { return [] }
+        return [.longLivedTokens(context, lifetime: wholeSeconds, maximumLife: policy.maximumLife)]
     }
 }

@@ -1,34 +1,34 @@
 package import ReportedText
 
-/// Why there is no token, as typed facts. The program around the provider puts them into words.
+/// Why there is no token, as typed facts. The program that uses the provider words them.
 package enum TokenFault: Sendable, Hashable {
     /// The context lacks the id of its vehicle, trip or shipment.
     case incompleteContext(AuthorizationContext)
-    /// The provider has no tokens for such a context; `nil` if there is no context.
+    /// The provider has no tokens for this context; `nil` if there is no context.
     case unsuitableContext(AuthorizationContext?)
-    /// The endpoint gave no complete answer; with the transport's message.
+    /// The endpoint gave no complete answer. With the transport's message.
     case unanswered(TokenOrigin, ExchangeFault, ReportedText)
-    /// The endpoint answered with a status that isn't a success.
+    /// The endpoint answered with a status other than success.
     case rejected(TokenOrigin, EndpointRejection)
-    /// No token was found in what was answered, printed or read.
+    /// The answer, output or file contains no token.
     case unusableAnswer(TokenOrigin, AnswerFault)
     case expired(TokenOrigin?, ExpiryFault)
     case wrongClaims(ClaimFault, AuthorizationContext)
     case commandFailed(TokenOrigin, CommandFault)
-    /// The program of a command can't be started; with the key that names it.
+    /// The program of a command can't be started. With the key that names it.
     case programUnusable(key: String, ProgramFault)
     /// A file, variable or credential can't be used.
     case sourceUnusable(SourceFault)
-    /// A value of the configuration can't be used; with its key.
+    /// A value of the configuration can't be used. With its key.
     case invalidSetting(key: String, SettingFault)
     case providerFailed(ProviderFault)
-    /// A provider that isn't Waypost's own reported this.
+    /// Reported by a provider outside Waypost.
     case reported(AuthorizationError.Code, ReportedText)
-    /// The system has no room for a process or thread; with the keys that need one.
+    /// The system has no room for a process or thread. With the keys that need one.
     case noResources(String, ReportedText)
     case cancelled
 
-    /// The kinds of failure that differ in their remedy.
+    /// The kinds of failure that have different remedies.
     package enum Kind: Sendable, Hashable {
         case endpointUnreachable, endpointTLS, rejected, unusable, wrongClaims
         /// A command, a file or a provider.
@@ -70,9 +70,9 @@ package enum TokenFault: Sendable, Hashable {
     }
 }
 
-/// Where a token comes from.
+/// The source of a token.
 package struct TokenOrigin: Sendable, Hashable, CustomStringConvertible {
-    /// How an issuer is asked, by the key that names it.
+    /// The kinds of source. Each raw value is the configuration key that names the source.
     package enum Means: String, Sendable { case endpoint = "url", command, file = "path" }
 
     package let means: Means
@@ -80,11 +80,11 @@ package struct TokenOrigin: Sendable, Hashable, CustomStringConvertible {
     package let place: String
     /// The section of the configuration, such as `authorization`.
     package let section: String
-    /// Under which key an answer should have the token.
+    /// The key under which an answer should have the token.
     package let tokenKey: String
-    /// Whose token was asked for.
+    /// The vehicle, trip or shipment for which a token was requested.
     package let subject: AuthorizationContext.Subject?
-    /// The keys of what says who asks, such as `authorization.headers`.
+    /// The keys of the credentials in the request, such as `authorization.headers`.
     package let credentials: [String]
 
     package init(
@@ -99,7 +99,7 @@ package struct TokenOrigin: Sendable, Hashable, CustomStringConvertible {
         self.credentials = credentials
     }
 
-    /// The name, such as `token command /usr/bin/token`.
+    /// A name such as `token command /usr/bin/token`.
     package var description: String {
         switch means {
         case .endpoint: "token endpoint \(place)"
@@ -120,21 +120,21 @@ package enum ExchangeFault: Sendable, Hashable {
     case connectionLost(isEncrypted: Bool)
     /// The connection ended within an answer.
     case answerBrokenOff
-    /// A proxy failed; the message has the remedy.
+    /// A proxy failed. The message has the remedy.
     case proxyFailed
     case tlsFailed
-    /// The endpoint's versions of TLS are older than 1.2.
+    /// The endpoint supports only TLS versions older than 1.2.
     case oldTLS
     case certificateRequired
     /// The endpoint rejects the client certificate.
     case certificateRejected
-    /// The endpoint's certificate isn't trusted; `nil` if it isn't known why.
+    /// The endpoint's certificate isn't trusted; `nil` if the reason isn't known.
     case untrustedCertificate(CertificateFault?)
-    /// This machine can't make the exchange.
+    /// A failure on this machine.
     case clientFailed
     case answerTooLarge
     case malformedAnswer
-    /// The answer is compressed in a way that can't be decoded.
+    /// The answer's compression can't be decoded.
     case undecodableAnswer
 
     package enum CertificateFault: Sendable, Hashable { case outsideItsTime, ofAnotherName, ofUnknownAuthority }
@@ -155,18 +155,18 @@ package enum ExchangeFault: Sendable, Hashable {
     }
 }
 
-/// An endpoint's answer with a status that isn't a success.
+/// An endpoint's answer with a status other than success.
 package struct EndpointRejection: Sendable, Hashable {
-    /// What the answer shows beyond its status.
+    /// Details of the answer beyond its status.
     package enum Detail: Sendable, Hashable {
-        /// A redirect; `nil` if it doesn't say where to.
+        /// A redirect; `nil` if it has no destination.
         case redirect(to: ReportedText?)
         case redirectToItself
         case allowedMethods([String])
         case httpsExpected
         case certificateRequired
         case certificateRejected
-        /// An OAuth grant, such as a refresh token, that was used before.
+        /// An OAuth grant that was already used, such as a refresh token.
         case spentGrant
     }
 
@@ -193,13 +193,13 @@ package struct EndpointRejection: Sendable, Hashable {
     }
 }
 
-/// Why a token is over.
+/// Why a token has expired.
 package enum ExpiryFault: Sendable, Hashable {
     /// Its `exp` isn't after its `iat`.
     case endsBeforeIssue
-    /// It had ended when it was given, by the endpoint's clock, by this host's, or by what was said of it.
+    /// The token had expired when it was given, according to this judge.
     case overWhenGiven(Judge)
-    /// It ended while it was fetched.
+    /// The token expired while it was fetched.
     case overWhenReceived(AuthorizationContext)
 
     package enum Judge: Sendable, Hashable { case issuer, synchronizedHost, statement }
@@ -207,11 +207,11 @@ package enum ExpiryFault: Sendable, Hashable {
 
 /// Why a command that was started gave no token.
 package enum CommandFault: Sendable, Hashable {
-    /// What the program said about it.
+    /// The program's own messages.
     package struct Output: Sendable, Hashable {
-        /// At most two lines of its standard error, the most telling one first.
+        /// At most two lines of its standard error, the most informative one first.
         package let lines: [ReportedText]
-        /// Whether it wrote something on standard output, which may be a token.
+        /// Whether it wrote to standard output, which may contain a token.
         package let hasOutput: Bool
 
         package init(lines: [ReportedText] = [], hasOutput: Bool = false) {
@@ -223,11 +223,11 @@ package enum CommandFault: Sendable, Hashable {
     case exited(Int, Output)
     case signalled(Int, Output)
     case timedOut(Duration, Output)
-    /// It wrote more than 64 KiB.
+    /// The command wrote more than 64 KiB.
     case tooMuchOutput
-    /// A process of it could not be ended.
+    /// A process of the command could not be killed.
     case stillRuns(processID: Int)
-    /// So many processes of it are still being ended.
+    /// N processes of the command have been killed and have not ended yet.
     case isBeingEnded(Int)
 }
 
@@ -235,13 +235,13 @@ package enum CommandFault: Sendable, Hashable {
 package enum ProgramFault: Sendable, Hashable {
     case notInPath(String)
     case missing(String)
-    /// A program and its arguments in one text.
+    /// A program and its arguments in one string.
     case commandLine(program: String, line: String)
     /// A path that begins with `~`.
     case homePath(String)
     case notAFile(String, kind: String)
     case notExecutable(String)
-    /// This user may not execute it, or its file system allows no programs.
+    /// This user may not execute it, or its file system doesn't allow programs.
     case forbidden(String)
     case otherProcessor(String)
     /// Its loader is missing.
@@ -249,7 +249,7 @@ package enum ProgramFault: Sendable, Hashable {
     case empty(String)
     case byteOrderMark(String)
     case noInterpreter(String)
-    /// The program has the line ends of Windows.
+    /// The program has Windows line ends.
     case carriageReturn(String)
     case interpreterMissing(String, ReportedText)
     /// `env` doesn't find the interpreter in the given directories.
@@ -284,11 +284,11 @@ package struct SourceFault: Sendable, Hashable {
         case serviceAccountKey
         case notUTF8
         case severalLines
-        /// A key for the scheme `bearer` has quotes, spaces or the word of another scheme.
+        /// A key for the scheme `bearer` contains quotes, spaces or the name of another scheme.
         case notAKey
         /// A value for the scheme `basic` isn't `user:password`.
         case notAPair
-        /// Credentials have a variable such as `${TOKEN}`.
+        /// Credentials contain an unexpanded variable such as `${TOKEN}`.
         case unfilledVariable
         /// Credentials are `user:password` without a scheme.
         case noScheme
@@ -296,7 +296,7 @@ package struct SourceFault: Sendable, Hashable {
 
     package enum FileFault: Sendable, Hashable { case missing, forbidden, linkLoop, other }
 
-    /// What it is for, such as `header Authorization` or `the token`.
+    /// The purpose, such as `header Authorization` or `the token`.
     package let use: String
     package let source: Source
     package let problem: Problem
@@ -307,7 +307,7 @@ package struct SourceFault: Sendable, Hashable {
         self.problem = problem
     }
 
-    /// Whether the service may have what this process lacks.
+    /// Whether only this process may lack the source, and the service may have it.
     package var mayConcernThisProcessAlone: Bool { problem == .notSet || problem == .noCredentials }
 }
 
@@ -316,25 +316,25 @@ package enum SettingFault: Sendable, Hashable {
     case unknownPlaceholder(String)
     /// The context has no value for the placeholder.
     case noValue(placeholder: String, AuthorizationContext)
-    /// It isn't a URL that may be used; with the reason and the remedy.
+    /// The value isn't an acceptable URL. With the reason and the remedy.
     case invalidURL(ReportedText)
     case noProgram
 }
 
-/// How a provider of the customer's failed.
+/// How a customer's own provider failed.
 package enum ProviderFault: Sendable, Hashable {
-    /// It gave neither a token nor an error in this time.
+    /// No token and no error came in this time.
     case silent(Duration)
     case notCalledBack(Duration)
-    /// It was held up by another call.
+    /// Another call delayed this one.
     case heldUp(Duration)
-    /// It has not returned from an earlier call.
+    /// The provider hasn't returned from an earlier call.
     case busy
     case emptyAnswer
-    /// It implements neither form of `fetchToken`.
+    /// The provider implements neither form of `fetchToken`.
     case noCompletionForm
-    /// It reported a cancellation while a caller waited.
+    /// The provider reported a cancellation while a caller waited.
     case gaveUp
-    /// It reported an error of this kind.
+    /// The provider reported an error of this kind.
     case failed(ReportedText)
 }

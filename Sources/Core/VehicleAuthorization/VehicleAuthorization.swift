@@ -1,41 +1,41 @@
 import ReportedText
 
-/// Gives the token that authorizes one request to Fleet Engine, for a vehicle's update or a trip's reading: the port in
-/// the shape of the Driver SDK's `GMTDAuthorization` and the Consumer SDK's `GMTCAuthorization`.
+/// Provides the token that authorizes one request to Fleet Engine, for a vehicle's update or a trip's reading. This
+/// port has the shape of the Driver SDK's `GMTDAuthorization` and the Consumer SDK's `GMTCAuthorization`.
 ///
-/// It is asked at every request, from any task. A provider need not cache: `CachedAuthorization` puts the rules of
-/// reuse around any provider.
+/// It is asked at every request, from any task. A provider need not cache: `CachedAuthorization` adds the rules of
+/// reuse to any provider.
 public protocol VehicleAuthorization: Sendable {
-    /// A token for the vehicle, trip or shipment that `context` names, with at least five minutes of life left where
-    /// its issuer gives that much now.
+    /// Returns a token for the vehicle, trip or shipment in `context`, with at least five minutes of life left if its
+    /// issuer gives that much.
     func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken
 
     /// Reports that Fleet Engine rejected `token`: it must not be handed out again.
     func discard(_ token: AuthorizationToken, for context: AuthorizationContext) async
 
-    /// Tells that the network has come back: an issuer that could not be reached may be asked again at once.
+    /// Reports that the network has returned, so that an unreachable issuer may be asked again at once.
     func networkReturned() async
 
-    /// Tells that what was asked for so far is out of date, as when a driver has signed out or in: a token that comes
-    /// of it must not be handed out for a request that is made from now on.
+    /// Reports that earlier requests are outdated, because a driver has signed out or in, for example. Their tokens
+    /// must not be used for later requests.
     func forgetTokens() async
 }
 
 extension VehicleAuthorization {
-    /// Does nothing: a provider that keeps no tokens has none to drop.
+    /// Does nothing, because a provider without a cache has nothing to drop.
     public func discard(_ token: AuthorizationToken, for context: AuthorizationContext) async {}
 
-    /// Does nothing: a provider that remembers no failure has none to forget.
+    /// Does nothing, because a provider without memory of failures has nothing to forget.
     public func networkReturned() async {}
 
-    /// Does nothing: a provider that asks at each request has nothing to forget.
+    /// Does nothing, because a provider that asks at each request has nothing to forget.
     public func forgetTokens() async {}
 }
 
-/// What a token is asked for; the counterpart of `GMTDAuthorizationContext` and, for a trip,
+/// The purpose of a token: the counterpart of `GMTDAuthorizationContext` and, for a trip, of
 /// `GMTCAuthorizationContext`.
 public struct AuthorizationContext: Sendable, Hashable, CustomStringConvertible {
-    /// Whom or what the token lets its holder act for; the ids are those that Fleet Engine knows.
+    /// The vehicle, trip or shipment that the token is for, by Fleet Engine's ids.
     public enum Subject: Sendable, Hashable {
         /// A driver's token, to report one vehicle. Only scheduled tasks of trusted drivers name a task.
         case vehicle(id: String, taskID: String?)
@@ -45,7 +45,7 @@ public struct AuthorizationContext: Sendable, Hashable, CustomStringConvertible 
         case shipment(trackingID: String)
     }
 
-    /// Whom or what it is for.
+    /// The vehicle, trip or shipment that the token is for.
     public let subject: Subject
 
     /// A driver's context, for one vehicle.
@@ -60,16 +60,16 @@ public struct AuthorizationContext: Sendable, Hashable, CustomStringConvertible 
     /// The vehicle's id; empty in a consumer's context, so that a provider of drivers' tokens finds no vehicle there.
     public var vehicleID: String { if case .vehicle(let id, _) = subject { id } else { "" } }
 
-    /// The task's id; `nil` when the context names none.
+    /// The task's id; `nil` if the context names none.
     public var taskID: String? { if case .vehicle(_, let taskID) = subject { taskID } else { nil } }
 
-    /// The trip's id; `nil` unless the context is one of a trip.
+    /// The trip's id; `nil` unless the context is for a trip.
     public var tripID: String? { if case .trip(let id) = subject { id } else { nil } }
 
-    /// The tracking id; `nil` unless the context is one of a shipment.
+    /// The tracking id; `nil` unless the context is for a shipment.
     public var trackingID: String? { if case .shipment(let id) = subject { id } else { nil } }
 
-    /// As it stands in messages: `vehicle van-7`.
+    /// A description for messages, such as `vehicle van-7`.
     public var description: String {
         switch subject {
         case .vehicle(let id, nil): "vehicle \(id)"
@@ -79,7 +79,7 @@ public struct AuthorizationContext: Sendable, Hashable, CustomStringConvertible 
         }
     }
 
-    /// Why no token can be asked for; `nil` if the context is complete.
+    /// Why no token can be requested; `nil` if the context is complete.
     package var problem: AuthorizationError? {
         let id =
             switch subject {
@@ -91,10 +91,10 @@ public struct AuthorizationContext: Sendable, Hashable, CustomStringConvertible 
 
 /// Why there is no token.
 ///
-/// A provider of your own throws one with a code and a message. `description`, which the library `Waypost` adds, says
+/// Throw one with a code and a message from your own provider. `description`, which the library `Waypost` adds, says
 /// what failed and what to do.
 public struct AuthorizationError: Error, Sendable, Hashable {
-    /// What kind of failure it was.
+    /// The kind of failure.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// The context names no vehicle.
         case missingContext
@@ -102,23 +102,24 @@ public struct AuthorizationError: Error, Sendable, Hashable {
         case unavailable
         /// The issuer answered and rejected the request.
         case refused
-        /// The issuer's answer holds no usable token.
+        /// The issuer's answer contains no usable token.
         case unusableAnswer
-        /// The provider is set up wrongly: a file that cannot be read, a program that cannot be started.
+        /// The provider is misconfigured: a file can't be read, or a program can't be started.
         case misconfigured
-        /// The asking task was cancelled.
+        /// The calling task was cancelled.
         case cancelled
     }
 
-    /// What happened; never a token or a credential.
+    /// The typed facts. They never contain a token or a credential.
     package let fault: TokenFault
-    /// How long the issuer asked to wait.
+    /// The wait that the issuer demands.
     public let retryAfter: Duration?
 
     /// The kind of failure.
     public var code: Code { fault.code }
 
-    /// An error of a provider, with a message for the operator. What looks like a secret in it is removed.
+    /// Creates a provider's error with a message for the operator. Anything that looks like a secret is removed from
+    /// it.
     public init(_ code: Code, _ message: String, retryAfter: Duration? = nil) {
         self.init(.reported(code, ReportedText(message, limit: ReportedText.longestSentence)), retryAfter: retryAfter)
     }

@@ -1,28 +1,33 @@
 package import LinuxPlatform
 
-/// A TCP proxy on loopback that does to connections what bad links do: it delays, slows, drips, stalls, resets, refuses
-/// and swallows, as ordered and repeatably.
+/// A TCP proxy on loopback that imitates bad links: it delays, slows, drips, stalls, resets, rejects and swallows, as
+/// ordered and repeatably.
 ///
-/// One thread holds all sockets, and no more than 64 KiB a direction of each connection. It ends with the value.
+/// One thread holds all sockets, and at most 64 KiB per direction of each connection. It ends with the value.
 package final class FaultProxy: Sendable {
-    /// What has come through so far.
+    /// The traffic so far.
     package struct Counts: Sendable, Hashable {
         package var connections = 0
         package var bytesToServer = 0
         package var bytesToClient = 0
     }
 
-    /// Where clients connect.
+    /// The address for clients.
     package let address: LocalAddress
     private let orders: ProxyOrders
     private let counted: Locked<Counts>
     private let ended: EventDescriptor
 
-    /// Stands before `server`; `seed` decides what is drawn.
+    /// Starts a proxy for `server`. The seed determines what is drawn.
     package init(to server: LocalAddress, _ faults: LinkFaults = LinkFaults(), seed: UInt64 = 1) throws {
         let listener = try ListeningSocket(on: .loopback(host: "127.0.0.1", port: 0))
-        let (orders, counted, ended) = (try ProxyOrders(), Locked(Counts()), try EventDescriptor())
-        (address, self.orders, self.counted, self.ended) = (listener.address, orders, counted, ended)
+        let orders = try ProxyOrders()
+        let counted = Locked(Counts())
+        let ended = try EventDescriptor()
+        address = listener.address
+        self.orders = orders
+        self.counted = counted
+        self.ended = ended
         startThread(named: "fault-proxy") {
             var loop = ProxyLoop(
                 server: server, listener: listener, orders: orders, counted: counted, faults: faults, seed: seed)
@@ -38,9 +43,9 @@ package final class FaultProxy: Sendable {
 
     package var counts: Counts { counted.withLock { $0 } }
 
-    /// From now on the link does this, to connections that stand too; in force when it returns.
+    /// Applies `faults` from now on, to established connections too. They are in force when this returns.
     package func set(_ faults: LinkFaults) async { await orders.order(faults: faults) }
 
-    /// Resets every connection that stands.
+    /// Resets every established connection.
     package func sever() async { await orders.order(severs: true) }
 }

@@ -1,5 +1,5 @@
-/// One direction of a connection: bytes that have come and wait for their time to pass. Pure, and never holds more than
-/// `capacity`.
+/// One direction of a connection: bytes that have arrived and wait to be passed on. Pure. Holds at most `capacity`
+/// bytes.
 struct Lane {
     static let capacity = 65_536
 
@@ -8,27 +8,27 @@ struct Lane {
     private var restsUntil = Duration.zero
     private(set) var held = 0
 
-    /// How many bytes may still be read.
+    /// The number of bytes that may still be read.
     var room: Int { Self.capacity - held }
 
-    /// Whether everything that has come has passed.
+    /// Whether all bytes have been passed on.
     var isEmpty: Bool { held == 0 }
 
-    /// Takes what was read at `now`, `delay` being drawn for it.
+    /// Accepts bytes that were read at `now`, with the drawn `delay`.
     mutating func take(_ bytes: ArraySlice<UInt8>, at now: Duration, delay: Duration) {
         let earliest = pieces.last?.dueAt ?? .zero
         pieces.append((bytes, max(now + delay, earliest)))
         held += bytes.count
     }
 
-    /// What may pass at `now`; empty when nothing may.
+    /// Returns the bytes that may pass at `now`; empty if none may.
     func ready(at now: Duration, _ faults: LaneFaults) -> ArraySlice<UInt8> {
         guard let first = pieces.first, first.dueAt <= now, restsUntil <= now else { return [] }
         let left = faults.limit.map { max(0, $0 - passed) } ?? .max
         return first.bytes.prefix(min(left, faults.largestPiece, faults.bytesPerSecond.map { max(1, $0 / 20) } ?? .max))
     }
 
-    /// Notes that `count` bytes have passed.
+    /// Records that `count` bytes have been passed on.
     mutating func pass(_ count: Int, at now: Duration, _ faults: LaneFaults) {
         guard count > 0, var first = pieces.first else { return }
         first.bytes = first.bytes.dropFirst(count)
@@ -39,13 +39,13 @@ struct Lane {
         restsUntil = now + max(faults.pause, atRate)
     }
 
-    /// Forgets what waits.
+    /// Drops the waiting bytes.
     mutating func drop() { (pieces, held) = ([], 0) }
 
-    /// Whether all has passed that may.
+    /// Whether everything that may pass has been passed on.
     func isAtEnd(_ faults: LaneFaults) -> Bool { faults.limit.map { passed >= $0 } ?? false }
 
-    /// When something may pass next; `nil` when nothing waits, or nothing may any more.
+    /// The time when more bytes may pass; `nil` if none wait, or if no more may pass.
     func nextPass(_ faults: LaneFaults) -> Duration? {
         guard let first = pieces.first, !isAtEnd(faults) else { return nil }
         return max(first.dueAt, restsUntil)

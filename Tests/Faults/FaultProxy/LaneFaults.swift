@@ -1,23 +1,23 @@
-/// What a link does to the bytes of one direction; by default nothing.
+/// The faults of one direction of a link; by default none.
 package struct LaneFaults: Sendable, Hashable {
-    /// What happens when the last byte has passed that may.
+    /// The event after the last byte that may pass.
     package enum Ending: Sendable, Hashable {
         /// Both sides get a reset (RST).
         case reset
-        /// Nothing passes any more; the connection stays.
+        /// Nothing more passes, but the connection stays.
         case stall
-        /// Both sides get an orderly end.
+        /// Both sides get a regular end.
         case close
     }
 
-    /// Added to each piece, drawn anew for each; pieces never overtake one another.
+    /// Added to each piece, drawn for each. Pieces never overtake one another.
     package var delay: ClosedRange<Duration> = .zero ... .zero
-    /// `nil` is as fast as the machine.
+    /// The bytes per second; `nil` is unlimited.
     package var bytesPerSecond: Int?
-    /// The largest piece that passes at once, and the pause before the next: a slow drip is one byte and a pause.
+    /// The maximum size of a piece, and the pause before the next. A slow drip is one byte and a pause.
     package var largestPiece = 16_384
     package var pause = Duration.zero
-    /// How many bytes of a connection pass, and what happens then; `nil` passes all.
+    /// The number of bytes of a connection that pass before the end event; `nil` passes all.
     package var end: (afterBytes: Int, Ending)? {
         get { limit.map { ($0, ending) } }
         set { (limit, ending) = (newValue?.0, newValue?.1 ?? .stall) }

@@ -1,13 +1,13 @@
-/// What a link does to connections and to what passes over them; by default nothing.
+/// The faults of a link, for connections and their bytes; by default none.
 package struct LinkFaults: Sendable, Hashable {
-    /// What becomes of connections.
+    /// The treatment of connections.
     package enum Reception: Sendable, Hashable {
-        /// Each is passed on to the server.
+        /// Connect each to the server.
         case passing
-        /// Nobody listens.
+        /// Listen no longer.
         case refusing
-        /// Each is accepted and what comes is read, from established ones too, but nothing is passed on or answered: a
-        /// link that is half open.
+        /// Accept each and read its bytes, also those of established connections, but pass nothing on and answer
+        /// nothing: a half-open link.
         case swallowing
     }
 

@@ -1,12 +1,12 @@
 import Glibc
 import LinuxPlatform
 
-/// A client's connection, the one to the server behind it, and what passes between them.
+/// A client's connection, the connection to the server, and the bytes between them.
 final class ProxiedConnection {
     let client: ProxySide
-    /// `nil` when the connection is swallowed.
+    /// `nil` if the connection is swallowed.
     let server: ProxySide?
-    /// Whether nothing is left to do; the sockets close with the value.
+    /// Whether nothing is left to do. The sockets close with the value.
     private(set) var isOver = false
 
     init(client: consuming OwnedDescriptor, server: consuming OwnedDescriptor?) {
@@ -14,14 +14,14 @@ final class ProxiedConnection {
         if let server { self.server = ProxySide(server) } else { self.server = nil }
     }
 
-    /// Ends it with a reset to both sides.
+    /// Ends the connection with a reset to both sides.
     func reset() {
         resetOnClose(client.socket.raw)
         if let server { resetOnClose(server.socket.raw) }
         isOver = true
     }
 
-    /// Reads what `side` has said, as far as there is room; when it is swallowed, it leads nowhere.
+    /// Reads from `side`, as far as there is room. Bytes of a swallowed connection are dropped.
     func read(_ side: ProxySide, _ buffer: inout [UInt8], at now: Duration, delay: Duration, isSwallowed: Bool) {
         let count = unsafe recv(side.socket.raw, &buffer, min(buffer.count, side.lane.room), CInt(MSG_DONTWAIT))
         if count > 0 {
@@ -34,7 +34,7 @@ final class ProxiedConnection {
         }
     }
 
-    /// Passes on what may pass at `now`; gives how many bytes went each way.
+    /// Passes on the bytes that may pass at `now`. Returns their number in each direction.
     func pass(at now: Duration, _ faults: LinkFaults) -> (toServer: Int, toClient: Int) {
         guard let server else { return (0, 0) }
         let counts = (pass(client, server, now, faults.toServer), pass(server, client, now, faults.toClient))
@@ -80,7 +80,7 @@ final class ProxiedConnection {
         }
     }
 
-    /// When something may pass next, as far as the sockets take it.
+    /// The time when more bytes may pass, as far as the sockets accept them.
     func nextPass(_ faults: LinkFaults) -> Duration? {
         guard let server else { return nil }
         let times = [

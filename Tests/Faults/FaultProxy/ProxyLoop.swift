@@ -19,29 +19,34 @@ struct ProxyLoop {
         server: LocalAddress, listener: ListeningSocket, orders: ProxyOrders, counted: Locked<FaultProxy.Counts>,
         faults: LinkFaults, seed: UInt64
     ) {
-        (self.server, self.listener, self.orders, self.counted) = (server, listener, orders, counted)
-        (address, self.faults, chance) = (listener.address, faults, SplitMix64(seed: seed))
+        self.server = server
+        self.listener = listener
+        self.orders = orders
+        self.counted = counted
+        address = listener.address
+        self.faults = faults
+        chance = SplitMix64(seed: seed)
     }
 
     private var now: Duration { start.duration(to: .now) }
 
-    /// Until told to stop; then every socket is closed.
+    /// Runs until stopped, then closes every socket.
     mutating func run() {
         while true {
-            let letters = orders.collect()
-            if let faults = letters.faults { self.faults = faults }
-            if letters.severs {
+            let pending = orders.collect()
+            if let faults = pending.faults { self.faults = faults }
+            if pending.severs {
                 for connection in connections { connection.reset() }
                 connections = []
             }
-            if faults.reception == .refusing || letters.isStopped {
+            if faults.reception == .refusing || pending.isStopped {
                 listener?.close()
                 listener = nil
             } else if listener == nil {
                 listener = try? ListeningSocket(on: address)  // tried again at the next turn
             }
-            for waiter in letters.waiters { waiter.resume() }
-            if letters.isStopped { return }
+            for waiter in pending.waiters { waiter.resume() }
+            if pending.isStopped { return }
             waitAndPass()
             connections.removeAll(where: \.isOver)
         }
@@ -61,7 +66,7 @@ struct ProxyLoop {
                 polled.append(pollfd(fd: side.socket.raw, events: Int16(events), revents: 0))
             }
         }
-        guard unsafe poll(&polled, nfds_t(polled.count), timeout) >= 0 else { return }  // a signal came
+        guard unsafe poll(&polled, nfds_t(polled.count), timeout) >= 0 else { return }  // interrupted by a signal
         if polled[1].revents != 0 { accept() }
         var entries = polled.dropFirst(2)
         for connection in watched {
@@ -90,7 +95,7 @@ struct ProxyLoop {
         }
     }
 
-    /// Until something may pass, in milliseconds for `poll`; -1 waits for ever.
+    /// The time until bytes may pass, in milliseconds for `poll`; -1 waits forever.
     private var timeout: CInt {
         if listener == nil, faults.reception != .refusing { return 10 }
         guard faults.reception != .swallowing, let next = connections.compactMap({ $0.nextPass(faults) }).min() else {

@@ -1,45 +1,46 @@
 import LinuxPlatform
 
-/// How tests reach the proxy's thread: they leave an order, wake it, and wait until it is carried out.
+/// The orders of tests to the proxy's thread. A test leaves an order, wakes the thread, and waits until it is carried
+/// out.
 final class ProxyOrders: Sendable {
-    /// What is left for the thread.
-    struct Letters {
+    /// The orders that the thread has not collected.
+    struct Pending {
         var faults: LinkFaults?
         var severs = false
         var isStopped = false
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let letters = Locked(Letters())
+    private let pending = Locked(Pending())
     private let wakeUp: EventDescriptor
 
     init() throws(SystemError) { wakeUp = try EventDescriptor() }
 
-    /// For `poll`: readable while there are letters.
+    /// A descriptor for `poll`, readable while there are orders.
     var raw: CInt { wakeUp.raw }
 
     func stop() {
-        letters.withLock { $0.isStopped = true }
+        pending.withLock { $0.isStopped = true }
         wakeUp.signal()
     }
 
     func order(faults: LinkFaults? = nil, severs: Bool = false) async {
         await withCheckedContinuation { waiter in
-            letters.withLock { letters in
-                if let faults { letters.faults = faults }
-                if severs { letters.severs = true }
-                letters.waiters.append(waiter)
+            pending.withLock { pending in
+                if let faults { pending.faults = faults }
+                if severs { pending.severs = true }
+                pending.waiters.append(waiter)
             }
             wakeUp.signal()
         }
     }
 
-    /// Everything left since the last call; for the thread.
-    func collect() -> Letters {
+    /// Returns and removes all orders. For the thread.
+    func collect() -> Pending {
         wakeUp.clear()
-        return letters.withLock { letters in
-            defer { letters = Letters(isStopped: letters.isStopped) }
-            return letters
+        return pending.withLock { pending in
+            defer { pending = Pending(isStopped: pending.isStopped) }
+            return pending
         }
     }
 }

@@ -1,14 +1,14 @@
 import LinuxPlatform
 
-/// One end of a connection through the proxy: its socket, and what came from it and waits to pass to the other end.
+/// One end of a connection through the proxy: its socket, and the bytes that wait to pass from it to the other end.
 final class ProxySide {
     let socket: OwnedDescriptor
     var lane = Lane()
-    /// Whether it has said its last.
+    /// Whether it has sent its end.
     var hasEnded = false
-    /// Whether the other end has been told so.
+    /// Whether that end has been passed to the other side.
     var isEndTold = false
-    /// Whether the socket took less than there was for it.
+    /// Whether the socket accepted less than was available.
     var isFull = false
 
     init(_ socket: consuming OwnedDescriptor) { self.socket = socket }

@@ -1,7 +1,7 @@
-/// What a program asks of a disk, one kind of system call each.
+/// The kinds of system calls that a program makes on a disk.
 package enum DiskCall: String, Sendable, Hashable, CaseIterable {
     case open, read, write, truncate, sync, rename, delete
 
-    /// Whether a disk that loses power during such a call may show something else than before it.
+    /// Whether a power cut during such a call may change what the disk shows.
     package var isChange: Bool { self != .read }
 }

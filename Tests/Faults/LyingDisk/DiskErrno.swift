@@ -1,6 +1,6 @@
 import Glibc
 
-/// The errors that disks give.
+/// The errors of disks.
 package enum DiskErrno {
     package static let interrupted = EINTR
     package static let inputOutput = EIO

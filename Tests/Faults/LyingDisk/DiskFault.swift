@@ -1,23 +1,24 @@
-/// Something that goes wrong at a call yet to come.
+/// A fault of a future call.
 package struct DiskFault: Sendable, Hashable {
     package enum Failure: Sendable, Hashable {
-        /// The call fails with this `errno` and does nothing; a sync that fails forgets what it should have written.
+        /// The call fails with this `errno` and does nothing. A failed sync forgets the data that it should have
+        /// written.
         case error(CInt)
-        /// Only the first half of a write is taken; other calls go well.
+        /// Only the first half of a write is written; other calls succeed.
         case shortWrite
-        /// The call is made, and then the power goes.
+        /// The call succeeds, and then the power fails.
         case powerCut
     }
 
-    /// `nil`: any call that changes something.
+    /// `nil` is any call that changes something.
     package let call: DiskCall?
-    /// Such calls still to go, this fault's own included.
+    /// The number of such calls left, including the faulty one.
     package var number: Int
-    /// Whether every later one fails as well.
+    /// Whether every later call fails too.
     package let lasts: Bool
     package let failure: Failure
 
-    /// A fault at the `number`th such call from now; the next one is 1.
+    /// A fault at the `number`th such call from now, starting with 1.
     package init(_ failure: Failure, at number: Int, of call: DiskCall? = nil, lasts: Bool = false) {
         self.failure = failure
         self.number = number
@@ -25,7 +26,7 @@ package struct DiskFault: Sendable, Hashable {
         self.lasts = lasts
     }
 
-    /// Counts a call; whether it is struck.
+    /// Counts a call. Returns whether the fault hits it.
     mutating func strikes(_ call: DiskCall) -> Bool {
         guard self.call.map({ $0 == call }) ?? call.isChange else { return false }
         number -= 1

@@ -1,15 +1,15 @@
-/// What has been done to a file that a power cut may undo.
+/// The changes to a file that a power cut may undo.
 struct FileHistory: Sendable {
     private enum Durability: Sendable {
-        /// Written, not synchronized: each sector is kept or lost.
+        /// Written but not synchronized: each sector is kept or lost.
         case pending
-        /// A sync failed: the kernel calls the pages clean now, and no later sync writes them.
+        /// A sync failed: the kernel considers the pages clean, and no later sync writes them.
         case abandoned
         case synchronized
     }
 
     private enum Deed: Sendable {
-        /// `old` is what of it the file held before, which ends with the file.
+        /// `old` is the previous content, up to the end of the file then.
         case write(offset: Int, new: [UInt8], old: [UInt8])
         case truncate(to: Int, tail: [UInt8])
     }
@@ -22,13 +22,13 @@ struct FileHistory: Sendable {
 
     static let sectorBytes = 512
 
-    /// Bytes, as programs see the file.
+    /// The bytes as programs see the file.
     private(set) var size: Int
     private var changes: [Change] = []
 
     init(size: Int) { self.size = size }
 
-    /// Whether a power cut leaves it as it is.
+    /// Whether a power cut would change nothing.
     var isDurable: Bool { changes.isEmpty }
 
     mutating func write(_ new: [UInt8], at offset: Int, over old: [UInt8]) {
@@ -54,10 +54,10 @@ struct FileHistory: Sendable {
         }
     }
 
-    /// What the disk shows of the file after a power cut, when programs saw `contents` before it.
+    /// Returns the disk's content after a power cut, if programs saw `contents` before.
     ///
-    /// Each sector of each write, and each change of size, is there with the probability `share`; one sector of the
-    /// last write is torn.
+    /// Each sector of each write, and each change of size, is kept with the probability `share`. One sector of the last
+    /// write is torn.
     func afterPowerCut(
         _ contents: [UInt8], keeping share: Double, using chance: inout some RandomNumberGenerator
     ) -> [UInt8] {
@@ -116,7 +116,7 @@ struct FileHistory: Sendable {
 }
 
 extension [UInt8] {
-    /// Cuts, or appends zeros.
+    /// Truncates, or appends zeros.
     fileprivate mutating func resize(to count: Int) {
         if count < self.count { removeLast(self.count - count) }
         if count > self.count { append(contentsOf: repeatElement(0, count: count - self.count)) }

@@ -1,6 +1,6 @@
-/// A change of names that the folder's next sync makes durable.
+/// A change of names that the directory's next sync makes durable.
 struct FolderChange: Sendable {
-    /// A file that had a name before, with its bytes.
+    /// A file that had a name, with its bytes.
     struct Kept: Sendable {
         let history: FileHistory
         let bytes: [UInt8]

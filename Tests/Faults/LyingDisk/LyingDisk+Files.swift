@@ -1,7 +1,7 @@
 import Glibc
 import LinuxPlatform
 
-/// The real files, changed behind everybody's back; that this goes wrong is a fault of the test, not of the disk.
+/// The real files, changed without the programs' knowledge. An error here is a fault of the test, not of the disk.
 extension LyingDisk {
     static func contents(of path: String) -> [UInt8] {
         orEnd { () throws(SystemError) in

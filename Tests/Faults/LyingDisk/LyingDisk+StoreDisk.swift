@@ -1,7 +1,7 @@
 package import LinuxPlatform
 import SQLiteOutbox
 
-/// What the outbox does with files itself.
+/// The outbox's own operations on files.
 extension LyingDisk {
     package func entry(at path: String) throws(SystemError) -> FileStatus? {
         if isOff { throw failure(.open, path, DiskErrno.inputOutput) }

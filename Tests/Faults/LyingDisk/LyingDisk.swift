@@ -2,32 +2,32 @@ import LinuxPlatform
 import SQLiteOutbox
 import TimeAndChance
 
-/// A disk that fails, fills up and loses power when it is told to, over real files in one folder.
+/// A disk that fails, fills up and loses power on demand, over real files in one directory.
 ///
-/// What SQLite writes goes through a VFS of its own over SQLite's `unix` VFS, so that caches, write-ahead log and its
-/// index behave as on any disk. What has not been synchronized is remembered with what was there before; `powerCut`
-/// leaves the files as a real disk could show them then. Everything follows from the seed.
+/// SQLite writes through a dedicated VFS over its `unix` VFS, so that caches, write-ahead log and its index behave as
+/// on any disk. Unsynchronized data is remembered together with the previous content; `powerCut` leaves the files in a
+/// state that a real disk could show. Everything follows from the seed.
 ///
 /// `@unchecked Sendable`: used by one thread at a time, like the outbox above it.
 package final class LyingDisk: StoreDisk, @unchecked Sendable {
-    /// The folder whose files are on this disk, links resolved.
+    /// The directory of the files on this disk, links resolved.
     package let folder: String
     package var databaseFileSystem: String? { fileSystem?.name }
 
-    /// What goes wrong later.
+    /// The faults of future calls.
     package private(set) var faults: [DiskFault] = []
-    /// Bytes of all files above which nothing more is taken; `nil`: no limit.
+    /// The maximum total size of all files; `nil` for no limit.
     package var capacity: Int64?
     package var isReadOnly = false
     /// Whether another program holds SQLite's write lock.
     package var isLocked = false
-    /// Says of every sync that it is done, and does nothing: a disk to be found out.
+    /// Whether every sync succeeds without doing anything: a disk that must be detected.
     package var ignoresSync = false
     /// Whether the power is off.
     package private(set) var isOff = false
-    /// How often each call was made.
+    /// The number of calls of each kind.
     package private(set) var counts: [DiskCall: Int] = [:]
-    /// Hears of each call with the name of its file.
+    /// Notified of each call with the name of its file.
     package var observer: ((DiskCall, String) -> Void)?
     /// The `errno` of the last failure, which SQLite asks for.
     var lastError: CInt = 0
@@ -43,11 +43,11 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         fileSystem = LyingFileSystem(self)
     }
 
-    // MARK: What can be ordered
+    // MARK: Orders
 
     package func order(_ fault: DiskFault) { faults.append(fault) }
 
-    /// Nothing goes wrong any more; there is room again, and it may be written.
+    /// Ends all faults, the size limit and read-only mode.
     package func heal() {
         faults = []
         capacity = nil
@@ -56,14 +56,15 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         isLocked = false
     }
 
-    /// Every call fails until `powerOn`; of what is not synchronized about `share` is kept, by chance when `nil`.
+    /// Fails every call until `powerOn`. Keeps unsynchronized data with the probability `share`, or a random one if it
+    /// is `nil`.
     package func powerCut(keeping share: Double? = nil) {
         guard !isOff else { return }
         isOff = true
         faults = []
         let shares = [0, 0.1, 0.5, 0.9, 1]
         let share = share ?? shares.randomElement(using: &chance) ?? 0
-        // Journals put changes of names on the disk in their order.
+        // Journals make changes of names durable in order.
         let kept = (0..<folderChanges.count).filter { _ in Double.random(in: 0..<1, using: &chance) < share }.count
         for change in folderChanges[kept...].reversed() { undo(change.deed) }
         for (path, history) in histories.sorted(by: { $0.key < $1.key }) where !history.isDurable {
@@ -74,8 +75,8 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         folderChanges = []
     }
 
-    /// Every call fails until `powerOn`, and the files stay as programs saw them: not the machine has ended, but the
-    /// process that wrote.
+    /// Fails every call until `powerOn`, and leaves the files as programs saw them: the writing process has ended, not
+    /// the machine.
     package func cutOff() {
         isOff = true
         faults = []
@@ -100,11 +101,11 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         }
     }
 
-    // MARK: What every call goes through
+    // MARK: Calls
 
-    /// Makes a call of the kind `call` on `path`, unless something is to go wrong with it.
+    /// Makes a call of the kind `call` on `path`, unless a fault hits it.
     ///
-    /// `mayWrite` is whether a read-only disk refuses it. `body` gets `true` where only half is to be written.
+    /// `mayWrite` is whether a read-only disk rejects it. `body` gets `true` if only half must be written.
     func perform<Result>(
         _ call: DiskCall, _ path: String, mayWrite: Bool = true,
         _ body: (_ isShort: Bool) throws(SystemError) -> Result
@@ -115,7 +116,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         var struck: DiskFault.Failure?
         for index in faults.indices where faults[index].strikes(call) { struck = faults[index].failure }
         if struck != nil { faults.removeAll(where: \.isOver) }
-        // As everybody does who makes such a call: it is made again.
+        // Repeated, like every such call in real programs.
         if case .error(DiskErrno.interrupted) = struck, call != .sync { struck = nil }
         if case .error(let number) = struck {
             if call == .sync { histories[path]?.abandon() }
@@ -135,7 +136,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         return SystemError(call: "\(call.rawValue) \(path)", number: number)
     }
 
-    /// How many more bytes fit.
+    /// The number of bytes that still fit.
     func room() throws(SystemError) -> Int {
         guard let capacity else { return .max }
         var used: Int64 = 0
@@ -143,7 +144,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         return Int(max(0, capacity - used))
     }
 
-    // MARK: What is remembered
+    // MARK: Memory
 
     func history(of path: String) -> FileHistory {
         histories[path] ?? FileHistory(size: Int((try? FileSystem.fileSize(at: path)) ?? 0))
@@ -164,13 +165,13 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         note(.created(path), in: path)
     }
 
-    /// Before the file is removed.
+    /// Call before the file is removed.
     func noteRemoval(of path: String) {
         note(.removed(path, kept(path)), in: path)
         histories[path] = nil
     }
 
-    /// Before the file is renamed.
+    /// Call before the file is renamed.
     func noteRename(_ source: String, to destination: String) {
         let isThere = (try? FileSystem.entry(at: destination)) != nil
         note(.renamed(source, to: destination, replaced: isThere ? kept(destination) : nil), in: destination)

@@ -2,7 +2,7 @@ import CSQLite
 import Glibc
 import LinuxPlatform
 
-/// The SQLite VFS of one lying disk, over SQLite's own for Unix: there as long as the value.
+/// The SQLite VFS of one lying disk, over SQLite's own for Unix. It is registered while the value lives.
 @safe final class LyingFileSystem {
     let name: String
     private let registration: UnsafeMutablePointer<sqlite3_vfs>
@@ -10,12 +10,12 @@ import LinuxPlatform
 
     private static let count = Locked(0)
 
-    /// `disk` outlives this value and every file that is open on it.
+    /// `disk`: outlives this value and every file that is open on it.
     init(_ disk: LyingDisk) {
         name = "lying-disk-\(Self.count.withLock { $0 += 1; return $0 })"
         unsafe cName = strdup(name)
         unsafe registration = .allocate(capacity: 1)
-        // Times and random numbers stay those of the real one; memory maps are not offered.
+        // Times and random numbers are the real VFS's. Memory maps aren't offered.
         unsafe registration.initialize(to: realFileSystem.pointee)
         unsafe registration.pointee.iVersion = 2
         unsafe registration.pointee.szOsFile = CInt(OpenFile.place + MemoryLayout<UnsafeRawPointer>.size)
@@ -38,7 +38,7 @@ import LinuxPlatform
     }
 }
 
-/// SQLite's own VFS, which is there for good.
+/// SQLite's own VFS, which is permanent.
 var realFileSystem: UnsafeMutablePointer<sqlite3_vfs> {
     guard let found = unsafe sqlite3_vfs_find("unix") else { preconditionFailure("SQLite has no VFS for Unix") }
     return unsafe found
@@ -54,7 +54,7 @@ private func openFile(
     _ file: UnsafeMutablePointer<sqlite3_file>?, _ flags: CInt, _ flagsOut: UnsafeMutablePointer<CInt>?
 ) -> CInt {
     let disk = unsafe disk(of: registration)
-    unsafe file?.pointee.pMethods = nil  // so that SQLite does not close what is not open
+    unsafe file?.pointee.pMethods = nil  // so that SQLite doesn't close a file that isn't open
     func open(_ flags: CInt) -> CInt {
         unsafe realFileSystem.pointee.xOpen(realFileSystem, name, file, flags, flagsOut)
     }
@@ -80,7 +80,7 @@ private func openFile(
         }
     } catch {
         if error.number == DiskErrno.inputOutput, let file = unsafe file, unsafe file.pointee.pMethods != nil {
-            // The power went when it was open.
+            // The power failed while it was open.
             _ = unsafe file.pointee.pMethods.pointee.xClose(file)
             unsafe file.pointee.pMethods = nil
         }
@@ -115,7 +115,7 @@ private func lastError(
     unsafe disk(of: registration).lastError
 }
 
-/// Nobody lets go of a lock while the only thread sleeps: whoever waits for one gives up at once.
+/// No lock is released while the only thread sleeps, so a waiter gives up at once.
 private func waitForNothing(_ registration: UnsafeMutablePointer<sqlite3_vfs>?, _ microseconds: CInt) -> CInt {
     microseconds
 }

@@ -3,18 +3,18 @@ import LinuxPlatform
 
 /// A file that SQLite has open on a lying disk.
 ///
-/// The real VFS opens the file in SQLite's own memory and stays in charge of it; only the table of methods is exchanged
-/// for a copy in which reading, writing, cutting and synchronizing go through the disk. A reference to this value lies
-/// in the same memory, behind what the real VFS keeps there. It holds the disk for as long as the file is open.
+/// The real VFS opens the file in SQLite's own memory and remains responsible for it. Only its table of methods is
+/// replaced by a copy in which reading, writing, truncating and synchronizing use the disk. A reference to this value
+/// is in the same memory, after the real VFS's data. It keeps the disk alive while the file is open.
 @safe final class OpenFile {
     let disk: LyingDisk
     let path: String
-    /// Whether the name of a journal that may be new is still to be made durable: SQLite does so with its first sync.
+    /// Whether a journal's name must still be made durable: SQLite does that with its first sync.
     private var syncsFolder: Bool
     private let real: UnsafePointer<sqlite3_io_methods>
     private let methods: UnsafeMutablePointer<sqlite3_io_methods>
 
-    /// Where the reference lies in the memory of a file.
+    /// The address of the reference in a file's memory.
     static var place: Int { (Int(unsafe realFileSystem.pointee.szOsFile) + 15) / 16 * 16 }
 
     private init(
@@ -37,7 +37,7 @@ import LinuxPlatform
 
     deinit { unsafe methods.deallocate() }
 
-    /// Puts itself between SQLite and the open `file`.
+    /// Inserts itself between SQLite and the open `file`.
     static func attach(
         to file: UnsafeMutablePointer<sqlite3_file>, disk: LyingDisk, path: String, syncsFolder: Bool
     ) {
@@ -113,19 +113,19 @@ import LinuxPlatform
         } catch { return ResultCode.truncate }
     }
 
-    /// Nothing is put on the disk beneath: what is durable here is what is known to be.
+    /// Nothing is synchronized on the real disk: durable is what this disk considers durable.
     private func synchronize() -> CInt {
         do throws(SystemError) {
             try disk.perform(.sync, path, mayWrite: false) { _ in disk.noteSync(of: path) }
         } catch { return ResultCode.sync }
         guard syncsFolder else { return SQLITE_OK }
-        // SQLite makes nothing of it when this fails.
+        // SQLite ignores a failure of this call.
         do throws(SystemError) { try disk.synchronizeFolder(at: FileSystem.parent(of: path)) } catch {}
         syncsFolder = false
         return SQLITE_OK
     }
 
-    /// What the file holds there, less where it ends.
+    /// Returns the file's content in the range, less at its end.
     private func bytesOf(_ file: UnsafeMutablePointer<sqlite3_file>?, at offset: Int, count: Int) -> [UInt8] {
         let count = max(0, min(count, disk.history(of: path).size - offset))
         if count == 0 { return [] }

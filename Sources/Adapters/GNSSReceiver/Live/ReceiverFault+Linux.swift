@@ -15,16 +15,16 @@ extension ReceiverFault {
     /// Why a serial port could not be opened.
     init(_ error: SerialLineError) {
         switch error {
-        case .unsupportedBaudRate(_, let baudRate):
+        case .unsupportedBaudRate(let baudRate):
             self = .unsupportedBaudRate(baudRate, supported: SerialLine.supportedBaudRates)
-        case .baudRateNotTaken(_, let baudRate): self = .baudRateRejected(baudRate)
+        case .baudRateRejected(let baudRate): self = .baudRateRejected(baudRate)
         case .missing: self = .deviceMissing
         case .permissionDenied: self = .deviceForbidden
         case .busy(let path, let holders):
             let unknown = DeviceHolders(names: "another program", remedy: "\(HoldingProcess.remedy(for: path))")
             self = .deviceBusy(DeviceHolders(holders, of: path) ?? unknown)
-        case .notASerialLine: self = .notASerialPort
-        case .system(_, let error): self = .notOpened("\(error)")
+        case .notASerialPort: self = .notASerialPort
+        case .system(let error): self = .notOpened("\(error)")
         }
     }
 }

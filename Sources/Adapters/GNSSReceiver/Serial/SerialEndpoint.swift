@@ -79,7 +79,7 @@ struct SerialEndpoint: ReceiverEndpoint {
                     })
             } catch {
                 // A driver that cannot do one rate may do the next.
-                guard case .baudRateNotTaken = error, refusals < BaudRateSearch.candidates.count else {
+                guard case .baudRateRejected = error, refusals < BaudRateSearch.candidates.count else {
                     search.withLock { $0.lineIsMissing() }
                     throw error
                 }

@@ -1,16 +1,14 @@
 import Glibc
 
-/// Small files named by a user: read whole, and rejected by kind and size before they can block the reader.
+/// Reads small files that a user names. Rejects other kinds and larger files before they can block the reader.
 package enum BoundedFile {
-    /// Why a file is not read.
     package enum Refusal: Error, Sendable, Hashable {
         case system(SystemError)
-        /// It is something else.
         case notAFile(FileStatus.Kind)
         case tooLarge(limit: Int)
     }
 
-    /// The contents of a regular file of at most `limit` bytes.
+    /// Returns the contents of a regular file of at most `limit` bytes.
     package static func contents(of path: String, limit: Int) throws(Refusal) -> [UInt8] {
         let descriptor = try open(path, limit: limit)
         let bytes = try refused { () throws(SystemError) in try descriptor.contents(upTo: limit) }
@@ -19,7 +17,7 @@ package enum BoundedFile {
     }
 
     private static func open(_ path: String, limit: Int) throws(Refusal) -> OwnedDescriptor {
-        // Looked at before it is opened, for opening wakes some devices; and after, for it may be another by then.
+        // Opening wakes some devices, so check first; check again afterwards because the file may have been replaced.
         try judge(refused { () throws(SystemError) in try FileStatus(behind: path) }, limit: limit)
         let descriptor = try refused { () throws(SystemError) in
             try OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
@@ -41,7 +39,7 @@ package enum BoundedFile {
 }
 
 extension BoundedFile.Refusal: CustomStringConvertible {
-    /// What is wrong with it, to stand behind its path, with the remedy where it is always the same.
+    /// A predicate for the path, with the remedy if there is only one.
     package var description: String {
         switch self {
         case .system(let error): "cannot be read: \(error.reason)"

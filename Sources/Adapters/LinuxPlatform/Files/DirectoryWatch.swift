@@ -1,29 +1,30 @@
 import CLinux
 import Glibc
 
-/// Notices that something appears at a path, however many of its folders are missing: inotify(7) on each folder in
-/// which the next component of the path is awaited.
+/// Notifies when something appears at a path, even if several of its directories are missing. It uses inotify(7) on
+/// each directory in which the next component of the path is expected.
 ///
-/// Links in the path are followed, as a device appears in another folder than the link to it. Folders may vanish and
-/// come back: then the nearest one above them is watched. For one thread.
+/// Follows links, because a device appears in another directory than the link to it. If a directory vanishes, watches
+/// its nearest ancestor until it returns. Not thread-safe.
 package final class DirectoryWatch {
     private static let events = UInt32(
         IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
-    /// What befalls a watched folder itself, or the queue of events.
+    /// Events of a watched directory itself, or of the event queue.
     private static let upheavals = UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED | IN_Q_OVERFLOW)
     private static let longestChainOfLinks = 8
-    /// Reads at a time: a storm of events leaves the rest for the next look.
+    /// The maximum number of reads per call of `takeArrival`. After a storm of events, the rest is left for the next
+    /// call.
     private static let readsAtATime = 16
 
     private let path: String
     private let descriptor: OwnedDescriptor
-    /// By the kernel's number of a watched folder: the names that are awaited in it.
+    /// The expected names, keyed by the kernel's number of the watched directory.
     private var awaited: [CInt: Set<String>] = [:]
     private var buffer = [UInt8](repeating: 0, count: 4096)
 
-    /// Watches `path`, of which nothing need exist.
+    /// Watches `path`, which need not exist, nor any of its directories. Skips directories that can't be read.
     ///
-    /// - Throws: when the system gives no inotify descriptor. A folder that may not be read is not watched.
+    /// - Throws: if the system gives no inotify descriptor.
     package init(for path: String) throws(SystemError) {
         self.path = path
         descriptor = OwnedDescriptor(
@@ -31,17 +32,17 @@ package final class DirectoryWatch {
         arm()
     }
 
-    /// For `poll`: readable once something has happened in a watched folder, be it of interest or not.
+    /// A descriptor for `poll`, readable after any event in a watched directory.
     package var raw: CInt { descriptor.raw }
 
-    /// Whether a component of the path has appeared, or changed its owner or mode, since the last call.
+    /// Returns whether a component of the path has appeared, or changed its owner or mode, since the last call.
     package func takeArrival() -> Bool {
         var isDue = false
         for _ in 0..<Self.readsAtATime {
             var span = buffer.mutableSpan
-            guard let count = try? descriptor.read(into: &span), count > 0 else { break }  // all is read
+            guard let count = try? descriptor.read(into: &span), count > 0 else { break }
             for event in Self.events(in: buffer[..<count]) {
-                // Events of folders that are not watched any more may still be under way.
+                // The queue may still hold events of directories for which the watch has ended.
                 guard event.mask & UInt32(IN_Q_OVERFLOW) != 0 || awaited[event.folder] != nil else { continue }
                 let isAwaited = awaited[event.folder]?.contains(event.name) ?? false
                 if isAwaited || event.mask & Self.upheavals != 0 { isDue = true }
@@ -51,7 +52,7 @@ package final class DirectoryWatch {
         return isDue
     }
 
-    /// Watches the folders that matter now, and no others.
+    /// Watches the directories that matter now, and no others.
     private func arm() {
         var now: [CInt: Set<String>] = [:]
         var next: String? = path
@@ -66,10 +67,10 @@ package final class DirectoryWatch {
         awaited = now
     }
 
-    /// Watches the nearest existing folder of `path`, and returns the name that is awaited in it.
+    /// Watches the nearest existing directory of `path`. Returns it with the name that is expected in it.
     private func watch(wayTo path: String) -> (folder: CInt, name: String)? {
         var found = watchNearestFolder(above: path)
-        // What was made before the watch began caused no event: look again until nothing is new.
+        // Something created before the watch began caused no event: repeat until the result is stable.
         for _ in 0..<Self.longestChainOfLinks {
             let again = watchNearestFolder(above: path)
             if again?.folder == found?.folder { break }
@@ -89,7 +90,6 @@ package final class DirectoryWatch {
         }
     }
 
-    /// The records in what was read.
     private static func events(in bytes: ArraySlice<UInt8>) -> [(folder: CInt, mask: UInt32, name: String)] {
         var events: [(folder: CInt, mask: UInt32, name: String)] = []
         unsafe bytes.withUnsafeBytes { bytes in

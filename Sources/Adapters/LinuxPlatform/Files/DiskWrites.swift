@@ -1,9 +1,9 @@
 import CLinux
 
-/// What this process has written to disks since its start, in whole pages as the kernel counts them (getrusage(2),
-/// `ru_oublock`); nothing where a folder is in memory.
+/// The bytes that this process has written to disks since its start, in whole pages as the kernel counts them
+/// (getrusage(2), `ru_oublock`). Writes to a file system in memory don't count.
 package enum DiskWrites {
-    /// `nil` where the kernel does not say.
+    /// The number of bytes; `nil` if the kernel doesn't say.
     package static var bytes: Int64? {
         let blocks = clinux_blocks_written()
         return blocks < 0 ? nil : Int64(blocks) * 512

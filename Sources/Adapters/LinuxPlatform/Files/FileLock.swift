@@ -2,27 +2,26 @@ import CLinux
 import Glibc
 import ReportedText
 
-/// Exclusive ownership of something on disk, shown by a lock file; released when the value goes, or the process ends.
+/// Exclusive ownership of a file, shown by a lock. It ends when the value is destroyed or the process ends.
 package struct FileLock: ~Copyable, Sendable {
-    /// Why there is no lock.
     package enum Failure: Error, Sendable, Hashable {
-        /// By whom, where the lock's file or `/proc` says so.
+        /// The holder is `nil` if neither the lock file nor `/proc` names it.
         case held(HoldingProcess?)
         case system(SystemError)
     }
 
     private let descriptor: OwnedDescriptor
-    /// The locked file's: no other file has it as long as this one is open.
+    /// The identity of the locked file. No other file has it while this one is open.
     private let identity: FileStatus.Identity?
 
     deinit { LockHandover.end(descriptor) }
 
-    /// Takes the lock at `path` without waiting, and writes this process's id into it.
+    /// Locks the file at `path` without waiting, and writes this process's id into it.
     package init(path: String) throws(Failure) {
         let descriptor = try Self.opened(path) { () throws(SystemError) in
             try OwnedDescriptor(writing: path, O_RDWR | O_CREAT)
         }
-        // flock belongs to the open file, so a second owner within this process is refused as well.
+        // flock belongs to the open file, so a second owner within this process is rejected too.
         guard flock(descriptor.raw, LOCK_EX | LOCK_NB) == 0 else {
             let number = errno
             guard number == EWOULDBLOCK else { throw .system(SystemError(call: "lock \(path)", number: number)) }
@@ -39,8 +38,8 @@ package struct FileLock: ~Copyable, Sendable {
         self.descriptor = descriptor
     }
 
-    /// Takes the lock of the file at `path` itself without waiting: it holds by whichever of its names the file is
-    /// opened. A link is not followed, and nothing is written.
+    /// Locks the file at `path` itself without waiting, so the lock holds for each of its names. Doesn't follow a link
+    /// and writes nothing.
     package init(file path: String) throws(Failure) {
         let descriptor = try Self.opened(path) { () throws(SystemError) in try OwnedDescriptor(locking: path) }
         guard clinux_own_file(descriptor.raw) == 0 else {
@@ -61,9 +60,9 @@ package struct FileLock: ~Copyable, Sendable {
         return there.identity == identity
     }
 
-    /// Who holds the lock at `path`; `nil` where nobody does, or that cannot be told.
+    /// Returns the process that holds the lock at `path`; `nil` if no process does, or if it can't be identified.
     ///
-    /// A file whose writer is gone is not touched, so that whoever takes the lock next never meets this question.
+    /// Doesn't touch the lock if its writer is gone, so the check never delays another process that locks the file.
     package static func holder(at path: String) -> HoldingProcess? {
         guard let descriptor = try? OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK),
             let holder = holder(readFrom: descriptor.raw), holder.command != nil,
@@ -87,8 +86,8 @@ package struct FileLock: ~Copyable, Sendable {
         return Int32(text.prefix { $0.isNumber }).map(HoldingProcess.init(reading:))
     }
 
-    /// Who holds the lock of the file itself, as far as `/proc` shows it: all processes to root, and to anyone else the
-    /// own ones.
+    /// Returns the process that holds the lock of the file itself. `/proc` shows root all processes, and other users
+    /// only their own.
     private static func holder(ofFile path: String) -> HoldingProcess? {
         HoldingProcess.processIDs.first { process in
             FileSystem.visibleNames(inFolder: "/proc/\(process)/fd").contains {

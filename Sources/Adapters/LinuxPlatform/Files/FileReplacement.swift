@@ -1,20 +1,18 @@
 import Glibc
 
-/// A file that is written under a temporary name and renamed once it is complete; otherwise nothing is left of it.
+/// A file that is written under a temporary name and renamed when it is complete. If that fails, nothing is left of it.
 package final class FileReplacement: Sendable {
-    /// Where it belongs, links followed.
+    /// The destination, with links resolved.
     private let target: String
-    /// Where it is until then; `nil` for a device or pipe, which cannot be replaced and is written to.
+    /// The temporary path; `nil` for a device or pipe, which can't be replaced and is written directly.
     private let temporary: Locked<String?>
     private let descriptor: OwnedDescriptor
 
-    /// Begins the replacement: what is there stays as it is until `commit`.
+    /// Creates the temporary file, readable by its owner only. The existing file stays as it is until `commit`.
     ///
-    /// Only its owner may read it.
-    ///
-    /// - Throws: when the folder is missing or may not be written, or `path` is a folder.
+    /// - Throws: if the directory is missing or not writable, or `path` is a directory.
     package init(at path: String) throws(SystemError) {
-        // What is made in the folder is made under a new name and renamed: others may write there too.
+        // The file is created under a new name and then renamed, so other users may write in the directory.
         target = try FolderTrust.destination(of: path, .any)
         switch try FileSystem.entry(at: path)?.kind {
         case .folder: throw SystemError(call: "write \(path)", number: EISDIR)
@@ -31,19 +29,19 @@ package final class FileReplacement: Sendable {
             let aside = "\(target).waypost-\(getpid()).part"
             try FileSystem.removeFile(at: aside, in: .any)
             descriptor = try OwnedDescriptor(writing: aside, O_WRONLY | O_CREAT | O_EXCL, in: .any)
-            // Shows others that a process is still writing; the kernel releases it with the process.
+            // The lock shows other processes that this one is still writing. The kernel releases it when the process
+            // ends.
             flock(descriptor.raw, LOCK_EX | LOCK_NB)
             temporary = Locked(aside)
         }
     }
 
-    /// Removes what commands left behind that were killed while they wrote: this user's own files that are no longer
-    /// locked.
+    /// Removes this user's unlocked temporary files: their commands were killed while writing.
     private static func removeAbandoned(inFolder folder: String) {
         for name in FileSystem.visibleNames(inFolder: folder) {
             guard let number = Int32(name.dropLast(".part".count).split(separator: "-").last ?? ""),
                 name.hasSuffix(".waypost-\(number).part"),
-                // It may be about to take its lock.
+                // A live process may be about to lock its file.
                 number == getpid() || kill(number, 0) != 0 && errno == ESRCH
             else { continue }
             let path = "\(folder)/\(name)"
@@ -56,8 +54,8 @@ package final class FileReplacement: Sendable {
 
     deinit { discard() }
 
-    /// Leaves nothing behind and releases the path. Whoever ends the process after a failure calls this: another
-    /// thread may still hold the value then.
+    /// Removes the temporary file and releases the path. Call this before ending the process after a failure, because
+    /// another thread may still hold the value.
     package func discard() {
         temporary.withLock { aside in
             if let path = aside { unsafe unlink(path) }
@@ -65,8 +63,8 @@ package final class FileReplacement: Sendable {
         }
     }
 
-    /// Writes the contents and puts the file in its place; both are on the disk when this returns, and nothing is left
-    /// of them when it throws.
+    /// Writes the contents and renames the file. Both are on the disk when this returns. If it throws, the temporary
+    /// file is removed.
     package func commit(_ bytes: [UInt8]) throws(SystemError) {
         do throws(SystemError) { try write(bytes) } catch {
             discard()

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// The status of what lies at a path; of a link itself unless stated otherwise.
+/// The status of a file, directory, link, socket, FIFO or device.
 package struct FileStatus: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable {
         case file = "a file"
@@ -12,7 +12,7 @@ package struct FileStatus: Sendable, Hashable {
         case device = "a device"
     }
 
-    /// The identity of the file, and the device it leads to.
+    /// The identity of a file: its file system and inode, and for a device the device number.
     package struct Identity: Sendable, Hashable {
         private let volume, number, device: UInt64
 
@@ -27,19 +27,19 @@ package struct FileStatus: Sendable, Hashable {
     /// The uid of the owner.
     package private(set) var owner: UInt32
     package private(set) var group: UInt32 = 0
-    /// The permission bits, as chmod(1) takes them, with the sticky bit.
+    /// The permission bits as chmod(1) accepts them, including the sticky bit.
     package private(set) var permissions: UInt32 = 0o600
-    /// How many hard links it has.
+    /// The number of hard links.
     package private(set) var names = 1
     package private(set) var bytes: Int64 = 0
-    /// When it, or what is said here of it, was changed, in seconds since 1970.
+    /// The time of the last change to contents or status (ctime), in seconds since 1970.
     package private(set) var changedAt = 0.0
-    /// Only of what there is.
+    /// `nil` only in tests.
     package private(set) var identity: Identity?
 }
 
 extension FileStatus {
-    /// What lies at `path`; `nil` when nothing does.
+    /// Reads the status at `path` without following a link; `nil` if nothing exists there.
     package init?(at path: String) throws(SystemError) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else {
@@ -50,21 +50,22 @@ extension FileStatus {
         self.init(status)
     }
 
-    /// What lies behind the links of `path`, for those who are about to open it; that nothing does is an error.
+    /// Reads the status at `path`, following links.
+    ///
+    /// - Throws: `ENOENT` too, unlike `init(at:)`.
     package init(behind path: String) throws(SystemError) {
         var status = stat()
         try valueOrSystemError("open \(path)") { unsafe stat(path, &status) }
         self.init(status)
     }
 
-    /// What has been opened.
     package init(of descriptor: borrowing OwnedDescriptor) throws(SystemError) {
         var status = stat()
         try valueOrSystemError("fstat") { unsafe fstat(descriptor.raw, &status) }
         self.init(status)
     }
 
-    /// What is open under a number that may be any; `nil` if nothing is.
+    /// Reads the status of the descriptor with this number; `nil` if it isn't open.
     init?(ofRaw number: CInt) {
         var status = stat()
         guard unsafe fstat(number, &status) == 0 else { return nil }
@@ -89,12 +90,11 @@ extension FileStatus {
                 volume: UInt64(status.st_dev), number: UInt64(status.st_ino), device: UInt64(status.st_rdev)))
     }
 
-    /// Whether the folder is sticky, as `/tmp`: users cannot touch the files of others in it.
+    /// Whether a directory is sticky, such as `/tmp`: users can't touch each other's files in it.
     package var isSticky: Bool { permissions & 0o1000 != 0 }
 
-    /// Why `user` shall not write into this; `nil` for a file of his own that has one name.
-    ///
-    /// What goes before it is the path.
+    /// Returns why `user` must not write to this file, as a predicate for its path; `nil` for the user's own regular
+    /// file with one name.
     package func doubt(writtenBy user: UInt32) -> String? {
         if kind != .file {
             return "is \(kind.rawValue), not a file; \(kind == .device ? "" : "move it away, or ")choose another path"
@@ -103,15 +103,15 @@ extension FileStatus {
             return "belongs to \(Self.words(owner)), not to \(Self.words(user)); run this as its owner, move it away, "
                 + "or choose another path"
         }
-        // Whoever made the other name may not know that it would be written; and what lies beside one name, as SQLite's
-        // log, is not seen under another.
+        // The owner of the other name may not expect the file to change, and files next to one name, such as SQLite's
+        // log, aren't seen under the other.
         return names > 1 ? "has \(names) names (hard links); remove all but one, or choose another path" : nil
     }
 
-    /// Whether this user may write into it without touching anything of others.
+    /// Whether this process's user can write to it without touching other users' files.
     package var isOwnFile: Bool { doubt(writtenBy: geteuid()) == nil }
 
-    /// A user as messages name it.
+    /// A user's name in messages.
     package static func words(_ user: UInt32) -> String {
         if user == unmappedUser, isInUserNamespace {
             return "uid \(user) (a user that this user namespace lacks: map it, or change the owner from outside)"
@@ -119,7 +119,7 @@ extension FileStatus {
         return user == 0 ? "root" : "uid \(user)"
     }
 
-    /// The owner that the kernel shows for every user that a user namespace lacks.
+    /// The owner that the kernel shows for a user that the user namespace lacks.
     private static let unmappedUser: UInt32 = 65534
 
     /// Whether this process is in a user namespace that lacks some users.

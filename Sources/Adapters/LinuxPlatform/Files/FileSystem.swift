@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// What programs that must survive a power cut do with files: each call names its path when it fails.
+/// File operations for programs that must survive a power cut. Errors name the path.
 package enum FileSystem {
-    /// What lies at `path`, links followed; `nil` when nothing does.
+    /// Returns the status at `path`, following links; `nil` if nothing exists there.
     package static func entry(at path: String) throws(SystemError) -> FileStatus? {
         do throws(SystemError) { return try FileStatus(behind: path) } catch {
             guard error.number == ENOENT || error.number == ENOTDIR else { throw error }
@@ -11,13 +11,12 @@ package enum FileSystem {
         }
     }
 
-    /// What this user may do with what lies at a path.
     package enum Use: Sendable { case read, write, execute }
 
-    /// Whether the system lets this user do it, links followed; of a folder, make files in it.
+    /// Whether this user may use what is at `path`, following links. Writing to a directory means creating files in it.
     package static func isAllowed(_ use: Use, at path: String) -> Bool { obstacle(to: use, at: path) == nil }
 
-    /// Returns why the system doesn't let this user do it; `nil` if it does.
+    /// Returns why this user may not use what is at `path`; `nil` if it may.
     package static func obstacle(to use: Use, at path: String) -> SystemError? {
         let mode =
             switch use {
@@ -29,7 +28,7 @@ package enum FileSystem {
         return SystemError(call: "access \(path)", number: errno)
     }
 
-    /// The first folder on the way to `path` through which this user may not go.
+    /// Returns the topmost directory above `path` that is missing or that this user can't enter; otherwise `nil`.
     package static func closedFolder(above path: String) -> String? {
         var folder = parent(of: path)
         var closed: String?
@@ -40,13 +39,13 @@ package enum FileSystem {
         }
     }
 
-    /// Whether nobody may write at `path`, whatever its permissions say: its file system is mounted so.
+    /// Whether the file system at `path` is mounted read-only.
     package static func isReadOnly(at path: String) -> Bool {
         var status = statvfs()
         return unsafe statvfs(path, &status) == 0 && status.f_flag & UInt(ST_RDONLY) != 0
     }
 
-    /// Makes sure that whatever lies at `path` is a file that this user may write into; there may be none.
+    /// Throws unless `path` is free or a file that this user may write to.
     package static func requireOwnFile(
         at path: String, for user: UInt32 = geteuid()
     ) throws(SystemError) {
@@ -54,36 +53,35 @@ package enum FileSystem {
         throw SystemError(refusing: path, because: "\(path) \(doubt)")
     }
 
-    /// Whether two paths lead to one and the same file that exists.
+    /// Whether two paths lead to the same existing file.
     package static func isSameFile(_ one: String, _ other: String) -> Bool {
-        var first = stat()
-        var second = stat()
-        guard unsafe stat(one, &first) == 0, unsafe stat(other, &second) == 0 else { return false }
-        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+        guard let first = try? entry(at: one), let second = try? entry(at: other) else { return false }
+        return first.identity == second.identity
     }
 
-    /// The size of a file in bytes; 0 when there is none.
+    /// Returns the size of a file in bytes; 0 if there is no file at `path`.
     package static func fileSize(at path: String) throws(SystemError) -> Int64 {
         guard let status = try entry(at: path), status.kind == .file else { return 0 }
         return status.bytes
     }
 
-    /// How much may still be written to the file system of `path`, without what is kept for root; `nil` when it does
-    /// not say.
+    /// The bytes that this user can still write to the file system of `path`, without the part reserved for root; `nil`
+    /// if it doesn't say.
     package static func freeBytes(at path: String) -> Int64? {
         var status = statvfs()
         guard unsafe statvfs(path, &status) == 0, status.f_blocks > 0 else { return nil }
         return Int64(exactly: Double(status.f_bavail) * Double(status.f_frsize))
     }
 
-    /// How many more files the file system of `path` can hold; `nil` when it does not say, as those that count none.
+    /// The number of files that can still be created on the file system of `path`; `nil` if it doesn't say or counts
+    /// none.
     package static func freeFiles(at path: String) -> Int64? {
         var status = statvfs()
         guard unsafe statvfs(path, &status) == 0, status.f_files > 0 else { return nil }
         return Int64(exactly: Double(status.f_favail))
     }
 
-    /// Makes an empty folder in `folder`, which takes no less than a file, and removes it. Gives the reason if that
+    /// Creates an empty directory in `folder`, which needs as much as a file, and removes it. Returns the error if that
     /// fails.
     package static func obstacleToWriting(in folder: String) -> SystemError? {
         let path = "\(folder)/waypost-check-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
@@ -92,17 +90,17 @@ package enum FileSystem {
         return nil
     }
 
-    /// On what a file system keeps its files.
+    /// The storage of a file system.
     package enum Volume: Sendable {
-        /// Gone after a restart of the machine (tmpfs, ramfs).
+        /// Lost when the machine restarts (tmpfs, ramfs).
         case memory
-        /// What the kernel shows of itself (proc, sysfs, cgroup, devpts): nobody makes a file there.
+        /// A view of the kernel's own state (proc, sysfs, cgroup, devpts), in which no files can be created.
         case kernel
-        /// A disk, or what is not known.
+        /// A disk, or unknown.
         case other
     }
 
-    /// What `path`, which is there, lies on.
+    /// Returns the storage of an existing path.
     package static func volume(of path: String) -> Volume {
         switch unsafe clinux_file_system(path) {
         case 0x0102_1994, 0x8584_58F6: .memory
@@ -111,18 +109,18 @@ package enum FileSystem {
         }
     }
 
-    /// Creates a folder for this user alone, and those above it that are missing; it is in trusted hands then.
+    /// Creates a directory for this user only, with its missing ancestors. All of them are trusted afterwards.
     package static func createFolder(at path: String) throws(SystemError) {
         try FolderTrust.require(path, missing: .made)
     }
 
-    /// A path for temporary files at which nothing is yet: in the folder of `TMPDIR`, where there is one.
+    /// Returns an unused path for temporary files, in the directory that `TMPDIR` names if it exists, or in `/tmp`.
     package static func temporaryPath(_ name: String) -> String {
         let folder = ProcessEnvironment.variables["TMPDIR"].flatMap(resolved) ?? "/tmp"
         return "\(folder)/\(name)-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
     }
 
-    /// Removes a temporary folder with all that is in it, as far as possible; what fails does not matter.
+    /// Removes a temporary directory and its contents as far as possible. Ignores errors.
     package static func removeFolder(at path: String) {
         for name in visibleNames(inFolder: path) where unsafe unlink("\(path)/\(name)") != 0 {
             removeFolder(at: "\(path)/\(name)")
@@ -130,19 +128,19 @@ package enum FileSystem {
         unsafe rmdir(path)
     }
 
-    /// The folder that holds `path`: `/` for `/file`, `.` for `file`.
+    /// Returns the directory that contains `path`: `/` for `/file`, `.` for `file`.
     package static func parent(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// The last part of `path`: `file` for `/folder/file`.
+    /// Returns the last component of `path`: `file` for `/directory/file`.
     package static func name(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
         return String(path[path.utf8.index(after: slash)...])
     }
 
-    /// At most `count` bytes of a file from `offset` on; fewer where it ends.
+    /// Reads `count` bytes of a file from `offset` on, or fewer at its end.
     package static func read(_ count: Int, at offset: Int64, of path: String) throws(SystemError) -> [UInt8] {
         let descriptor = try OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
         var bytes = [UInt8](repeating: 0, count: count)
@@ -162,8 +160,8 @@ package enum FileSystem {
         return bytes
     }
 
-    /// Where the next byte lies that was ever written, from `offset` on: behind the hole of a file that is there.
-    /// `nil` when there is none, `offset` on file systems that do not say.
+    /// Returns the offset of the first byte at or after `offset` that was ever written, which skips holes. `nil` if
+    /// only a hole follows; `offset` if the file system doesn't say.
     package static func nextWritten(from offset: Int64, of path: String) throws(SystemError) -> Int64? {
         let descriptor = try OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
         let next = lseek(descriptor.raw, off_t(offset), seekData)
@@ -171,24 +169,24 @@ package enum FileSystem {
         return errno == ENXIO ? nil : offset
     }
 
-    /// SEEK_DATA on Linux, which Glibc's module does not show.
+    /// SEEK_DATA on Linux, which the Glibc module doesn't export.
     private static let seekData: CInt = 3
 
-    /// Where a symbolic link points; `nil` when it is no link, or may not be read.
+    /// Returns the target of a symbolic link; `nil` if `path` isn't a link or can't be read.
     package static func linkTarget(at path: String) -> String? {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink(path, &target, target.count)
         return count < 0 ? nil : String(decoding: target.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Where a path leads, every link followed; `nil` when it leads nowhere.
+    /// Resolves every link in `path`; `nil` if nothing exists there.
     package static func resolved(_ path: String) -> String? {
         guard let real = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(real) }
         return unsafe String(cString: real)
     }
 
-    /// Where a path leads, whether or not something is there: then below where its folder leads.
+    /// Resolves the links in `path`, as far as it exists.
     package static func destination(of path: String) -> String {
         if let real = resolved(path) { return real }
         let folder = parent(of: path)
@@ -197,7 +195,7 @@ package enum FileSystem {
         return (real == "/" ? "" : real) + "/" + name(of: path)
     }
 
-    /// The names in a folder, in no order.
+    /// Returns the names in a directory, unordered.
     package static func names(inFolder path: String) throws(SystemError) -> [String] {
         guard let folder = unsafe opendir(path) else { throw SystemError(call: "open \(path)", number: errno) }
         defer { unsafe closedir(folder) }
@@ -211,19 +209,20 @@ package enum FileSystem {
         return names
     }
 
-    /// The same of a folder that may be gone, or may not be read: then there are none.
+    /// Returns the names in a directory; none if it can't be read.
     static func visibleNames(inFolder path: String) -> [String] {
         (try? names(inFolder: path)) ?? []
     }
 
-    /// Renames within a file system; an existing file at `destination` is replaced.
+    /// Renames a file within a file system. Replaces an existing file at `destination`.
     package static func rename(_ source: String, to destination: String) throws(SystemError) {
         try valueOrSystemError("rename \(source) to \(destination)") { unsafe Glibc.rename(source, destination) }
     }
 
-    /// Removes a file, from a folder in trusted hands; that there is none is not an error.
+    /// Removes a file from a trusted directory. A missing file is not an error.
     ///
-    /// In a sticky folder each user's files are his own, for root as well, to whom the kernel allows everything.
+    /// In a sticky directory only the user's own files are removed, even by root, which the kernel would allow to
+    /// remove any.
     package static func removeFile(
         at path: String, in sharing: FolderTrust.Sharing = .sticky
     ) throws(SystemError) {
@@ -232,7 +231,7 @@ package enum FileSystem {
             throw SystemError(
                 refusing: path,
                 because:
-                    "\(path) belongs to \(FileStatus.words(status.owner)) and is not removed; let its owner do that, or "
+                    "\(path) belongs to \(FileStatus.words(status.owner)) and isn't removed; ask its owner to remove it, or "
                     + "choose another path")
         }
         guard unsafe unlink(path) == 0 || errno == ENOENT else {
@@ -244,28 +243,28 @@ package enum FileSystem {
         (try? FileStatus(behind: folder))?.isSticky == true
     }
 
-    /// Puts the contents of a file on the disk.
+    /// Synchronizes the contents of a file to the disk.
     package static func synchronizeFile(at path: String) throws(SystemError) {
         let descriptor = try OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
         try valueOrSystemError("sync \(path)") { fsync(descriptor.raw) }
     }
 
-    /// Puts the names in a folder on the disk, so that a rename survives a power cut.
+    /// Synchronizes the names in a directory to the disk, so that a rename survives a power cut.
     package static func synchronizeFolder(at path: String) throws(SystemError) {
         let descriptor = try OwnedDescriptor(opening: path, O_RDONLY | O_DIRECTORY)
         try valueOrSystemError("sync \(path)") { fsync(descriptor.raw) }
     }
 
-    /// Creates an empty file for this user alone in place of whatever file is there.
+    /// Creates an empty file for this user only. Replaces an existing file.
     package static func createFile(at path: String) throws(SystemError) {
         try removeFile(at: path)
         _ = try OwnedDescriptor(writing: path, O_WRONLY | O_CREAT | O_EXCL)
     }
 
-    /// Makes a file of `bytes` whose blocks are really allocated; does nothing when it is there already. What is no
-    /// file of this user's own gives way, but for a folder, and what is others' in a sticky one.
+    /// Creates a file of `bytes` whose blocks are allocated. Does nothing if it exists already. Replaces anything that
+    /// isn't this user's own file, except a directory and other users' files in a sticky directory.
     ///
-    /// - Throws: `ENOSPC` when the device has no room for it; then no file is left behind.
+    /// - Throws: `ENOSPC` if the device has no room; then no file is left.
     package static func reserve(_ bytes: Int64, at path: String) throws(SystemError) {
         if let status = try FileStatus(at: path) {
             if status.isOwnFile, status.bytes == bytes { return }

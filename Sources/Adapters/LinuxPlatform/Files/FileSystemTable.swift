@@ -1,9 +1,9 @@
-/// What this machine mounts by its table of file systems, `/etc/fstab`.
+/// The file systems that this machine should mount, by `/etc/fstab`.
 package enum FileSystemTable {
-    /// The mount point of `table` next above `path`, if nothing is mounted there now; blocks.
+    /// Returns the nearest mount point above `path` in `table` if nothing is mounted there now. Blocks.
     ///
-    /// Without the table, or the kernel's list of mounts, there is nothing to say; nor of a name with a space, which
-    /// either writes otherwise.
+    /// Returns `nil` without the table or the kernel's list of mounts. Ignores names with spaces, which both files
+    /// escape.
     package static func unmounted(
         above path: String, table: String = "/etc/fstab", mounts: String = "/proc/self/mountinfo"
     ) -> String? {
@@ -17,7 +17,7 @@ package enum FileSystemTable {
         return nil
     }
 
-    /// A field of each line that has it and is no comment, without a slash at its end.
+    /// Returns a field of each line that has it and isn't a comment, without a trailing slash.
     private static func column(_ index: Int, of file: String) throws(BoundedFile.Refusal) -> [[UInt8]] {
         let text = try BoundedFile.contents(of: file, limit: 1 << 20)
         return text.split(separator: UInt8(ascii: "\n")).compactMap { line in

@@ -1,40 +1,39 @@
 import CLinux
 import Glibc
 
-/// Whether only this user and root can change where a path leads.
+/// Checks that only this user and root can change where a path leads.
 ///
-/// Whoever may write in a folder can put a link where a file is expected, or another folder in its place: then what is
-/// written, renamed or removed is another user's. So each folder from the root on is looked at, as OpenSSH does for
-/// the files it trusts. Then a path means the same thing at every later call.
+/// A user who can write in a directory can replace a file or a subdirectory in it with a link. Then a write, rename or
+/// removal by this process would hit another user's file. So each directory from the root on is checked, as OpenSSH
+/// does for the files that it trusts. Then a path means the same thing at every later call.
 ///
-/// That is true of what is there. A name that is free in a folder such as `/tmp` can be another user's link a moment
-/// later, so that nothing is done by a path on which a folder was missing.
+/// These checks hold only for directories that exist. A free name in a directory such as `/tmp` can become another
+/// user's link at any time, so no path with a missing directory is used.
 package enum FolderTrust {
-    /// What others may do in the folder itself; in those above it they may do nothing but in a sticky one.
+    /// The rights of other users in the directory itself. In its ancestors they have none, unless those are sticky.
     package enum Sharing: Sendable, Hashable {
-        /// Nothing: whatever has a certain name in it is taken for one's own.
+        /// No rights: files are recognised as this user's own by their names.
         case none
-        /// Make names of their own, as in `/tmp`, where they cannot touch those of others.
+        /// Each user can create files and change only those, such as in `/tmp`.
         case sticky
-        /// Anything: what is made in it has a new name, and is renamed.
+        /// All rights: files are created under new names and renamed.
         case any
     }
 
-    /// What happens when a folder of the path is missing.
+    /// The action if a directory of the path is missing.
     package enum Missing: Sendable, Hashable {
-        /// It is an error, `ENOENT`.
+        /// Throw `ENOENT`.
         case refused
-        /// It is made for this user alone, and looked at like any other before the next one is made in it.
+        /// Create it for this user only. It is checked like any other before the next one is created in it.
         case made
-        /// It may be missing: whoever asks does nothing with the path, or has it made later.
+        /// Accept that: the caller does nothing with the path, or creates it later.
         case allowed
     }
 
-    private static let longestChain = 40  // of links, as the kernel has it
+    private static let maximumLinks = 40  // as in the kernel
 
-    /// Makes sure that `path`, a folder, is in trusted hands, through every link on the way.
-    ///
-    /// - Returns: whether it is there; if not, nothing is known of the path.
+    /// Checks that the directory `path` and every link in it are trusted. Returns whether the directory exists; if not,
+    /// nothing is known about the path.
     @discardableResult
     package static func require(
         _ path: String, _ sharing: Sharing = .sticky, missing: Missing = .refused, for user: UInt32 = geteuid()
@@ -60,7 +59,7 @@ package enum FolderTrust {
             if status.kind == .link {
                 links += 1
                 try require(trustedLink: next, status, user)
-                guard links <= longestChain, let target = FileSystem.linkTarget(at: next) else {
+                guard links <= maximumLinks, let target = FileSystem.linkTarget(at: next) else {
                     throw SystemError(call: "follow \(next)", number: ELOOP)
                 }
                 if target.hasPrefix("/") { place = "" }
@@ -78,7 +77,7 @@ package enum FolderTrust {
         return true
     }
 
-    /// Makes a folder in one that has been looked at; another process may have been faster.
+    /// Creates a directory in one that was checked. Another process may have been faster.
     private static func make(_ folder: String, in place: String) throws(SystemError) {
         guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
             throw SystemError(call: "create folder \(folder)", number: errno)
@@ -86,15 +85,12 @@ package enum FolderTrust {
         try FileSystem.synchronizeFolder(at: place.isEmpty ? "/" : place)
     }
 
-    /// Where a file's path leads when links in its last component are followed, those that are to be trusted; in
-    /// folders that are.
-    ///
-    /// Nothing may be there.
+    /// Resolves trusted links in the last component of a file's path, in trusted directories. The file need not exist.
     package static func destination(
         of path: String, _ sharing: Sharing = .sticky, missing: Missing = .refused, for user: UInt32 = geteuid()
     ) throws(SystemError) -> String {
         var path = path
-        for _ in 0...longestChain {
+        for _ in 0...maximumLinks {
             let folder = FileSystem.parent(of: path)
             guard try require(folder, sharing, missing: missing, for: user), let status = try FileStatus(at: path),
                 status.kind == .link
@@ -106,24 +102,24 @@ package enum FolderTrust {
         throw SystemError(call: "follow \(path)", number: ELOOP)
     }
 
-    /// Why `user` does not trust a folder; `nil` when he does. What goes before it is the path.
+    /// Returns why `user` doesn't trust a directory, as a predicate for its path; `nil` if it is trusted.
     ///
-    /// `sharing`: what others may do in it; `nil` for one on the way.
+    /// `sharing`: what other users may do in it; `nil` for an ancestor of the directory that is used.
     package static func doubt(_ folder: FileStatus, _ sharing: Sharing?, for user: UInt32) -> String? {
         let remedy = "could put a link in the place of a file"
         guard folder.owner == 0 || folder.owner == user else {
             return "belongs to \(FileStatus.words(folder.owner)), who \(remedy); choose a folder of "
                 + "\(FileStatus.words(user)), or run this as its owner"
         }
-        // Its owner alone can put another folder in its place, where the one above is sticky.
+        // Only its owner can replace the directory if its parent is sticky.
         if sharing == .any { return nil }
-        // Others can add names to a sticky folder, and change none but their own.
+        // Other users can create files in a sticky directory, and can change only their own.
         if folder.isSticky, sharing != Sharing.none { return nil }
         let shared = folder.permissions & 0o022
-        // On the way a group with the owner's own number is the owner (useradd makes one for each user).
+        // In an ancestor, a group with the owner's own number is the owner (useradd makes one for each user).
         if shared == 0 || (shared == 0o020 && sharing == nil && folder.group == folder.owner) { return nil }
         let others = shared & 0o002 != 0 ? "everybody" : "members of gid \(folder.group)"
-        // Kubernetes restores the mode of such a volume at each start, and leaves the sticky bit alone.
+        // Kubernetes restores the mode of such a volume at each start, but leaves the sticky bit alone.
         let isVolume = folder.permissions & 0o2022 == 0o2020 && sharing != Sharing.none
         let advice =
             folder.isSticky
@@ -132,8 +128,8 @@ package enum FolderTrust {
         return "may be written by \(others), who \(remedy); \(advice), or choose another folder"
     }
 
-    /// Returns who besides `user` and root can change the file at `path`, with the remedy, as a predicate for it; `nil`
-    /// if nobody can, or if there is no such file.
+    /// Returns which other users can change the file at `path`, with the remedy, as a predicate for the path; `nil` if
+    /// none can, or if there is no such file.
     package static func exposure(of path: String, for user: UInt32) -> String? {
         do throws(SystemError) {
             let target = try destination(of: path, missing: .allowed, for: user)
@@ -166,7 +162,7 @@ package enum FolderTrust {
                 + "another path")
     }
 
-    /// The names on the way from the root to `path`, the last one first.
+    /// The components of the absolute path, last one first.
     private static func components(of path: String) throws(SystemError) -> [String] {
         guard !path.hasPrefix("/") else { return split(path) }
         guard let folder = unsafe getcwd(nil, 0) else {

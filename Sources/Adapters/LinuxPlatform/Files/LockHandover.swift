@@ -1,49 +1,49 @@
 import Glibc
 
-/// Descriptors of locks that stay held while one run of the service ends and the next one begins.
+/// Descriptors of locks that stay held between two runs of the service in one process.
 ///
 /// `flock` and open file description locks belong to the open file, which outlives the execution of a program. So the
-/// next run locks the same open file again: it succeeds if the lock is its own, and never takes one from another
-/// process. A descriptor of anything else is not used.
+/// next run locks the same open file again: that succeeds if the lock is its own, and never steals a lock from another
+/// process. Other descriptors are ignored.
 package enum LockHandover {
     private struct State {
-        /// The descriptors of locks in use.
+        /// The descriptors of the current run's locks.
         var used: Set<CInt> = []
-        /// Descriptors of the same open files, which keep the locks held whatever becomes of those in use.
+        /// Duplicates of those descriptors, which keep the locks held after the originals are closed.
         var kept: [CInt] = []
     }
 
     private static let state = Locked(State())
 
-    /// Keeps the locks in use held until the next run takes them, also if this one can't close what they belong to.
+    /// Keeps the current locks held until the next run takes them, even if this run can't close what they protect.
     package static func keepLocks() {
         state.withLock { state in
             state.kept += state.used.map { fcntl($0, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) }.filter { $0 >= 0 }
         }
     }
 
-    /// Notes that a lock is in use.
+    /// Registers a lock that is in use.
     static func begin(_ descriptor: borrowing OwnedDescriptor) {
         let raw = descriptor.raw
         state.withLock { _ = $0.used.insert(raw) }
     }
 
-    /// Notes that the owner of a lock is about to close it.
+    /// Unregisters a lock that is about to be closed.
     static func end(_ descriptor: borrowing OwnedDescriptor) {
         let raw = descriptor.raw
         state.withLock { _ = $0.used.remove(raw) }
     }
 
-    /// Those that are kept.
+    /// The duplicates that keep locks held.
     static var descriptors: [CInt] { state.withLock { $0.kept } }
 
-    /// Accepts the descriptors that an earlier image of this process kept open; ignores any other number.
+    /// Accepts the descriptors that an earlier image of this process kept open. Ignores all others.
     static func inherit(_ numbers: [CInt]) {
         let own = numbers.filter { isOwnFile($0) && fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }
         state.withLock { $0.kept += own }
     }
 
-    /// Returns and forgets the descriptor of the very file that is at `path`; `nil` if there is none.
+    /// Removes and returns the descriptor of the file at `path`; `nil` if none is kept.
     static func take(_ path: String) -> CInt? {
         guard let identity = (try? FileStatus(at: path))?.identity else { return nil }
         return state.withLock { state in

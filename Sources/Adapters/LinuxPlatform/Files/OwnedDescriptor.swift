@@ -1,36 +1,35 @@
 import CLinux
 import Glibc
 
-/// Owns a file descriptor: one owner, closed exactly once.
+/// A file descriptor with one owner, which closes it exactly once.
 package struct OwnedDescriptor: ~Copyable, Sendable {
-    /// For `poll` and for calls that have no wrapper; valid as long as the owner lives.
+    /// The number for `poll` and for calls without a wrapper. Valid while the owner lives.
     package let raw: CInt
 
-    /// Takes ownership of `raw`.
     package init(owning raw: CInt) { self.raw = raw }
 
-    /// Opens `path`, never to be inherited by a child process.
+    /// Opens `path` with close-on-exec.
     package init(opening path: String, _ flags: CInt, mode: UInt32 = 0o600) throws(SystemError) {
         raw = try valueOrSystemError("open \(path)") { unsafe clinux_open_create(path, flags | O_CLOEXEC, mode) }
     }
 
     deinit { close(raw) }
 
-    /// Gives the descriptor away without closing it.
+    /// Returns the descriptor without closing it.
     package consuming func release() -> CInt {
         let raw = raw
         discard self
         return raw
     }
 
-    /// Reads once; zero means end of input.
+    /// Reads once. Returns zero at the end of input.
     package func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> Int {
         try unsafe buffer.withUnsafeMutableBytes { bytes throws(SystemError) in
             try valueOrSystemError("read") { unsafe Glibc.read(raw, bytes.baseAddress, bytes.count) }
         }
     }
 
-    /// Reads to the end of input; where that is further than `limit` bytes, a part that is longer than `limit`, too.
+    /// Reads to the end of input. If that is more than `limit` bytes, returns an unspecified part longer than `limit`.
     package func contents(upTo limit: Int) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: min(limit + 1, 64 * 1024))
@@ -43,7 +42,7 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
         return bytes
     }
 
-    /// Writes everything, however often the kernel takes only a part.
+    /// Writes all bytes, with several calls if needed.
     package func writeAll(_ bytes: Span<UInt8>) throws(SystemError) {
         var done = 0
         while done < bytes.count {
@@ -57,20 +56,20 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
 }
 
 extension OwnedDescriptor {
-    /// Opens a file of this user's own for writing: the one way to do it.
+    /// Opens this user's own file for writing. All files are opened for writing this way.
     ///
-    /// No link is followed in the last component, and in the others only where this user and root alone can change the
-    /// path; what is there is a file that belongs to this user under one name. Opening does not change it: truncate it
-    /// where it should be empty. `flags` are those of open(2); a new file is for its owner only unless `mode` says
-    /// otherwise.
+    /// Doesn't follow a link in the last component, and follows links in the others only if this user and root alone
+    /// can change the path. An existing file must belong to this user and have one name. Opening doesn't change the
+    /// file: truncate it afterwards if it should be empty. `flags` are those of open(2); a new file is readable by its
+    /// owner only unless `mode` says otherwise.
     ///
-    /// - Throws: with a refusal when it is not so; nothing has been touched then.
+    /// - Throws: a refusal if the path or file isn't acceptable; nothing has been touched then.
     package init(
         writing path: String, _ flags: CInt, mode: UInt32 = 0o600, in sharing: FolderTrust.Sharing = .sticky
     ) throws(SystemError) {
-        precondition(flags & O_TRUNC == 0, "a file is looked at before it is truncated")
+        precondition(flags & O_TRUNC == 0, "a file is checked before it is truncated")
         try FolderTrust.require(FileSystem.parent(of: path), sharing)
-        // Before it is opened, too: opening a device may do something.
+        // Check before opening too: opening a device may have effects.
         try FileSystem.requireOwnFile(at: path)
         let opened = try OwnedDescriptor(
             opening: path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode: mode)
@@ -80,13 +79,13 @@ extension OwnedDescriptor {
         self = opened
     }
 
-    /// Opens a file to lock it, which changes nothing of it: who owns it and how many names it has is asked by whoever
-    /// writes. A link is not followed.
+    /// Opens a file to lock it, without following a link. That changes nothing, so owner and links are checked by the
+    /// writer.
     init(locking path: String) throws(SystemError) {
         try self.init(opening: path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
     }
 
-    /// Opens what a user has named for output: a file is written at its end, a device or pipe as it is.
+    /// Opens an output that a user named: appends to a file, and writes to a device or pipe.
     package init(appendingTo path: String) throws(SystemError) {
         let entry = try FileSystem.entry(at: path)
         let isDevice = entry.map { $0.kind != .file && $0.kind != .folder } ?? false
@@ -97,8 +96,8 @@ extension OwnedDescriptor {
         }
     }
 
-    /// Opens a device or pipe for writing, as `/dev/stdout`: one of this user or root, or one that was handed to this
-    /// process, whosoever it is.
+    /// Opens a device or pipe for writing, such as `/dev/stdout`. It must belong to this user or root, or must have
+    /// been passed to this process as standard output or error.
     init(device path: String) throws(SystemError) {
         let end: String?
         do throws(SystemError) { end = try FolderTrust.destination(of: path, .sticky) } catch {
@@ -106,7 +105,7 @@ extension OwnedDescriptor {
             end = nil
         }
         guard let end, let status = try FileStatus(at: end) else {
-            // The links of /proc lead to what is open, not to a path: then nothing is found at their end.
+            // Links in /proc lead to what is open, which may have no path.
             let status = try FileStatus(behind: path)
             guard Self.isOpen(status) else { throw SystemError(call: "open \(path)", number: ENOENT) }
             try self.init(opening: path, found: status)
@@ -122,7 +121,7 @@ extension OwnedDescriptor {
         try self.init(opening: end, found: status, O_NOFOLLOW)
     }
 
-    /// Opens for writing what has been looked at, and nothing else that has taken its place since.
+    /// Opens for writing what was checked before, and nothing that has replaced it since.
     init(opening path: String, found status: FileStatus, _ flags: CInt = 0) throws(SystemError) {
         let opened = try OwnedDescriptor(opening: path, O_WRONLY | O_APPEND | O_NOCTTY | flags)
         guard try FileStatus(of: opened).identity == status.identity else { throw Self.refusal(of: path) }
@@ -130,24 +129,23 @@ extension OwnedDescriptor {
     }
 
     private static func refusal(of path: String) -> SystemError {
-        SystemError(refusing: path, because: "\(path) is not what it was a moment ago; choose another path")
+        SystemError(refusing: path, because: "\(path) has just been replaced; choose another path")
     }
 
-    /// Whether whoever started this process has opened it for output.
+    /// Whether this process was started with it as standard output or error.
     package static func isHandedOver(_ status: FileStatus) -> Bool {
         ["/dev/stdout", "/dev/stderr"].contains { (try? FileStatus(behind: $0))?.identity == status.identity }
     }
 
-    /// Whether this process has it open, whoever opened it.
+    /// Whether this process has it open.
     private static func isOpen(_ status: FileStatus) -> Bool {
         FileSystem.visibleNames(inFolder: "/proc/self/fd")
             .contains { (try? FileStatus(behind: "/proc/self/fd/\($0)"))?.identity == status.identity }
     }
 }
 
-/// How many files and sockets this process may have open.
+/// The limit on open files and sockets of this process.
 package enum DescriptorLimit {
-    /// Raises what is allowed to `count`, as far as the system's administrator lets a process; gives what is allowed
-    /// then.
+    /// Raises the limit to `count`, or as far as the hard limit allows. Returns the limit in force.
     package static func raise(to count: Int) -> Int { clinux_raise_descriptor_limit(count) }
 }

@@ -1,12 +1,12 @@
 import Glibc
 
-/// A system call that failed, or was not made because of what it could have done.
+/// A failed system call, or one that wasn't made because of what it could have done.
 package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What was attempted, as `open /dev/ttyUSB0`.
+    /// The attempted operation, such as `open /dev/ttyUSB0`.
     package let call: String
     /// The value of `errno`.
     package let number: CInt
-    /// Why it was not made, with the remedy; `nil` when the system refused it.
+    /// Why the call wasn't made, with the remedy; `nil` if the system failed it.
     package let refusal: String?
 
     package init(call: String, number: CInt) {
@@ -15,14 +15,14 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
         refusal = nil
     }
 
-    /// `path` is not touched for a reason that is a whole sentence.
+    /// Creates an error for `path`, which wasn't touched. `refusal` is a whole sentence.
     package init(refusing path: String, because refusal: String) {
         call = "use \(path)"
         number = EPERM
         self.refusal = refusal
     }
 
-    /// Our words, or the system's for `number`, as `Permission denied`.
+    /// The refusal, or the system's text for `number`, such as `Permission denied`.
     package var reason: String {
         if let refusal { return refusal }
         return unsafe String(cString: strerror(number))
@@ -31,7 +31,7 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     package var description: String { refusal ?? "\(call): \(reason)" }
 }
 
-/// Calls `body` until it is not interrupted by a signal; -1 becomes an error that names `call`.
+/// Calls `body`, again if a signal interrupts it. Throws an error that names `call` if it returns -1.
 @discardableResult
 package func valueOrSystemError<Value: FixedWidthInteger>(
     _ call: @autoclosure () -> String, _ body: () -> Value

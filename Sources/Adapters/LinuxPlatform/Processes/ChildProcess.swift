@@ -3,42 +3,43 @@ import Glibc
 
 /// Runs a program to its end, without a shell, within limits.
 ///
-/// The program leads a process group of its own, with standard input empty, signals as by default, and no descriptor
-/// of ours. Whatever ends it, nothing of its group is left; nor of what left the group, where this process may adopt
-/// orphans (`ChildTable`). Its time limit always holds: another process that holds its output is not waited for.
+/// The program leads its own process group, with empty standard input, default signal handling, and none of this
+/// process's descriptors. However it ends, its group is killed, and so are processes that left the group if this
+/// process may adopt orphans (`ChildTable`). The time limit always holds, even if another process keeps the output
+/// open.
 package struct ChildProcess: Sendable {
     package enum Ending: Sendable, Hashable {
         case exited(CInt)
         case signalled(CInt)
-        /// Ended by us: it took too long.
+        /// Killed because it took too long.
         case timedOut
-        /// Ended by us: its task was cancelled.
+        /// Killed because its task was cancelled.
         case cancelled
-        /// Ended by us: it wrote more than allowed.
+        /// Killed because it wrote more than allowed.
         case tooMuchOutput
-        /// This process of it may not be ended by this user, now or at an earlier run, or was left behind by that; none
-        /// is started beside it.
+        /// Not started, or not ended: this user may not kill this process, which the program or an earlier run of it
+        /// left behind.
         case stillRuns(pid_t)
-        /// So many processes of it have been signalled and have not ended yet; none is started beside them.
+        /// N processes of an earlier run have been killed and have not ended yet, so the program wasn't started.
         case isBeingEnded(Int)
     }
 
-    /// What it left behind.
+    /// The result of a run.
     package struct Outcome: Sendable, Hashable {
         package let ending: Ending
         package let standardOutput: [UInt8]
-        /// The last part of what it wrote there.
+        /// The last part of its standard error.
         package let standardError: [UInt8]
-        /// What it left running; it is not started again before that has ended.
+        /// The processes that it left running. It isn't started again before they have ended.
         package var remains = ChildTable.Remains()
     }
 
-    /// The program and its arguments; a name without a slash is looked up in our own `PATH`.
+    /// The program and its arguments. A name without a slash is looked up in this process's `PATH`.
     package var arguments: [String]
-    /// Its whole environment; nothing is inherited.
+    /// The whole environment; nothing is inherited.
     package var environment: [String: String]
     package var timeLimit: Duration
-    /// The most that is taken from its standard output, in bytes.
+    /// The maximum size of its standard output, in bytes.
     package var outputLimit: Int
 
     package init(
@@ -51,12 +52,12 @@ package struct ChildProcess: Sendable {
         self.outputLimit = outputLimit
     }
 
-    /// Whether there is `/dev/null`, which every program has as its standard input.
+    /// Whether there is `/dev/null`, the standard input of every program.
     package static var hasNullDevice: Bool { (try? FileStatus(behind: "/dev/null")) != nil }
 
-    /// Runs and waits on a thread of its own; cancelling the task ends the program.
+    /// Runs the program and waits on a dedicated thread. Cancelling the task kills the program.
     ///
-    /// - Throws: when the program cannot be started.
+    /// - Throws: if the program can't be started.
     package func run() async throws(SystemError) -> Outcome {
         let cancellation = try EventDescriptor()
         let result = await withTaskCancellationHandler {
@@ -71,7 +72,7 @@ package struct ChildProcess: Sendable {
                     return .failure(error)
                 }
             } afterwards: {
-                ChildTable.pursue()
+                ChildTable.keepReaping()
             }
         } onCancel: {
             cancellation.signal()
@@ -81,7 +82,7 @@ package struct ChildProcess: Sendable {
 }
 
 extension ChildProcess.Ending {
-    /// `nil` when nothing remains.
+    /// Creates the ending for `remains`; `nil` if no processes remain.
     fileprivate init?(_ remains: ChildTable.Remains) {
         if let first = remains.refused.first {
             self = .stillRuns(first)
@@ -93,7 +94,7 @@ extension ChildProcess.Ending {
     }
 }
 
-/// A child process that runs, with our ends of its pipes; must be brought to its end by `finish`.
+/// A running child process with this process's ends of its pipes. Must be brought to its end by `finish`.
 struct StartedProcess: ~Copyable {
     private let program: String
     private let processID: pid_t
@@ -117,7 +118,7 @@ struct StartedProcess: ~Copyable {
             throw error
         }
         ChildTable.didStart(processID)
-        // Not reaped yet, so the id is still its own, even when it has ended.
+        // It isn't reaped yet, so the id still belongs to it even if it has ended.
         do {
             exit = OwnedDescriptor(owning: try valueOrSystemError("watch \(program)") { clinux_pidfd_open(processID) })
         } catch {
@@ -132,7 +133,7 @@ struct StartedProcess: ~Copyable {
         self.errors = errors.keepReadingEnd()
     }
 
-    /// Reads until the process has ended by itself or one of the limits of `rules` ends it; then ends its group.
+    /// Reads until the process ends or reaches one of the limits of `rules`, then kills its group.
     consuming func finish(_ rules: ChildProcess, cancellation: EventDescriptor) -> ChildProcess.Outcome {
         let deadline = ContinuousClock.now.advanced(by: rules.timeLimit)
         var written: [UInt8] = []
@@ -149,7 +150,7 @@ struct StartedProcess: ~Copyable {
             ]
             let left = ContinuousClock.now.duration(to: deadline)
             _ = unsafe poll(&watched, nfds_t(watched.count), wholeMilliseconds(left))
-            // Read first: what was written before the end belongs to it.
+            // Read first: output written before the end belongs to the result.
             if isOutputOpen { isOutputOpen = Self.drain(output, into: &written, keepingLast: nil, rules.outputLimit) }
             if areErrorsOpen { areErrorsOpen = Self.drain(errors, into: &complaint, keepingLast: 4096, .max) }
             if written.count > rules.outputLimit {
@@ -169,14 +170,14 @@ struct StartedProcess: ~Copyable {
             isRefused = signal(SIGKILL)
             _ = hasEnded(within: 500)
         }
-        kill(-processID, SIGKILL)  // whatever it left in its group; the id is free only after reaping
+        kill(-processID, SIGKILL)  // the rest of its group; the id is free only after reaping
         let remains: ChildTable.Remains
         if hasEnded(within: 0) {
             let status = Self.reap(processID)
             ended = ended ?? status
             remains = ChildTable.endOrphans(of: program)
         } else {
-            // Another user's process may not be signalled; one that waits for a disk does not hear.
+            // Another user's process can't be killed, and one that waits for a disk doesn't end at once.
             remains = ChildTable.abandon(processID, of: program, isRefused: isRefused)
             ended = ChildProcess.Ending(remains) ?? ended
         }
@@ -185,7 +186,7 @@ struct StartedProcess: ~Copyable {
             standardError: complaint, remains: remains)
     }
 
-    /// To the process wherever it went, and to the group that it was given; whether the process may not be signalled.
+    /// Signals the process, and the group that it was given. Returns whether the process may not be signalled.
     private borrowing func signal(_ number: CInt) -> Bool {
         let isRefused = clinux_pidfd_send_signal(exit.raw, number) != 0 && errno == EPERM
         kill(-processID, number)
@@ -197,8 +198,8 @@ struct StartedProcess: ~Copyable {
         return unsafe poll(&watched, 1, milliseconds) > 0
     }
 
-    /// Takes what is there without waiting, a bounded part of it, so that one who writes without end does not keep the
-    /// limits from being looked at; false at the end of the stream.
+    /// Reads what has arrived, at most a bounded part, so that a program that writes endlessly doesn't defer the
+    /// limits. Returns false at the end of the stream.
     private static func drain(
         _ descriptor: borrowing OwnedDescriptor, into bytes: inout [UInt8], keepingLast tail: Int?, _ limit: Int
     ) -> Bool {
@@ -224,7 +225,7 @@ struct StartedProcess: ~Copyable {
 }
 
 extension StartedProcess {
-    /// posix_spawn(3): leader of a new group, signals unblocked and as by default, input empty.
+    /// Calls posix_spawn(3). The program leads a new group, with default signal handling and empty input.
     static func spawn(
         _ program: String, _ arguments: [String], _ environment: [String], output: CInt, errors: CInt
     ) throws(SystemError) -> pid_t {
@@ -240,7 +241,7 @@ extension StartedProcess {
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        // Our main thread blocks the signals that it waits for; the child must be endable by them.
+        // The main thread blocks the signals that it waits for, but they must be able to end the child.
         var none = sigset_t()
         unsafe sigemptyset(&none)
         var all = sigset_t()

@@ -3,61 +3,61 @@ import Glibc
 
 /// The children of this process: the programs that it started, and the processes that those left behind.
 ///
-/// A process that leaves its group and loses its parent would be adopted by another one. When allowed
-/// (`allowAdoption`), this process becomes the parent of such orphans before it starts its first program, and ends them
-/// when no program runs. It does so only if whatever it adopts must come from its programs, and is found: not with
-/// children from before its own start (a script's, before `exec`), not as the first process of a container, which
-/// inherits all orphans, and not without `/proc`.
+/// A process that leaves its group and loses its parent would be adopted by another process. If allowed
+/// (`allowAdoption`), this process becomes the parent of such orphans before it starts its first program, and kills
+/// them when no program runs. It does so only if everything that it adopts comes from its own programs and can be
+/// found. So it doesn't if it had children before its own start (from a script, before `exec`), if it is the first
+/// process of a container, which inherits all orphans, or without `/proc`.
 package enum ChildTable {
     private struct State {
         var mayAdopt = false
-        /// No program is started any more: the process ends.
+        /// Whether the process is ending, so that no more programs are started.
         var isClosed = false
-        /// Programs between their start and the collection of their ending.
+        /// The number of programs that have been started and not yet reaped.
         var underWay = 0
         var running: Set<pid_t> = []
-        /// Children that could not be ended, each with the name of its program: that itself, or what it left behind.
+        /// Children that could not be killed, and the name of the program that each one is or was left by.
         var survivors: [pid_t: String] = [:]
-        /// Programs whose processes may be ended but were not yet in the time of a sweep, and how many there were.
+        /// Programs with processes that were killed but had not ended when a sweep ended, and the number of those.
         var unended: [String: Int] = [:]
-        /// Whether a thread is still ending those.
-        var isPursuing = false
-        /// Raised when a child comes or goes by our doing; a list of children from before it counts no more, because
-        /// the number of a child may be another process's since.
+        /// Whether a thread is still killing those.
+        var isReaping = false
+        /// Increases when a child is started or reaped. A list of children from an earlier generation is invalid,
+        /// because a process id may have been reused.
         var generation = 0
     }
 
-    /// Processes of a program that keep it from being started again.
+    /// Processes of a program that prevent its next start.
     package struct Remains: Sendable, Hashable {
-        /// They may not be ended by this user.
+        /// The processes that this user may not kill.
         package var refused: [pid_t] = []
-        /// So many are still being ended by a thread (`pursue`).
+        /// The number of processes that a thread is still killing (`keepReaping`).
         package var unended = 0
     }
 
-    /// The longest that a sweep takes.
+    /// The time limit of a sweep.
     private static let sweepTime = Duration.seconds(2)
 
-    /// How often all are looked for and stopped before those that are found are killed all the same.
-    private static let patience = 50
+    /// After this many rounds of stopping, the processes found are killed even if some still run.
+    private static let roundsBeforeKill = 50
 
     private static let state = Locked(State())
 
-    /// Asked before the first program is started.
+    /// Decided before the first program is started.
     private static let adopts: Bool =
         getpid() != 1 && findsChildren && Descendant.all.isEmpty && clinux_adopt_orphans() == 0
 
-    /// Whether `/proc`, by which alone children are found, has the numbers that processes have here; those of another
-    /// namespace are other processes.
+    /// Whether `/proc`, the only way to find children, shows this process's own namespace. The ids of another namespace
+    /// are other processes.
     private static let findsChildren = FileSystem.linkTarget(at: "/proc/self") == String(getpid())
 
-    /// Whether what programs leave behind keeps running for want of a `/proc` to find it by.
+    /// Whether processes that programs leave behind keep running because there is no `/proc` to find them.
     package static var cannotFindChildren: Bool { state.withLock { $0.mayAdopt } && !findsChildren }
 
-    /// For a process whose children are all ours.
+    /// Allows adoption. For a process that has no children but those of this table.
     static func allowAdoption() { state.withLock { $0.mayAdopt = true } }
 
-    /// To be called before a program is started; every call is followed by `didEnd`.
+    /// Call before a program is started. Every call is followed by one of `didEnd`.
     static func willStart() throws(SystemError) {
         if state.withLock({ $0.mayAdopt }) { _ = adopts }
         let isClosed = state.withLock { state in
@@ -72,7 +72,7 @@ package enum ChildTable {
 
     static func didStart(_ processID: pid_t) { state.withLock { _ = $0.running.insert(processID) } }
 
-    /// A program has been collected, or could not be started (`nil`).
+    /// Notes that a program has been reaped, or could not be started (`nil`).
     static func didEnd(_ processID: pid_t?) {
         state.withLock { state in
             state.underWay -= 1
@@ -82,10 +82,10 @@ package enum ChildTable {
         collectOrphans()
     }
 
-    /// Collects ended children that no thread waits for. Only in the first process of a container, which inherits every
-    /// orphan; it ends none of them.
+    /// Reaps ended children that no thread waits for. Only in the first process of a container, which inherits every
+    /// orphan; it kills none of them.
     ///
-    /// A program's own thread collects it, or enters it first: both are followed by `didEnd`, which calls this again.
+    /// A program's own thread reaps it or registers it first. Both are followed by `didEnd`, which calls this again.
     static func collectOrphans() {
         guard getpid() == 1 else { return }
         state.withLock { state in
@@ -99,7 +99,8 @@ package enum ChildTable {
         }
     }
 
-    /// A program has not ended though it was killed, or may not be killed (`isRefused`); it is remembered until it has.
+    /// Notes that a program has not ended although it was killed, or may not be killed (`isRefused`). It is remembered
+    /// until it has ended.
     static func abandon(_ processID: pid_t, of program: String, isRefused: Bool) -> Remains {
         let isSwept = !isRefused && state.withLock { $0.mayAdopt } && adopts
         if !isSwept { state.withLock { $0.survivors[processID] = program } }
@@ -108,7 +109,7 @@ package enum ChildTable {
         return isRefused ? Remains(refused: [processID]) : Remains(unended: 1)
     }
 
-    /// What an earlier run of `program` left, as far as it cannot be ended now.
+    /// Returns the processes that an earlier run of `program` left and that can't be killed now.
     static func remains(of program: String) -> Remains {
         state.withLock { state in
             for processID in state.survivors.keys where waitpid(processID, nil, WNOHANG) != 0 {
@@ -117,16 +118,16 @@ package enum ChildTable {
             }
             var remains = Remains(unended: state.unended[program] ?? 0)
             for processID in state.survivors.keys.sorted() where state.survivors[processID] == program {
-                // It may have become this user's.
+                // It may belong to this user by now.
                 if kill(processID, SIGKILL) == 0 { remains.unended += 1 } else { remains.refused.append(processID) }
             }
             return remains
         }
     }
 
-    /// Ends what programs left behind, unless one runs: then its end will.
+    /// Kills the processes that programs left behind, unless a program is running: then its end will.
     ///
-    /// Gives what could not be ended; it is remembered as what `program`, which has ended, left.
+    /// Returns the ones that could not be killed, and remembers them under `program`, which has ended.
     static func endOrphans(of program: String) -> Remains {
         let mayAdopt = state.withLock { $0.mayAdopt }
         guard mayAdopt, adopts else { return Remains() }
@@ -138,17 +139,17 @@ package enum ChildTable {
         return remains
     }
 
-    /// Goes on ending what `endOrphans` did not in its time. On the thread that it was called on: where processes fork
-    /// without end the system has no room for another.
-    static func pursue() {
+    /// Continues to kill what `endOrphans` could not kill in its time. Runs on the calling thread: while processes fork
+    /// without end, the system has no room for another thread.
+    static func keepReaping() {
         func program() -> String? {
             state.withLock { state in
                 let program = state.isClosed ? nil : state.unended.keys.first
-                state.isPursuing = program != nil
+                state.isReaping = program != nil
                 return program
             }
         }
-        guard !state.withLock({ $0.isPursuing }) else { return }
+        guard !state.withLock({ $0.isReaping }) else { return }
         var pause: CInt = 10
         while let program = program() {
             _ = poll(nil, 0, pause)
@@ -157,7 +158,7 @@ package enum ChildTable {
         }
     }
 
-    /// Ends every program and what they left behind; for the end of the process.
+    /// Kills every program and the processes that they left behind. For the end of this process.
     package static func endAll() {
         let hasStarted = state.withLock { state in
             state.isClosed = true
@@ -172,8 +173,8 @@ package enum ChildTable {
         _ = end { _ in true }
     }
 
-    /// Collects the programs that `endAll` killed, for a process that executes its own program again: the next image
-    /// knows nothing of them.
+    /// Reaps the programs that `endAll` killed, before this process executes its program again: the next image knows
+    /// nothing of them.
     static func collectAll() {
         let end = MonotonicTime.now + .milliseconds(500)
         for processID in state.withLock({ $0.running }) {
@@ -181,8 +182,8 @@ package enum ChildTable {
         }
     }
 
-    /// Stops, kills and collects all descendants until there are none, as long as `condition` holds; gives those that
-    /// are left, or `nil` when the condition does not hold any more.
+    /// Stops, kills and reaps all descendants until there are none, as long as `condition` holds. Returns those that
+    /// are left, or `nil` if the condition no longer holds.
     private static func end(while condition: (borrowing State) -> Bool) -> Remains? {
         let start = MonotonicTime.now
         var refused: Set<pid_t> = []
@@ -197,7 +198,7 @@ package enum ChildTable {
                 guard condition(state) else { return nil }
                 guard state.generation == generation else { return true }
                 left = found.filter { state.survivors[$0.processID] == nil && !refused.contains($0.processID) }
-                let step = SweepStep(for: left, isUrgent: rounds % patience == 0)
+                let step = SweepStep(for: left, isUrgent: rounds % roundsBeforeKill == 0)
                 guard step != .done else { return false }
                 state.generation += 1
                 refused.formUnion(take(step, among: found, sparing: state.running))
@@ -205,16 +206,16 @@ package enum ChildTable {
             }
             guard let goesOn else { return nil }
             guard goesOn, took < sweepTime else { break }
-            _ = poll(nil, 0, 2)  // for their end
+            _ = poll(nil, 0, 2)
         }
-        // What is no child yet becomes one when its parent has ended, and is found then.
+        // A descendant becomes a child when its parent has ended, and is found in a later round.
         return Remains(
             refused: refused.filter { waitpid($0, nil, WNOHANG) == 0 }.sorted(),
             unended: left.count { !refused.contains($0.processID) })
     }
 
-    /// Gives those that may not be signalled. What has a thread of its own that waits for it (`running`) is collected
-    /// there.
+    /// Signals the targets of `step`. Returns those that may not be signalled. A program with its own waiting thread
+    /// (`running`) is reaped there.
     private static func take(
         _ step: SweepStep, among found: [Descendant], sparing running: Set<pid_t>
     ) -> Set<pid_t> {

@@ -1,15 +1,14 @@
 import Glibc
 import ReportedText
 
-/// A process that has what only one can have: a device, a lock, an address.
+/// A process that holds something exclusive: a device, a lock, an address.
 package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
     package let processID: Int32
-    /// The command name that the kernel keeps; `nil` when the process has gone meanwhile.
+    /// The command name that the kernel keeps; `nil` if the process has gone.
     package let command: String?
-    /// What its unit of systemd is called there, as `waypost`, or `--user waypost`; `nil` when it is no unit's main
-    /// process.
+    /// The name of its systemd unit, such as `waypost` or `--user waypost`; `nil` if it isn't a unit's main process.
     private let unit: String?
-    /// With the arguments, where they are Waypost's own, in which there is no secret.
+    /// The command line if the program is Waypost, whose arguments contain no secret.
     private let commandLine: String?
 
     package init(processID: Int32, command: String?, unit: String? = nil) {
@@ -19,7 +18,7 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
         commandLine = nil
     }
 
-    /// The process with this number, as `/proc` shows it to everybody.
+    /// Reads the process with this id as `/proc` shows it to every user.
     package init(reading processID: Int32) {
         self.processID = processID
         command = commandName(ofProcess: processID)
@@ -27,27 +26,27 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
         commandLine = command == "waypost" ? Self.commandLine(ofProcess: processID) : nil
     }
 
-    /// As `gpsd (process 812)`, `waypost run (process 813)`.
+    /// A description such as `gpsd (process 812)` or `waypost run (process 813)`.
     package var description: String { "\(commandLine ?? command ?? "a process") (process \(processID))" }
 
     package var isUnit: Bool { unit != nil }
 
-    /// Whether it is the service, as far as its command line can be read.
+    /// Whether it is Waypost's service, as far as its command line can be read.
     package var isService: Bool { commandLine?.hasPrefix("waypost run") ?? false }
 
-    /// Whether it is stopped, by Control-Z or a signal, and can neither answer nor end.
+    /// Whether it is stopped, by Control-Z or a signal, so that it can neither answer nor end.
     package var isStopped: Bool { Descendant(reading: processID)?.state == "T" }
 
-    /// The command that ends it: one that a unit would start again is stopped with it.
+    /// The command that ends it. A unit is stopped, because it would be started again.
     package var ending: String { unit.map { "systemctl stop \($0)" } ?? "kill \(processID)" }
 
-    /// What to do so that a new one takes its place.
+    /// The remedy that replaces it with a new process.
     package var renewal: String {
         unit.map { "restart it (systemctl restart \($0))" } ?? "end it (kill \(processID)) and start it again"
     }
 
-    /// Who has `target` open, as `/proc` names it in the links of descriptors, and as far as it shows them: of all
-    /// processes to root, and to anyone else of the own ones.
+    /// Returns the processes that have `target` open, as `/proc` names it in the links of descriptors. Only root sees
+    /// other users' processes.
     static func all(having target: String) -> [HoldingProcess] {
         processIDs.filter { process in
             FileSystem.visibleNames(inFolder: "/proc/\(process)/fd").contains {
@@ -56,13 +55,13 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
         }.map(Self.init(reading:))
     }
 
-    /// The one process of `user`, if there is one only.
+    /// Returns the process of `user` if it has only one.
     static func only(of user: UInt32) -> HoldingProcess? {
         let all = processIDs.filter { (try? FileStatus(at: "/proc/\($0)"))?.owner == user }
         return all.count == 1 ? HoldingProcess(reading: all[0]) : nil
     }
 
-    /// The services of Waypost's that run, other than this process.
+    /// Running Waypost services other than this process.
     package static var otherServices: [HoldingProcess] {
         processIDs.filter { $0 != getpid() }.map(Self.init(reading:)).filter(\.isService)
     }
@@ -75,7 +74,8 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
         return "waypost" + words.joined()
     }
 
-    /// What a unit has started itself is a child of systemd's; what a shell or a timer starts within one is not.
+    /// A process that a unit starts itself is a child of systemd; one that a shell or a timer starts within a unit
+    /// isn't.
     private static func unit(ofProcess processID: Int32) -> String? {
         guard let parent = Descendant(reading: processID)?.parent, commandName(ofProcess: parent) == "systemd",
             let bytes = try? FileSystem.read(4096, at: 0, of: "/proc/\(processID)/cgroup")
@@ -83,14 +83,14 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
         return unit(ofGroups: String(decoding: bytes, as: UTF8.self))
     }
 
-    /// From the lines of `/proc/PID/cgroup`.
+    /// Reads the unit's name from the lines of `/proc/PID/cgroup`.
     static func unit(ofGroups text: String) -> String? {
         for line in text.split(separator: "\n") {
             let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
             guard fields.count == 3, fields[1].isEmpty || fields[1] == "name=systemd" else { continue }
             guard let last = fields[2].split(separator: "/").last, last.hasSuffix(".service") else { continue }
             let name = last.dropLast(".service".count)
-            // One that cannot be shown as it is cannot be typed either.
+            // A name that can't be shown unchanged can't be typed either.
             guard ReportedText(name).description == name else { return nil }
             return (fields[2].contains("/user@") ? "--user " : "") + name
         }
@@ -98,7 +98,7 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The command name that the kernel keeps for a process; `nil` when there is no such process.
+/// Returns the command name that the kernel keeps for a process; `nil` if there is no such process.
 package func commandName(ofProcess processID: Int32) -> String? {
     guard let bytes = try? FileSystem.read(64, at: 0, of: "/proc/\(processID)/comm") else { return nil }
     let name = ReportedText(bytes: bytes.prefix { $0 != UInt8(ascii: "\n") })

@@ -1,24 +1,25 @@
 import Glibc
 
-/// Who has a device open.
+/// Processes that have a device open.
 extension HoldingProcess {
-    /// Those that have the device at `path`, links resolved.
+    /// Returns the processes that have the device at `path` open, with links resolved.
     package static func all(withDevice path: String) -> [HoldingProcess] {
         FileSystem.resolved(path).map { all(having: $0) } ?? []
     }
 
-    /// The same without this process.
+    /// Returns the other processes that have the device at `path` open.
     package static func others(withDevice path: String) -> [HoldingProcess] {
         all(withDevice: path).filter { $0.processID != getpid() }
     }
 
-    /// Who keeps it from being opened: other programs, or this one where it has opened the device twice.
+    /// Returns the processes that keep a device from being opened: other programs, or this one if it opened the device
+    /// twice.
     static func blockers(ofDevice path: String) -> [HoldingProcess] {
         let others = others(withDevice: path)
         return others.isEmpty ? all(withDevice: path) : others
     }
 
-    /// What to do about this program, which has the device at `path` open.
+    /// Returns the remedy for this program, which has the device at `path` open.
     package func remedy(for path: String) -> String {
         switch command {
         case "gpsd": Self.remedyAgainstGPSD
@@ -30,20 +31,20 @@ extension HoldingProcess {
         }
     }
 
-    /// The holders and what to do about each; without any, how to find them and what to do about the usual ones.
+    /// Returns the holders and a remedy for each. Without holders, returns how to find them and the usual remedies.
     package static func explanation(of holders: [HoldingProcess], for path: String) -> String {
         holders.isEmpty
             ? "another program; \(remedy(for: path))"
             : "\(holders.map(\.description).joined(separator: " and ")); \(remedies(of: holders, for: path))"
     }
 
-    /// How to find an unknown holder, and what to do about the usual ones.
+    /// Returns how to find an unknown holder, and the usual remedies.
     package static func remedy(for path: String) -> String {
         "find it as root (fuser -v \(path)) and stop it. ModemManager: \(remedyAgainstModemManager). "
             + "gpsd: \(remedyAgainstGPSD). A login: \(remedyAgainstLogin(on: path))"
     }
 
-    /// What to do about each of the holders.
+    /// Returns the remedies for the holders, without repetition.
     package static func remedies(of holders: [HoldingProcess], for path: String) -> String {
         var remedies: [String] = []
         for holder in holders {

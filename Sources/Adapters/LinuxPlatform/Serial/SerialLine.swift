@@ -1,12 +1,12 @@
 import CLinux
 import Glibc
 
-/// An open serial line for reading: 8 data bits, no parity, 1 stop bit, every byte as it comes, owned by us alone.
+/// An open serial port for reading: 8 data bits, no parity, 1 stop bit, unmodified bytes, exclusive use.
 ///
-/// Opened for reading only, so that nothing, not even an echo, ever reaches the receiver. A class, because an open line
-/// is handed around as one of several kinds; the descriptor is closed with the last reference.
+/// It is opened for reading only, so that nothing, not even an echo, ever reaches the receiver. It is a class because
+/// an open line is passed around as one of several kinds; the last reference closes it.
 package final class SerialLine: Sendable {
-    /// The rates that receivers use, ascending.
+    /// The baud rates that receivers use, ascending.
     package static let supportedBaudRates: [Int] = speeds.keys.sorted()
 
     private static let speeds: [Int: speed_t] = [
@@ -17,32 +17,30 @@ package final class SerialLine: Sendable {
 
     private let descriptor: OwnedDescriptor
 
-    /// Opens the device at `path`, which may be a link, and takes it for ourselves.
+    /// Opens the device at `path`, which may be a link, for exclusive use.
     package init(path: String, baudRate: Int) throws(SerialLineError) {
-        guard let speed = Self.speeds[baudRate] else { throw .unsupportedBaudRate(path: path, baudRate: baudRate) }
+        guard let speed = Self.speeds[baudRate] else { throw .unsupportedBaudRate(baudRate) }
         let descriptor = try Self.open(path)
-        guard isatty(descriptor.raw) == 1 else { throw .notASerialLine(path: path) }
+        guard isatty(descriptor.raw) == 1 else { throw .notASerialPort }
         try Self.take(descriptor.raw, path)
         do throws(SerialLineError) {
-            try Self.configure(descriptor.raw, path, speed)
-            // tcsetattr succeeds when it could do any of what it was asked, so the rate is read back.
-            guard Self.speed(of: descriptor.raw) == speed else {
-                throw .baudRateNotTaken(path: path, baudRate: baudRate)
-            }
+            try Self.configure(descriptor.raw, speed)
+            // tcsetattr succeeds if it could apply any of the settings, so the rate is read back.
+            guard Self.speed(of: descriptor.raw) == speed else { throw .baudRateRejected(baudRate) }
         } catch {
             clinux_clear_exclusive(descriptor.raw)
             throw error
         }
-        self.descriptor = descriptor  // last: only a line that we own may be given back by deinit
+        self.descriptor = descriptor  // last, so that deinit releases only a port that was acquired
     }
 
     deinit {
-        // A pseudo-terminal outlives its last close; the mark must not.
+        // A pseudo-terminal outlives its last close, but the exclusive mark must not.
         clinux_clear_exclusive(descriptor.raw)
     }
 
-    /// The kernel's subsystem of the device at `path`, as `mem` of `/dev/null`, when that is another than its serial
-    /// lines'; `nil` also where it is not known, as of pseudo-terminals. Opens nothing.
+    /// Returns the kernel's subsystem of the device at `path` if it isn't a serial port, such as `mem` for `/dev/null`.
+    /// `nil` if it is one, or if it isn't known (pseudo-terminals). Doesn't open the device.
     package static func foreignSubsystem(ofDevice path: String) -> String? {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }
@@ -53,10 +51,9 @@ package final class SerialLine: Sendable {
         return name == "tty" ? nil : name
     }
 
-    /// For `poll`.
     package var raw: CInt { descriptor.raw }
 
-    /// Reads what has arrived; zero means that the device has gone, `EAGAIN` that nothing is there.
+    /// Reads what has arrived. Returns zero if the device has gone; throws `EAGAIN` if there is no data.
     package func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> Int {
         try descriptor.read(into: &buffer)
     }
@@ -69,12 +66,12 @@ package final class SerialLine: Sendable {
         }
     }
 
-    /// Two locks: `flock` keeps out those who ask (and ourselves a second time), `TIOCEXCL` those who do not.
+    /// Takes two locks: `flock` excludes programs that use it (and a second open by this one), `TIOCEXCL` all others.
     private static func take(_ raw: CInt, _ path: String) throws(SerialLineError) {
         guard flock(raw, LOCK_EX | LOCK_NB) == 0 else {
             throw .busy(path: path, holders: HoldingProcess.blockers(ofDevice: path))
         }
-        // Root is let past TIOCEXCL; the mark alone may be left over from a program that was killed.
+        // Root bypasses TIOCEXCL, and a killed program may have left the mark behind.
         if clinux_is_exclusive(raw) == 1 {
             let others = HoldingProcess.others(withDevice: path)
             guard others.isEmpty else { throw .busy(path: path, holders: others) }
@@ -82,21 +79,21 @@ package final class SerialLine: Sendable {
         clinux_set_exclusive(raw)
     }
 
-    private static func configure(_ raw: CInt, _ path: String, _ speed: speed_t) throws(SerialLineError) {
+    private static func configure(_ raw: CInt, _ speed: speed_t) throws(SerialLineError) {
         do throws(SystemError) {
             var settings = termios()
             try valueOrSystemError("settings cannot be read") { unsafe tcgetattr(raw, &settings) }
-            unsafe cfmakeraw(&settings)  // also: reads return from one byte on
+            unsafe cfmakeraw(&settings)  // also makes reads return from one byte on
             settings.c_iflag &= ~tcflag_t(IXOFF | IXANY | INPCK)
             settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
             settings.c_cflag &= ~(tcflag_t(CSTOPB | HUPCL) | tcflag_t(CRTSCTS))
             unsafe cfsetispeed(&settings, speed)
             unsafe cfsetospeed(&settings, speed)
             try valueOrSystemError("cannot be set up") { unsafe tcsetattr(raw, TCSANOW, &settings) }
-            // What came in at the old rate is noise.
+            // Bytes received at the old rate are noise.
             try valueOrSystemError("cannot be flushed") { tcflush(raw, TCIFLUSH) }
         } catch {
-            throw .system(path: path, error)
+            throw .system(error)
         }
     }
 
@@ -106,56 +103,26 @@ package final class SerialLine: Sendable {
     }
 }
 
-/// Why a serial line could not be opened.
-package enum SerialLineError: Error, Sendable, Hashable, CustomStringConvertible {
-    case unsupportedBaudRate(path: String, baudRate: Int)
+/// Why a serial port could not be opened.
+package enum SerialLineError: Error, Sendable, Hashable {
+    case unsupportedBaudRate(Int)
     /// The driver kept another rate.
-    case baudRateNotTaken(path: String, baudRate: Int)
-    case missing(path: String)
-    case permissionDenied(path: String)
-    /// Other programs have it; none is named where `/proc` does not show them.
+    case baudRateRejected(Int)
+    case missing
+    case permissionDenied
+    /// Other programs have it open; none are listed if `/proc` doesn't show them.
     case busy(path: String, holders: [HoldingProcess])
-    case notASerialLine(path: String)
-    case system(path: String, SystemError)
+    case notASerialPort
+    case system(SystemError)
 
-    package var description: String { "\(path): \(reason)" }
-
-    /// What is wrong with the line and what to do about it, without its path.
-    package var reason: String {
-        switch self {
-        case .unsupportedBaudRate(_, let baudRate):
-            let rates = SerialLine.supportedBaudRates.map(String.init)
-            return "\(baudRate) is not a baud rate of a receiver; "
-                + "use \(rates.dropLast().joined(separator: ", ")) or \(rates.last ?? "")"
-        case .baudRateNotTaken(_, let baudRate):
-            return "does not take \(baudRate) baud; choose a rate that its driver supports"
-        case .missing: return "not there; plug the receiver in, or correct the path (ls -l /dev/serial/by-id)"
-        case .permissionDenied:
-            return "not for this user to open; add it to the group that owns the device "
-                + "(usermod -aG dialout USER) and start again"
-        case .busy(let path, let holders):
-            return "held by \(HoldingProcess.explanation(of: holders, for: path))"
-        case .notASerialLine: return "not a serial line; name a device such as /dev/ttyUSB0"
-        case .system(_, let error): return "\(error)"
-        }
-    }
-
-    private var path: String {
-        switch self {
-        case .unsupportedBaudRate(let path, _), .baudRateNotTaken(let path, _), .missing(let path),
-            .permissionDenied(let path), .busy(let path, _), .notASerialLine(let path), .system(let path, _):
-            path
-        }
-    }
-
-    /// The meaning of a failed `open`.
+    /// Interprets a failed `open`.
     init(opening path: String, _ error: SystemError) {
         switch error.number {
-        case ENOENT, ENXIO, ENODEV, EIO, ENOTDIR: self = .missing(path: path)
-        case EACCES, EPERM: self = .permissionDenied(path: path)
+        case ENOENT, ENXIO, ENODEV, EIO, ENOTDIR: self = .missing
+        case EACCES, EPERM: self = .permissionDenied
         case EBUSY: self = .busy(path: path, holders: HoldingProcess.blockers(ofDevice: path))
-        case EISDIR: self = .notASerialLine(path: path)
-        default: self = .system(path: path, SystemError(call: "cannot be opened", number: error.number))
+        case EISDIR: self = .notASerialPort
+        default: self = .system(SystemError(call: "cannot be opened", number: error.number))
         }
     }
 }

@@ -5,15 +5,15 @@ import Glibc
 package enum EffectiveUser {
     package static var current: UInt32 { geteuid() }
 
-    /// The owner that a new file will have: that of its folder, or this user where the folder is missing or, as `/tmp`,
-    /// sticky.
+    /// Returns the owner that a new file will have: that of its directory, or this user if the directory is missing or
+    /// sticky, such as `/tmp`.
     package static func expected(at path: String) -> UInt32 {
         guard let folder = folder(of: path), !folder.isSticky else { return geteuid() }
         return folder.owner
     }
 
-    /// Lets a process of root act as the owner of a file's folder from now on: it has that user's rights, wherever
-    /// links lead, and what it makes belongs to that user. Does nothing for other users.
+    /// Makes a root process act as the owner of a file's directory from now on. It has that user's rights, and its new
+    /// files belong to that user. Does nothing for other users.
     package static func becomeOwner(ofFolderOf path: String) throws(SystemError) {
         guard geteuid() == 0, let folder = folder(of: path), folder.owner != 0 else { return }
         try valueOrSystemError("leave root's groups") { setgroups(0, nil) }
@@ -21,8 +21,8 @@ package enum EffectiveUser {
         try valueOrSystemError("act as \(FileStatus.words(folder.owner))") { seteuid(folder.owner) }
     }
 
-    /// What `body` gives as the owner of a file's folder, where root asks; all threads of the process act as that user
-    /// until it returns, so nothing else may be under way.
+    /// Returns the result of `body`, run as the owner of a file's directory if the user is root. Every thread acts as
+    /// that user until it returns, so nothing else may run meanwhile.
     package static func asOwner<Value>(
         ofFolderOf path: String, _ body: () async -> Value
     ) async throws(SystemError) -> Value {
@@ -40,9 +40,10 @@ package enum EffectiveUser {
         return value
     }
 
-    /// What `body` finds with the file rights of another user, which only this thread of a root process has meanwhile.
+    /// Returns the result of `body`, run with another user's file rights. Only the calling thread of a root process has
+    /// them.
     ///
-    /// - Throws: when this process may not take them; `body` has not been called then.
+    /// - Throws: if this process may not take those rights; `body` has not been called then.
     package static func withFileRights<Value>(
         of user: UInt32, groups: Set<UInt32>, _ body: () -> Value
     ) throws(SystemError) -> Value {

@@ -1,26 +1,26 @@
 import CLinux
 import Glibc
 
-/// What a program corrects before anything else, however it was started.
+/// Corrections that a program makes first, however it was started.
 ///
-/// For the command alone: it changes what belongs to the whole process, which in an app is the app's.
+/// For the `waypost` command only: they change state of the whole process, which in an app belongs to the app.
 package enum ProcessStart {
-    /// To be called first in `main`, before any thread exists and before any library reads the environment.
+    /// Call first in `main`, before any thread exists and before any library reads the environment.
     ///
-    /// May end the process, with one line of words, when it cannot do its work at all.
+    /// Ends the process with a one-line message if it can't work at all.
     package static func prepare() {
         holdHangup()
         _ = executable
         occupyStandardDescriptors()
         if UnwantedVariable.clearEnvironment() { executeAgain() }
         NextImage.receive()
-        signal(SIGCHLD, SIG_DFL)  // inherited as well: ignored, the endings of programs would be lost
+        signal(SIGCHLD, SIG_DFL)  // is inherited; if it were ignored, exit statuses of programs would be lost
         StartNeeds.require()
         ChildTable.allowAdoption()
     }
 
-    /// Blocks SIGHUP, by which a service is asked to reload: one that comes early would end the process, and now waits
-    /// for `runService`. It stays blocked when the program is executed again.
+    /// Blocks SIGHUP, the request to reload. One that arrives early would end the process; it now waits for
+    /// `runService`. It stays blocked when the program is executed again.
     static func holdHangup() {
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
@@ -28,33 +28,33 @@ package enum ProcessStart {
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
-    /// Opens `/dev/null` in the place of standard descriptors that are closed; otherwise a socket or the database would
-    /// be given their numbers, and log lines would be written into it. A result that has nowhere to go is an error:
-    /// standard output is for reading only then.
+    /// Opens `/dev/null` for standard descriptors that are closed. Otherwise a socket or the database would get their
+    /// numbers, and log lines would be written into it. Standard output is opened for reading only, so that writing a
+    /// result to it fails.
     private static func occupyStandardDescriptors() {
         for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
-            // The lowest free number is this one. A folder that may be neither read nor written is as good a place.
+            // The lowest free number is this one. The root directory, opened for reading, serves as well.
             if unsafe open("/dev/null", number == STDOUT_FILENO ? O_RDONLY : O_RDWR) < 0 {
                 _ = unsafe open("/", O_RDONLY | O_DIRECTORY)
             }
         }
     }
 
-    /// Executes the program again in this process: the loader, the allocator and libraries have read the environment
-    /// before `main`. Where that fails, at least what is read later is removed.
+    /// Executes the program again in this process, because the loader, the allocator and libraries read the environment
+    /// before `main`. If that fails, the variables are at least removed for later readers.
     private static func executeAgain() {
         guard let executable else { return }
         _ = unsafe execv(executable, CommandLine.unsafeArgv)
     }
 
-    /// The path of this program, read at the start: an upgrade puts another file there later. Not `/proc/self/exe`
-    /// itself, by which the process would be called `exe`.
+    /// The path of this program, read at the start because an upgrade replaces the file. Executing `/proc/self/exe`
+    /// itself would rename the process to `exe`.
     package static let executable = FileSystem.linkTarget(at: "/proc/self/exe")
 }
 
 /// The environment of this process.
 package enum ProcessEnvironment {
-    /// By name; the first counts of those that stand twice, as for the C library.
+    /// The variables by name. As in the C library, the first of two with the same name counts.
     package static var variables: [String: String] {
         var variables: [String: String] = [:]
         var next = unsafe clinux_environment()
@@ -69,15 +69,16 @@ package enum ProcessEnvironment {
     }
 }
 
-/// A variable of the environment that could change what the configuration and the system's own
-/// files decide: whom TLS trusts and what it gives away, which way a request takes, how memory is managed.
+/// An environment variable that could override the configuration and the system's files: which authorities TLS trusts,
+/// what it discloses, where requests go, how memory is managed.
 package struct UnwantedVariable: Sendable {
-    /// Its name; `*` at the beginning or the end stands for any letters, and letters of either case are the same.
+    /// The name in upper case. A `*` at either end stands for any characters. Case is ignored.
     package let pattern: String
-    /// What it would do.
+    /// The effect of the variable.
     package let reason: String
 
-    /// All of them. What is not here stays: `TZ`, `LANG`, systemd's own, and what the configuration names.
+    /// All unwanted variables. All others stay, such as `TZ`, `LANG`, systemd's, and those that the configuration
+    /// names.
     package static let all: [UnwantedVariable] = [
         .init(pattern: "SSLKEYLOGFILE", reason: "writes the secrets of every TLS connection to a file"),
         .init(pattern: "SSL_CERT_FILE", reason: "adds authorities that are trusted; the configuration's caFile does"),
@@ -95,7 +96,7 @@ package struct UnwantedVariable: Sendable {
         .init(pattern: "SQLITE_*", reason: "writes parts of the outbox to another folder"),
     ]
 
-    /// Whether a variable of this name is meant.
+    /// Whether `name` is such a variable.
     package func matches(_ name: String) -> Bool {
         let name = name.uppercased()
         if pattern.hasPrefix("*") { return name.hasSuffix(pattern.dropFirst()) }
@@ -103,9 +104,9 @@ package struct UnwantedVariable: Sendable {
         return name == pattern
     }
 
-    /// Takes all of them out of this process's environment; false when there was none.
+    /// Removes all of them from this process's environment. Returns whether there were any.
     ///
-    /// Only while there is one thread: others may be reading.
+    /// Call it while there is one thread, because others may be reading the environment.
     static func clearEnvironment() -> Bool {
         let names = ProcessEnvironment.variables.keys.filter { name in all.contains { $0.matches(name) } }
         for name in names { unsafe unsetenv(name) }
@@ -113,32 +114,32 @@ package struct UnwantedVariable: Sendable {
     }
 }
 
-/// Whether the limits of the process suffice.
+/// Checks whether the limits of the process are sufficient.
 ///
-/// Memory, or a descriptor of the runtime's own, that cannot be had in the middle of the work ends a Swift program
-/// without a word, and for a thread of its pool it waits for ever; so all are asked for at the start, where that can be
-/// told. Where memory has no limit (the usual case, and that of a control group) nothing is asked of it.
+/// If memory or a descriptor runs out later, Swift's runtime ends the process without a message, and a pool thread that
+/// can't be created is awaited forever. So everything is requested at the start, when the shortage can be reported.
+/// Memory is requested only if it has a limit; usually it has none, or that of a control group.
 enum StartNeeds {
     /// The descriptors of a service, with some to spare.
     private static let descriptors = 64
-    /// The threads of a service with some to spare; each has a stack of its own.
+    /// The threads of a service, with some to spare. Each has its own stack.
     private static let threads = 24
-    /// The usual stack of a thread, with room for a large one.
+    /// A generous stack size for a thread.
     private static let usualStack = 64 << 20
-    /// For everything that is no stack.
+    /// The memory for everything except stacks.
     private static let heap = 64 << 20
 
-    /// What a process needs beyond its code, when each thread's stack takes `stack` bytes.
+    /// Returns the memory that a process needs beyond its code, if each thread's stack takes `stack` bytes.
     static func bytes(stack: Int) -> Int { heap + threads * stack }
 
-    /// Ends the process with status 69 and one line when its limits are too small.
+    /// Ends the process with status 69 and a one-line message if its limits are too small.
     static func require() {
         if FileSystem.linkTarget(at: "/proc/self") == nil {
             LastLine.end("/proc is missing, and Swift's runtime needs it; mount it (mount -t proc proc /proc)")
         }
         if clinux_descriptor_limit() < descriptors {
             LastLine.end(
-                "too few open files are allowed: \(descriptors) at least are needed; raise the limit (ulimit -n, "
+                "too few open files are allowed: at least \(descriptors) are needed; raise the limit (ulimit -n, "
                     + "LimitNOFILE=)")
         }
         requireMemory()
@@ -155,8 +156,8 @@ enum StartNeeds {
                 stack: clinux_default_stack_size()))
     }
 
-    /// The system gives one reason (EAGAIN) for a lack of processes and for a stack that it has no memory for.
-    /// A `processLimit` below zero means no limit.
+    /// Words a lack of threads. The system gives one reason (EAGAIN) for too few processes and for a stack without
+    /// memory. A negative `processLimit` means no limit.
     static func threadComplaint(
         started: Int, reason: CInt = EAGAIN, processLimit: Int, stack: Int
     ) -> String {
@@ -173,13 +174,13 @@ enum StartNeeds {
             stack > usualStack
             ? "each asks for a stack of \(stack >> 20) MiB, lower that (ulimit -s, LimitSTACK=); if that does not help, "
             : ""
-        return "too few threads can be started: \(threads) at least are needed, \(started) could be had; "
+        return "too few threads can be started: at least \(threads) are needed, \(started) started; "
             + stacks + processes
     }
 
     private static func requireMemory() {
         guard clinux_memory_is_limited() == 1 else { return }
-        // Each thread's own arena would reserve 64 MiB of address space and more.
+        // Each thread's own arena would reserve at least 64 MiB of address space.
         clinux_use_one_arena()
         let need = bytes(stack: clinux_default_stack_size())
         guard clinux_can_map(need) == 0 else { return }

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// How a service, or any other command, ends.
+/// The way a service, or any other command, ends.
 package enum ServiceEnding: Sendable {
     case exit(CInt)
     /// A signal ended it before it was done.
@@ -10,8 +10,8 @@ package enum ServiceEnding: Sendable {
     case execute(NextImage)
 }
 
-/// Requests to read the configuration again, from the thread that waits for signals. One is kept while another is
-/// carried out; one that nobody has taken is passed to the next image.
+/// Requests to reload the configuration, from the thread that waits for signals. One is kept while another is carried
+/// out. A request that hasn't been taken is passed to the next image.
 package final class ReloadRequests: Sendable {
     private let isPending = Locked(false)
     /// Yields after each request.
@@ -29,23 +29,22 @@ package final class ReloadRequests: Sendable {
     package func take() -> Bool { isPending.withLock { exchange(&$0, with: false) } }
 }
 
-/// Runs `service` while the main thread waits for SIGTERM, SIGINT, or SIGHUP, which says that its terminal is gone,
-/// unless `nohup` makes it ignore that.
+/// Runs `service` while the main thread waits for SIGTERM and SIGINT, and for SIGHUP (its terminal is gone) unless
+/// `nohup` made the process ignore that.
 ///
-/// With `reloads`, SIGHUP is a request to reload; if there was a terminal that is gone now, SIGHUP still ends the
-/// service.
+/// With `reloads`, SIGHUP is a request to reload, but still ends the service if its terminal is gone.
 ///
-/// A signal cancels the service, which shuts down and returns how it ended. If it was interrupted, the status is 128
-/// and the signal's number, as shells have it. Another signal ends the process at once, and so does the time limit of a
-/// stop, if something hangs.
+/// A signal cancels the service, which shuts down and returns how it ended. If it was interrupted, the exit status is
+/// 128 plus the signal's number, as in shells. Another signal ends the process at once, and so does the time limit of a
+/// stop if something hangs.
 ///
-/// Call it from a synchronous `main` before any thread exists: threads inherit the signal mask.
+/// Call it from a synchronous `main` before any thread exists, because threads inherit the signal mask.
 package func runService(
     reloads: ReloadRequests? = nil, _ service: @escaping @Sendable () async -> ServiceEnding
 ) -> Never {
-    // A core file would hold tokens and keys. If a sandbox forbids the call, the unit's LimitCORE=0 has done it.
+    // A core file would contain tokens and keys. If a sandbox forbids the call, the unit's LimitCORE=0 has done it.
     _ = clinux_forbid_core_files()
-    signal(SIGPIPE, SIG_IGN)  // a closed pipe or socket is an error of write, not the end of the process
+    signal(SIGPIPE, SIG_IGN)  // writing to a closed pipe or socket then fails instead of ending the process
     var signals = awaitedSignals()
     unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
 
@@ -54,8 +53,8 @@ package func runService(
     let next = Locked<NextImage?>(nil)
     let running = Task {
         let ending = await service()
-        await StandardError.lastWords()
-        // Without a thread on this one: nothing waits for the pool any more.
+        await StandardError.finish()
+        // If there is no room for a thread, block this one: nothing waits for the pool any longer.
         if case .failure = await onThreadIfAny(named: "last-children", { ChildTable.endAll() }) { ChildTable.endAll() }
         switch ending {
         case .exit(let status): exit(status)
@@ -84,7 +83,7 @@ package func runService(
     running.cancel()
     waitForStop(signals, first: first, ignoresHangup: reloads != nil) {
         guard let image = next.withLock({ $0 }) else { return }
-        // The next image is told to stop, and tells Fleet Engine.
+        // The next image receives the signal, and sends the final state to Fleet Engine.
         kill(getpid(), first)
         execute(image, passing: reloads)
     }
@@ -94,7 +93,7 @@ package func runService(
 private func awaitedSignals() -> sigset_t {
     var signals = sigset_t()
     unsafe sigemptyset(&signals)
-    // One by one: in a function that never returns, Swift 6.2.3 drops the stores that fill an array literal.
+    // Added one by one: in a function that never returns, Swift 6.2.3 drops the stores that fill an array literal.
     unsafe sigaddset(&signals, SIGTERM)
     unsafe sigaddset(&signals, SIGINT)
     unsafe sigaddset(&signals, wakingSignal)
@@ -103,26 +102,25 @@ private func awaitedSignals() -> sigset_t {
     return signals
 }
 
-/// Wakes the main thread. It is ignored by default, so that one from outside does nothing.
+/// The signal that wakes the main thread. By default it is ignored, so one from outside does nothing.
 private let wakingSignal = SIGURG
 
-/// Executes `image`, on the main thread, which alone takes signals. Those that come from now on stay pending, because
-/// they are blocked, and reach the next image; so does a request to reload that nobody has taken.
+/// Executes `image` on the main thread, the only one that accepts signals. Signals that arrive from now on are blocked,
+/// stay pending, and reach the next image. A request to reload that hasn't been taken is passed on as SIGHUP.
 private func execute(_ image: NextImage, passing reloads: ReloadRequests?) -> Never {
     if reloads?.take() == true { kill(getpid(), SIGHUP) }
     ChildTable.collectAll()
     LastLine.end("\(image.execute()); the service manager starts the service again", status: 1)
 }
 
-/// Waits until the process has ended, and ends it at another signal or at the time limit; `wake` is called at each
-/// `wakingSignal`.
+/// Waits for the process to end. Ends it at another signal or at the time limit. Calls `wake` at each `wakingSignal`.
 private func waitForStop(
     _ awaited: sigset_t, first: CInt, ignoresHangup: Bool, wake: () -> Void
 ) -> Never {
     var signals = awaited
     let endingSince = MonotonicTime.now
     while true {
-        let left = patience - (MonotonicTime.now - endingSince)
+        let left = stopTimeout - (MonotonicTime.now - endingSince)
         guard left > .zero else { break }
         var timeout = timespec(left)
         let received = unsafe sigtimedwait(&signals, nil, &timeout)
@@ -130,21 +128,20 @@ private func waitForStop(
         case SIGCHLD: ChildTable.collectOrphans()
         case wakingSignal: wake()
         case SIGHUP where ignoresHangup: break
-        // Supervisors signal the process and then its group: what comes at once is the same wish.
+        // Supervisors signal the process and then its group: signals in quick succession are one request.
         case 1... where MonotonicTime.now - endingSince > signalGrouping:
             ChildTable.endAll()
             _exit(128 + received)
         default: break
         }
     }
-    StandardError.write(Array("waypost: the stop took longer than \(patience) and was cut short\n".utf8))
+    StandardError.write(Array("waypost: the stop took longer than \(stopTimeout) and was cut short\n".utf8))
     StandardError.flush(within: .milliseconds(250))
     ChildTable.endAll()
     _exit(128 + first)
 }
 
-/// Whether the process has a controlling terminal. One that hangs up is taken from all its processes before they hear
-/// of it.
+/// Whether the process has a controlling terminal. One that hangs up is detached before SIGHUP is delivered.
 private var hasTerminal: Bool {
     do throws(SystemError) {
         _ = try OwnedDescriptor(opening: "/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK)
@@ -152,10 +149,10 @@ private var hasTerminal: Bool {
     } catch { return false }
 }
 
-/// From the first signal to the end, less than a service manager waits.
-private let patience = Duration.milliseconds(9500)
+/// The time from the first signal to a forced end: less than the 10 s that a service manager waits.
+private let stopTimeout = Duration.milliseconds(9500)
 
-/// Signals that follow each other so closely are one wish.
+/// Signals within this time count as one request.
 private let signalGrouping = Duration.milliseconds(100)
 
 extension timespec {
@@ -165,12 +162,12 @@ extension timespec {
     }
 }
 
-/// The end of a process that cannot do its work.
+/// The end of a process that can't do its work.
 enum LastLine {
-    /// Says why in one line and ends the process, unless stated otherwise with status 69, service unavailable; nothing
-    /// accepted is lost by that.
-    static func end(_ words: String, status: CInt = 69) -> Never {
-        let line = Array("waypost: \(words)\n".utf8)
+    /// Writes a one-line message and ends the process, by default with status 69 (service unavailable). Nothing
+    /// accepted is lost.
+    static func end(_ message: String, status: CInt = 69) -> Never {
+        let line = Array("waypost: \(message)\n".utf8)
         _ = unsafe write(STDERR_FILENO, line, line.count)
         ChildTable.endAll()
         _exit(status)

@@ -1,24 +1,24 @@
 import CLinux
 import Glibc
 
-/// The systemd notify protocol: one datagram to the socket that `NOTIFY_SOCKET` names (sd_notify(3)).
+/// The systemd notify protocol: one datagram to the socket in `NOTIFY_SOCKET` (sd_notify(3)).
 package struct ServiceNotification: Sendable {
     private let socketPath: String?
 
-    /// `socketPath` is the value of `NOTIFY_SOCKET`; without one every message is a no-op.
+    /// `socketPath`: the value of `NOTIFY_SOCKET`; without one, messages are dropped.
     package init(socketPath: String?) { self.socketPath = socketPath.flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// What says that the configuration is read anew, until `READY=1` follows. Of `Type=notify-reload` the manager
-    /// wants to know since when.
+    /// The assignments that announce a reload, which ends with `READY=1`. A unit of `Type=notify-reload` requires the
+    /// time.
     package static var reloading: [String] {
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)
         return ["RELOADING=1", "MONOTONIC_USEC=\(time.tv_sec * 1_000_000 + time.tv_nsec / 1000)"]
     }
 
-    /// Sends assignments, as `["READY=1", "STATUS=receiving"]`. Does not wait for a manager that is behind.
+    /// Sends assignments such as `["READY=1", "STATUS=receiving"]`. Doesn't wait for a busy manager.
     ///
-    /// - Throws: when the socket cannot be reached, or has no room (`EAGAIN`); the service continues without it.
+    /// - Throws: if the socket can't be reached or has no room (`EAGAIN`); the service continues anyway.
     package func send(_ assignments: [String]) throws(SystemError) {
         guard let socketPath else { return }
         let call = "notify \(socketPath)"

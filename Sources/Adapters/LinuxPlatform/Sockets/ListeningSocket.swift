@@ -1,14 +1,14 @@
 import CLinux
 import Glibc
 
-/// A socket that accepts connections from this machine; a Unix socket's file goes with it.
+/// A socket that accepts connections from this machine. Closing it removes a Unix socket's file.
 package final class ListeningSocket: Sendable {
-    /// Where clients find it, the port being the real one.
+    /// The address for clients, with the real port.
     package let address: LocalAddress
     private let descriptor: Locked<OwnedDescriptor?>
 
-    /// Listens on `address`. A Unix socket of this user's that a dead process left behind is replaced, and nothing else
-    /// that lies there; a new one is its owner's alone.
+    /// Listens on `address`. Replaces a Unix socket that a dead process of this user left behind, and nothing else.
+    /// Only its owner may use a new one.
     package init(on address: LocalAddress) throws(ListenError) {
         guard let target = address.socketAddress else {
             throw .system(address, SystemError(call: "listen", number: EADDRNOTAVAIL))
@@ -20,7 +20,7 @@ package final class ListeningSocket: Sendable {
                 Self.removeAbandoned(path, target)
             }
             try valueOrSystemError("bind") { unsafe target.withPointer { unsafe bind(socket.raw, $0, $1) } }
-            // Whoever finds no place here asks again after a second: so many wait while a service rests.
+            // A client without a place in the queue retries after a second; 1024 can wait while a service is stopped.
             try valueOrSystemError("listen") { listen(socket.raw, 1024) }
             if case .loopback(let host, 0) = address {
                 self.address = .loopback(host: host, port: SocketAddress.port(of: socket.raw))
@@ -36,10 +36,10 @@ package final class ListeningSocket: Sendable {
 
     deinit { close() }
 
-    /// For `poll`; -1 once closed.
+    /// The number for `poll`; -1 once closed.
     package var raw: CInt { descriptor.withLock { $0?.raw ?? -1 } }
 
-    /// The next waiting connection, not blocking; `nil` when there is none, or it has gone again.
+    /// Accepts the next connection without blocking; `nil` if no client waits, or if it has gone again.
     package func accept() throws(SystemError) -> OwnedDescriptor? {
         let listening = raw
         let accepted = clinux_accept(listening)
@@ -55,15 +55,15 @@ package final class ListeningSocket: Sendable {
             descriptor = nil
             return wasOpen
         }
-        // Another process may have put its own there.
+        // Another process may have created its own socket there.
         if wasOpen, case .unix(let path) = address, let target = address.socketAddress {
             Self.removeAbandoned(path, target)
         }
     }
 
-    /// Makes sure that a socket of `user` may be made at `path`: that nothing lies there, or one that is his.
+    /// Checks that `user` may create a socket at `path`: that nothing exists there, or only the user's own socket.
     ///
-    /// - Throws: with a refusal when it may not.
+    /// - Throws: a refusal if the user may not.
     package static func require(_ path: String, for user: UInt32 = geteuid()) throws(SystemError) {
         try FolderTrust.require(FileSystem.parent(of: path), .sticky, for: user)
         guard let status = try FileStatus(at: path) else { return }
@@ -93,10 +93,10 @@ package final class ListeningSocket: Sendable {
         let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let owned = OwnedDescriptor(owning: try valueOrSystemError("socket") { socket(family, kind, 0) })
         if family == AF_UNIX {
-            // Before bind, so that the file never exists with wider rights.
+            // Before bind, so that the file never has wider permissions.
             try valueOrSystemError("set the mode of the socket") { fchmod(owned.raw, 0o600) }
         } else {
-            // Connections of a service that has just ended do not hold up its successor.
+            // So that connections of a service that has just ended don't delay the next one.
             var one: CInt = 1
             try valueOrSystemError("setsockopt") {
                 unsafe setsockopt(owned.raw, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<CInt>.size))
@@ -112,39 +112,39 @@ package final class ListeningSocket: Sendable {
     }
 }
 
-/// Makes `close` send a reset instead of an orderly end.
+/// Makes `close` send a reset instead of a regular end.
 package func resetOnClose(_ socket: CInt) {
     var linger = linger(l_onoff: 1, l_linger: 0)
     _ = unsafe setsockopt(socket, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
 }
 
-/// Why nothing listens on an address.
+/// Why listening on an address failed.
 package enum ListenError: Error, Sendable, Hashable, CustomStringConvertible {
     case inUse(LocalAddress)
     case system(LocalAddress, SystemError)
 
     package var description: String {
         switch self {
-        case .inUse(let address): "cannot listen on \(address): \(Self.words(of: Listener(on: address), on: address))"
+        case .inUse(let address): "cannot listen on \(address): \(Self.text(for: Listener(on: address), on: address))"
         case .system(.loopback(_, let port), let error) where port < 1024 && error.number == EACCES:
             "cannot listen on port \(port): \(error.reason); choose one from 1024 on"
         case .system(.unix(let path), let error) where [ENOENT, EACCES].contains(error.number):
             "cannot listen on unix:\(path): \(error.reason); make \(FileSystem.parent(of: path)) for this user, or choose a "
-                + "path in a folder that is there and the user's own"
+                + "path in an existing directory of this user"
         case .system(let address, let error): "cannot listen on \(address): \(error.reason)"
         }
     }
 
-    /// Whether the path is not to be used at all, whoever listens.
+    /// Whether the path must not be used at all, whether or not a process listens.
     package var isRefusal: Bool { if case .system(_, let error) = self { error.refusal != nil } else { false } }
 
-    /// The process that has the address, if this user may see it.
+    /// The process that holds the address, if this user may see it.
     package var holder: HoldingProcess? {
         guard case .inUse(let address) = self, case .process(let process)? = Listener(on: address) else { return nil }
         return process
     }
 
-    static func words(of listener: Listener?, on address: LocalAddress) -> String {
+    static func text(for listener: Listener?, on address: LocalAddress) -> String {
         let (search, choice) =
             switch address {
             case .loopback(_, let port):
@@ -160,13 +160,13 @@ package enum ListenError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Who listens on an address of this machine.
+/// The process or user that listens on an address of this machine.
 enum Listener: Sendable, Hashable {
     case process(HoldingProcess)
-    /// Which of this user's processes, is not for us to see.
+    /// The user of an unknown process.
     case user(UInt32)
 
-    /// `nil` where it cannot be told.
+    /// Finds the listener; `nil` if it can't be identified.
     init?(on address: LocalAddress) {
         switch address {
         case .loopback(_, let port): self.init(onPort: port)
@@ -174,9 +174,9 @@ enum Listener: Sendable, Hashable {
         }
     }
 
-    /// The kernel tells who is at the other end.
+    /// Asks the kernel for the process at the other end of a connection.
     private init?(behind address: LocalAddress) {
-        // struct ucred, which Glibc's module does not show: process, user, group.
+        // struct ucred, which the Glibc module doesn't export: process, user, group.
         var credentials: [CInt] = [0, 0, 0]
         var size = socklen_t(MemoryLayout<CInt>.stride * credentials.count)
         guard let socket = try? connectedSocket(to: address, within: 1),
@@ -185,13 +185,13 @@ enum Listener: Sendable, Hashable {
         self = .process(HoldingProcess(reading: credentials[0]))
     }
 
-    /// The kernel's table of sockets gives the socket's inode, and the descriptor links of processes lead to it. Where
-    /// they are not shown, the table has the user, who may have one process only, as a service's user has.
+    /// Looks up the socket's inode in the kernel's table, and the process whose descriptor links to it. If links are
+    /// hidden, the table has the user, which may have only one process, such as a service's user.
     private init?(onPort port: UInt16) {
         guard let socket = ["/proc/net/tcp", "/proc/net/tcp6"].lazy.compactMap({ Self.socket(on: port, in: $0) }).first
         else { return nil }
         let processes = HoldingProcess.all(having: "socket:[\(socket.inode)]")
-        // A server's workers have what their parent has.
+        // A server's workers share their parent's socket.
         let process = processes.first { $0.isUnit } ?? processes.first ?? HoldingProcess.only(of: socket.user)
         self = process.map(Self.process) ?? .user(socket.user)
     }

@@ -1,26 +1,26 @@
 import CLinux
 import Glibc
 
-/// Hears from the kernel when this machine gets a new route: an address or a default route.
+/// Notifies of new routes of this machine: an address or a default route that the kernel announces.
 package struct NetworkWatch: Sendable {
     private let announcements: Locked<OwnedDescriptor>
     private let raw: CInt
 
-    /// Begins to listen; what is announced from now on is heard by `run`.
+    /// Opens the socket. Announcements from now on are received by `run`.
     package init() throws(SystemError) {
         self.init(
-            hearing: OwnedDescriptor(
+            receivingFrom: OwnedDescriptor(
                 owning: try valueOrSystemError("listen to the network's changes") { clinux_open_route_announcements() })
         )
     }
 
-    /// Hears what comes on `descriptor`, a socket that keeps datagrams apart.
-    init(hearing descriptor: consuming OwnedDescriptor) {
+    /// Receives announcements on `descriptor`, a socket that keeps datagrams apart.
+    init(receivingFrom descriptor: consuming OwnedDescriptor) {
         raw = descriptor.raw
         announcements = Locked(descriptor)
     }
 
-    /// Calls `newRoute` for each announcement of a new route, on a thread of its own, until cancelled.
+    /// Calls `newRoute` for each announcement of a new route, on a dedicated thread, until cancelled.
     package func run(_ newRoute: @escaping @Sendable () -> Void) async throws(SystemError) {
         let stop = try EventDescriptor()
         let failure = await withTaskCancellationHandler {
@@ -44,7 +44,8 @@ package struct NetworkWatch: Sendable {
         }
     }
 
-    /// Whether what is there announces a new route. Announcements that the kernel had to drop may have.
+    /// Receives a datagram. Returns whether it announces a new route. If the kernel had to drop announcements, they may
+    /// have.
     private func receive(into buffer: inout [UInt8], _ routes: inout NetworkRoutes) throws(SystemError) -> Bool {
         let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(raw, $0.baseAddress, $0.count) }
         if count > 0 { return routes.take(buffer.span.extracting(first: count)) }
@@ -59,29 +60,29 @@ package struct NetworkWatch: Sendable {
     }
 }
 
-/// What the kernel announces about links, addresses and routes (rtnetlink(7)): messages of a header of 16 bytes each,
-/// in the byte order of the machine.
+/// An announcement of the kernel about links, addresses and routes (rtnetlink(7)). Each message has a header of 16
+/// bytes in the machine's byte order.
 enum NetworkAnnouncement: Sendable, Hashable {
-    /// It is there; perhaps it was before.
+    /// The route exists; it may have existed before.
     case gained(NetworkRoute)
     case lost(NetworkRoute)
     /// The link is off, without carrier, or gone.
     case linkDown(interface: UInt32)
-    /// The link works; perhaps it did before.
+    /// The link works; it may have worked before.
     case linkUp(interface: UInt32)
 
     private static let headerLength = 16
-    /// Addresses of this scope or the next one lead out of the machine.
+    /// Addresses of this scope or of site scope lead out of the machine.
     private static let widestScope = UInt8(RT_SCOPE_UNIVERSE.rawValue)
     private static let siteScope = UInt8(RT_SCOPE_SITE.rawValue)
-    /// `IFA_F_TENTATIVE`, `IFA_F_DADFAILED`: an address that may turn out, or has turned out, to be another machine's.
+    /// `IFA_F_TENTATIVE`, `IFA_F_DADFAILED`: the address may belong, or turned out to belong, to another machine.
     private static let unusable: UInt8 = 0x40 | 0x08
     /// `IFF_UP`, `IFF_RUNNING`.
     private static let working: UInt32 = 0x1 | 0x40
-    /// An IPv6 address is the longest that matters.
+    /// The maximum length of an address that matters: IPv6.
     private static let longestAddress = 16
 
-    /// Those in `datagram`, in order, up to a message whose length cannot be.
+    /// Returns the announcements in `datagram` in order, up to a message with an impossible length.
     static func all(in datagram: Span<UInt8>) -> [NetworkAnnouncement] {
         var announcements: [NetworkAnnouncement] = []
         var start = 0
@@ -138,7 +139,7 @@ enum NetworkAnnouncement: Sendable, Hashable {
             kind: .route, interface: interface.count == 4 ? word(interface.span, at: 0) : 0, address: gateway ?? [])
     }
 
-    /// `struct rtattr`: length (2), type (2), value; each begins at a multiple of four bytes.
+    /// Reads from `struct rtattr`: length (2), type (2), value; each begins at a multiple of four bytes.
     private static func attribute(_ type: Int, of body: Span<UInt8>, from first: Int) -> [UInt8]? {
         var start = first
         while start + 4 <= body.count {
@@ -161,20 +162,20 @@ enum NetworkAnnouncement: Sendable, Hashable {
     }
 }
 
-/// The routes that the kernel has announced: decides which announcement is new.
+/// The routes that the kernel has announced. Decides which announcement is new.
 ///
-/// The kernel repeats itself: an address is announced again whenever its lifetime is extended (DHCP, router
-/// advertisements). And it is silent: the IPv4 routes of a link that goes down, or of an address that is removed, go
-/// without a word. So a link or an address that goes takes its routes along: what is forgotten wrongly is only reported
-/// twice. Nor does it repeat the addresses and routes of a link whose cable or radio is back: a link that was down and
-/// works again counts as a new route.
+/// The kernel repeats itself: it announces an address again whenever its lifetime is extended (DHCP, router
+/// advertisements). It also omits things: the IPv4 routes of a link that goes down, or of an address that is removed,
+/// disappear without an announcement. So losing a link or an address forgets its routes; a route forgotten wrongly is
+/// only reported twice. Nor does the kernel repeat the addresses and routes of a link that works again, so such a link
+/// counts as a new route.
 struct NetworkRoutes: Sendable, Hashable {
     private static let capacity = 64
 
     private var known: Set<NetworkRoute> = []
     private var downLinks: Set<UInt32> = []
 
-    /// Whether one of the messages in `datagram` announces a new route.
+    /// Records the messages in `datagram`. Returns whether one of them announces a new route.
     mutating func take(_ datagram: Span<UInt8>) -> Bool {
         var hasNew = false
         for announcement in NetworkAnnouncement.all(in: datagram) {
@@ -193,7 +194,7 @@ struct NetworkRoutes: Sendable, Hashable {
         return hasNew
     }
 
-    /// Announcements were missed: nothing is certain any more.
+    /// Forgets everything after announcements were missed.
     mutating func forgetAll() { known = [] }
 
     private mutating func gain(_ route: NetworkRoute) -> Bool {

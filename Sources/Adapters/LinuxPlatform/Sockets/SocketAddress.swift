@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// A socket address as the kernel's calls take it.
+/// A socket address for system calls.
 struct SocketAddress {
     let family: CInt
     private var storage = sockaddr_storage()
@@ -29,12 +29,12 @@ struct SocketAddress {
         }
     }
 
-    /// A Unix socket in the file system; `nil` when the path is too long.
+    /// A Unix socket in the file system; `nil` if the path is too long.
     init?(path: String) { self.init(unixPath: path, length: MemoryLayout<sockaddr_un>.size) }
 
-    /// A Unix socket that has a name but no file, unix(7); `nil` when the name is too long.
+    /// A Unix socket with an abstract name and no file (unix(7)); `nil` if the name is too long.
     init?(abstractName name: String) {
-        // Here every byte counts, so that the name ends where the address does.
+        // Every byte of an abstract name counts, so the address must end with the name.
         let nameOffset = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? MemoryLayout<sa_family_t>.size
         self.init(unixPath: "\0" + name, length: nameOffset + 1 + name.utf8.count)
     }
@@ -62,14 +62,14 @@ struct SocketAddress {
         }
     }
 
-    /// The port that the kernel gave a bound socket.
+    /// Returns the port of a bound socket.
     static func port(of socket: CInt) -> UInt16 {
         var address = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         _ = unsafe withUnsafeMutablePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(socket, $0, &length) }
         }
-        // In both families the port is the second field of 16 bits.
+        // In both families the port is the second 16-bit field.
         return unsafe withUnsafeBytes(of: &address) {
             UInt16(bigEndian: unsafe $0.load(fromByteOffset: 2, as: UInt16.self))
         }
@@ -78,13 +78,13 @@ struct SocketAddress {
 
 /// An address that only this machine can reach: a loopback host and port, or a Unix socket.
 ///
-/// A value of this type is the proof; there is no way to name a public address to `ListeningSocket`.
+/// `ListeningSocket` accepts nothing else, so it can't be given a public address.
 package enum LocalAddress: Sendable, Hashable, CustomStringConvertible {
     /// `host` is a numeric loopback address, or `localhost`; port 0 takes a free one.
     case loopback(host: String, port: UInt16)
     case unix(path: String)
 
-    /// Why a text is not such an address; what it says goes behind the text.
+    /// Why a text isn't such an address. `description` is a predicate for the text.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
         case malformed(String)
         case missingPort(host: String)
@@ -146,7 +146,7 @@ package enum LocalAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The kernel's form; `nil` when the host is not a loopback address or the path does not fit.
+    /// The address for system calls; `nil` if the host isn't a loopback address or the path is too long.
     var socketAddress: SocketAddress? {
         switch self {
         case .loopback(let host, let port):
@@ -156,8 +156,8 @@ package enum LocalAddress: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Connects to a service of this machine. Blocks, as later reads and writes of the descriptor do: each for `seconds` at
-/// most, where that is given.
+/// Connects to a service of this machine. Blocks. Later reads and writes of the descriptor block too, each for at most
+/// `seconds` if given.
 package func connectedSocket(
     to address: LocalAddress, within seconds: Int? = nil
 ) throws(SystemError) -> OwnedDescriptor {

@@ -2,30 +2,29 @@ import CLinux
 import Glibc
 import ReportedText
 
-/// Standard error, for logs and for people.
+/// Standard error, for logs and messages.
 ///
-/// A reader that hangs (a journal on a disk that does, a paused pager) is not waited for: what it does not read is
-/// dropped, and counted.
+/// Never waits for a reader that hangs, such as a journal on a hanging disk or a paused pager. Output that isn't read
+/// is dropped and counted.
 package enum StandardError {
     private static let output = try? BackgroundOutput(named: "stderr", output: writeAll)
-    /// Whether the terminal's last line is one that was drawn.
+    /// Whether the terminal's last line was drawn.
     private static let hasDrawn = Locked(false)
     private static let clearing = Array("\r\u{1B}[2K".utf8)
 
-    /// Writes `bytes` soon; `notice` words it when earlier writes were dropped.
+    /// Writes `bytes` soon. `notice` makes the line that replaces dropped writes.
     package static func write(_ bytes: [UInt8], notice: @escaping BackgroundOutput.Notice = notice(ofDropped:)) {
         put(bytes, notice: notice, isDrawn: false)
     }
 
-    /// Draws a line, without its end, where a person may be looking: whatever is written next takes its place. Of an
-    /// empty one nothing is left.
+    /// Draws a line without a line end on a terminal. The next output replaces it. An empty line clears it.
     package static func draw(_ bytes: [UInt8]) {
         guard isTerminal else { return }
         put(bytes, notice: notice(ofDropped:), isDrawn: !bytes.isEmpty)
         flush(within: .seconds(1))
     }
 
-    /// One after the other, or a line that comes beside a drawn one would stand behind it.
+    /// Writes one output at a time; otherwise a concurrent line would be appended to a drawn one.
     private static func put(_ bytes: [UInt8], notice: @escaping BackgroundOutput.Notice, isDrawn: Bool) {
         hasDrawn.withLock { hasDrawn in
             let bytes = exchange(&hasDrawn, with: isDrawn) ? clearing + bytes : bytes
@@ -33,27 +32,28 @@ package enum StandardError {
         }
     }
 
-    /// The line in place of so many writes that were dropped.
+    /// Returns the line that replaces `count` dropped writes.
     package static func notice(ofDropped count: Int) -> [UInt8] {
         Array("waypost: \(count.counted("message")) dropped, nothing read standard error\n".utf8)
     }
 
-    /// Writes `bytes` before anything that standard output is given next; but for a reader who hangs.
+    /// Writes `bytes` before any later standard output, unless the reader hangs.
     package static func writeNow(_ bytes: [UInt8]) {
         write(bytes)
         flush(within: .seconds(1))
     }
 
-    /// What is still to be written when all is done, but for a reader who hangs.
-    package static func lastWords() async {
+    /// Writes the remaining output before the process ends, unless the reader hangs.
+    package static func finish() async {
         let limit = Duration.milliseconds(250)
         if case .failure = await onThreadIfAny(named: "last-words", { flush(within: limit) }) { flush(within: limit) }
     }
 
-    /// Blocks until nothing is left to write, for `limit` at most.
+    /// Blocks until all output is written, for `limit` at most.
     package static func flush(within limit: Duration) { output?.flush(within: limit) }
 
-    /// What cannot be written (a closed pipe, a full disk) is dropped, for there is nowhere left to say so.
+    /// Writes all bytes. Drops them if that fails (a closed pipe, a full disk), because there is nowhere left to report
+    /// it.
     @Sendable private static func writeAll(_ bytes: [UInt8]) {
         var done = 0
         while done < bytes.count {
@@ -63,7 +63,7 @@ package enum StandardError {
             if count > 0 {
                 done += count
             } else if count < 0, errno == EAGAIN {
-                // A process that shares it has made it nonblocking.
+                // Another process that shares the descriptor made it nonblocking.
                 var room = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
                 _ = unsafe poll(&room, 1, -1)
             } else if count == 0 || errno != EINTR {
@@ -72,10 +72,10 @@ package enum StandardError {
         }
     }
 
-    /// Whether a person may be looking.
+    /// Whether standard error is a terminal.
     package static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// How many characters a line of the terminal has; of one that does not know, the usual.
+    /// The width of the terminal in characters; 80 if it doesn't say.
     package static var columns: Int {
         var columns: CInt = 0
         var rows: CInt = 0
@@ -84,30 +84,30 @@ package enum StandardError {
     }
 }
 
-/// An output that may hang, behind a thread of its own: a writer never waits. What finds no room is dropped, and
-/// counted in the output as soon as it moves again.
+/// An output that may hang, on a dedicated thread, so that a writer never waits. Writes that find no room are dropped,
+/// and the output reports their number as soon as it moves again.
 package final class BackgroundOutput: Sendable {
-    /// Says that so many writes were dropped.
+    /// Makes the line that reports `dropped` writes.
     package typealias Notice = @Sendable (_ dropped: Int) -> [UInt8]
 
-    /// Bytes that may wait beside those that are being written, if they are of more than one write.
+    /// The number of bytes that may wait while others are being written. A single write may be larger.
     private static let capacity = 64 * 1024
 
     private struct State {
         var waiting: [UInt8] = []
-        /// Writes that came after `waiting` and found no room.
+        /// The number of writes that came after `waiting` and found no room.
         var dropped = 0
         var notice: Notice?
         var isWriting = false
         var isStopped = false
-        /// To be signalled when nothing is left to write.
+        /// Signalled when nothing is left to write.
         var flushes: [EventDescriptor] = []
     }
 
     private let state = Locked(State())
     private let wake: EventDescriptor
 
-    /// `output` writes whole what it is given; it may block for as long as it likes.
+    /// `output`: writes all of the bytes that it is given. It may block for any time.
     package init(named name: String, output: @escaping @Sendable ([UInt8]) -> Void) throws(SystemError) {
         wake = try EventDescriptor()
         try startThreadIfAny(named: name) { [state, wake] in
@@ -128,7 +128,7 @@ package final class BackgroundOutput: Sendable {
         wake.signal()
     }
 
-    /// Takes `bytes` to be written after all before; left out they count as one, in what `notice` makes of the count.
+    /// Queues `bytes` after all earlier ones. If they are dropped, `notice` reports them.
     package func write(_ bytes: [UInt8], notice: @escaping Notice) {
         state.withLock { state in
             let hasRoom = state.waiting.isEmpty || state.waiting.count + bytes.count <= Self.capacity
@@ -142,7 +142,7 @@ package final class BackgroundOutput: Sendable {
         wake.signal()
     }
 
-    /// Blocks until nothing is left to write, for `limit` at most.
+    /// Blocks until all output is written, for `limit` at most.
     package func flush(within limit: Duration) {
         guard let done = try? EventDescriptor() else { return }
         let isIdle = state.withLock { state in
@@ -155,7 +155,7 @@ package final class BackgroundOutput: Sendable {
         state.withLock { $0.flushes.removeAll { $0 === done } }
     }
 
-    /// What is to be written next; `nil` when nothing is.
+    /// Returns the next output; `nil` if nothing is waiting.
     private static func next(_ state: Locked<State>) -> (bytes: [UInt8], dropped: Int, notice: Notice?)? {
         state.withLock { state in
             defer {

@@ -1,11 +1,11 @@
 import Glibc
 import ReportedText
 
-/// Standard output, for results that machines read.
+/// Standard output, for machine-readable results.
 package enum StandardOutput {
-    /// Writes `bytes` whole.
+    /// Writes all of `bytes`.
     ///
-    /// - Throws: when the reader has gone, as in `waypost fixes | head`, the disk is full, or it was closed all along.
+    /// - Throws: if the reader has gone, as in `waypost fixes | head`, the disk is full, or standard output is closed.
     package static func write(_ bytes: [UInt8]) throws(SystemError) {
         var done = 0
         while done < bytes.count {
@@ -18,19 +18,17 @@ package enum StandardOutput {
             } catch  where error.number == EBADF {
                 throw SystemError(
                     refusing: "standard output",
-                    because: "standard output is closed, so that the result has nowhere to go; leave >&- out")
+                    because: "standard output is closed, so the result can't be written; remove >&-")
             }
         }
     }
 
-    /// Writes `text`, freed of what could steer a terminal, and a line feed; before it `own`, words of the program that
-    /// may steer one.
+    /// Writes `own`, then `text` and a line feed. Control characters are removed from `text`, but not from `own`, which
+    /// is the program's own output.
     package static func write(_ own: String = "", line text: String) throws(SystemError) {
         try write(Array((own + text.printableLines + "\n").utf8))
     }
-}
 
-extension StandardOutput {
-    /// Whether a person is looking.
+    /// Whether standard output is a terminal.
     package static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 }

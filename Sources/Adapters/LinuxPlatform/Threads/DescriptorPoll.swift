@@ -1,16 +1,14 @@
 import CLinux
 import Glibc
 
-/// How a wait on a descriptor ended.
 package enum PollOutcome: Sendable, Hashable {
-    /// There is something to read or room to write; with `isHungUp`, what is left to read is the last.
+    /// There is data to read, or room to write. With `isHungUp`, the remaining data is the last.
     case ready(isHungUp: Bool)
     case timedOut
-    /// The stop event came; it wins over everything else.
+    /// The stop event was signalled. It takes precedence over everything else.
     case stopped
 }
 
-/// What a wait on a descriptor is for.
 package enum PollInterest: Sendable, Hashable {
     case reading, writing
 
@@ -19,8 +17,8 @@ package enum PollInterest: Sendable, Hashable {
 
 /// Blocks until `descriptor` is ready, `timeout` is over, or `stop` is signalled, whichever is first.
 ///
-/// For threads of their own: it blocks. Without a descriptor it is an interruptible sleep, without a time-out it waits
-/// for ever.
+/// Call it on a dedicated thread. Without a descriptor it is an interruptible sleep; without a timeout it waits
+/// forever.
 package func poll(
     _ descriptor: CInt?, for interest: PollInterest = .reading, within timeout: Duration?, unless stop: EventDescriptor
 ) throws(SystemError) -> PollOutcome {
@@ -40,13 +38,13 @@ package func poll(
     return .ready(isHungUp: entries[1].revents & CShort(POLLHUP | POLLERR | POLLNVAL) != 0)
 }
 
-/// Rounded up, so that a wait never ends just before its time, and within what poll(2) takes: a day at most.
+/// Converts a duration for poll(2), rounded up so that a wait never ends early. A day at most.
 func wholeMilliseconds(_ duration: Duration) -> CInt {
     let (seconds, attoseconds) = max(.zero, min(duration, .seconds(86_400))).components
     return CInt(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
 }
 
-/// Wakes a thread that sits in `poll`: an eventfd.
+/// An eventfd that wakes a thread in `poll`.
 package final class EventDescriptor: Sendable {
     private let descriptor: OwnedDescriptor
 
@@ -55,29 +53,28 @@ package final class EventDescriptor: Sendable {
             owning: try valueOrSystemError("eventfd") { eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK)) })
     }
 
-    /// For `poll`: readable once `signal` has been called.
+    /// The number for `poll`, readable after `signal`.
     package var raw: CInt { descriptor.raw }
 
-    /// Makes the descriptor readable.
     package func signal() {
         var one: UInt64 = 1
-        _ = unsafe write(descriptor.raw, &one, 8)  // can only fail when it is readable already
+        _ = unsafe write(descriptor.raw, &one, 8)  // fails only if it is readable already
     }
 
-    /// Blocks until the descriptor is readable; it stays readable.
+    /// Blocks until the descriptor is readable. It stays readable.
     package func wait() {
         var watched = pollfd(fd: descriptor.raw, events: Int16(POLLIN), revents: 0)
         while unsafe poll(&watched, 1, -1) < 1 {}
     }
 
-    /// Makes the descriptor quiet again.
+    /// Makes the descriptor unreadable again.
     package func clear() {
         var count: UInt64 = 0
         _ = unsafe read(descriptor.raw, &count, 8)
     }
 }
 
-/// A descriptor that becomes readable at a steady interval: for `poll`, where a file itself cannot wake it.
+/// A descriptor that becomes readable at regular intervals, for `poll` on a file that can't wake it.
 package final class Ticker: Sendable {
     private let descriptor: OwnedDescriptor
 
@@ -88,18 +85,17 @@ package final class Ticker: Sendable {
             owning: try valueOrSystemError("timerfd") { clinux_ticker(milliseconds) })
     }
 
-    /// For `poll`.
     package var raw: CInt { descriptor.raw }
 
-    /// Makes the descriptor quiet until the next tick.
+    /// Makes the descriptor unreadable until the next tick.
     package func clear() {
         var ticks = [UInt8](repeating: 0, count: 8)
         var span = ticks.mutableSpan
-        _ = try? descriptor.read(into: &span)  // can only fail when it is quiet already
+        _ = try? descriptor.read(into: &span)  // fails only if it is unreadable already
     }
 }
 
-/// A pipe whose reading end never blocks; neither end reaches a child unless it is given to it.
+/// A pipe with a nonblocking reading end. Children inherit neither end unless it is passed to them.
 struct Pipe: ~Copyable {
     private let readingEnd: OwnedDescriptor
     let writingEnd: OwnedDescriptor
@@ -111,6 +107,6 @@ struct Pipe: ~Copyable {
         writingEnd = OwnedDescriptor(owning: ends[1])
     }
 
-    /// Closes the writing end, so that the stream ends with its last writer.
+    /// Closes the writing end of this process, so that the stream ends with its last writer.
     consuming func keepReadingEnd() -> OwnedDescriptor { readingEnd }
 }

@@ -1,11 +1,11 @@
 import Glibc
 
-/// A value behind a POSIX mutex, for small state that threads and C callbacks touch too.
+/// A value protected by a POSIX mutex, for small state that threads and C callbacks share with tasks.
 ///
-/// Same interface as `Synchronization.Mutex`, whose slow path makes the thread sanitizer report races that are not
-/// there. Never hold it across `await`, a callback, or I/O.
+/// It has the interface of `Synchronization.Mutex`, whose slow path makes the thread sanitizer report false races.
+/// Never hold it across `await`, a callback, or I/O.
 ///
-/// `@unchecked Sendable`: the storage is reached only under the mutex.
+/// `@unchecked Sendable`: the storage is accessed only under the mutex.
 @safe package final class Locked<Value: ~Copyable>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var value: Value

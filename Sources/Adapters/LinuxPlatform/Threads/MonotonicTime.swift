@@ -2,11 +2,9 @@ import CLinux
 import Glibc
 package import TimeAndChance
 
-/// Monotonic time: counted from the start of the machine, sleep included (`CLOCK_BOOTTIME`).
-///
-/// Sleep counts, so that a line that was quiet while the machine slept is known to have been quiet.
+/// Monotonic time since the machine started, including suspend (`CLOCK_BOOTTIME`), so that a line that was silent
+/// during suspend is known to have been silent.
 package enum MonotonicTime {
-    /// Time since the machine started.
     package static var now: Duration {
         var time = timespec()
         unsafe clock_gettime(CLOCK_BOOTTIME, &time)
@@ -15,15 +13,15 @@ package enum MonotonicTime {
 }
 
 extension UTCTime {
-    /// As the host says: asked, compared and reported, never silently trusted.
+    /// The host's clock. It is compared and reported, but never trusted silently.
     package static var system: UTCTime {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)
         return UTCTime(millisecondsSince1970: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
-    /// The same while the kernel knows that something (NTP, a reference clock) keeps its clock right (adjtimex(2)),
-    /// else `nil`.
+    /// The host's clock if the kernel knows that something (NTP, a reference clock) keeps it right (adjtimex(2));
+    /// otherwise `nil`.
     package static var synchronizedSystem: UTCTime? {
         var state = timex()
         let result = unsafe adjtimex(&state)

@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
 
-/// Runs an actor's jobs, one after another, on a thread of its own: for actors whose calls block (SQLite's fsync,
-/// file reads). The thread ends when the executor is released.
+/// Runs an actor's jobs one after another on a dedicated thread, for actors whose calls block (SQLite's fsync, file
+/// reads). The thread ends when the executor is released.
 package final class ThreadExecutor: SerialExecutor {
     private let queue: JobQueue
 
@@ -19,11 +19,10 @@ package final class ThreadExecutor: SerialExecutor {
     }
 }
 
-/// What executor and thread share, so that the thread does not keep the executor alive.
+/// The state that the executor and its thread share. The thread doesn't keep the executor alive.
 ///
-/// `@unchecked Sendable`: every stored value is reached only under the mutex.
+/// `@unchecked Sendable`: every stored value is accessed only under the mutex.
 @safe private final class JobQueue: @unchecked Sendable {
-    /// A job and the executor it belongs to.
     @unsafe private struct Entry {
         let job: UnownedJob
         let executor: UnownedSerialExecutor
@@ -50,7 +49,7 @@ package final class ThreadExecutor: SerialExecutor {
         unsafe pthread_mutex_lock(mutex)
         unsafe jobs.append(Entry(job: job, executor: executor))
         unsafe pthread_mutex_unlock(mutex)
-        unsafe pthread_cond_signal(filled)  // now, so that the thread it wakes need not wait for the mutex
+        unsafe pthread_cond_signal(filled)  // after the unlock, so that the woken thread doesn't wait for the mutex
     }
 
     func stop() {
@@ -60,7 +59,7 @@ package final class ThreadExecutor: SerialExecutor {
         unsafe pthread_mutex_unlock(mutex)
     }
 
-    /// Until stopped and empty.
+    /// Runs jobs until stopped and empty.
     func run() {
         while true {
             unsafe pthread_mutex_lock(mutex)
@@ -74,9 +73,9 @@ package final class ThreadExecutor: SerialExecutor {
     }
 }
 
-/// Starts a thread for calls that block; in a task they would starve the shared pool.
+/// Starts a thread for calls that block, which would starve the shared pool.
 ///
-/// When the system has no room for one it is tried again for five seconds; then the process ends with words.
+/// If the system has no room for a thread, tries again for five seconds, then ends the process with a message.
 package func startThread(named name: String, _ body: @escaping @Sendable () -> Void) {
     for attempt in 0... {
         do throws(SystemError) { return try startThreadIfAny(named: name, body) } catch {
@@ -90,9 +89,9 @@ package func startThread(named name: String, _ body: @escaping @Sendable () -> V
     }
 }
 
-/// Starts a thread for a call that can be made later as well.
+/// Starts a thread for a call that can also be made later.
 ///
-/// - Throws: at once when the system has no room for one.
+/// - Throws: at once if the system has no room for a thread.
 package func startThreadIfAny(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
     let context = unsafe Unmanaged.passRetained(ThreadBody(name: name, run: body))
     var thread = pthread_t()
@@ -121,9 +120,9 @@ private func runThreadBody(_ context: UnsafeMutableRawPointer?) -> UnsafeMutable
     return nil
 }
 
-/// Runs `body`, which blocks, on a thread of its own and answers with its result.
+/// Runs `body`, which may block, on a dedicated thread and returns its result.
 ///
-/// Cancelling the task does not end `body`; a body that can take long needs a way of its own.
+/// Cancelling the task doesn't end `body`: one that can take long must have another means.
 package func onThread<Value: Sendable>(
     named name: String, _ body: @escaping @Sendable () -> Value
 ) async -> Value {
@@ -132,8 +131,8 @@ package func onThread<Value: Sendable>(
     }
 }
 
-/// The same where the call can be made later as well: fails at once when the system has no room for a thread.
-/// `afterwards` is called on the thread when the answer has been given.
+/// Runs `body` on a dedicated thread and returns its result. Fails at once if the system has no room for a thread.
+/// Calls `afterwards` on the same thread after returning the result.
 package func onThreadIfAny<Value: Sendable>(
     named name: String, _ body: @escaping @Sendable () -> Value, afterwards: @escaping @Sendable () -> Void = {}
 ) async -> Result<Value, SystemError> {

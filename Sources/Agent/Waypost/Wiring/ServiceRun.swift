@@ -69,7 +69,7 @@ struct ServiceRun: Sendable {
         manager.tell(["STOPPING=1", "STATUS=stopping"])
         await agent.shutDown()
         log.write(.info, "stopped")
-        await StandardError.lastWords()  // an embedding app may exit next
+        await StandardError.finish()  // an embedding app may exit next
         if let failure = failure ?? nil { throw failure }
         if !Task.isCancelled, let reason = parts.monitor.snapshot.reasonForNoFix { try requireFixes(reason) }
         return nil
@@ -115,9 +115,9 @@ struct ServiceRun: Sendable {
             }
             group.addTask {
                 // After the start, and again after connections and tokens have been set up.
-                ResidentMemory.giveBackCode()
+                ResidentMemory.releaseStartupPages()
                 await clock.sleep(for: .seconds(30))
-                ResidentMemory.giveBackCode()
+                ResidentMemory.releaseStartupPages()
             }
             if let folder = options.recordingFolder, let recorder = parts.recorder {
                 group.addTask { await record(by: recorder, in: folder) }

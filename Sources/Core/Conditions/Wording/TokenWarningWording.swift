@@ -28,7 +28,7 @@ extension AuthorizationWarning: CustomStringConvertible {
                 \(assumed.secondsText)
                 """,
                 "the issuer must set exp and iat")
-        case .refusedTokenAgain(let context):
+        case .rejectedTokenAgain(let context):
             Wording(
                 "Fleet Engine rejected the token for \(context), and its issuer gave the same one again",
                 "the issuer must make a new one each time")
@@ -38,7 +38,7 @@ extension AuthorizationWarning: CustomStringConvertible {
                 the issuer gives the token for \(context) again with less than \(minimumLife.secondsText) of life left
                 """,
                 "the issuer must make a new one by then")
-        case .doubtfulToken(let doubt): doubt.wording
+        case .questionableToken(let doubt): doubt.wording
         case .brokenContract(let words): Wording(ReportedText(words, limit: ReportedText.longestSentence), "")
         case .processesLeft(let command, _, let processID?):
             Wording(
@@ -62,7 +62,7 @@ extension AuthorizationWarning: CustomStringConvertible {
     }
 }
 
-extension TokenDoubt {
+extension TokenWarning {
     /// The observation and the remedy.
     package var wording: Wording {
         switch fact {
@@ -73,7 +73,7 @@ extension TokenDoubt {
     }
 }
 
-extension ClaimDoubt {
+extension ClaimWarning {
     fileprivate var wording: Wording {
         let account: ReportedText = "the issuer must set iss and sub to the service account's e-mail address"
         let number: ReportedText = "the issuer must write a number, in seconds since 1970"
@@ -100,7 +100,7 @@ extension ClaimDoubt {
     }
 }
 
-extension ExpiryDoubt {
+extension ExpiryWarning {
     fileprivate var wording: Wording {
         let sameEnd: ReportedText = "the issuer must state the same end in both"
         func fate(_ hasOwn: Bool) -> ReportedText { hasOwn ? "the token's own exp counts" : "it is ignored" }

@@ -45,7 +45,7 @@ package struct TokenReport: Sendable {
         let asked = try configuration.asked(for: subject)
         let resource = try configuration.resource(of: subject)
         let provider = try asked.makeProvider(
-            log: LogWriter(level: .error, format: .text), tellsCertificateEnd: true)
+            log: LogWriter(level: .error, format: .text), reportsCertificateEnd: true)
         do throws(AuthorizationError) {
             let answer = try await provider.ask(for: AuthorizationContext(subject))
             let trip: TripName? = if case .trip(let name) = resource { name } else { nil }

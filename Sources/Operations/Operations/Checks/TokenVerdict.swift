@@ -27,7 +27,7 @@ package struct TokenVerdict: Sendable, Hashable {
     ///   - context: the vehicle or trip that the token must be for.
     ///   - rules: the service's rules.
     package init(_ answer: TokenAnswer, for context: AuthorizationContext, by rules: ClaimRules) {
-        let doubts = rules.doubts(about: answer.parsed, for: context)
+        let doubts = rules.warnings(about: answer.parsed, for: context)
         do throws(AuthorizationError) {
             let token = try rules.checked(try answer.unexpiredToken(), for: context)
             var cache = TokenCache()
@@ -44,7 +44,7 @@ package struct TokenVerdict: Sendable, Hashable {
             fault = error.fault
             otherFaults = rules.problems(of: answer.parsed, for: context).map { .wrongClaims($0, context) }
                 .filter { $0 != error.fault }
-            warnings = doubts.map { .doubtfulToken(.claims($0, context)) }
+            warnings = doubts.map { .questionableToken(.claims($0, context)) }
             doubtfulClaims = []
             rejection = nil
         }

@@ -84,7 +84,7 @@ extension Configuration {
         report: @escaping @Sendable (TokenEvent) -> Void = { _ in }
     ) -> CachedAuthorization {
         CachedAuthorization(
-            provider, clock: clock, policy: policy, claims: claimRules, patience: tokenPatience, jitter: jitter
+            provider, clock: clock, policy: policy, claims: claimRules, timeout: tokenPatience, jitter: jitter
         ) { event in
             if case .warning(let warning) = event { log.write(.warning, "\(warning)") }
             report(event)
@@ -96,10 +96,10 @@ extension Configuration {
         ClaimRules(vehicleClaim: vehicle.service == .onDemandTrips ? .vehicleid : .deliveryvehicleid)
     }
 
-    /// Returns the configured provider, which has no cache. With `tellsCertificateEnd`, its answers state when the
+    /// Returns the configured provider, which has no cache. With `reportsCertificateEnd`, its answers state when the
     /// endpoint's certificate ends.
     package func makeProvider(
-        log: LogWriter, tellsCertificateEnd: Bool = false
+        log: LogWriter, reportsCertificateEnd: Bool = false
     ) throws(AgentError) -> any TokenProvider {
         let section = authorizationSection
         let present: @Sendable () -> Double? = { UTCTime.synchronizedSystem?.secondsSince1970 }
@@ -109,7 +109,7 @@ extension Configuration {
                 return try HTTPTokenProvider(
                     settings, section: section, providerID: vehicle.providerID,
                     transport: try Self.transport(
-                        tokenFiles, trust.proxy, tellsCertificateEnd: tellsCertificateEnd),
+                        tokenFiles, trust.proxy, reportsCertificateEnd: reportsCertificateEnd),
                     sendsCertificate: trust.clientKeyFile != nil, present: present)
             case .command(let arguments, let environment, let format, let timeout):
                 return try CommandTokenProvider(
@@ -124,14 +124,14 @@ extension Configuration {
     }
 
     private static func transport(
-        _ files: CertificateFiles, _ proxy: HTTPProxy?, connections: Int? = nil, tellsCertificateEnd: Bool = false
+        _ files: CertificateFiles, _ proxy: HTTPProxy?, connections: Int? = nil, reportsCertificateEnd: Bool = false
     ) throws(AgentError) -> any HTTPTransport {
         if let problem = files.problems.first { throw AgentError(.configuration, problem) }
         var options = CurlTransportOptions(userAgent: "waypost/" + Release.version, caFile: files.authorities)
-        if let connections { options.mostConnections = connections }
+        if let connections { options.maximumConnections = connections }
         options.clientCertificate = files.client
         options.proxy = proxy
-        options.tellsCertificateEnd = tellsCertificateEnd
+        options.reportsCertificateEnd = reportsCertificateEnd
         do { return try CurlTransport(options: options) } catch {
             throw AgentError(.configuration, "\(files.section): \(error)")
         }
