@@ -6,7 +6,7 @@ import WaypostTestSupport
 
 @testable import GNSSReceiver
 
-/// What is said of a log that gives no fix, or fewer than its lines.
+/// The messages about a log without fixes, or with sentences that were left out.
 @Suite struct LogOutcomes {
     private func outcome(_ bytes: [UInt8]) throws -> LogOutcome {
         var decoder = NMEADecoder()
@@ -17,7 +17,7 @@ import WaypostTestSupport
 
     private func outcome(_ text: String) throws -> LogOutcome { try outcome(Array(text.utf8)) }
 
-    /// The sentences of `count` epochs of which every `step`th has been altered.
+    /// Returns the sentences of `count` epochs, with every `step`th altered.
     private func altered(_ count: Int, each step: Int) -> String {
         (0..<count).map { index in
             let line = sentence(
@@ -49,7 +49,7 @@ import WaypostTestSupport
             ("00000000  24 47 50 52 4d 43 2c 31  30 31 35 30 30 2c 41 2c  |$GPRMC,101500,A,|\n", .hexadecimal),
             ("0000000 4724 5250 434d 312c 3130 3035 2c30 2c41\n", .hexadecimal),
         ] as [(String, ForeignLogKind)])
-    func nameWhatIsNoLog(text: String, kind: ForeignLogKind) throws {
+    func nameTheKindOfAFileThatIsNotALog(text: String, kind: ForeignLogKind) throws {
         #expect(try outcome(text).emptiness?.text == "drive.log is \(kind.rawValue)")
     }
 
@@ -61,7 +61,7 @@ import WaypostTestSupport
             words.hasPrefix("drive.log is binary output (UBX or RTCM) without an NMEA sentence; switch"), "\(words)")
     }
 
-    /// A frame of SiRF's: start, length, message 41, checksum, end; recorded from its beginning, and from its middle.
+    /// A SiRF frame: start, length, message 41, checksum, end; recorded from its start and from its middle.
     @Test(arguments: [[], [0x00, 0x29, 0x01]] as [[UInt8]])
     func nameSiRF(rest: [UInt8]) throws {
         let frame: [UInt8] = [0xA0, 0xA2, 0x00, 0x03, 0x29, 0x01, 0x02, 0x00, 0x2C, 0xB0, 0xB3]
@@ -69,12 +69,12 @@ import WaypostTestSupport
         #expect(words == "drive.log is \(ForeignLogKind.sirf.rawValue)", "\(words)")
     }
 
-    @Test func sayThatNoChecksumAgrees() throws {
+    @Test func stateThatNoChecksumIsCorrect() throws {
         #expect(
             try outcome(altered(30, each: 1)).emptiness?.text
                 == "drive.log holds 30 sentences, and not one checksum agrees: the log was altered after it was recorded, "
                 + "or damaged on the line; use it as it was recorded")
-        // Noise may begin like something else, and a line have words that look like a frame's.
+        // Noise may begin like another format, and a line may look like a CAN frame.
         for line in ["00000000\n", "can0 is down\n", "1,2,3,4,5,6,7,8\n", "12:00:00 R 12\n"] {
             #expect(try outcome(line).emptiness?.text.hasPrefix("drive.log holds no NMEA") == true, "\(line)")
         }
@@ -84,7 +84,7 @@ import WaypostTestSupport
                 == "drive.log holds no NMEA 0183 sentence with a right checksum; check that it is a receiver's log")
     }
 
-    /// Sentences without checksum may be taken; a `$` in noise is none.
+    /// Sentences without checksum can be accepted; a `$` in noise isn't a sentence.
     @Test func leaveLogsWithoutChecksumsToTheOperator() throws {
         let bare = try outcome("$GPTXT,01,01,02,hello\r\n$GPTXT,01,01,02,world\r\n")
         #expect(bare.emptiness == nil && bare.sentencesWithoutChecksum == 2)
@@ -92,7 +92,7 @@ import WaypostTestSupport
         #expect(noise.emptiness != nil && noise.sentencesWithoutChecksum == 0)
     }
 
-    @Test func countWhatWasLeftOut() throws {
+    @Test func countOmittedSentences() throws {
         #expect(try outcome(altered(30, each: 50)).loss == nil)
         #expect(
             try outcome(altered(30, each: 2)).loss
@@ -103,7 +103,7 @@ import WaypostTestSupport
                 == "drive.log: 1 of 150 sentences left out, as the checksum does not agree (in line 150): damage on the line"
         )
         #expect(try outcome(altered(30, each: 1)).loss == nil)
-        // Cut off by one character, as an editor's column does.
+        // One character is cut off, as by an editor's column limit.
         let stump = altered(2, each: 9).split(separator: "\r\n").map { $0.dropLast() }[0] + "\r\n"
         #expect(
             try outcome(altered(30, each: 40) + stump + stump).loss
@@ -128,16 +128,16 @@ import WaypostTestSupport
             ),
             (
                 "GPRMC,101500.00,V,,,,,,,231126,,,N",
-                "1 epoch, none with a position that its receiver vouches for (RMC with status V, GGA with quality 0, or "
+                "1 epoch, none with a position that its receiver confirms (RMC with status V, GGA with quality 0, or "
                     + "simulated); record again where the antenna sees the sky"
             ),
         ])
-    func sayWhyThereIsNoFix(body: String, words: String) throws {
+    func stateWhyThereIsNoFix(body: String, words: String) throws {
         let text = LogOutcome.absence(of: [try outcome(sentence(body))])
         #expect(text.hasPrefix("no fix ") && text.hasSuffix(words), "\(text)")
     }
 
-    /// What is missing may be among what was left out: the receiver is not to blame.
+    /// The missing sentences may be among those left out, so the receiver isn't blamed.
     @Test(
         arguments: [
             (
@@ -158,8 +158,8 @@ import WaypostTestSupport
                 + "after it was recorded, or damaged on the line; use it as it was recorded", "\(text)")
     }
 
-    /// Who reads a receiver has recorded nothing.
-    @Test func sayWhatToDoWithAReceiver() throws {
+    /// Input from a live receiver isn't a recording.
+    @Test func stateTheRemedyForALiveReceiver() throws {
         let view = sentence("GPGSV,1,1,01,02,45,090,40")
         for (text, words) in [
             (view, "have the receiver send RMC and GGA"),
@@ -183,7 +183,7 @@ import WaypostTestSupport
                 + "of it, and see waypost fixes --explain"
         ),
     ])
-    func nameTheFieldForWhichSentencesWereRejected(isRecorded: Bool, words: String) throws {
+    func nameTheRejectedField(isRecorded: Bool, words: String) throws {
         let bodies =
             ["GPGGA,101500,,,,,0,00,,,M,,M,,"]
             + (1...3).map { "GPRMC,10150\($0),A,3403.0,N,-11814.5,E,19.4,90.0,050126" }
@@ -191,8 +191,8 @@ import WaypostTestSupport
         #expect(LogOutcome.absence(of: [outcome], isRecorded: isRecorded) == words)
     }
 
-    /// No setting makes a receiver of positions out of it.
-    @Test(arguments: [true, false]) func knowAnAISLog(isRecorded: Bool) throws {
+    /// No setting makes an AIS receiver send its own positions.
+    @Test(arguments: [true, false]) func recogniseAnAISLog(isRecorded: Bool) throws {
         let ais = sentence("AIVDM,1,1,,A,13u?etPv2;0n:dDPwUM1U1Cb069D,0", start: "!")
         #expect(
             LogOutcome.absence(of: [try outcome(ais)], isRecorded: isRecorded)
@@ -202,13 +202,13 @@ import WaypostTestSupport
         #expect(both.contains("no sentence states a position with its time"), "\(both)")
     }
 
-    /// A sentence or two are spoiled by a switch that turns.
+    /// A switch that is turned damages one or two sentences.
     @Test func doNotBlameAFewChecksums() throws {
         let void = sentence("GPRMC,101500.00,V,,,,,,,231126,,,N")
-        #expect(LogOutcome.absence(of: [try outcome(altered(2, each: 1) + void)]).contains("vouches for"))
+        #expect(LogOutcome.absence(of: [try outcome(altered(2, each: 1) + void)]).contains("receiver confirms"))
     }
 
-    /// Each log by itself: what one lacks, another need not have.
+    /// Each log is judged separately.
     @Test func nameTheLogsWithoutChecksums() throws {
         let void = try outcome(String(repeating: sentence("GPRMC,101500.00,V,,,,,,,231126,,,N"), count: 9))
         let told = LogOutcome.absence(of: [void, try outcome("$GPRMC,101500.00,A\r\n")])
@@ -217,7 +217,7 @@ import WaypostTestSupport
     }
 
     /// The last line of a log is often cut off.
-    @Test func blameAMissingChecksumOnlyWhereItIsMissingEverywhere() throws {
+    @Test func blameMissingChecksumsOnlyIfAllAreMissing() throws {
         let sky = sentence("GPGSV,1,1,01,02,45,090,40")
         #expect(LogOutcome.absence(of: [try outcome(sky + sky + "$GPRMC,101500.00,A\r\n")]).contains("RMC and GGA"))
         #expect(
@@ -226,7 +226,7 @@ import WaypostTestSupport
     }
 }
 
-/// What a line says of itself that brings no sentence.
+/// The faults of a line without sentences, by its bytes.
 @Suite struct NoiseCauses {
     @Test(
         arguments: [
@@ -240,16 +240,16 @@ import WaypostTestSupport
     func areKnown(text: String, fault: ReceiverFault?) {
         var session = LineSession(decoder: SentenceDecoder(), watch: LineWatch(openedAt: .zero))
         _ = session.take(Array(text.utf8).span, at: .seconds(1))
-        #expect(session.causeOfNoise == fault)
+        #expect(session.findings.noiseFault == fault)
     }
 
-    /// Frames of a binary protocol decide nothing of the rate, and are named all the same.
+    /// Frames of a binary protocol are no evidence for the rate, but are reported.
     @Test func areBinaryFrames() {
         let frame: [UInt8] = [0xB5, 0x62, 0x01, 0x22, 0x04, 0x00, 1, 2, 3, 4, 0x31, 0x22]
         var session = LineSession(decoder: SentenceDecoder(), watch: LineWatch(openedAt: .zero))
         let bytes = frame + frame + frame
         _ = session.take(bytes.span, at: .seconds(1))
-        #expect(session.causeOfNoise == .binaryFrames)
+        #expect(session.findings.noiseFault == .binaryFrames)
         #expect(session.evidence == .binaryFrames)
     }
 }

@@ -14,7 +14,7 @@ import WaypostTestSupport
 
     init() throws { (folder, stop) = (try TemporaryFolder(), try EventDescriptor()) }
 
-    /// Everything in a log, read in steps of `step` bytes, and what ended the reading early.
+    /// Returns the content of a log, read in steps of `step` bytes, and the error that ended the reading early.
     private func contents(of path: String, step: Int = 1000) -> (bytes: [UInt8], error: FixSourceError?) {
         var bytes: [UInt8] = []
         do throws(FixSourceError) {
@@ -33,11 +33,11 @@ import WaypostTestSupport
 
     private func gzip(_ bytes: [UInt8]) throws -> [UInt8] { try GNSSReceiverTests.gzip(bytes, in: folder) }
 
-    /// Long enough for several buffers, and not the same everywhere.
+    /// Content of several buffers' length that doesn't repeat.
     private static let text = Array((0..<6000).map { "$GPGLL,\($0),N\r\n" }.joined().utf8)
 
     @Test(arguments: [1, 7, 4096, 1 << 20])
-    func areReadAsTheyAre(step: Int) throws {
+    func areReadUnchanged(step: Int) throws {
         let read = contents(of: try folder.write(Self.text, to: "plain.nmea"), step: step)
         #expect(read.bytes == Self.text)
         #expect(read.error == nil)
@@ -51,7 +51,7 @@ import WaypostTestSupport
         #expect(read.error == nil)
     }
 
-    @Test func giveWhatCameBeforeTheCut() throws {
+    @Test func returnTheBytesBeforeACut() throws {
         let archive = try gzip(Self.text)
         let read = contents(of: try folder.write(archive[..<(archive.count / 2)], to: "cut.gz"))
         #expect(read.bytes.count > 1000 && Self.text.starts(with: read.bytes))
@@ -59,7 +59,7 @@ import WaypostTestSupport
         #expect(read.error?.text.contains("cut.gz ends in the middle of the archive") == true)
     }
 
-    @Test func giveWhatCameBeforeTheDamage() throws {
+    @Test func returnTheBytesBeforeDamage() throws {
         var archive = try gzip(Self.text)
         for index in archive.indices.suffix(8) { archive[index] ^= 0xFF }  // checksum and length
         let read = contents(of: try folder.write(archive, to: "bad.gz"))
@@ -67,9 +67,9 @@ import WaypostTestSupport
         #expect(read.error?.text.contains("bad.gz is a damaged archive (incorrect data check)") == true)
     }
 
-    /// However large the step is, the bytes before the damage are not lost with it.
+    /// With any step, the bytes before the damage aren't lost.
     @Test(arguments: [1000, 1 << 20])
-    func giveWhatCameBeforeTheDamageInTheMiddle(step: Int) throws {
+    func returnTheBytesBeforeDamageInTheMiddle(step: Int) throws {
         var archive = try gzip(Self.text)
         for index in archive.count / 2..<archive.count / 2 + 8 { archive[index] ^= 0xFF }
         let read = contents(of: try folder.write(archive, to: "bad.gz"), step: step)
@@ -79,33 +79,33 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [7, 1 << 20])
-    func nameWhatIsBehindAnArchive(step: Int) throws {
+    func reportBytesAfterAnArchive(step: Int) throws {
         let archive = try gzip(Self.text)
         let read = contents(of: try folder.write(archive + Array("garbage".utf8), to: "tail.gz"), step: step)
         #expect(read.bytes == Self.text)
         #expect(
             read.error?.text.hasSuffix(
-                "tail.gz is an archive with something else behind its end, from byte \(archive.count) on; everything "
+                "tail.gz is an archive with something else after its end, from byte \(archive.count) on; everything "
                     + "before was read") == true)
         let cut = contents(of: try folder.write(archive + [0x1F, 0x8B, 8], to: "two.gz"), step: step)
         #expect(cut.bytes == Self.text)
         #expect(cut.error?.text.contains("ends in the middle of the archive") == true)
     }
 
-    @Test func areNoDevicesOfZeros() {
+    @Test func mayNotBeADeviceOfZeros() {
         #expect(contents(of: "/dev/zero").error?.text.contains("is a device that gives only zeros") == true)
         #expect(contents(of: "/dev/null").error?.text.contains("is empty") == true)
     }
 
-    /// A disk that was not written in time leaves zeros; what is around them counts.
-    @Test func mayHoldZeros() throws {
+    /// A disk that wasn't synchronised in time leaves zeros; the bytes around them count.
+    @Test func mayContainZeros() throws {
         let zeros = [UInt8](repeating: 0, count: 1 << 17)
         let read = contents(of: try folder.write(zeros + Self.text, to: "zeros.nmea"))
         #expect(read.error == nil)
         #expect(read.bytes.count == zeros.count + Self.text.count)
     }
 
-    @Test func areReadOnWhenTheirNamesAreGone() throws {
+    @Test func areReadAfterTheirFileIsRemoved() throws {
         let path = try folder.write(Self.text, to: "gone.nmea")
         let log = try RecordedLog(path: path, stop: stop)
         unsafe unlink(path)
@@ -114,7 +114,7 @@ import WaypostTestSupport
         #expect(try log.read(into: &span) > 0)
     }
 
-    @Test func tellHowFarTheFileHasBeenRead() throws {
+    @Test func reportHowFarTheFileHasBeenRead() throws {
         let archive = try gzip(Self.text)
         let log = try RecordedLog(path: try folder.write(archive, to: "log.gz"), stop: stop)
         #expect(log.totalBytes == Int64(archive.count))
@@ -142,7 +142,7 @@ import WaypostTestSupport
             ([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], .notALog, "is packed with 7-Zip; unpack it first (7z x)"),
             (Array("Rar!\u{1A}".utf8), .notALog, "is packed with RAR; unpack it first (unrar x)"),
         ] as [([UInt8], FixSourceError.Code, String)])
-    func areRefusedWithTheRemedy(bytes: [UInt8], code: FixSourceError.Code, words: String) throws {
+    func areRejectedWithTheRemedy(bytes: [UInt8], code: FixSourceError.Code, words: String) throws {
         let path = try folder.write(bytes, to: "bad.nmea")
         let error = contents(of: path).error
         #expect(error?.code == code)
@@ -151,7 +151,7 @@ import WaypostTestSupport
             "\(String(describing: error))")
     }
 
-    @Test func insideAnArchiveAreJudgedAlike() throws {
+    @Test func areCheckedInsideAnArchiveToo() throws {
         let empty = contents(of: try folder.write(try gzip([]), to: "empty.gz"))
         #expect(empty.error?.text.contains("holds nothing") == true)
         let wide = contents(of: try folder.write(try gzip([0xFF, 0xFE, 0x24, 0]), to: "wide.gz"))
@@ -160,7 +160,7 @@ import WaypostTestSupport
         #expect(twice.error?.text.contains("is packed twice") == true)
     }
 
-    @Test func areNotFoldersAndMustExist() throws {
+    @Test func mustExistAndNotBeFolders() throws {
         #expect(contents(of: folder.url.path).error?.text.contains("is a folder; name the logs in it") == true)
         let missing = contents(of: folder.path("none.nmea")).error
         #expect(missing?.code == .cannotOpen)

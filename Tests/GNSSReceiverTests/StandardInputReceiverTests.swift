@@ -13,7 +13,8 @@ import WaypostTestSupport
     init() throws {
         var ends: [CInt] = [0, 0]
         try valueOrSystemError("pipe") { unsafe pipe(&ends) }
-        (input, writer) = (ends[0], ends[1])
+        input = ends[0]
+        writer = ends[1]
     }
 
     @Test func deliversFixesUntilItEnds() async throws {
@@ -32,7 +33,7 @@ import WaypostTestSupport
         #expect(ending == nil)
     }
 
-    /// What a pipe holds when the program before it has failed.
+    /// The content of a pipe whose writer has failed.
     @Test(arguments: [
         ("", "standard input ended without an NMEA sentence; check the program that writes it"),
         (
@@ -44,7 +45,7 @@ import WaypostTestSupport
             "no fix in standard input: no sentence states a position with its time; have the receiver send RMC and GGA"
         ),
     ])
-    func thatBringsNoFixIsAnError(text: String, words: String) async throws {
+    func withoutFixesIsAnError(text: String, words: String) async throws {
         let source = OwnedDescriptor(owning: input)
         let output = OwnedDescriptor(owning: writer)
         try output.writeAll(Array(text.utf8).span)
@@ -69,7 +70,7 @@ import WaypostTestSupport
     @Test func thatCannotBeReadIsAnError() async throws {
         close(input)
         let output = OwnedDescriptor(owning: writer)
-        // A signalled poll on the writing end of a pipe whose reader has gone, and nothing that could be read.
+        // The writing end of a pipe without a reader: poll returns at once, but it can't be read.
         let ending = await observe(StandardInputReceiver(descriptor: output.raw)) { observer in
             while await observer.next() != nil {}
         }
@@ -78,6 +79,6 @@ import WaypostTestSupport
 }
 
 extension FixSourceEvent {
-    /// Whether this is a fix.
+    /// Whether the event is a fix.
     var isFix: Bool { if case .fix = self { true } else { false } }
 }

@@ -30,15 +30,15 @@ import WaypostTestSupport
             claims: lines("claims/\(log)", as: RecordingScore.Claim.self))
     }
 
-    /// Fixes that only the log has, each explained in docs/nmea.md: the other reader drops what a cut-off log ends
-    /// with, and what comes before it has made up its mind.
+    /// The number of fixes that only the log has, each explained in docs/nmea.md: the other reader drops the end of a
+    /// cut-off log, and the fixes before it is sure of its decision.
     static let statedOnly = [
         "ac12_binary.log": 1, "ais-nmea.log": 3, "bt451.log": 2, "ch-4701.log": 1, "humminbird-M37.log": 2,
         "isync.log": 1, "neo-m8n.log": 1, "ublox-lea-4h.log": 1, "ublox-zed-f9p_hpg1.11.log": 1,
     ]
 
     @Test(arguments: logs)
-    func giveTheFixesThatTheirSentencesState(log: String) throws {
+    func giveTheFixesOfTheirSentences(log: String) throws {
         let score = try Self.score(log)
         #expect(score.hits == score.epochs)
         #expect(score.invented.isEmpty)
@@ -46,15 +46,16 @@ import WaypostTestSupport
         if score.epochs == 0 { #expect(score.agreeing == score.fixes) }
     }
 
-    @Test func giveOneFixAnEpoch() throws {
+    @Test func giveOneFixPerEpoch() throws {
         let scores = try Self.logs.map(Self.score)
-        let (hits, single) = (scores.reduce(0) { $0 + $1.hits }, scores.reduce(0) { $0 + $1.single })
+        let hits = scores.reduce(0) { $0 + $1.hits }
+        let single = scores.reduce(0) { $0 + $1.single }
         #expect(hits > 0)
         #expect(Double(single) >= 0.99 * Double(hits))
     }
 
     @Test(arguments: logs)
-    func giveTheSameHoweverTheyAreCut(log: String) throws {
+    func giveTheSameFixesInPiecesOfAnyLength(log: String) throws {
         let bytes = try Self.bytes(log).prefix(20_000)
         let whole = Decoding.fixes(Array(bytes))
         for seed in 0..<2 as Range<UInt64> {

@@ -53,7 +53,7 @@ struct ReplayedIntake {
     func liveErrors(_ truth: [Fix]) -> [(meters: Double, time: UTCTime)] {
         truth.compactMap { place in
             guard let told = reports.last(where: { $0.update.timeOfFix <= place.timeOfFix })?.update else { return nil }
-            return (Fix(told).drivenOn(to: place.timeOfFix).distance(to: place), place.timeOfFix)
+            return (Fix(told).extrapolated(to: place.timeOfFix).distance(to: place), place.timeOfFix)
         }
     }
 
@@ -62,7 +62,7 @@ struct ReplayedIntake {
         let told = reports.flatMap(\.places).map { Fix($0) }
         return truth.reduce(0) { worst, place in
             guard let next = told.firstIndex(where: { $0.timeOfFix >= place.timeOfFix }), next > 0 else { return worst }
-            return max(worst, told[next - 1].onTheWay(to: told[next], at: place.timeOfFix).distance(to: place))
+            return max(worst, told[next - 1].interpolated(to: told[next], at: place.timeOfFix).distance(to: place))
         }
     }
 }

@@ -3,17 +3,21 @@ import ReportedText
 package import Reporting
 package import TimeAndChance
 
-/// What became of one log that has been read to its end.
+/// The outcome of one log that has been read to its end.
 package struct LogOutcome: Sendable {
-    /// What the operator calls it.
+    /// The name for operators.
     package let name: String
     package let statistics: DecoderStatistics
-    /// The times of its first fix and its last.
+    /// The times of the first and the last fix.
     private let ends: (first: UTCTime, last: UTCTime)?
-    /// What it is in place of a receiver's log, as far as its first bytes tell.
+    /// The kind of file, by its first bytes, if it isn't a receiver's log.
     private let foreignKind: ForeignLogKind?
 
-    /// `beginning` are its first bytes, unpacked; `ends` the times of its first fix and its last.
+    /// - Parameters:
+    ///   - name: the name for operators.
+    ///   - statistics: the counts of its decoder.
+    ///   - beginning: its first bytes, unpacked.
+    ///   - ends: the times of the first and the last fix.
     package init(
         name: String, statistics: DecoderStatistics, beginning: [UInt8] = [],
         ends: (first: UTCTime, last: UTCTime)? = nil
@@ -24,13 +28,13 @@ package struct LogOutcome: Sendable {
         foreignKind = statistics.sentences == 0 ? ForeignLogKind(beginning, statistics) : nil
     }
 
-    /// What is wrong with a log without any sentence, whose checksum may be missing.
+    /// The error of a log without any sentence; `nil` if its sentences only lack their checksums.
     package var emptiness: FixSourceError? {
-        // Beside a dump's figures stand the sentences as text, cut into lines.
+        // A hexadecimal dump also shows the sentences as text, divided into lines.
         guard statistics.sentences == 0, foreignKind == .hexadecimal || !statistics.isMostly(.missingChecksum) else {
             return nil
         }
-        let mismatches = statistics.refusals(.checksumMismatch)
+        let mismatches = statistics.rejections(.checksumMismatch)
         let problem =
             if let foreignKind {
                 "is \(foreignKind.rawValue)"
@@ -42,15 +46,15 @@ package struct LogOutcome: Sendable {
         return FixSourceError(.notALog, "\(name) \(problem)")
     }
 
-    /// How many sentences lack nothing but their checksum, where there is no sentence with one.
+    /// The number of sentences that only lack a checksum, if no sentence has one; otherwise 0.
     package var sentencesWithoutChecksum: Int {
-        statistics.sentences == 0 && emptiness == nil ? statistics.refusals(.missingChecksum).count : 0
+        statistics.sentences == 0 && emptiness == nil ? statistics.rejections(.missingChecksum).count : 0
     }
 
-    /// What was left out of a log that has sentences, and what that means.
+    /// A notice about sentences that were left out because of their checksums, if there are any.
     package var loss: String? {
-        let mismatches = statistics.refusals(.checksumMismatch)
-        let stumps = statistics.refusals(.malformedChecksum)
+        let mismatches = statistics.rejections(.checksumMismatch)
+        let stumps = statistics.rejections(.malformedChecksum)
         let count = mismatches.count + stumps.count
         guard statistics.sentences > 0, count > 0 else { return nil }
         let all = statistics.sentences + count
@@ -62,12 +66,11 @@ package struct LogOutcome: Sendable {
         let front =
             "\(name): \(count.grouped) of \(all.counted("sentence")) left out, as \(cause) "
             + "(\(count == 1 ? "" : "the first ")in line \(line))"
-        // A cable loses one in some hundreds; an editor or a conversion more.
+        // A cable damages one in some hundreds; an editor or a conversion damages more.
         return count * 100 < all ? "\(front): damage on the line" : "\(front): \(Self.alteration)"
     }
 
-    /// Which of several logs was given before its turn, and what is wrong with that; `nil` where each begins after the
-    /// one in front of it.
+    /// Returns a notice about the first log, if any, that begins before the previous one ends.
     package static func disorder(of outcomes: [LogOutcome]) -> String? {
         let parts = outcomes.compactMap { outcome in outcome.ends.map { (outcome.name, $0) } }
         guard let (before, after) = zip(parts, parts.dropFirst()).first(where: { $1.1.first < $0.1.last }) else {
@@ -78,14 +81,14 @@ package struct LogOutcome: Sendable {
             + before.1.last.shortestDescription
     }
 
-    /// What to do about that.
+    /// The remedy for `disorder(of:)`.
     package static let orderAdvice = "logs are given in the order of their times, each as it was recorded"
 
     private static let alteration =
         "the log was altered after it was recorded, or damaged on the line; use it as it was recorded"
 
-    /// Why input that has ended, recorded or a receiver's, gave no fix; `nil` when it gave one, or when a warning has
-    /// said why it did not.
+    /// Returns the error of input that has ended without a fix, recorded or live; `nil` if there was a fix, or if a
+    /// warning has stated the reason.
     static func failure(of outcomes: [LogOutcome], isRecorded: Bool) -> FixSourceError? {
         let isExplained = outcomes.contains { outcome in
             outcome.statistics.epochs.fixes > 0
@@ -94,7 +97,7 @@ package struct LogOutcome: Sendable {
         return isExplained ? nil : FixSourceError(.notALog, absence(of: outcomes, isRecorded: isRecorded))
     }
 
-    /// Why logs have no fix that could be given, and what to do.
+    /// Returns the reason why logs have no usable fix, with the remedy.
     package static func absence(of outcomes: [LogOutcome], isRecorded: Bool = true) -> String {
         let names = outcomes.map(\.name).joined(separator: ", ")
         func sum(_ count: (DecoderStatistics) -> Int) -> Int { outcomes.reduce(0) { $0 + count($1.statistics) } }
@@ -131,7 +134,7 @@ package struct LogOutcome: Sendable {
                 )
             } else {
                 (
-                    "\(epochs.counted("epoch")), none with a position that its receiver vouches for (RMC with status V, "
+                    "\(epochs.counted("epoch")), none with a position that its receiver confirms (RMC with status V, "
                         + "GGA with quality 0, or simulated)",
                     isRecorded ? "record again where the antenna sees the sky" : "check the antenna's view of the sky"
                 )
@@ -139,7 +142,7 @@ package struct LogOutcome: Sendable {
         let front = "no fix \(undated > 0 && rejected == nil ? "with a date " : "")in \(names)"
         let altered = outcomes.map(\.statistics).filter(\.lostManyToChecksums)
         guard !altered.isEmpty else { return "\(front): \(what); \(remedy)" }
-        let mismatches = altered.reduce(0) { $0 + $1.refusals(.checksumMismatch).count }
+        let mismatches = altered.reduce(0) { $0 + $1.rejections(.checksumMismatch).count }
         let all = altered.reduce(mismatches) { $0 + $1.sentences }
         return
             "\(front): \(mismatches.grouped) of \(all.counted("sentence")) left out, as the checksum does not agree; in "
@@ -147,7 +150,7 @@ package struct LogOutcome: Sendable {
     }
 }
 
-/// What people take for a receiver's log, with what to do, as the end of a sentence.
+/// A kind of file that users mistake for a receiver's log. The raw value ends a sentence and states the remedy.
 enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
     case gpx = "a GPX track, which has no sentences; use the receiver's log that it was made of"
     case kml = "a KML track, which has no sentences; use the receiver's log that it was made of"
@@ -156,9 +159,9 @@ enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
     case conflict = "a text with conflict marks of git (<<<<<<<); use the log as it was recorded"
     case gpsdReports = "JSON reports of gpsd; record the receiver's sentences with gpspipe -r"
     case runRecording =
-        "the record of a run, not a receiver's log; give its folder to waypost replay, or use receiver-*.nmea beside it"
+        "the record of a run, not a receiver's log; give its folder to waypost replay, or use receiver-*.nmea in the same folder"
     case configuration =
-        "a configuration, not a log; name a receiver's log here, and the configuration behind --config if the command has it"
+        "a configuration, not a log; name a receiver's log here, and give the configuration with --config if the command has it"
     case json = "JSON, not a receiver's log; use the log with the receiver's NMEA sentences"
     case table = "a table (CSV), which has no sentences; use the receiver's log that it was made of"
     case rinex = "RINEX, which has raw measurements and no positions; record the receiver's NMEA sentences"
@@ -166,7 +169,7 @@ enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
         "binary output (UBX or RTCM) without an NMEA sentence; switch the receiver's output to NMEA, and record again"
     case sirf = "binary output of SiRF; switch the receiver's output to NMEA, and record again"
     case canFrames =
-        "frames of a CAN bus (NMEA 2000), which has no sentences; let the gateway give NMEA 0183, and record that"
+        "frames of a CAN bus (NMEA 2000), which has no sentences; set the gateway to NMEA 0183, and record that"
     case hexadecimal = "a dump in hexadecimal; use the log itself (xxd -r makes it of what xxd printed)"
     case database = "an SQLite database, perhaps an outbox; name a receiver's log"
     case modem =
@@ -175,7 +178,7 @@ enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
     case zeros = "nothing but zeros, as a file is after a power cut; record again"
     case withoutDollar = "sentences without the $ that begins each; use the log as it was recorded"
 
-    /// Judges by the first bytes of a log, and by what a decoder met in it.
+    /// Detects the kind by the first bytes of a log and the counts of its decoder; `nil` if it is unknown.
     init?(_ bytes: [UInt8], _ statistics: DecoderStatistics) {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let content = bytes.dropFirst(bytes.starts(with: mark) ? mark.count : 0).drop { $0 == 0x20 || 9...13 ~= $0 }
@@ -191,7 +194,7 @@ enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
         } else if begins("SQLite format 3") {
             self = .database
         } else if content.prefix(64).contains(where: { $0 < 0x20 && !(9...13 ~= $0) }) {
-            return nil  // what follows is told of text alone
+            return nil  // the other kinds are text
         } else if has("+cgpsinfo") || has("+cgnsinf") || has("+qgpsloc") {
             self = .modem
         } else if begins("<<<<<<<") {
@@ -226,7 +229,8 @@ enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// As `candump`, `candump -L`, canboat's analyzer and the gateways of Yacht Devices write them; in lower case.
+    /// Whether a line in lower case is written by `candump`, `candump -L`, canboat's analyzer or a Yacht Devices
+    /// gateway.
     private static func isCANFrame(_ line: String) -> Bool {
         func isIdentifier(_ text: Substring) -> Bool { text.count == 8 && text.allSatisfy(\.isHexDigit) }
         let words = line.split(separator: " ")
@@ -238,7 +242,7 @@ enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
         return isIdentifier(frame.prefix { $0 != "#" }) && (frame.contains("#") || rest.dropFirst().first?.first == "[")
     }
 
-    /// Whether `word` stands in `bytes`, which are in lower case.
+    /// Whether `bytes`, which are in lower case, contain `word`.
     private static func finds(_ word: String, in bytes: ArraySlice<UInt8>) -> Bool {
         finds(Array(word.lowercased().utf8), in: bytes)
     }

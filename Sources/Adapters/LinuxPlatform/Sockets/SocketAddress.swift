@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// A socket address as the kernel's calls take it.
-struct SocketAddress {
+package struct SocketAddress {
     let family: CInt
     private var storage = sockaddr_storage()
     private let length: socklen_t
@@ -63,7 +63,7 @@ struct SocketAddress {
     }
 
     /// The port that the kernel gave a bound socket.
-    static func port(of socket: CInt) -> UInt16 {
+    package static func port(of socket: CInt) -> UInt16 {
         var address = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         _ = unsafe withUnsafeMutablePointer(to: &address) { pointer in

@@ -54,7 +54,7 @@ package struct FollowerErrors: Sendable {
     /// Takes the next fix that is accepted.
     package mutating func see(_ fix: Fix) {
         if let latest, let told, !latest.isAfterBreak {
-            live.add(told.drivenOn(to: latest.fix.timeOfFix).distance(to: latest.fix))
+            live.add(told.extrapolated(to: latest.fix.timeOfFix).distance(to: latest.fix))
         }
         var isAfterBreak = false
         if case .broken = continuity.step(to: fix) { isAfterBreak = true }
@@ -75,7 +75,7 @@ package struct FollowerErrors: Sendable {
         if let told, next.timeOfFix <= told.timeOfFix, isPassed { return }
         let passed = waiting.prefix { $0.fix.timeOfFix <= next.timeOfFix }
         if let told, !passed.contains(where: \.isAfterBreak) {
-            for fix in passed.map(\.fix) { track.add(told.onTheWay(to: next, at: fix.timeOfFix).distance(to: fix)) }
+            for fix in passed.map(\.fix) { track.add(told.interpolated(to: next, at: fix.timeOfFix).distance(to: fix)) }
         }
         waiting.removeFirst(passed.count)
         told = next

@@ -84,7 +84,7 @@ package struct ReportingPolicy: Sendable {
     /// Whether `told`, driven on as a follower does, is known to be wrong by `fix`: farther off than the errors of both
     /// and the usual manoeuvres of an interval explain.
     private func isWrong(_ told: Fix, by fix: Fix) -> Bool {
-        let off = told.drivenOn(to: fix.timeOfFix).distance(to: fix)
+        let off = told.extrapolated(to: fix.timeOfFix).distance(to: fix)
         let errors = [told, fix].reduce(0) { $0 + ($1.horizontalAccuracyMeters ?? Self.usualRadius) }
         if isParked { return off > errors }
         guard case .interval(let interval) = kind else { return false }
@@ -114,7 +114,7 @@ package struct ReportingPolicy: Sendable {
             return elapsed + tolerance >= (hasDeparted ? min(interval, Self.shortestInterval) : interval)
         case .accuracy(let meters, let longest):
             let bound = Double(meters) * (manoeuvre.isUnderWay ? Self.manoeuvreSlack : 1)
-            return elapsed + tolerance >= longest || lastTold.drivenOn(to: fix.timeOfFix).distance(to: fix) > bound
+            return elapsed + tolerance >= longest || lastTold.extrapolated(to: fix.timeOfFix).distance(to: fix) > bound
         }
     }
 }
@@ -145,7 +145,7 @@ private struct Manoeuvre: Sendable {
             earliest = nil
         }
         let age = earliest.map { $0.timeOfFix.duration(to: fix.timeOfFix) } ?? .zero
-        let deviation = earliest.map { $0.drivenOn(to: fix.timeOfFix).distance(to: fix) } ?? 0
+        let deviation = earliest.map { $0.extrapolated(to: fix.timeOfFix).distance(to: fix) } ?? 0
         isUnderWay = age > .zero && age <= Self.longestAge && deviation > Self.leastDeviation
         if earlier.map({ $0.timeOfFix.duration(to: fix.timeOfFix) >= Self.spacing }) ?? true {
             earliest = earlier
