@@ -7,7 +7,7 @@ import SQLiteOutbox
 import StrictJSON
 import Testing
 import TimeAndChance
-@testable import Waypost
+@testable import Operations
 import WaypostTestSupport
 
 /// What the status address answers, asked without a network.

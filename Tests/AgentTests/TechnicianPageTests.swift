@@ -1,5 +1,5 @@
 import Testing
-@testable import Waypost
+@testable import Operations
 
 /// The page as a browser gets it.
 @Suite struct TechnicianPages {

@@ -55,8 +55,8 @@ package final class RecordedLog {
 
     /// Reads some bytes into `buffer`. Returns their number; zero at the end of the log.
     ///
-    /// - Throws: `readFailed`, or `notALog` for an archive that is damaged or ends too early, after all bytes before the
-    ///   damage have been returned.
+    /// - Throws: `readFailed`, or `notALog` for an archive that is damaged or ends too early, after all bytes before
+    ///   the damage have been returned.
     package func read(into buffer: inout MutableSpan<UInt8>) throws(FixSourceError) -> Int {
         while true {
             if taken == filled, !isAtEnd { try fill() }
@@ -207,22 +207,18 @@ enum LogFileKind: Sendable, Hashable {
         }
         if starts(with: [0x1F, 0x8B]) {
             self = .gzip
-        } else if starts(with: [0xFD, 0x37, 0x7A, 0x58, 0x5A]) {
-            self = .packed(by: "xz", remedy: "xz -d")
-        } else if starts(with: [0x28, 0xB5, 0x2F, 0xFD]) {
-            self = .packed(by: "zstd", remedy: "zstd -d")
-        } else if starts(with: [0x42, 0x5A, 0x68]) {
-            self = .packed(by: "bzip2", remedy: "bunzip2")
-        } else if starts(with: [0x50, 0x4B, 0x03, 0x04]) {
-            self = .packed(by: "zip", remedy: "unzip")
-        } else if starts(with: [0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C]) {
-            self = .packed(by: "7-Zip", remedy: "7z x")
-        } else if starts(with: Array("Rar!".utf8)) {
-            self = .packed(by: "RAR", remedy: "unrar x")
+        } else if let packer = Self.packers.first(where: { starts(with: $0.magic) }) {
+            self = .packed(by: packer.name, remedy: packer.remedy)
         } else {
             self = Self.utf16Encoding(of: bytes).map(Self.utf16(encoding:)) ?? .plain
         }
     }
+
+    private static let packers: [(magic: [UInt8], name: String, remedy: String)] = [
+        ([0xFD, 0x37, 0x7A, 0x58, 0x5A], "xz", "xz -d"), ([0x28, 0xB5, 0x2F, 0xFD], "zstd", "zstd -d"),
+        ([0x42, 0x5A, 0x68], "bzip2", "bunzip2"), ([0x50, 0x4B, 0x03, 0x04], "zip", "unzip"),
+        ([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], "7-Zip", "7z x"), (Array("Rar!".utf8), "RAR", "unrar x"),
+    ]
 
     /// Returns the error of a log `name` in this format, with the remedy; `nil` for plain text.
     func problem(of name: String) -> FixSourceError? {

@@ -4,7 +4,7 @@ import LinuxPlatform
 import StrictJSON
 import TimeAndChance
 import TrackDrawing
-import Waypost
+import Operations
 
 /// `waypost map`: logs in, one page with the track out.
 struct MapCommand {

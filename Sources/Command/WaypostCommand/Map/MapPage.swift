@@ -4,7 +4,7 @@ import LinuxPlatform
 import ReportedText
 import TimeAndChance
 import TrackDrawing
-import Waypost
+import Operations
 
 /// The page of `waypost map`: one document and nothing from outside. Its script only lets chart and track point at each
 /// other.

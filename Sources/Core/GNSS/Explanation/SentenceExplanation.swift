@@ -38,21 +38,13 @@ struct SentenceExplanation {
             let isWhole = run.count < sentence.following.count
             return "\(isWhole ? "" : "more than ")\((sentence.bytes.count + run.count).counted("byte"))"
         case .malformedField, .outOfRange:
-            return faultyField ?? "a latitude without a longitude, or the reverse"
-        }
-    }
-
-    /// Such as `field 6 (E or W) is "X"`.
-    private var faultyField: String? {
-        reading.faultyField.map { number, text in
-            let name = SentenceType.named(in: sentence.bytes).type.fieldName(number).map { " (\($0))" } ?? ""
-            return "field \(number)\(name) is \"\(text)\""
+            return reading.faultyField ?? "a latitude without a longitude, or the reverse"
         }
     }
 
     /// The faulty field that was ignored while the rest of the sentence was used.
     private var omissionLines: [String] {
-        guard sentence.rejection == nil, let faultyField else { return [] }
+        guard sentence.rejection == nil, let faultyField = reading.faultyField else { return [] }
         return ["\(faultyField), which can't be read: left out"]
     }
 

@@ -6,8 +6,8 @@ struct SentenceReading {
     private(set) var words: String?
     /// The parts of a fix that it states.
     private(set) var parts: [EpochPart] = []
-    /// The number and text of the faulty field, unless it is half a position.
-    private(set) var faultyField: (number: Int, text: String)?
+    /// The faulty field, such as `field 6 (E or W) is "X"`, unless it is half a position.
+    private(set) var faultyField: String?
 
     /// Reads `sentence` from start byte to checksum, as the decoder does.
     init(of sentence: [UInt8]) {
@@ -29,7 +29,9 @@ struct SentenceReading {
             guard fields.hasFault else { return }
             let fault = FieldFault(fields, of: type, text)
             guard fault.number > 0 else { return }
-            faultyField = (Int(fault.number), SentenceType.field(Int(fault.number), in: sentence))
+            let number = Int(fault.number)
+            let name = type.fieldName(number).map { " (\($0))" } ?? ""
+            faultyField = "field \(number)\(name) is \"\(SentenceType.field(number, in: sentence))\""
         }
     }
 
