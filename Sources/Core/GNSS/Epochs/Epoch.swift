@@ -113,7 +113,7 @@ struct Epoch {
     }
 
     /// Returns the radius of the 68 % circle in metres: range error times HDOP, but at least the error that reflections
-    /// cause in a town with any geometry. docs/nmea.md has the measurements.
+    /// cause in a town with any geometry. docs/evidence/nmea.md has the measurements.
     private static func radius(hdop: Double, _ quality: FixQuality) -> Double {
         switch quality {
         case .gps, .manual, .simulated: max(4, hdop * 4.5)

@@ -28,7 +28,8 @@ struct SentenceExplanation {
             return "it states *\(Self.shown(sentence.bytes.dropFirst(body.count + 2))), its bytes make \(computed)"
         case .missingChecksum: return "its line ends without one; its bytes make \(computed)"
         case .malformedChecksum:
-            return "\"\(Self.shown(sentence.following.prefix(2)))\" follows *, its bytes make \(computed)"
+            let stated = Self.shown(sentence.following.prefix(2))
+            return "\"\(stated)\" follows *, its bytes make \(computed)"
         case .interrupted:
             let byte = sentence.following.first ?? 0
             let what = byte == UInt8(ascii: "$") ? "another $" : "byte 0x\(Self.hexadecimal(byte)), which isn't text,"
