@@ -5,16 +5,16 @@ import TimeAndChance
 struct ReceiverReading {
     let time: UTCTime
     let hasFix: Bool
-    /// In units of 0.00001 minute.
+    /// Degrees as a number of 0.00001 minutes.
     let latitude: Int64
     let longitude: Int64
-    /// In thousandths of a knot.
+    /// Thousandths of a knot.
     let speed: Int64
-    /// In hundredths of a degree; `nil` at standstill.
+    /// Hundredths of a degree; `nil` at standstill.
     let course: Int64?
-    /// In decimetres above mean sea level.
+    /// Decimetres above mean sea level.
     let altitude: Int64
-    /// In hundredths.
+    /// Hundredths.
     let hdop: Int64
     let satellitesUsed: Int64
 

@@ -21,12 +21,12 @@ struct Vehicle: Sendable {
     /// The acceleration in metres per second squared.
     private var rate = 0.0
 
-    /// In metres from the start.
+    /// Metres from the start.
     private(set) var east = 0.0
     private(set) var north = 0.0
-    /// In metres per second.
+    /// Metres per second.
     private(set) var speed = 0.0
-    /// In radians from north, clockwise.
+    /// Radians from north, clockwise.
     private(set) var heading: Double
 
     init(_ situation: DriveSituation, seed: UInt64) {

@@ -205,10 +205,12 @@ enum LogFileKind: Sendable, Hashable {
         func starts(with magic: [UInt8]) -> Bool {
             bytes.count >= magic.count && magic.indices.allSatisfy { bytes[$0] == magic[$0] }
         }
+        for packer in Self.packers where starts(with: packer.magic) {
+            self = .packed(by: packer.name, remedy: packer.remedy)
+            return
+        }
         if starts(with: [0x1F, 0x8B]) {
             self = .gzip
-        } else if let packer = Self.packers.first(where: { starts(with: $0.magic) }) {
-            self = .packed(by: packer.name, remedy: packer.remedy)
         } else {
             self = Self.utf16Encoding(of: bytes).map(Self.utf16(encoding:)) ?? .plain
         }
