@@ -5,7 +5,7 @@ import TimeAndChance
 struct ReceiverReading {
     let time: UTCTime
     let hasFix: Bool
-    /// Degrees as a number of 0.00001 minutes.
+    /// Units of 0.00001 minute.
     let latitude: Int64
     let longitude: Int64
     /// Thousandths of a knot.
