@@ -17,7 +17,7 @@ import WaypostTestSupport
 
     private func outcome(_ text: String) throws -> LogOutcome { try outcome(Array(text.utf8)) }
 
-    /// The sentences of `count` epochs of which every `step`th has been altered.
+    /// Returns the sentences of `count` epochs, with every `step`th altered.
     private func altered(_ count: Int, each step: Int) -> String {
         (0..<count).map { index in
             let line = sentence(
@@ -30,8 +30,7 @@ import WaypostTestSupport
         arguments: [
             ("<?xml version=\"1.0\"?>\n<gpx version=\"1.1\">", ForeignLogKind.gpx),
             ("<?xml version=\"1.0\"?><kml>", .kml), ("<!DOCTYPE html><p>Sign in", .page), ("<a/>", .markup),
-            ("<<<<<<< HEAD\n=======\n>>>>>>> drive\n", .conflict),
-            (#"{"class":"VERSION","release":"3.22"}"#, .gpsdReports),
+            ("            (#"{"class":"VERSION","release":"3.22"}"#, .gpsdReports),
             (#"{"format":1,"isSynchronized":false,"run":"2026-11-23T23:33:32.739Z","version":"0.1.0"}"#, .runRecording),
             (#"{"vehicle": {"providerId": "p"}, "receiver": {}}"#, .configuration),
             (#"{"time":"2026-11-23T12:00:00Z","latitude":52.5}"#, .json), (#"{"type":"FeatureCollection"}"#, .json),
@@ -49,6 +48,7 @@ import WaypostTestSupport
             ("00000000  24 47 50 52 4d 43 2c 31  30 31 35 30 30 2c 41 2c  |$GPRMC,101500,A,|\n", .hexadecimal),
             ("0000000 4724 5250 434d 312c 3130 3035 2c30 2c41\n", .hexadecimal),
         ] as [(String, ForeignLogKind)])
+<<<<<<< HEAD
     func nameWhatIsNoLog(text: String, kind: ForeignLogKind) throws {
         #expect(try outcome(text).fault == .foreign(kind))
     }
@@ -59,7 +59,7 @@ import WaypostTestSupport
         #expect(try outcome((0..<20).flatMap { _ in frame }).fault == .foreign(.binaryFrames))
     }
 
-    /// A frame of SiRF's: start, length, message 41, checksum, end; recorded from its beginning, and from its middle.
+    /// A SiRF frame: start, length, message 41, checksum, end; recorded from its start and from its middle.
     @Test(arguments: [[], [0x00, 0x29, 0x01]] as [[UInt8]])
     func nameSiRF(rest: [UInt8]) throws {
         let frame: [UInt8] = [0xA0, 0xA2, 0x00, 0x03, 0x29, 0x01, 0x02, 0x00, 0x2C, 0xB0, 0xB3]
@@ -90,7 +90,7 @@ import WaypostTestSupport
         #expect(try outcome(altered(30, each: 2)).loss == loss(15, of: 30, .wrong, line: 2))
         #expect(try outcome(altered(150, each: 150)).loss == loss(1, of: 150, .wrong, line: 150))
         #expect(try outcome(altered(30, each: 1)).loss == nil)
-        // Cut off by one character, as an editor's column does.
+        // One character is cut off, as by an editor's column limit.
         let stump = altered(2, each: 9).split(separator: "\r\n").map { $0.dropLast() }[0] + "\r\n"
         #expect(try outcome(altered(30, each: 40) + stump + stump).loss == loss(2, of: 32, .cutOff, line: 31))
         #expect(try outcome(stump + altered(3, each: 3)).loss == loss(2, of: 4, .both, line: 1))
@@ -163,7 +163,7 @@ extension LogOutcome {
     }
 }
 
-/// What a line says of itself that brings no sentence.
+/// The faults of a line without sentences, by its bytes.
 @Suite struct NoiseCauses {
     @Test(
         arguments: [
@@ -177,16 +177,16 @@ extension LogOutcome {
     func areKnown(text: String, fault: ReceiverFault?) {
         var session = LineSession(decoder: SentenceDecoder(), watch: LineWatch(openedAt: .zero))
         _ = session.take(Array(text.utf8).span, at: .seconds(1))
-        #expect(session.causeOfNoise == fault)
+        #expect(session.findings.noiseFault == fault)
     }
 
-    /// Frames of a binary protocol decide nothing of the rate, and are named all the same.
+    /// Frames of a binary protocol are no evidence for the rate, but are reported.
     @Test func areBinaryFrames() {
         let frame: [UInt8] = [0xB5, 0x62, 0x01, 0x22, 0x04, 0x00, 1, 2, 3, 4, 0x31, 0x22]
         var session = LineSession(decoder: SentenceDecoder(), watch: LineWatch(openedAt: .zero))
         let bytes = frame + frame + frame
         _ = session.take(bytes.span, at: .seconds(1))
-        #expect(session.causeOfNoise == .binaryFrames)
+        #expect(session.findings.noiseFault == .binaryFrames)
         #expect(session.evidence == .binaryFrames)
     }
 }

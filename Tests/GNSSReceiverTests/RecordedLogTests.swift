@@ -14,7 +14,7 @@ import WaypostTestSupport
 
     init() throws { (folder, stop) = (try TemporaryFolder(), try EventDescriptor()) }
 
-    /// Everything in a log, read in steps of `step` bytes, and what ended the reading early.
+    /// Returns the content of a log, read in steps of `step` bytes, and the error that ended the reading early.
     private func contents(of path: String, step: Int = 1000) -> (bytes: [UInt8], error: FixSourceError?) {
         var bytes: [UInt8] = []
         do throws(FixSourceError) {
@@ -33,11 +33,11 @@ import WaypostTestSupport
 
     private func gzip(_ bytes: [UInt8]) throws -> [UInt8] { try GNSSReceiverTests.gzip(bytes, in: folder) }
 
-    /// Long enough for several buffers, and not the same everywhere.
+    /// Content of several buffers' length that doesn't repeat.
     private static let text = Array((0..<6000).map { "$GPGLL,\($0),N\r\n" }.joined().utf8)
 
     @Test(arguments: [1, 7, 4096, 1 << 20])
-    func areReadAsTheyAre(step: Int) throws {
+    func areReadUnchanged(step: Int) throws {
         let read = contents(of: try folder.write(Self.text, to: "plain.nmea"), step: step)
         #expect(read.bytes == Self.text)
         #expect(read.error == nil)
@@ -51,7 +51,7 @@ import WaypostTestSupport
         #expect(read.error == nil)
     }
 
-    @Test func giveWhatCameBeforeTheCut() throws {
+    @Test func returnTheBytesBeforeACut() throws {
         let archive = try gzip(Self.text)
         let read = contents(of: try folder.write(archive[..<(archive.count / 2)], to: "cut.gz"))
         #expect(read.bytes.count > 1000 && Self.text.starts(with: read.bytes))
@@ -59,7 +59,7 @@ import WaypostTestSupport
         #expect(read.error?.fault == .archiveCutShort)
     }
 
-    @Test func giveWhatCameBeforeTheDamage() throws {
+    @Test func returnTheBytesBeforeDamage() throws {
         var archive = try gzip(Self.text)
         for index in archive.indices.suffix(8) { archive[index] ^= 0xFF }  // checksum and length
         let read = contents(of: try folder.write(archive, to: "bad.gz"))
@@ -67,9 +67,9 @@ import WaypostTestSupport
         #expect(isDamage(read.error))
     }
 
-    /// However large the step is, the bytes before the damage are not lost with it.
+    /// With any step, the bytes before the damage aren't lost.
     @Test(arguments: [1000, 1 << 20])
-    func giveWhatCameBeforeTheDamageInTheMiddle(step: Int) throws {
+    func returnTheBytesBeforeDamageInTheMiddle(step: Int) throws {
         var archive = try gzip(Self.text)
         for index in archive.count / 2..<archive.count / 2 + 8 { archive[index] ^= 0xFF }
         let read = contents(of: try folder.write(archive, to: "bad.gz"), step: step)
@@ -79,7 +79,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [7, 1 << 20])
-    func nameWhatIsBehindAnArchive(step: Int) throws {
+    func reportBytesAfterAnArchive(step: Int) throws {
         let archive = try gzip(Self.text)
         let read = contents(of: try folder.write(archive + Array("garbage".utf8), to: "tail.gz"), step: step)
         #expect(read.bytes == Self.text)
@@ -94,15 +94,15 @@ import WaypostTestSupport
         #expect(contents(of: "/dev/null").error?.fault == .empty)
     }
 
-    /// A disk that was not written in time leaves zeros; what is around them counts.
-    @Test func mayHoldZeros() throws {
+    /// A disk that wasn't synchronised in time leaves zeros; the bytes around them count.
+    @Test func mayContainZeros() throws {
         let zeros = [UInt8](repeating: 0, count: 1 << 17)
         let read = contents(of: try folder.write(zeros + Self.text, to: "zeros.nmea"))
         #expect(read.error == nil)
         #expect(read.bytes.count == zeros.count + Self.text.count)
     }
 
-    @Test func areReadOnWhenTheirNamesAreGone() throws {
+    @Test func areReadAfterTheirFileIsRemoved() throws {
         let path = try folder.write(Self.text, to: "gone.nmea")
         let log = try RecordedLog(path: path, stop: stop)
         unsafe unlink(path)
@@ -111,7 +111,7 @@ import WaypostTestSupport
         #expect(try log.read(into: &span) > 0)
     }
 
-    @Test func tellHowFarTheFileHasBeenRead() throws {
+    @Test func reportHowFarTheFileHasBeenRead() throws {
         let archive = try gzip(Self.text)
         let log = try RecordedLog(path: try folder.write(archive, to: "log.gz"), stop: stop)
         #expect(log.totalBytes == Int64(archive.count))
@@ -148,7 +148,7 @@ import WaypostTestSupport
         #expect(contents(of: path).error == FixSourceError(log: path, fault))
     }
 
-    @Test func insideAnArchiveAreJudgedAlike() throws {
+    @Test func areCheckedInsideAnArchiveToo() throws {
         let empty = contents(of: try folder.write(try gzip([]), to: "empty.gz"))
         #expect(empty.error?.fault == .archiveWithoutContents)
         let wide = contents(of: try folder.write(try gzip([0xFF, 0xFE, 0x24, 0]), to: "wide.gz"))

@@ -13,7 +13,8 @@ import WaypostTestSupport
     init() throws {
         var ends: [CInt] = [0, 0]
         try valueOrSystemError("pipe") { unsafe pipe(&ends) }
-        (input, writer) = (ends[0], ends[1])
+        input = ends[0]
+        writer = ends[1]
     }
 
     @Test func deliversFixesUntilItEnds() async throws {
@@ -67,7 +68,7 @@ import WaypostTestSupport
     @Test func thatCannotBeReadIsAnError() async throws {
         close(input)
         let output = OwnedDescriptor(owning: writer)
-        // A signalled poll on the writing end of a pipe whose reader has gone, and nothing that could be read.
+        // The writing end of a pipe without a reader: poll returns at once, but it can't be read.
         let ending = await observe(StandardInputReceiver(descriptor: output.raw)) { observer in
             while await observer.next() != nil {}
         }
@@ -76,6 +77,6 @@ import WaypostTestSupport
 }
 
 extension FixSourceEvent {
-    /// Whether this is a fix.
+    /// Whether the event is a fix.
     var isFix: Bool { if case .fix = self { true } else { false } }
 }

@@ -3,17 +3,21 @@ import ReportedText
 package import Reporting
 package import TimeAndChance
 
-/// What became of one log that has been read to its end.
+/// The outcome of one log that has been read to its end.
 package struct LogOutcome: Sendable {
-    /// What the operator calls it.
+    /// The name for operators.
     package let name: String
     package let statistics: DecoderStatistics
-    /// The times of its first fix and its last.
+    /// The times of the first and the last fix.
     private let ends: (first: UTCTime, last: UTCTime)?
-    /// What it is in place of a receiver's log, as far as its first bytes tell.
+    /// The kind of file, by its first bytes, if it isn't a receiver's log.
     private let foreignKind: ForeignLogKind?
 
-    /// `beginning` are its first bytes, unpacked; `ends` the times of its first fix and its last.
+    /// - Parameters:
+    ///   - name: the name for operators.
+    ///   - statistics: the counts of its decoder.
+    ///   - beginning: its first bytes, unpacked.
+    ///   - ends: the times of the first and the last fix.
     package init(
         name: String, statistics: DecoderStatistics, beginning: [UInt8] = [],
         ends: (first: UTCTime, last: UTCTime)? = nil
@@ -30,7 +34,7 @@ package struct LogOutcome: Sendable {
         guard statistics.sentences == 0, foreignKind == .hexadecimal || !statistics.isMostly(.missingChecksum) else {
             return nil
         }
-        let mismatches = statistics.refusals(.checksumMismatch).count
+        let mismatches = statistics.rejections(.checksumMismatch).count
         let fault: LogFault =
             if let foreignKind {
                 .foreign(foreignKind)
@@ -42,13 +46,13 @@ package struct LogOutcome: Sendable {
 
     /// The number of sentences that lack nothing but their checksum, if no sentence has one.
     package var sentencesWithoutChecksum: Int {
-        statistics.sentences == 0 && emptiness == nil ? statistics.refusals(.missingChecksum).count : 0
+        statistics.sentences == 0 && emptiness == nil ? statistics.rejections(.missingChecksum).count : 0
     }
 
     /// What was left out of a log that has sentences; `nil` if nothing was.
     package var loss: LogRemark? {
-        let mismatches = statistics.refusals(.checksumMismatch)
-        let stumps = statistics.refusals(.malformedChecksum)
+        let mismatches = statistics.rejections(.checksumMismatch)
+        let stumps = statistics.rejections(.malformedChecksum)
         let count = mismatches.count + stumps.count
         guard statistics.sentences > 0, count > 0 else { return nil }
         let line = [mismatches, stumps].filter { $0.count > 0 }.map(\.firstLine).min() ?? 0
@@ -87,7 +91,7 @@ package struct LogOutcome: Sendable {
             return FixSourceError(log: name, .missingChecksums(sentences: bare, logs: outcomes.count))
         }
         let altered = outcomes.map(\.statistics).filter(\.lostManyToChecksums)
-        let mismatches = altered.reduce(0) { $0 + $1.refusals(.checksumMismatch).count }
+        let mismatches = altered.reduce(0) { $0 + $1.rejections(.checksumMismatch).count }
         let all = altered.reduce(mismatches) { $0 + $1.sentences }
         let absence = FixAbsence(
             cause(of: outcomes), isRecorded: isRecorded,
@@ -127,7 +131,7 @@ extension ForeignLogKind {
         } else if begins("SQLite format 3") {
             self = .database
         } else if content.prefix(64).contains(where: { $0 < 0x20 && !(9...13 ~= $0) }) {
-            return nil  // what follows is told of text alone
+            return nil  // the other kinds are text
         } else if has("+cgpsinfo") || has("+cgnsinf") || has("+qgpsloc") {
             self = .modem
         } else if begins("<<<<<<<") {
@@ -162,7 +166,8 @@ extension ForeignLogKind {
         }
     }
 
-    /// As `candump`, `candump -L`, canboat's analyzer and the gateways of Yacht Devices write them; in lower case.
+    /// Whether a line in lower case is written by `candump`, `candump -L`, canboat's analyzer or a Yacht Devices
+    /// gateway.
     private static func isCANFrame(_ line: String) -> Bool {
         func isIdentifier(_ text: Substring) -> Bool { text.count == 8 && text.allSatisfy(\.isHexDigit) }
         let words = line.split(separator: " ")
@@ -174,7 +179,7 @@ extension ForeignLogKind {
         return isIdentifier(frame.prefix { $0 != "#" }) && (frame.contains("#") || rest.dropFirst().first?.first == "[")
     }
 
-    /// Whether `word` stands in `bytes`, which are in lower case.
+    /// Whether `bytes`, which are in lower case, contain `word`.
     private static func finds(_ word: String, in bytes: ArraySlice<UInt8>) -> Bool {
         finds(Array(word.lowercased().utf8), in: bytes)
     }

@@ -4,28 +4,28 @@ package import LinuxPlatform
 import ReportedText
 package import Reporting
 
-/// The bytes of a recorded log, from its beginning: plain or gzip, told by its first bytes. Reading blocks.
+/// The bytes of a recorded log, plain or gzip, from its beginning. Reading blocks.
 package final class RecordedLog {
-    /// What the operator calls it.
+    /// The name for operators.
     package let name: String
-    /// Size of the file; `nil` for what is no file (a pipe).
+    /// The size of the file; `nil` for a pipe.
     let totalBytes: Int64?
     /// How much of the file has been read, before unpacking.
     private(set) var bytesRead: Int64 = 0
 
     private let descriptor: OwnedDescriptor
-    /// Ends the wait for a pipe; a file never makes one wait.
+    /// Ends the wait for a pipe. A file never blocks.
     private let stop: EventDescriptor
     private var archive: GzipStream?
     private var isAtEnd = false
-    /// What has been read from the file and is not yet handed on: `input[taken..<filled]`.
+    /// A buffer whose bytes `taken..<filled` have been read from the file but not returned.
     private var input = [UInt8](repeating: 0, count: 1 << 16)
     private var taken = 0
     private var filled = 0
-    /// The text's own beginning has been judged (inside a gzip archive, too).
-    private var isTextJudged = false
+    /// Whether the format of the text, after unpacking, has been checked.
+    private var isTextChecked = false
 
-    /// Opens `path`, or standard input for `-`, and looks at what it is.
+    /// Opens `path`, or standard input for `-`, and checks its format. `stop` ends the wait for a quiet pipe.
     ///
     /// `stop` ends the wait for a pipe whose other end is quiet.
     ///
@@ -49,28 +49,28 @@ package final class RecordedLog {
         if kind == .device, beginning.allSatisfy({ $0 == 0 }) { throw FixSourceError(log: name, .zeroDevice) }
         switch LogFileKind(firstBytes: beginning.span) {
         case .gzip: archive = GzipStream()
-        case let format: try judgeText(format)
+        case let format: try checkText(format)
         }
     }
 
-    /// Fills `buffer` from its start as far as one step goes; zero means the end of the log.
+    /// Reads some bytes into `buffer`. Returns their number; zero at the end of the log.
     ///
-    /// - Throws: `readFailed`, or `notALog` for an archive that is damaged or ends too early; everything before the
-    ///   damage has then been handed out.
+    /// - Throws: `readFailed`, or `notALog` for an archive that is damaged or ends too early, after all bytes before
+    ///   the damage have been returned.
     package func read(into buffer: inout MutableSpan<UInt8>) throws(FixSourceError) -> Int {
         while true {
             if taken == filled, !isAtEnd { try fill() }
             let isDrained = taken == filled
             guard let archive else { return copy(into: &buffer) }
-            // zlib may still hold output when its input is used up.
+            // zlib may still have output when its input is used up.
             let produced = try unpack(archive, into: &buffer)
             if produced > 0 {
-                if !isTextJudged { try judgeText(LogFileKind(firstBytes: buffer.span.extracting(0..<produced))) }
+                if !isTextChecked { try checkText(LogFileKind(firstBytes: buffer.span.extracting(0..<produced))) }
                 return produced
             }
             guard isDrained else { continue }
             guard archive.isAtMemberEnd else { throw FixSourceError(log: name, .archiveCutShort) }
-            guard isTextJudged else { throw FixSourceError(log: name, .archiveWithoutContents) }
+            guard isTextChecked else { throw FixSourceError(log: name, .archiveWithoutContents) }
             return 0
         }
     }
@@ -78,7 +78,7 @@ package final class RecordedLog {
     private func unpack(
         _ archive: GzipStream, into buffer: inout MutableSpan<UInt8>
     ) throws(FixSourceError) -> Int {
-        // Zeros behind the last member are padding (tapes, block devices).
+        // Zeros after the last member are padding (tapes, block devices).
         if archive.isAtMemberEnd {
             while taken < filled, input[taken] == 0 { taken += 1 }
             if taken < filled, input[taken] != 0x1F {
@@ -90,7 +90,7 @@ package final class RecordedLog {
             taken += step.consumed
             return step.produced
         } catch {
-            throw FixSourceError(log: name, .archiveDamaged(reason: error.words, near: bytesRead))
+            throw FixSourceError(log: name, .archiveDamaged(reason: error.message, near: bytesRead))
         }
     }
 
@@ -118,33 +118,32 @@ package final class RecordedLog {
         isAtEnd = filled == 0
     }
 
-    private func judgeText(_ format: LogFileKind) throws(FixSourceError) {
-        isTextJudged = true
+    private func checkText(_ format: LogFileKind) throws(FixSourceError) {
+        isTextChecked = true
         if let fault = format.fault { throw FixSourceError(log: name, fault) }
     }
 
     private static func open(_ path: String) throws(SystemError) -> OwnedDescriptor {
-        // Without O_NONBLOCK, opening a pipe waits for a writer.
+        // Without O_NONBLOCK, opening a pipe blocks until it has a writer.
         guard path == "-" else { return try OwnedDescriptor(opening: path, O_RDONLY | O_NOCTTY | O_NONBLOCK) }
         return OwnedDescriptor(
             owning: try valueOrSystemError("standard input") { fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) })
     }
 }
 
-/// What can be said of a log by its path.
+/// Questions about a log that need only its path.
 extension RecordedLog {
-    /// What the operator calls it.
+    /// Returns the name for operators.
     static func name(of path: String) -> String { path == "-" ? "standard input" : path }
 
-    /// Whether it can be read only once, and keeps its reader waiting: a pipe, a terminal, a socket, or `-`, standard
-    /// input.
+    /// Whether it can be read only once, and reading may block: a pipe, a terminal, a socket, or `-`, standard input.
     static func isReadOnce(_ path: String) -> Bool {
         if path == "-" { return true }
         guard let kind = try? FileStatus(behind: path).kind else { return false }
         return kind != .file && kind != .folder
     }
 
-    /// Whether it is a gzip archive, as far as can be seen.
+    /// Whether it is a gzip archive; `false` if it can't be read.
     package static func isArchive(_ path: String) -> Bool {
         guard !isReadOnce(path), let beginning = try? FileSystem.read(64, at: 0, of: path) else { return false }
         return LogFileKind(firstBytes: beginning.span) == .gzip
@@ -165,37 +164,35 @@ extension RecordedLog {
     }
 }
 
-/// What a file is, told by its first bytes.
+/// The format of a file, by its first bytes.
 enum LogFileKind: Sendable, Hashable {
     case plain, gzip
-    /// Text in UTF-16, as some Windows tools save it; with the name that `iconv` has for it.
+    /// UTF-16 text, as some Windows tools save it, with the encoding's name for `iconv`.
     case utf16(encoding: String)
-    /// Packed by something that we do not unpack, with the command that does.
+    /// A compressed format that Waypost doesn't unpack, with the command that does.
     case packed(by: String, command: String)
 
-    /// Judges by the first bytes of a file; 64 are enough.
+    /// Detects the format of a file by its first bytes; 64 are enough.
     init(firstBytes bytes: Span<UInt8>) {
         func starts(with magic: [UInt8]) -> Bool {
             bytes.count >= magic.count && magic.indices.allSatisfy { bytes[$0] == magic[$0] }
         }
+        for packer in Self.packers where starts(with: packer.magic) {
+            self = .packed(by: packer.name, command: packer.command)
+            return
+        }
         if starts(with: [0x1F, 0x8B]) {
             self = .gzip
-        } else if starts(with: [0xFD, 0x37, 0x7A, 0x58, 0x5A]) {
-            self = .packed(by: "xz", command: "xz -d")
-        } else if starts(with: [0x28, 0xB5, 0x2F, 0xFD]) {
-            self = .packed(by: "zstd", command: "zstd -d")
-        } else if starts(with: [0x42, 0x5A, 0x68]) {
-            self = .packed(by: "bzip2", command: "bunzip2")
-        } else if starts(with: [0x50, 0x4B, 0x03, 0x04]) {
-            self = .packed(by: "zip", command: "unzip")
-        } else if starts(with: [0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C]) {
-            self = .packed(by: "7-Zip", command: "7z x")
-        } else if starts(with: Array("Rar!".utf8)) {
-            self = .packed(by: "RAR", command: "unrar x")
         } else {
             self = Self.utf16Encoding(of: bytes).map(Self.utf16(encoding:)) ?? .plain
         }
     }
+
+    private static let packers: [(magic: [UInt8], name: String, command: String)] = [
+        ([0xFD, 0x37, 0x7A, 0x58, 0x5A], "xz", "xz -d"), ([0x28, 0xB5, 0x2F, 0xFD], "zstd", "zstd -d"),
+        ([0x42, 0x5A, 0x68], "bzip2", "bunzip2"), ([0x50, 0x4B, 0x03, 0x04], "zip", "unzip"),
+        ([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], "7-Zip", "7z x"), (Array("Rar!".utf8), "RAR", "unrar x"),
+    ]
 
     /// Why text of this kind can't be used; `nil` if it can.
     var fault: LogFault? {
@@ -207,7 +204,7 @@ enum LogFileKind: Sendable, Hashable {
         }
     }
 
-    /// By its mark, or, as most text has none, by a zero in every second byte.
+    /// Detects UTF-16 by its byte order mark, or by a zero in every second byte, because most text has no mark.
     private static func utf16Encoding(of bytes: Span<UInt8>) -> String? {
         guard bytes.count >= 2 else { return nil }
         if bytes[0] == 0xFF, bytes[1] == 0xFE { return "UTF-16" }
@@ -223,19 +220,19 @@ enum LogFileKind: Sendable, Hashable {
     }
 }
 
-/// Unpacks gzip data as it comes, one member after another (RFC 1952).
+/// Unpacks a stream of gzip data, one member after another (RFC 1952).
 @safe private final class GzipStream {
-    /// Not gzip data, or damaged.
+    /// The error of damaged gzip data.
     struct Damage: Error {
-        /// zlib's.
-        let words: String
+        /// zlib's message.
+        let message: String
     }
 
-    /// zlib keeps the address of this structure, so it lives on the heap.
+    /// On the heap, because zlib keeps the address of this structure.
     private let stream: UnsafeMutablePointer<z_stream>
-    /// Whether input so far ends exactly at the end of a member: the only place where an archive may end.
+    /// Whether the input so far ends at the end of a member, the only place where an archive may end.
     private(set) var isAtMemberEnd = false
-    /// What the next step throws: what came out before the damage comes first.
+    /// The error of the next step, because the output before the damage is returned first.
     private var damage: Damage?
 
     init() {
@@ -250,9 +247,9 @@ enum LogFileKind: Sendable, Hashable {
         unsafe stream.deallocate()
     }
 
-    /// Unpacks from `input` into `output`, until either is used up or a member ends.
+    /// Unpacks from `input` into `output` until either is used up or a member ends.
     ///
-    /// A slice and not a `Span`, which Swift 6.2 does not accept beside an inout `MutableSpan` in a method.
+    /// `input` is a slice because Swift 6.2 doesn't accept a `Span` together with an inout `MutableSpan` in a method.
     func unpack(
         _ input: ArraySlice<UInt8>, into output: inout MutableSpan<UInt8>
     ) throws(Damage) -> (consumed: Int, produced: Int) {
@@ -271,11 +268,11 @@ enum LogFileKind: Sendable, Hashable {
             }
         }
         switch code {
-        case Z_OK, Z_BUF_ERROR: break  // the latter only says that there was nothing to do
+        case Z_OK, Z_BUF_ERROR: break  // Z_BUF_ERROR: there was nothing to do
         case Z_STREAM_END: isAtMemberEnd = true
         default:
-            let words = unsafe stream.pointee.msg.map { unsafe ReportedText(String(cString: $0)).description }
-            damage = Damage(words: words ?? "error \(code)")
+            let message = unsafe stream.pointee.msg.map { unsafe ReportedText(String(cString: $0)).description }
+            damage = Damage(message: message ?? "error \(code)")
         }
         let produced = output.count - Int(unsafe stream.pointee.avail_out)
         if let damage, produced == 0 { throw damage }

@@ -55,7 +55,7 @@ enum TrackThinning {
 
     private static func isBreak(_ one: LocationUpdate, _ next: LocationUpdate) -> Bool {
         let span = one.timeOfFix.duration(to: next.timeOfFix)
-        return span <= .zero || span > TrackSimplification.longestSpan
+        return span <= .zero || span > TrackSimplification.maximumSpan
     }
 
     /// Whether the vehicle stood at each; an update without speed, as a shape point is, belongs to the run before it.

@@ -238,7 +238,7 @@ struct ProfilePanel {
             guard let extent = value(slot) else { continue }
             // Some receivers state speed and altitude in epochs of their own.
             let pause = (slot.number - (previous ?? slot.number) - 1) * slotMilliseconds
-            if Duration.milliseconds(pause) > TrackContinuity.longestInterval { finish() }
+            if Duration.milliseconds(pause) > TrackContinuity.maximumInterval { finish() }
             previous = slot.number
             let time = UTCTime(millisecondsSince1970: slot.number * slotMilliseconds + slotMilliseconds / 2)
             let column = (x(min(run.to, max(run.from, time))) * 2).rounded() / 2

@@ -28,7 +28,7 @@ package struct TrackSurvey: Sendable {
         if let speed = fix.speedMetersPerSecond { latestSpeed = (speed, fix.timeOfFix) }
         guard fix.speedMetersPerSecond == nil, let latestSpeed else { return fix }
         let age = latestSpeed.time.duration(to: fix.timeOfFix)
-        guard age >= .zero, age <= TrackContinuity.longestInterval else { return fix }
+        guard age >= .zero, age <= TrackContinuity.maximumInterval else { return fix }
         var known = fix
         known.speedMetersPerSecond = latestSpeed.value
         return known

@@ -54,7 +54,7 @@ package struct FollowerErrors: Sendable {
     /// Adds the next fix that was accepted.
     package mutating func see(_ fix: Fix) {
         if let latest, let reported, !latest.isAfterBreak {
-            live.add(reported.drivenOn(to: latest.fix.timeOfFix).distance(to: latest.fix))
+            live.add(reported.extrapolated(to: latest.fix.timeOfFix).distance(to: latest.fix))
         }
         var isAfterBreak = false
         if case .broken = continuity.step(to: fix) { isAfterBreak = true }
@@ -80,7 +80,7 @@ package struct FollowerErrors: Sendable {
         if let reported, next.timeOfFix <= reported.timeOfFix, isPassed { return }
         let passed = waiting.prefix { $0.fix.timeOfFix <= next.timeOfFix }
         if let reported, !passed.contains(where: \.isAfterBreak) {
-            for fix in passed.map(\.fix) { track.add(reported.onTheWay(to: next, at: fix.timeOfFix).distance(to: fix)) }
+            for fix in passed.map(\.fix) { track.add(reported.interpolated(to: next, at: fix.timeOfFix).distance(to: fix)) }
         }
         waiting.removeFirst(passed.count)
         reported = next
