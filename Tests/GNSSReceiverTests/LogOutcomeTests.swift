@@ -30,7 +30,8 @@ import WaypostTestSupport
         arguments: [
             ("<?xml version=\"1.0\"?>\n<gpx version=\"1.1\">", ForeignLogKind.gpx),
             ("<?xml version=\"1.0\"?><kml>", .kml), ("<!DOCTYPE html><p>Sign in", .page), ("<a/>", .markup),
-            ("            (#"{"class":"VERSION","release":"3.22"}"#, .gpsdReports),
+            ("<<<<<<< HEAD\n=======\n>>>>>>> drive\n", .conflict),
+            (#"{"class":"VERSION","release":"3.22"}"#, .gpsdReports),
             (#"{"format":1,"isSynchronized":false,"run":"2026-11-23T23:33:32.739Z","version":"0.1.0"}"#, .runRecording),
             (#"{"vehicle": {"providerId": "p"}, "receiver": {}}"#, .configuration),
             (#"{"time":"2026-11-23T12:00:00Z","latitude":52.5}"#, .json), (#"{"type":"FeatureCollection"}"#, .json),
@@ -48,7 +49,6 @@ import WaypostTestSupport
             ("00000000  24 47 50 52 4d 43 2c 31  30 31 35 30 30 2c 41 2c  |$GPRMC,101500,A,|\n", .hexadecimal),
             ("0000000 4724 5250 434d 312c 3130 3035 2c30 2c41\n", .hexadecimal),
         ] as [(String, ForeignLogKind)])
-<<<<<<< HEAD
     func nameWhatIsNoLog(text: String, kind: ForeignLogKind) throws {
         #expect(try outcome(text).fault == .foreign(kind))
     }

@@ -80,7 +80,9 @@ package struct FollowerErrors: Sendable {
         if let reported, next.timeOfFix <= reported.timeOfFix, isPassed { return }
         let passed = waiting.prefix { $0.fix.timeOfFix <= next.timeOfFix }
         if let reported, !passed.contains(where: \.isAfterBreak) {
-            for fix in passed.map(\.fix) { track.add(reported.interpolated(to: next, at: fix.timeOfFix).distance(to: fix)) }
+            for fix in passed.map(\.fix) {
+                track.add(reported.interpolated(to: next, at: fix.timeOfFix).distance(to: fix))
+            }
         }
         waiting.removeFirst(passed.count)
         reported = next
