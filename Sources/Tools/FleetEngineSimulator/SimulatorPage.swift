@@ -1,6 +1,6 @@
 import TrackDrawing
 
-/// The page at `/`: one document without any file from outside, which asks for `page.json` every second.
+/// The page at `/`: one document that loads no other file. It requests `page.json` every second.
 enum SimulatorPage {
     static let html =
         PageStyle.opening(title: "Fleet Engine simulator", style: "\(LivePage.style)\(style)").text + body
@@ -69,14 +69,14 @@ enum SimulatorPage {
           <span id="next" class="dim"></span>
           <select id="vehicles" aria-label="Vehicle" hidden></select>
         </header>
-        <noscript><p class="warnings">This page is drawn by a script, which your browser does not run. <a href="record.json">record.json</a> holds the same as numbers.</p></noscript>
+        <noscript><p class="warnings">This page needs JavaScript. <a href="record.json">record.json</a> has the same data.</p></noscript>
         <main>
           <div class="column">
             <section id="begin" hidden>
               <h2>Nothing has arrived yet</h2>
-              <p>This is a Fleet Engine and an issuer of tokens. What vehicles report to it is shown here as it comes. To begin, write a configuration:</p>
+              <p>This is a Fleet Engine and a token issuer. Positions that vehicles report appear here. To begin, write a configuration:</p>
               <pre id="configuration"></pre>
-              <p>Then play any log of a receiver, or run with a receiver of your own (<code>waypost help run</code>):</p>
+              <p>Then replay a receiver's log, or run with a receiver (<code>waypost help run</code>):</p>
               <pre id="replay"></pre>
               <p>Or report one position by hand:</p>
               <pre id="curl"></pre>
@@ -105,7 +105,7 @@ enum SimulatorPage {
 
     private static let script = #"""
 
-        // A vehicle may be chosen by the address, as in /#providers/p/vehicles/van-7.
+        // The address may choose a vehicle, such as /#providers/p/vehicles/van-7.
         const fromAddress = () => { try { return decodeURIComponent(location.hash.slice(1)) || null; } catch { return null; } };
         let chosen = fromAddress(), view = null, drawn = null;
         const rows = new Map();
@@ -282,7 +282,7 @@ enum SimulatorPage {
           showBeginning();
           showFleet();
           showTrips();
-          // Drawn by the simulator, which escapes the names of vehicles.
+          // The simulator draws the map and escapes the names of vehicles.
           const drawing = view.drawing || "<section>No position with a time so far.</section>";
           if (drawing !== drawn) $("map").innerHTML = drawn = drawing;
 

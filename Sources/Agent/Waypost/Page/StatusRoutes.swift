@@ -6,24 +6,24 @@ import TimeAndChance
 import TrackDrawing
 
 /// The answers of the status address: the technician's page with the data for its script, `/healthz`, `/metrics` and
-/// `/status`. Nothing here changes anything.
+/// `/status`. All of them only read.
 package struct StatusRoutes: Sendable {
     let report: @Sendable () async -> StatusReport
     let history: HistoryKeeper
     /// The host's time.
     var now: @Sendable () -> UTCTime = { .system }
-    /// A new secret of each page, which its own style and script know.
+    /// Makes the secret of each page by which the browser recognises the page's own style and script.
     var nonce: @Sendable () -> String = { "\(UInt64.random(in: 0 ... .max))\(UInt64.random(in: 0 ... .max))" }
 
     package func answer(_ request: ServedRequest) async -> ServedResponse {
         switch request.path {
         case "/", "/page.json", "/map", "/healthz", "/metrics", "/status":
             guard request.method == .get || request.method == .head else {
-                return .refusal(status: 405, "only GET is answered here")
+                return .refusal(status: 405, "this address can only be read; use GET")
             }
             return await read(request)
         default:
-            return .refusal(status: 404, "there is only the page at /, and /healthz, /metrics and /status")
+            return .refusal(status: 404, "not found; this address has /, /healthz, /metrics and /status")
         }
     }
 
@@ -47,7 +47,7 @@ package struct StatusRoutes: Sendable {
                 (report.isHealthy ? "ok: " : "look: ") + report.headline + "\n")
         case "/metrics":
             guard let profile = MetricsProfile(request) else {
-                return .refusal(status: 400, "there is no such profile; use profile=fleet, or leave it out")
+                return .refusal(status: 400, "unknown profile; use profile=fleet or omit it")
             }
             return ServedResponse(
                 status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8", report.metrics(profile))
@@ -57,13 +57,13 @@ package struct StatusRoutes: Sendable {
             return Self.guarded("application/json", page.json.text)
         default:
             guard let body = try? JSONValue(encoding: report).prettyText else {
-                return .refusal(status: 500, "the status cannot be written as JSON")
+                return .refusal(status: 500, "could not write the status as JSON")
             }
             return Self.guarded("application/json", body + "\n")
         }
     }
 
-    /// An answer that no cache keeps, no frame shows and no other page may read.
+    /// Returns an answer that no cache stores, no frame shows and no other page can read.
     private static func guarded(
         _ contentType: String, _ body: String, policy: String = "default-src 'none'"
     ) -> ServedResponse {

@@ -1,9 +1,9 @@
 import TrackDrawing
 
-/// The page at `/` of the status address, for who stands beside the vehicle: one document without any file from
-/// outside, which asks for `page.json` every two seconds, and for the map every ten.
+/// The page at `/` of the status address, for a technician at the vehicle: one document that loads no other file. It
+/// requests `page.json` every two seconds and the map every ten.
 enum TechnicianPage {
-    /// What the browser is to allow: this page's own style and script, and questions to this address.
+    /// Returns the page's security policy. It allows the page's own style and script, and requests to its own address.
     static func policy(nonce: String) -> String {
         "default-src 'none'; style-src 'nonce-\(nonce)'; script-src 'nonce-\(nonce)'; connect-src 'self'; "
             + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -62,7 +62,7 @@ enum TechnicianPage {
           <span id="state" class="pill dim" role="status">connecting</span>
           <span id="since" class="dim"></span>
         </header>
-        <noscript><p class="warnings">This page is drawn by a script, which your browser does not run. <a href="status">status</a> holds the same as words and numbers.</p></noscript>
+        <noscript><p class="warnings">This page needs JavaScript. <a href="status">status</a> has the same data as text.</p></noscript>
         <main hidden>
           <section id="verdict"><div role="status"><h2 id="title"></h2></div><div id="text"></div></section>
           <dl class="figures" id="figures"></dl>
@@ -102,7 +102,7 @@ enum TechnicianPage {
     private static let script: Markup = #"""
         let view = null, drawn = "";
 
-        // A browser asks for nothing relative to an address with a password in it.
+        // A browser refuses requests relative to an address that contains a password.
         const here = new URL(location.href);
         here.username = here.password = "";
 
@@ -221,7 +221,7 @@ enum TechnicianPage {
         function show() {
           const { status } = view;
           $("vehicle").textContent = status.vehicle.replace(/.*\//, "");
-          $("since").textContent = clock(view.now) + " UTC, " + new Date(view.now).toLocaleTimeString() + " local time";
+          $("since").textContent = clock(view.now) + " UTC, " + new Date(view.now).toLocaleTimeString("en-GB") + " local time";
           showVerdict(view.verdict);
           document.querySelector("main").hidden = false;
           showFigures();
@@ -262,9 +262,9 @@ enum TechnicianPage {
         async function refreshMap() {
           try {
             const drawing = await (await ask("map")).text();
-            // Drawn by the service, which writes no text of others into it.
+            // The service draws the map, without any text from outside.
             if (drawing !== drawn) $("map").innerHTML = drawn = drawing;
-          } catch {}  // told by the other question
+          } catch {}  // refresh reports the failure
         }
 
         poll(refresh, 2000);

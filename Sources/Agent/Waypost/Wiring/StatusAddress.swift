@@ -58,8 +58,7 @@ struct StatusAddress: Sendable {
     private static func listen(
         on address: LocalAddress, _ routes: Locked<StatusRoutes?>
     ) throws(ListenError) -> HTTPService {
-        // Clients have nothing to send here, and one that asks without end must not slow reporting down.
-        try HTTPService(listeningOn: address, limits: HTTPServiceLimits(bodyBytes: 1024, isPaced: true)) {
+        try HTTPService(listeningOn: address, limits: HTTPServiceLimits(bodyBytes: 1024)) {
             guard let routes = routes.withLock({ $0 }) else {
                 return .refusal(status: 503, "the service is starting")
             }
