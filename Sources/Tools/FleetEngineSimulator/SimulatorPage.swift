@@ -94,7 +94,7 @@ enum SimulatorPage {
           <div class="column">
             <section id="trip" hidden><h2>Trips</h2><div id="trips"></div></section>
             <section id="one" hidden><h2 id="name"></h2><div class="big" id="figures"></div><dl id="vehicle"></dl></section>
-            <section class="other"><h2>Answers of Fleet Engine</h2><div id="answers"></div><dl id="traffic"></dl></section>
+            <section class="other"><h2>Fleet Engine's answers</h2><div id="answers"></div><dl id="traffic"></dl></section>
             <section class="other"><h2>Tokens</h2><dl id="tokenCounts"></dl><div id="tokens"></div></section>
             <section class="other"><h2>Ordered faults</h2><div id="faults"></div></section>
           </div>
@@ -139,7 +139,7 @@ enum SimulatorPage {
             ["Heading", latest.heading == null ? "–" : latest.heading + "°"],
             ["Accuracy", latest.accuracy == null ? "–" : latest.accuracy.toFixed(1) + " m"],
             ["Updates", number(vehicle.updates)],
-            ["Updates a minute", number(vehicle.updatesPerMinute)],
+            ["Updates per minute", number(vehicle.updatesPerMinute)],
             ["Fixes delivered", number(vehicle.distinctFixes), "good"],
             ["As past locations", number(vehicle.pastLocations)],
             ["Delivered again", number(vehicle.repeatedFixes)],
@@ -193,7 +193,7 @@ enum SimulatorPage {
           list.classList.toggle("solo", fleet.length === 1);
           $("arrivals").hidden = !fleet.length;
           $("from").textContent = span(length / 1000) + " ago";
-          $("tallest").textContent = `a bar is ${time.barSeconds} s, the tallest ${counted(tallest, "fix", "fixes")}; heights grow with the logarithm`;
+          $("tallest").textContent = `a bar is ${time.barSeconds} s, the tallest ${counted(tallest, "fix", "fixes")}; logarithmic heights`;
           $("outage").hidden = !time.outages.length;
           const hidden = view.vehicles - fleet.length;
           $("more").textContent = hidden ? `${counted(hidden, "more vehicle is", "more vehicles are")} not shown here; choose one above.` : "";
@@ -292,7 +292,7 @@ enum SimulatorPage {
               outcome.startsWith("2") ? "" : outcome.startsWith("4") ? "late" : "bad")) : [element("span", "none so far", "dim")]);
           const failed = Object.entries(view.tokenOutcomes).filter(([outcome]) => outcome !== "200").map(([outcome, count]) => outcome + ": " + number(count));
           list("tokenCounts", [["Issued" + (view.tokens.length > 4 ? "; the latest four:" : ""), number(view.tokensIssued)], ...failed.length ? [["Not issued", failed.join(", "), "bad"]] : []]);
-          list("traffic", [["Received", bytes(view.bytesReceived)], ["Sent, bodies alone", bytes(view.bytesSent)]]);
+          list("traffic", [["Received", bytes(view.bytesReceived)], ["Sent, bodies only", bytes(view.bytesSent)]]);
           $("tokens").replaceChildren(...view.tokens.slice(0, 4).map(token => {
             const left = token.expiry - view.now / 1000;
             const row = meter(token.id || token.kind, left / Math.max(1, token.expiry - token.issuedAt), left > 0 ? span(left) + " left" : "expired",

@@ -72,6 +72,7 @@ struct RecentHistory: Sendable {
 
     /// The newest fix that was not rejected.
     private(set) var newest: (fix: Fix, at: Duration)?
+    private var isPrivate = false
     private var places: [Place] = []
     /// Minutes with events, by their number since the start.
     private var minutes: [(number: Int, minute: Minute)] = []
@@ -85,9 +86,11 @@ struct RecentHistory: Sendable {
         switch event {
         case .fix(let fix): note(fix, at: now)
         case .privateModeBegan:
+            isPrivate = true
             // They lead to the private place.
             newest = nil
             places = []
+        case .privateModeEnded: isPrivate = false
         case .delivered(let batch, _, _):
             change(at: now) { $0.delivered += batch.pending.count }
             endOutage(at: now)
@@ -127,7 +130,8 @@ struct RecentHistory: Sendable {
         guard let newest, now - newest.at <= Self.length,
             let map = TrackMap(survey(at: now), newest: newest.fix, isCurrent: isCurrent(at: now))
         else {
-            return "<section><h2>Map</h2><p>There was no position within the last hour.</p></section>"
+            let reason = isPrivate ? "The position is private." : "There was no position in the last hour."
+            return "<section><h2>Map</h2><p>\(reason)</p></section>"
         }
         return map.section
     }

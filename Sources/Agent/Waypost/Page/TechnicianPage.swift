@@ -41,7 +41,7 @@ enum TechnicianPage {
         .bars div { width: 23px; text-align: center; font-size: 11px; line-height: 1.25; color: var(--dim); font-variant-numeric: tabular-nums; }
         .bars i { display: block; border-radius: 2px 2px 0 0; border: 1.5px solid var(--dim); border-bottom-width: 2px; min-height: 2px; }
         .bars .used i { background: var(--good); border-color: var(--good); }
-        #commands code { font-size: 14px; overflow-wrap: anywhere; }
+        #commands dd { max-width: none; } #commands code { font-size: 13px; white-space: nowrap; }
         #events td { white-space: normal; overflow-wrap: anywhere; color: var(--text); } #events td:first-child { white-space: nowrap; color: var(--dim); }
         #events tr.debug td { color: var(--dim); } #events .error td:last-child { color: var(--jump); } #events .warning td:last-child { color: var(--warn); }
         #events tr { display: table-row; } #events td { display: table-cell; text-align: left; border-top: 1px solid var(--line); }
@@ -69,11 +69,11 @@ enum TechnicianPage {
           <div class="column">
             <div id="map"></div>
             <section id="hour">
-              <h2>The last hour, by minutes</h2>
+              <h2>The last hour, per minute</h2>
               <svg class="strip" id="deliveries" viewBox="0 0 60 72" preserveAspectRatio="none" role="img"></svg>
               <svg class="strip" id="queue" viewBox="0 0 60 44" preserveAspectRatio="none" role="img"></svg>
               <div class="axis" aria-hidden="true"><span>1 hour ago</span><span>now</span></div>
-              <p class="key"><span><i class="live"></i><span id="delivered"></span></span><span><i class="failed"></i><span id="failed"></span></span><span><i class="line"></i><span id="waiting"></span></span><span id="outage"><i class="outage"></i>outage</span><span>heights of bars and line grow with the logarithm</span></p>
+              <p class="key"><span><i class="live"></i><span id="delivered"></span></span><span><i class="failed"></i><span id="failed"></span></span><span><i class="line"></i><span id="waiting"></span></span><span id="outage"><i class="outage"></i>outage</span><span>logarithmic heights</span></p>
             </section>
             <div class="pair">
               <section class="facts"><h2>Receiver</h2><dl id="receiver"></dl></section>
@@ -86,13 +86,13 @@ enum TechnicianPage {
             <section id="commands">
               <h2>Commands on this machine</h2>
               <dl>
-                <dt>Run the checks</dt><dd><code>sudo waypost check --online</code></dd>
-                <dt>Read this verdict</dt><dd><code>waypost why</code></dd>
-                <dt>List the queue</dt><dd><code>waypost outbox list</code></dd>
+                <dt>Checks</dt><dd><code>sudo waypost check --online</code></dd>
+                <dt>Conditions</dt><dd><code>waypost why</code></dd>
+                <dt>Pending updates</dt><dd><code>waypost outbox list</code></dd>
                 <dt>Support bundle</dt><dd><code>sudo waypost bundle</code></dd>
               </dl>
             </section>
-            <section class="facts"><h2>Queue and delivery</h2><dl id="delivery"></dl></section>
+            <section class="facts"><h2>Outbox and delivery</h2><dl id="delivery"></dl></section>
             <section class="facts"><h2>Token</h2><dl id="token"></dl></section>
           </div>
         </main>
@@ -117,7 +117,7 @@ enum TechnicianPage {
             ["Accuracy", accuracy == null ? "–" : "± " + (accuracy < 10 ? accuracy.toFixed(1) : Math.round(accuracy)) + " m", hdop == null ? "" : "HDOP " + hdop.toFixed(1), ""],
             ["Satellites used", used == null ? "–" : number(used), sight == null ? "" : "of " + sight + " in view", used != null && used < 4 ? "late" : ""],
             ["Last delivery", sent == null ? "none yet" : span(sent) + " ago", "", status.conditions.some(({ stage }) => stage === "delivery" || stage === "token") ? "bad" : ""],
-            ["Waiting in the queue", number(ledger.pending), oldest == null ? "" : "oldest " + span(oldest) + " old", ledger.pending >= 50 ? "late" : ""],
+            ["Pending updates", number(ledger.pending), oldest == null ? "" : "oldest " + span(oldest) + " old", ledger.pending >= 50 ? "late" : ""],
           ];
           $("figures").replaceChildren(...rows.map(([name, value, detail, kind]) => {
             const made = element("div"), shown = element("dd", value, kind);
@@ -143,7 +143,7 @@ enum TechnicianPage {
             }));
             made.append(title, bars);
             return made;
-          }) : [element("span", "None is known.", "dim")]);
+          }) : [element("span", "No satellites known.", "dim")]);
           if (sky.length) $("systems").append(element("p", "Strength in dB-Hz above, number below; filled: used. 40 and more is strong, below 25 weak.", "dim key"));
         }
 
@@ -160,13 +160,13 @@ enum TechnicianPage {
           const bands = room => outages.map(([from, to]) => `M${from.toFixed(2)} 0V${room}H${Math.max(to, from + .2).toFixed(2)}V0z`).join("");
           $("deliveries").replaceChildren(shape("path", { class: "outage", d: bands(72) }), shape("path", { class: "base", d: "M0 55H60" }), shape("path", { class: "live", d: live }), shape("path", { class: "failed", d: failed }));
           $("queue").replaceChildren(shape("path", { class: "outage", d: bands(44) }), shape("path", { class: "line", d: line }));
-          $("delivered").textContent = `delivered, ${number(tallest)} a minute at most`;
-          $("failed").textContent = `failed attempts, ${number(worst)} a minute at most`;
-          $("waiting").textContent = `waiting in the queue, ${number(longest)} at most`;
+          $("delivered").textContent = `delivered, peak ${number(tallest)} per minute`;
+          $("failed").textContent = `failed attempts, peak ${number(worst)} per minute`;
+          $("waiting").textContent = `pending, peak ${number(longest)}`;
           $("outage").hidden = !outages.length;
           const count = index => minutes.reduce((sum, minute) => sum + (minute ? minute[index] || 0 : 0), 0);
           $("deliveries").setAttribute("aria-label", `Last hour: ${number(count(0))} updates delivered, ${number(count(1))} attempts failed, ${counted(outages.length, "outage", "outages")}`);
-          $("queue").setAttribute("aria-label", `Queue of the last hour: ${number(longest)} updates at most`);
+          $("queue").setAttribute("aria-label", `Pending updates in the last hour: peak ${number(longest)}`);
         }
 
         function showFacts() {
@@ -181,7 +181,7 @@ enum TechnicianPage {
             ["Fixes", number(status.fixes)],
           ]);
           rows("delivery", [
-            ["Waiting", number(ledger.pending), ledger.pending >= 50 ? "late" : ""],
+            ["Pending", number(ledger.pending), ledger.pending >= 50 ? "late" : ""],
             ["Delivered", number(ledger.delivered)],
             ["Evicted", ledger.evicted ? number(ledger.evicted) : null, "bad"],
             ["Quarantined", ledger.quarantined ? number(ledger.quarantined) : null, "late"],
@@ -196,7 +196,7 @@ enum TechnicianPage {
             ["Valid until", moment(token.expiresAt)],
             ["Last rejection", token.lastRejection, "late"],
             ["Rejected", token.lastRejectionSecondsAgo == null ? null : ago(token.lastRejectionSecondsAgo)],
-            ["Asked for", counted(status.tokenFetches, "time", "times")],
+            ["Fetched", counted(status.tokenFetches, "time", "times")],
           ]);
           rows("service", [
             ["Vehicle", status.vehicle],

@@ -20,21 +20,23 @@ struct LabelPlacement: Sendable {
     /// Whether an area is on the drawing and nothing is there yet.
     func isFree(_ bounds: PlaneBounds) -> Bool { area.contains(bounds) && !taken.contains(where: bounds.overlaps) }
 
-    /// Reserves a free place next to a mark or at one of its corners. Returns `nil` if none is free.
+    /// Reserves a free place next to a mark, or a little farther away. Returns `nil` if none is free.
     mutating func place(beside mark: PlanePoint, radius: Double, width: Double, height: Double) -> Place? {
-        let across = radius + 5
-        let down = radius + 2 + height / 2
-        let places: [(x: Double, y: Double, anchor: Place.Anchor)] = [
-            (across, 0, .start), (-across, 0, .end), (0, -down, .middle), (0, down, .middle), (across, -down, .start),
-            (across, down, .start), (-across, -down, .end), (-across, down, .end),
-        ]
-        for (x, y, anchor) in places {
-            let point = mark + PlanePoint(x: x, y: y)
-            let middle = PlanePoint(x: point.x + (x > 0 ? width / 2 : x < 0 ? -width / 2 : 0), y: point.y)
-            let box = PlaneBounds(around: middle, width: width, height: height)
-            guard isFree(box) else { continue }
-            taken.append(box)
-            return Place(point: point, anchor: anchor)
+        for distance in [radius, 3 * radius] {
+            let across = distance + 5
+            let down = distance + 2 + height / 2
+            let places: [(x: Double, y: Double, anchor: Place.Anchor)] = [
+                (across, 0, .start), (-across, 0, .end), (0, -down, .middle), (0, down, .middle),
+                (across, -down, .start), (across, down, .start), (-across, -down, .end), (-across, down, .end),
+            ]
+            for (x, y, anchor) in places {
+                let point = mark + PlanePoint(x: x, y: y)
+                let middle = PlanePoint(x: point.x + (x > 0 ? width / 2 : x < 0 ? -width / 2 : 0), y: point.y)
+                let box = PlaneBounds(around: middle, width: width, height: height)
+                guard isFree(box) else { continue }
+                taken.append(box)
+                return Place(point: point, anchor: anchor)
+            }
         }
         return nil
     }
