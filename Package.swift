@@ -34,7 +34,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
 let package = Package(
     name: "waypost",
     products: [
-        .library(name: "Waypost", targets: ["Waypost", "FleetEngine", "VehicleAuthorization"]),
+        .library(name: "Waypost", targets: ["Waypost", "Operations", "FleetEngine", "VehicleAuthorization"]),
         .library(name: "DriverAuthorization", targets: ["DriverAuthorization", "VehicleAuthorization"]),
         .executable(name: "waypost", targets: ["WaypostCommand"]),
     ],
@@ -89,20 +89,26 @@ let package = Package(
                 "HTTPService", "LinuxPlatform", "CCrypto",
             ]),
 
-        // Agent and Command: the only rooms that see ports and adapters.
+        // Operations, Agent and Command: the only rooms that see ports and adapters.
+        room(
+            "Operations", "Operations",
+            [
+                "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization",
+                "FleetEngine", "Reporting", "Conditions", "TrackDrawing", "LinuxPlatform", "GNSSReceiver",
+                "BackendAuthorization", "CurlTransport", "SQLiteOutbox", "FleetEngineDelivery", "HTTPService",
+            ]),
         room(
             "Agent", "Waypost",
             [
                 "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization",
-                "FleetEngine",
-                "Reporting", "Conditions", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport",
-                "SQLiteOutbox", "FleetEngineDelivery", "HTTPService", "RunRecording", "TrackDrawing",
+                "FleetEngine", "Reporting", "Conditions", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization",
+                "SQLiteOutbox", "HTTPService", "RunRecording", "Operations",
             ]),
         .executableTarget(
             name: "WaypostCommand",
             dependencies: [
-                "Waypost", "Conditions", "FleetEngine", "GNSS", "GNSSReceiver", "HTTPMessages", "LinuxPlatform",
-                "Reporting", "ReportedText", "SQLiteOutbox", "StrictJSON",
+                "Waypost", "Operations", "Conditions", "FleetEngine", "GNSS", "GNSSReceiver", "HTTPMessages",
+                "LinuxPlatform", "Reporting", "ReportedText", "SQLiteOutbox", "StrictJSON",
                 "FleetEngineSimulator", "ReceiverSimulator", "TimeAndChance", "TrackDrawing", "VehicleAuthorization",
             ],
             path: "Sources/Command/WaypostCommand", swiftSettings: houseStyle),
@@ -161,9 +167,8 @@ let package = Package(
         tests(
             "Agent",
             [
-                "Waypost", "WaypostCommand", "Conditions", "FleetEngine", "FleetEngineDelivery", "FleetEngineSimulator",
-                "GNSS",
-                "GNSSReceiver",
+                "Waypost", "WaypostCommand", "Operations", "Conditions", "FleetEngine", "FleetEngineDelivery",
+                "FleetEngineSimulator", "GNSS", "GNSSReceiver",
                 "HTTPMessages", "HTTPService", "LinuxPlatform", "Reporting", "ReceiverSimulator",
                 "SQLiteOutbox", "TrackDrawing", "StrictJSON", "VehicleAuthorization",
             ]),
@@ -176,7 +181,7 @@ let package = Package(
             [
                 "FaultProxy", "Conditions", "CurlTransport", "FleetEngineDelivery", "Reporting", "FleetEngine", "GNSS",
                 "HTTPMessages",
-                "HTTPService", "LinuxPlatform", "VehicleAuthorization", "Waypost",
+                "HTTPService", "LinuxPlatform", "VehicleAuthorization", "Operations", "Waypost",
             ]),
         tests("Architecture"),
 

@@ -3,6 +3,7 @@ import LinuxPlatform
 import ReceiverSimulator
 import Testing
 import VehicleAuthorization
+import Operations
 import Waypost
 import WaypostTestSupport
 

@@ -4,7 +4,7 @@ import LinuxPlatform
 import StrictJSON
 import Testing
 import TimeAndChance
-import Waypost
+import Operations
 import WaypostTestSupport
 
 /// `waypost status` and `waypost why`, of a service that runs and of one that does not.
@@ -74,12 +74,13 @@ import WaypostTestSupport
 
     @Test func namesTheServicesThatGoByAnotherConfiguration() {
         let one = HoldingProcess(processID: 7, command: "waypost")
-        #expect(Waypost.RunningService.hint(atOthers: []).isEmpty)
+        #expect(Operations.RunningService.hint(atOthers: []).isEmpty)
         #expect(
-            Waypost.RunningService.hint(atOthers: [one])
+            Operations.RunningService.hint(atOthers: [one])
                 == "; waypost (process 7) runs by another configuration: to ask it, name that file with --config")
         #expect(
-            Waypost.RunningService.hint(atOthers: [one, one, one]).hasPrefix("; waypost (process 7) and 2 more run by"))
+            Operations.RunningService.hint(atOthers: [one, one, one]).hasPrefix(
+                "; waypost (process 7) and 2 more run by"))
     }
 
     /// At another address, by another file, with another outbox.
@@ -98,7 +99,7 @@ import WaypostTestSupport
 
     /// A process of which nothing tells that it is stopped.
     @Test func saysThatAServiceHangs() {
-        let words = Waypost.RunningService.silence(
+        let words = Operations.RunningService.silence(
             at: .loopback(host: "127.0.0.1", port: 9464), of: HoldingProcess(processID: getpid(), command: "waypost"),
             "/o/outbox.sqlite", SystemError(call: "read", number: EAGAIN))
         #expect(

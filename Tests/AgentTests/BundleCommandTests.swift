@@ -6,7 +6,6 @@ import LinuxPlatform
 import ReceiverSimulator
 import Testing
 import TimeAndChance
-import Waypost
 import WaypostTestSupport
 
 @Suite(.serialized, .timeLimit(.minutes(2))) struct BundleCommands {
@@ -76,7 +75,7 @@ import WaypostTestSupport
             #expect(outcome.ending == .exited(64))
             #expect(
                 String(decoding: outcome.standardError, as: UTF8.self).hasPrefix(
-                    "waypost: -o \(path) is there, and it is no bundle of ours to replace; name another file, or remove"
+                    "waypost: -o \(path) exists and isn't a bundle of waypost; name another file, or remove"
                 ))
             #expect(try BoundedFile.contents(of: path, limit: 1 << 16) == contents)
         }
@@ -140,7 +139,7 @@ import WaypostTestSupport
         let folder = try TemporaryFolder()
         for (path, words) in [
             (folder.path("none/bundle.txt"), "create it, or name another file"),
-            ("/dev/full", "no space is left in /dev"), (folder.path(""), "it is a folder; name a file in it"),
+            ("/dev/full", "no space is left in /dev"), (folder.path(""), "it is a directory; name a file in it"),
         ] {
             let outcome = try await BuiltProgram.run(["bundle", "--config", folder.path("config.json"), "-o", path])
             #expect(outcome.ending != .exited(0))

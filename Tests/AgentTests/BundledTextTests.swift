@@ -1,6 +1,6 @@
 import StrictJSON
 import Testing
-@testable import Waypost
+@testable import Operations
 
 @Suite struct BundledTexts {
     @Test(arguments: [

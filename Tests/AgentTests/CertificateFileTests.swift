@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 import TimeAndChance
-import Waypost
+import Operations
 import WaypostTestSupport
 
 /// What a check says of certificates by the time: a client's, from 2020 to 2099, and its authority's, of one day.

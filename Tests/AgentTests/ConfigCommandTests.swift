@@ -4,7 +4,7 @@ import StrictJSON
 import Testing
 import WaypostTestSupport
 
-/// `waypost config`, and where commands find the configuration.
+/// `waypost config`, and the usual path of the configuration.
 @Suite(.serialized, .timeLimit(.minutes(1)), .enabled(if: !Sanitizer.isActive, "starts the program many times"))
 struct ConfigCommand {
     private let folder: TemporaryFolder
@@ -30,7 +30,7 @@ struct ConfigCommand {
         )
     }
 
-    @Test func tellsEachValueAndWhereItCameFrom() async throws {
+    @Test func showsEachValueAndItsSource() async throws {
         let (text, _, ending) = try await run("config", "--config", config)
         #expect(ending == .exited(0))
         let lines = text.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
@@ -46,7 +46,7 @@ struct ConfigCommand {
         #expect(!text.replacing("hush-less", with: "").contains("hush"))
     }
 
-    @Test func tellsItToPrograms() async throws {
+    @Test func hasJSON() async throws {
         let (text, _, ending) = try await run("config", "--json", "--config", config)
         #expect(ending == .exited(0))
         let document = try JSONValue(parsing: Array(text.utf8))
@@ -72,17 +72,17 @@ struct ConfigCommand {
         #expect(schema["$schema"] == .string("https://json-schema.org/draft/2020-12/schema"))
         let (_, errors, usage) = try await run("config", "--schema", "--config", config)
         #expect(usage == .exited(64))
-        #expect(errors.hasPrefix("waypost: --schema is of every configuration; leave --config out\n"))
+        #expect(errors.hasPrefix("waypost: --schema is the same for every configuration; remove --config\n"))
     }
 
-    @Test func tellsWhatIsWrong() async throws {
+    @Test func reportsProblems() async throws {
         try FileSystem.removeFile(at: folder.path("id"))
         let (text, errors, ending) = try await run("config", "--config", config)
         #expect(ending == .exited(78) && text.isEmpty)
         #expect(
             errors
                 == "waypost: \(config): \"vehicle.vehicleId\" takes its value from the file \(folder.path("id")), which "
-                + "is not there; write the value to it, or correct the path\n")
+                + "doesn't exist; write the value to it, or correct the path\n")
     }
 
     @Test(
@@ -90,7 +90,7 @@ struct ConfigCommand {
         arguments: [
             "run", "check", "config", "token", "replay \(#filePath)", "watch --trip t", "outbox list",
         ])
-    func isFoundWhereAVehicleHasIt(line: String) async throws {
+    func isReadFromTheUsualPath(line: String) async throws {
         let outcome = try await BuiltProgram.run(line.split(separator: " ").map(String.init))
         #expect(outcome.ending == .exited(78))
         #expect(

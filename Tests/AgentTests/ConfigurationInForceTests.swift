@@ -4,7 +4,7 @@ import Reporting
 import SQLiteOutbox
 import Testing
 import TimeAndChance
-import Waypost
+import Operations
 import WaypostTestSupport
 
 /// What a check says where the running service goes by something else than the file that is checked.

@@ -3,7 +3,7 @@ import StrictJSON
 import Testing
 import WaypostTestSupport
 
-@testable import Waypost
+@testable import Operations
 
 @Suite struct ConfigurationKeys {
     @Test func areAllThatAreRead() throws {
@@ -62,7 +62,7 @@ import WaypostTestSupport
                 && !documented.contains(key.path)
         }
         #expect(missing.map(\.path) == [])
-        // Those of one type of receiver or provider stand in its table.
+        // Keys of one type of receiver or provider are in that type's table.
         for key in ConfigurationKey.all where key.type != nil {
             let isThere = page.contains("`\(key.name)`") || documented.contains(key.path)
             #expect(isThere, "\(key.path)")
@@ -81,9 +81,9 @@ import WaypostTestSupport
          "upload": {"retry": {"initialDelaySeconds": 0.5}}}
         """
 
-    @Test func sayWhatIsInForceAndWhereItCameFrom() throws {
+    @Test func sayValuesAndSources() throws {
         let settings = try Configurations.read(Self.text).settings
-        let told = settings.map { setting -> String in
+        let lines = settings.map { setting -> String in
             let source =
                 switch setting.source {
                 case .fallback: "default"
@@ -100,9 +100,9 @@ import WaypostTestSupport
             "authorization.caFile none default", "upload.retry.initialDelaySeconds 0.5 7",
             #"outbox.maximumAgeDays "unlimited" default"#, "$schema none default",
         ] {
-            #expect(told.contains(line), "\(line) is not in \(told)")
+            #expect(lines.contains(line), "\(line) is not in \(lines)")
         }
-        #expect(!told.contains { $0.contains("hush") })
+        #expect(!lines.contains { $0.contains("hush") })
         #expect(Set(settings.map(\.path)).count == settings.count)
     }
 

@@ -4,10 +4,10 @@ import StrictJSON
 import Testing
 import WaypostTestSupport
 
-@testable import Waypost
+@testable import Operations
 
 @Suite(.serialized) struct ConfigurationSchemas {
-    /// Validates each document, a line each, by the schema; prints the numbers of those that are not valid.
+    /// Validates the documents, one per line, and prints the numbers of the invalid ones.
     private static let validator = """
         import json, sys
         from jsonschema import Draft202012Validator
@@ -27,7 +27,7 @@ import WaypostTestSupport
         ).run()
     }
 
-    /// The numbers of those texts that the schema rejects; `nil` where no validator is installed.
+    /// Returns the numbers of the texts that the schema rejects; `nil` if no validator is installed.
     private static func rejected(_ texts: [String]) async throws -> Set<Int>? {
         guard try await python("import jsonschema").ending == .exited(0) else { return nil }
         let folder = try TemporaryFolder()
@@ -40,7 +40,7 @@ import WaypostTestSupport
             String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n").compactMap { Int($0) })
     }
 
-    /// Every configuration in the documents; a section stands for a configuration with it.
+    /// Returns every configuration in the documents. A single section is added to the smallest configuration.
     private static func documentedConfigurations() throws -> [String] {
         var pages = ["README.md"]
         pages += try FileManager.default.contentsOfDirectory(atPath: Fixtures.checkout.appending(path: "docs").path)
@@ -71,11 +71,11 @@ import WaypostTestSupport
         #expect(rejected.map { texts[$0] } == [])
     }
 
-    /// What is more than the shape of one value.
+    /// Parts of problems that no schema finds.
     private static let unseen = [
-        ", which ", "has the placeholder", "without its other one", ", shorter than ", "is no name of a header",
-        "is for Waypost to set", "a multicast group",
-        "has a line break", "is not sent with the method", "does nothing with the policy", "without a scheme",
+        ", which ", "has the placeholder", "without its partner", ", shorter than ", "isn't a header's name",
+        "is set by Waypost itself", "a multicast group", "has a line break", "is not sent with the method",
+        "does nothing with the policy", "a user and a password",
     ]
 
     @Test func rejectsWhatTheReaderRejects() async throws {
@@ -102,7 +102,7 @@ import WaypostTestSupport
         #expect(rejected.isEmpty == isValid)
     }
 
-    /// As the editor of a configuration finds it among the documents.
+    /// The schema that packages install for editors.
     @Test func isTheOneThatIsInstalled() throws {
         let url = Fixtures.checkout.appending(path: "packaging/config.schema.json")
         let installed = try JSONValue(parsing: Array(try Data(contentsOf: url)))

@@ -1,5 +1,5 @@
 import Testing
-import Waypost
+import Operations
 
 @Suite struct Distributions {
     @Test(arguments: [(0.5, 5000.0), (0.95, 9500), (1, 10_000), (0.0001, 1)])

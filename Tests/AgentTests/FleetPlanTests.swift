@@ -45,11 +45,11 @@ import TimeAndChance
         ("--vehicle-id v%", "--vehicle-id v% has %; use %d for the number, or %05d for one of five digits"),
         ("--vehicle-id v%5d", "--vehicle-id v%5d has %5d; use %d for the number, or %05d for one of five digits"),
         ("--vehicle-id v%00d", "--vehicle-id v%00d has %00d; use %d for the number, or %05d for one of five digits"),
-        ("--vehicle-id v%d%d", "--vehicle-id v%d%d has two numbers; leave one"),
+        ("--vehicle-id v%d%d", "--vehicle-id v%d%d has two numbers; remove one"),
         ("--vehicle-id v%d%", "--vehicle-id v%d% has %; use %d for the number, or %05d for one of five digits"),
         (
             "--spread-seconds 5",
-            "--spread-seconds is for the starts of several vehicles; say how many with --vehicles N"
+            "--spread-seconds spreads the starts of several vehicles; add --vehicles N"
         ),
         ("--spread-seconds -1", "--spread-seconds is -1; use a number from 0 to 86400"),
         ("--spread-seconds nan", "--spread-seconds is nan; use a number from 0 to 86400"),

@@ -2,7 +2,7 @@ import GNSS
 import Reporting
 import Testing
 import TimeAndChance
-import Waypost
+import Operations
 import WaypostTestSupport
 
 /// A vehicle that drives east at 10 m/s and turns north after a minute.

@@ -5,7 +5,7 @@ import ReportedText
 import Reporting
 import Testing
 import VehicleAuthorization
-import Waypost
+import Operations
 import WaypostTestSupport
 
 /// The follower's loop over a scripted Fleet Engine and a clock that a test moves.

@@ -4,6 +4,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
+@testable import Operations
 @testable import Waypost
 
 /// What one run of the service leaves to the next one.

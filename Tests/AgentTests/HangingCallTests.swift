@@ -5,6 +5,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
+@testable import Operations
 @testable import Waypost
 
 /// Calls that hang, and what becomes of those who wait for them.

@@ -5,8 +5,7 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// What a signal ends before it is done says so, and how far it was; it blames nobody and leaves nothing behind that
-/// looks whole.
+/// Commands that a signal interrupts say how far they got and leave no result that looks complete.
 @Suite(.timeLimit(.minutes(2))) struct InterruptedCommands {
     private static let signals = [SIGINT, SIGTERM]
     private let folder: TemporaryFolder
@@ -35,7 +34,7 @@ import WaypostTestSupport
         return writer
     }
 
-    /// A provider that gives no token, and what tells that it was asked for one.
+    /// Returns a provider that never answers, and the flow that gets a line when it is asked.
     private func hangingProvider() throws -> (configuration: String, asked: LineFlow) {
         let path = folder.path("asked")
         let command = "echo >'\(path)'; exec sleep 45"
@@ -45,7 +44,7 @@ import WaypostTestSupport
         )
     }
 
-    /// Until the program has taken what is in the pipe.
+    /// Waits until the program has read the pipe's content.
     private func isTaken(from writer: borrowing OwnedDescriptor) async throws {
         while true {
             try Task.checkCancellation()
@@ -90,7 +89,7 @@ import WaypostTestSupport
         #expect(left.isEmpty || said.contains("--outbox \(folder.path(left[0]))/outbox.sqlite"))
     }
 
-    /// All of the log is read, and what is left is to be delivered.
+    /// The whole log is read, and updates are still pending.
     @Test func replaysAtTheirEnd() async throws {
         let bench = try ServiceBench()
         await bench.simulator.beginOutage()
@@ -128,8 +127,8 @@ import WaypostTestSupport
         #expect(!program.output.text.contains("FAIL"))
     }
 
-    /// What was found while the receiver is waited for is not thrown away.
-    @Test(arguments: signals) func checksTellWhatTheyFound(signal: Int32) async throws {
+    /// Results found while waiting for the receiver aren't lost.
+    @Test(arguments: signals) func checksKeepTheirResults(signal: Int32) async throws {
         let bench = try ServiceBench()
         let fleetEngine = try RawServer(answering: ["HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"])
         // Open, and silent.
@@ -178,7 +177,7 @@ import WaypostTestSupport
         #expect(said.hasSuffix("waypost: interrupted: 0 changes of vehicle van-7 seen"), "\(said)")
     }
 
-    /// What runs until it is stopped has been done then.
+    /// A signal is the regular end of a command that runs until stopped.
     @Test(arguments: signals) func areNoServices(signal: Int32) async throws {
         let program = try start(["simulator", "--listen", "127.0.0.1:0"])
         try #require(await program.errors.line(saying: "its page is") != nil)

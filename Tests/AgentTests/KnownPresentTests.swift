@@ -2,7 +2,7 @@ import Reporting
 import Testing
 import TimeAndChance
 
-@testable import Waypost
+@testable import Operations
 
 @Suite struct KnownPresent {
     private static let release = UTCTime(year: 2026, month: 1, day: 1)

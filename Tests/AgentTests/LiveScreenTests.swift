@@ -8,7 +8,7 @@ import SQLiteOutbox
 import Testing
 import TimeAndChance
 import VehicleAuthorization
-import Waypost
+import Operations
 import WaypostTestSupport
 
 @testable import LinuxPlatform
@@ -132,7 +132,7 @@ import WaypostTestSupport
         #expect(narrow.contains { $0.hasPrefix("                 4▄29   5▅34   6▆39") }, "\(narrow)")
     }
 
-    /// What is different in the next report, and the events that are made of it.
+    /// A change between two reports, and the events that it gives.
     struct Change: Sendable {
         let events: [String]
         let edit: @Sendable (inout StatusReport) -> Void
@@ -156,7 +156,6 @@ import WaypostTestSupport
         Change([]) { _ in },
     ]
 
-    /// What changed between two reports is what was answered in between.
     @Test(arguments: changes) func tellsTheLastAnswers(change: Change) {
         var next = Self.well
         change.edit(&next)

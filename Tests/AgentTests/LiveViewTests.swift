@@ -41,7 +41,7 @@ import WaypostTestSupport
                 .merging(environment) { $1 })
     }
 
-    /// What stands behind `word` at the beginning of a line.
+    /// Returns the last word of the line that begins with `word`.
     private func said(_ word: String, by view: RunningProgram) async throws -> String {
         let line = try #require(await view.output.line(saying: word + " "))
         return String(try #require(line.text.filter { $0 != "\r" }.split(separator: " ").last))
@@ -70,7 +70,7 @@ import WaypostTestSupport
             arguments: ["/bin/stty", "-F", terminal, "cols", "44", "rows", "10"], timeLimit: BuiltProgram.hangs
         ).run()
         #expect(resized.ending == .exited(0))
-        // The clock stands at the end of the first line, which follows the end of the screen before it.
+        // The clock ends the screen's first line, which follows the end of the previous screen.
         let isNarrow = await view.output.wait { lines in
             lines[before...].contains { line in
                 let first = line.text.split(separator: "\u{1B}[H").last.map(String.init) ?? ""
@@ -105,8 +105,8 @@ import WaypostTestSupport
         expectRestored(view.output.lines.map(\.text))
     }
 
-    /// Control-Z: the shell has its terminal back, and the view draws anew when it comes to the front.
-    @Test func stopsAndGoesOn() async throws {
+    /// Control-Z gives the terminal back to the shell, and the view redraws when it returns to the foreground.
+    @Test func stopsAndContinues() async throws {
         let keys = try PseudoTerminal()
         let view = try startView(keys: keys, asJob: true)
         try #require(await view.output.line(saying: "No answer since ") != nil)
@@ -139,10 +139,10 @@ import WaypostTestSupport
         let complaint = String(decoding: outcome.standardError, as: UTF8.self)
         #expect(
             complaint.hasPrefix(
-                words.count == 1 ? "waypost: --watch draws on a whole terminal" : "waypost: --watch is for people"))
+                words.count == 1 ? "waypost: --watch needs a terminal" : "waypost: --watch is for people"))
     }
 
-    /// The settings are those of before, and the other screen and the hidden cursor are left.
+    /// Expects the terminal's earlier settings, the main screen and a visible cursor.
     private func expectRestored(_ lines: [String], times: Int = 1) {
         let settings = lines.map { $0.filter { $0 != "\r" } }.filter { $0.split(separator: ":").count > 20 }
         #expect(settings.count == 1 + times && Set(settings).count == 1, "\(settings)")
@@ -151,7 +151,7 @@ import WaypostTestSupport
         #expect(text.ranges(of: "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l").count == times)
     }
 
-    /// Without what steers the terminal.
+    /// Returns `line` without control sequences.
     private static func shown(_ line: String) -> String {
         String(line.replacing(/\u{1B}\[[0-9;?]*[A-Za-z]/, with: "").filter { $0 != "\r" })
     }

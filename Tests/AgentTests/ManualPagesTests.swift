@@ -37,7 +37,7 @@ import WaypostTestSupport
         #expect(outcome.ending == .exited(0), "\(String(decoding: outcome.standardOutput, as: UTF8.self))")
     }
 
-    /// As a reader sees it: every command, every option, each with its signs as they are typed.
+    /// The pages as man shows them have every command and option with the signs of a keyboard.
     @Test(.enabled(if: isHere("man"), "man is not here")) func haveEveryCommandAndOption() async throws {
         let folder = try TemporaryFolder()
         let path = try await Self.page(.commands, in: folder)

@@ -112,7 +112,7 @@ struct MapCommands {
     }
 
     @Test(arguments: [
-        ("missing/page.html", "there is no folder "), (".", "it is a folder; name a file in it"),
+        ("missing/page.html", "there is no directory "), (".", "it is a directory; name a file in it"),
     ])
     func nameAPlaceThatCannotBeWritten(path: String, remedy: String) async throws {
         let page = folder.path(path)
@@ -123,11 +123,11 @@ struct MapCommands {
     }
 
     @Test(arguments: [
-        ("/disk", EACCES, "this user may not write in /disk; name a file elsewhere"),
+        ("/disk", EACCES, "this user cannot write in /disk; name a file elsewhere"),
         ("/disk", EFBIG, "it may not grow that large (ulimit -f, or the file system); name a file elsewhere"),
         ("/disk", EROFS, "/disk is on a read-only file system; mount it for writing, or name a file elsewhere"),
-        ("/disk", ENOENT, "there is no folder /disk; create it, or name another file"),
-        ("/proc", ENOENT, "/proc is the kernel's own and takes no files; name a file elsewhere"),
+        ("/disk", ENOENT, "there is no directory /disk; create it, or name another file"),
+        ("/proc", ENOENT, "/proc is the kernel's own and accepts no files; name a file elsewhere"),
     ])
     func nameTheRemedy(folder: String, number: CInt, remedy: String) {
         let error = UnwritableFile(path: "\(folder)/page.html", cause: SystemError(call: "open", number: number))
@@ -152,7 +152,7 @@ struct MapCommands {
         #expect(outcome.ending == .exited(64))
         #expect(
             text(outcome.standardError).hasPrefix(
-                "waypost: -o \(other) is there, and it is no page of ours to replace; name another file"))
+                "waypost: -o \(other) exists and isn't a page of waypost; name another file"))
         #expect(try FileSystem.fileSize(at: other) == 25)
         for contents in ["", "<!doctype html>\n<p>old</p>", "\u{FEFF}\n<HTML></HTML>"] {
             let page = try folder.write(contents.utf8, to: "page.html")

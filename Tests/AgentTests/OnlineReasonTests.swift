@@ -4,7 +4,7 @@ import HTTPMessages
 import ReportedText
 import Reporting
 import Testing
-import Waypost
+import Operations
 
 /// What `waypost check --online` says to do where Fleet Engine does not know the vehicle, or does not answer.
 @Suite struct OnlineReason {

@@ -6,6 +6,7 @@ import StrictJSON
 import Testing
 import WaypostTestSupport
 
+@testable import Operations
 @testable import Waypost
 
 /// A vehicle whose updates go to another service than Fleet Engine: all that differs is one adapter.

@@ -4,6 +4,7 @@ import Reporting
 import Testing
 import WaypostTestSupport
 
+@testable import Operations
 @testable import Waypost
 
 /// The vehicle's last state, told by the next start.

@@ -7,6 +7,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
+@testable import Operations
 @testable import Waypost
 
 /// The log of the outbox when a private time begins.
@@ -32,7 +33,7 @@ import WaypostTestSupport
         #expect(try FileSystem.fileSize(at: log) > 0)
         #expect(try await !agent.emptyLogIfPrivate(after: true))
         try folder.write([], to: "private")
-        await agent.reporter.lookAtSwitch()
+        await agent.reporter.readPrivateSwitch()
         #expect(try await agent.emptyLogIfPrivate(after: false))
         #expect(try FileSystem.fileSize(at: log) == 0)
         await agent.close()

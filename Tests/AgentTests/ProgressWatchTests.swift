@@ -8,6 +8,7 @@ import TimeAndChance
 import VehicleAuthorization
 import WaypostTestSupport
 
+@testable import Operations
 @testable import Waypost
 
 @Suite struct ProgressWatches {

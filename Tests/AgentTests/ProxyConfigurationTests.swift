@@ -2,8 +2,9 @@ import BackendAuthorization
 import HTTPMessages
 import StrictJSON
 import Testing
-import Waypost
 import WaypostTestSupport
+
+@testable import Operations
 
 @Suite struct ProxyConfiguration {
     /// A configuration with a proxy to each server.
@@ -66,7 +67,7 @@ import WaypostTestSupport
         ),
         (
             #""http://p:1""#,
-            "upload.proxy\" is a string; use an object in braces, as { \"url\": \"http://proxy.example.com"
+            "upload.proxy\" is a string; use an object in braces, such as { \"url\": \"http://proxy.example.com"
         ),
     ])
     func saysWhatIsWrong(proxy: String, says: String) {

@@ -2,7 +2,7 @@ import FleetEngine
 import HTTPMessages
 import ReportedText
 import Testing
-import Waypost
+import Operations
 
 /// What an answer means for a follower.
 @Suite struct ReadOutcomes {

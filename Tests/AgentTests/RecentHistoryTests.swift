@@ -7,7 +7,7 @@ import Testing
 import TimeAndChance
 import TrackDrawing
 import VehicleAuthorization
-@testable import Waypost
+@testable import Operations
 import WaypostTestSupport
 
 @Suite struct RecentHistories {

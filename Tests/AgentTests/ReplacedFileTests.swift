@@ -4,8 +4,6 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-@testable import Waypost
-
 /// Certificate files that are replaced while the service runs, under the names that the configuration has for them.
 @Suite(
     .enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"), .timeLimit(.minutes(2)), .serialized)
@@ -18,7 +16,7 @@ struct ReplacedFiles {
         receiver = try PluggedReceiver(link: bench.devicePath)
     }
 
-    /// What the configuration names is the right one from now on; put there as `mv` does it.
+    /// Replaces the file that the configuration names with the right one, as `mv` does.
     private func put(_ source: String, at name: String) throws {
         try FileManager.default.copyItem(atPath: source, toPath: bench.folder.path(name + ".new"))
         try FileSystem.rename(bench.folder.path(name + ".new"), to: bench.folder.path(name))

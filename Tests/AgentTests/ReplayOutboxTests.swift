@@ -8,7 +8,7 @@ import WaypostTestSupport
 
 @testable import WaypostCommand
 
-/// Where `waypost replay` keeps its updates.
+/// The outboxes of `waypost replay`.
 @Suite(.timeLimit(.minutes(2))) struct ReplayOutboxes {
     private let log = Fixtures.url("nmea/tunnel.nmea").path
     private let temporary: TemporaryFolder
@@ -29,7 +29,7 @@ import WaypostTestSupport
         )
     }
 
-    /// What the replays left in the folder for temporary files.
+    /// The files that the replays left in the directory for temporary files.
     private func left() throws -> [String] { try FileSystem.names(inFolder: temporary.url.path) }
 
     @Test func areNewForEachReplay() async throws {
@@ -45,8 +45,7 @@ import WaypostTestSupport
         #expect(try FileSystem.entry(at: bench.folder.path("outbox.sqlite")) == nil, "it is the service's")
     }
 
-    /// As in an environment that a session has left behind.
-    @Test func areWhereTemporaryFilesAreWhenTheirFolderIsNotThere() async throws {
+    @Test func areInTheUsualDirectoryIfTheirsIsMissing() async throws {
         let bench = try ServiceBench()
         let outcome = try await ChildProcess(
             arguments: [
@@ -59,20 +58,20 @@ import WaypostTestSupport
         #expect(try left().isEmpty)
     }
 
-    @Test func areContinuedWhenToldSo() async throws {
+    @Test func areContinuedIfNamed() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure { $0.level = "error" }
         let outbox = bench.folder.path("drive.sqlite")
         let first = try await replay(["--outbox", outbox], config)
         #expect(first.0 == .exited(0))
-        #expect(first.errors == "waypost: \(outbox) is a new outbox: there was none\n")
+        #expect(first.errors == "waypost: \(outbox) is a new outbox\n")
         let second = try await replay(["--outbox", outbox], config)
         #expect(second.0 == .exited(0))
         #expect(
             second.errors.hasPrefix(
-                "waypost: \(outbox) is continued: its ledger counts 43 updates of before, 0 of them pending; what happened "
+                "waypost: \(outbox) is continued: it has accepted 43 updates, 0 pending; fixes "
                     + "before its newest update (20"), "\(second.errors)")
-        #expect(second.errors.hasSuffix(") is sent as past locations\n"))
+        #expect(second.errors.hasSuffix(") are sent as past locations\n"))
         #expect(second.output.contains("accepted 86 = delivered 86"))
     }
 
@@ -85,9 +84,9 @@ import WaypostTestSupport
         #expect(await stopped.terminate().ending == .exited(128 + SIGTERM))
         let folder = try #require(try left().first)
         let outbox = temporary.path("\(folder)/outbox.sqlite")
-        let kept = try #require(await stopped.errors.line(saying: " not delivered, and kept: "))
+        let kept = try #require(await stopped.errors.line(saying: " not delivered, and kept; "))
         let count = try #require(kept.text.firstMatch(of: /(\d+) updates? not/).flatMap { Int($0.1) })
-        let remedy = "a replay with --outbox \(outbox) plays its log and delivers what is pending there, too"
+        let remedy = "replay with --outbox \(outbox) to deliver the pending ones with another log"
         #expect(kept.text.hasSuffix(remedy))
 
         let bench = try ServiceBench()
@@ -99,14 +98,14 @@ import WaypostTestSupport
     @Test func areNeverALogOrTheConfiguration() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure()
-        for (path, role) in [(log, "the log that is played"), (config, "the configuration")] {
+        for (path, role) in [(log, "the log"), (config, "the configuration")] {
             let (ending, errors, _) = try await replay(["--outbox", path], config)
             #expect(ending == .exited(64))
             #expect(errors.hasPrefix("waypost: --outbox \(path) is \(role); name an outbox"), "\(errors)")
         }
     }
 
-    @Test func areRemovedWhenTheLogIsNone() async throws {
+    @Test func areRemovedIfTheLogIsUnusable() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure()
         let outcome = try await ChildProcess(
@@ -118,7 +117,7 @@ import WaypostTestSupport
         #expect(try left().isEmpty)
     }
 
-    /// A replay is a drive that never was: no real vehicle shall be driven by mistake.
+    /// A replay must not move a real vehicle by mistake.
     @Test(arguments: [
         ([], "providers/p/vehicles/van-7"), (["--vehicles", "3"], "providers/p/vehicles/van-7-1 to van-7-3"),
     ])
@@ -128,7 +127,7 @@ import WaypostTestSupport
         #expect(ending == .exited(64))
         #expect(
             errors.hasPrefix(
-                "waypost: replay would drive \(vehicles) over the map of https://fleetengine.invalid, as if "),
+                "waypost: replay would show \(vehicles) at https://fleetengine.invalid as if "),
             "\(errors)")
         #expect(errors.contains("add --yes if"))
         let permitted = try RunningProgram(
@@ -140,13 +139,13 @@ import WaypostTestSupport
         permitted.kill()
     }
 
-    /// What is in quarantine goes out by no replay.
+    /// A replay doesn't deliver quarantined updates.
     @Test(arguments: [
-        (0, 0, nil), (2, 0, " updates not delivered, and kept: a replay with --outbox "),
-        (2, 3, "5 updates not delivered, and kept: a replay with --outbox "),
+        (0, 0, nil), (2, 0, " updates not delivered, and kept; replay with --outbox "),
+        (2, 3, "5 updates not delivered, and kept; replay with --outbox "),
         (0, 1, "1 update not delivered, and kept in quarantine in "),
     ])
-    func sayHowWhatIsKeptGoesOut(pending: Int64, quarantined: Int64, words: String?) async throws {
+    func sayHowToDeliverKeptUpdates(pending: Int64, quarantined: Int64, words: String?) async throws {
         let path = temporary.path("drive.sqlite")
         let ledger = Ledger(
             accepted: pending + quarantined, delivered: 0, pending: pending, evicted: 0, quarantined: quarantined)

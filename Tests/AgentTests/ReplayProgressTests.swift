@@ -3,21 +3,21 @@ import GNSSReceiver
 import LinuxPlatform
 import ReportedText
 import Testing
-import Waypost
+import Operations
 import WaypostTestSupport
 
 @testable import WaypostCommand
 
-/// How far a replay is, as its progress line says.
+/// The progress of a replay and the line that shows it.
 @Suite(.timeLimit(.minutes(1))) struct ReplayProgresses {
     @Test(
         arguments: [
-            // A paced replay is where its plan is, in a gap of the log, too.
+            // A paced replay follows its plan, even in a gap of the log.
             (10, 100, 10, .times(1), 0.1, 90), (60, 100, 20, .times(1), 0.2, 80), (100, 100, 1, .times(10), 0.1, 9),
-            // It is late: what it has read counts.
+            // A late replay counts what it has read.
             (30, 100, 50, .times(10), 0.3, 0),
             (100, 100, 11, .times(10), 1, 0),
-            // Without a plan what is read counts.
+            // Without a plan, the share is that of the log read.
             (0, 100, 1, .maximum, 0, 0), (25, 100, 1, .maximum, 0.25, 0), (0, 0, 0, .maximum, 1, 0),
         ] as [(Int, Int, Int, ReplaySpeed, Double, Int)])
     func areTrue(reached: Int, length: Int, elapsed: Int, speed: ReplaySpeed, share: Double, left: Int) {
@@ -33,37 +33,13 @@ import WaypostTestSupport
         #expect(progress.left == .seconds(90))
     }
 
-    /// A reason stands whole as long as anything else can give way.
     @Test(arguments: [
-        (120, "no", "town.nmea  100 %  258 fixes  0 sent  29 pending  0.0/s  (no)"),
-        (
-            140, "http://127.0.0.1:1/v1/token: no connection: Failed to connect to 127.0.0.1 port 1",
-            "town.nmea  100 %  258 fixes  0 sent  29 pending  0.0/s  "
-                + "(http://127.0.0.1:1/v1/token: no connection: Failed to connect to 127.0.0.1 port 1)"
-        ),
-        (
-            120, "http://127.0.0.1:1/v1/token: no connection: Failed to connect to 127.0.0.1 port 1",
-            "town.nmea  100 %  258 fixes  0 sent  29 pending  0.0/s  (no connection: Failed to connect to 127.0.0.1 port 1)"
-        ),
-        (
-            90, "token endpoint http://127.0.0.1:1/token?v=…: no connection; check the backend",
-            "town.nmea  100 %  29 pending  (token endpoint …: no connection; check the backend)"
-        ),
-        (
-            79, "http://127.0.0.1:1/v1/token: no connection: Failed to connect to 127.0.0.1 port 1",
-            "100 %  29 pending  (no connection: Failed to connect to 127.0.0.1 port 1)"
-        ),
-        (
-            75, "token endpoint http://127.0.0.1:1/token: no connection: Failed to connect; check authorization.url",
-            "100 %  29 pending  (token endpoint …: no connection: Failed to connect)"
-        ),
-        (
-            59, "http://127.0.0.1:1/v1/token: no connection: Failed to connect to 127.0.0.1 port 1",
-            "100 %  29 pending  (no connection: Fail…o 127.0.0.1 port 1)"
-        ),
-        (10, "no connection", "100 %  29 pending  (…)"),
+        (120, "100 %  29 pending  no connection: Failed to connect to 127.0.0.1 port 1"),
+        (40, "100 %  29 pending  no connection: Failed"),
+        (30, "100 %  29 pending  no connect…"),
     ])
-    func keepTheReason(width: Int, reason: String, text: String) {
+    func showTheFailure(width: Int, text: String) {
+        let reason = width == 40 ? "no connection: Failed" : "no connection: Failed to connect to 127.0.0.1 port 1"
         let line = ProgressLine(
             name: "town.nmea",
             progress: ReplayProgress(
@@ -72,58 +48,46 @@ import WaypostTestSupport
         #expect(line.text(width: width) == text)
     }
 
-    /// How requests fare is what a load test is watched for: it stands in 80 columns, of several failures the most
-    /// frequent.
     @Test(
         arguments: [
             (
-                200, [], nil,
+                200,
                 "town.nmea  20 %  10,000 vehicles  7 pending  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503  2 min left"
             ),
-            (
-                100, [], nil,
-                "20 %  10,000 vehicles  7 pending  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503  2 min left"
-            ),
-            (80, [], nil, "20 %  7 pending  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503  2 min left"),
-            (78, [], nil, "20 %  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503  2 min left"),
-            (80, [429, 502], nil, "20 %  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503, …  2 min left"),
-            (40, [], nil, "20 %  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503  2 min left"),
-            (80, [], "http://h:1: 503 UNAVAILABLE", "town.nmea  20 %  7 pending  12 x 503  (503 UNAVAILABLE)"),
-            (60, [429, 502], "http://h:1: 503 UNAVAILABLE", "20 %  7 pending  12 x 503, …  (503 UNAVAILABLE)"),
-            (34, [429, 502], "http://h:1: 503 UNAVAILABLE", "20 %  7 pending  (503 UNAVAILABLE)"),
-            (28, [], "http://h:1: 503 UNAVAILABLE", "20 %  7 pending  (503 …ABLE)"),
-        ] as [(Int, [Int], String?, String)])
-    func ofManyVehiclesSayHowRequestsFare(width: Int, others: [Int], reason: String?, text: String) {
+            (80, "20 %  7 pending  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503  2 min left"),
+            (78, "20 %  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503  2 min left"),
+            (40, "20 %  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503  2 min left"),
+        ] as [(Int, String)])
+    func ofManyVehiclesShowTheirRequests(width: Int, text: String) {
         var figures = RequestFigures()
         for _ in 0..<9880 { figures.answered(after: .milliseconds(2)) }
-        for _ in 0..<(112 + others.count) { figures.answered(after: .milliseconds(7)) }
+        for _ in 0..<112 { figures.answered(after: .milliseconds(7)) }
         for _ in 0..<12 { figures.failed("503") }
-        for status in others { figures.failed("\(status)") }
         let line = ProgressLine(
             name: "town.nmea",
             progress: ReplayProgress(fixes: 200, of: 1000, elapsed: .seconds(30), planned: .seconds(150)),
-            fixes: 300_000, accepted: 29_557, delivered: 29_550, elapsed: .seconds(30),
-            trouble: reason.map { ReportedText($0) }, fleet: (10_000, 29_550, figures))
+            fixes: 300_000, accepted: 29_557, delivered: 29_550, elapsed: .seconds(30), trouble: nil,
+            fleet: (10_000, 29_550, figures))
         #expect(line.text(width: width) == text)
     }
 
-    /// Where nobody is shown a line, one is told all the same, and how to end it.
-    @Test func tellWhatKeepsThemFromTheirEnd() async throws {
+    /// Without a terminal, a line says why the replay doesn't end, and how to end it.
+    @Test func sayWhatKeepsThemFromTheirEnd() async throws {
         let folder = try TemporaryFolder()
         let config = try ServiceSetup(level: "error").write(in: folder)
         let log = Fixtures.url("nmea/town.nmea").path
         let replay = try RunningProgram(
             [BuiltProgram.waypost, "replay", log, "--config", config, "--speed", "1000"],
             environment: BuiltProgram.environment.merging(["TMPDIR": folder.url.path]) { $1 })
-        let line = try #require(await replay.errors.line(saying: "waypost: all of town.nmea is played; "))
-        let count = try #require(line.text.firstMatch(of: /until delivered: (\d+) updates\. The last failure: .*:1/)).1
-        #expect(line.text.hasSuffix("keep what is pending: Control-C, or kill \(replay.processID)"))
+        let line = try #require(await replay.errors.line(saying: "waypost: all of town.nmea is played, still sending "))
+        let count = try #require(line.text.firstMatch(of: /still sending (\d+) updates: .*:1/)).1
+        #expect(line.text.hasSuffix("or kill \(replay.processID), to end the replay and keep them"))
         #expect(await replay.terminate().ending == .exited(143))
-        #expect(replay.errors.text.contains("waypost: \(count) updates not delivered, and kept: "))
-        #expect(replay.errors.text.components(separatedBy: "still pending").count == 2, "told once, then seldom")
+        #expect(replay.errors.text.contains("waypost: \(count) updates not delivered, and kept; "))
+        #expect(replay.errors.text.components(separatedBy: "still sending").count == 2, "repeated too soon")
     }
 
-    /// What a terminal shows: `script` gives the program one.
+    /// Returns what a terminal shows; `script` gives the program one.
     private func shown(_ command: String) async throws -> String {
         let outcome = try await ChildProcess(
             arguments: ["script", "-qec", command, "/dev/null"],
@@ -142,7 +106,7 @@ import WaypostTestSupport
         let shares = text.matches(of: /town.nmea  (\d+) %/).compactMap { Int($0.1) }
         #expect(Set(shares).count > 3 && shares == shares.sorted(), "\(text)")
         #expect(text.contains(/[12] s left/), "\(text)")
-        // What is logged meanwhile has lines of its own.
+        // Log lines don't share a line with the progress.
         #expect(text.contains("\u{1B}[2K20") && !text.contains(/(?:left|\/s)20\d\d-/), "\(text)")
     }
 

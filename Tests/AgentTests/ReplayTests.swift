@@ -10,7 +10,7 @@ import Reporting
 import StrictJSON
 import Testing
 import TimeAndChance
-import Waypost
+import Operations
 import WaypostTestSupport
 
 @testable import WaypostCommand
@@ -101,7 +101,7 @@ import WaypostTestSupport
         (Ledger(accepted: 3, delivered: 3), true, "All 3 accepted updates were delivered."),
         (Ledger(accepted: 3, delivered: 2, pending: 1), false, "1 of 3 accepted updates was not delivered"),
         (Ledger(accepted: 3, delivered: 2), false, "DOES NOT BALANCE"),
-        (Ledger(), false, "No update was accepted, though fixes were read"),
+        (Ledger(), false, "No update was accepted, although fixes were read"),
     ])
     func saysWhatBecameOfIt(ledger: Ledger, isComplete: Bool, words: String) throws {
         var counts = DeliveryCounts()
@@ -126,13 +126,12 @@ import WaypostTestSupport
         #expect(json["liveErrorMetersP50"] == nil && !summary.text.contains("follower"), "of many vehicles")
     }
 
-    /// Of each fix that was read it is said why it is not reported.
     @Test(
         arguments: [
             (
                 0, 600, [:], Ledger(), false,
-                "not reported: 600 fixes withheld, as the vehicle is private",
-                "No update was accepted: the vehicle is private, and nothing is told of where it is"
+                "not reported: 600 fixes withheld (private mode)",
+                "No update was accepted: private mode is on "
             ),
             (
                 1, 0, ["not_advancing": 590, "jump": 9], Ledger(accepted: 1, delivered: 1), true,
@@ -140,7 +139,7 @@ import WaypostTestSupport
             ),
             (
                 0, 0, ["jump": 600], Ledger(), false, "not reported: 600 fixes rejected (jump 600)\n",
-                "No update was accepted, though fixes were read"
+                "No update was accepted, although fixes were read"
             ),
         ] as [(Int, Int, [String: Int], Ledger, Bool, String, String)])
     func accountsForEachFix(
@@ -158,8 +157,7 @@ import WaypostTestSupport
         #expect(json["rejectedFixes"]?["jump"]?.doubleValue == rejected["jump"].map(Double.init))
     }
 
-    /// Whoever reads the summary alone learns why so little was reported of a log in the wrong order.
-    @Test func saysThatTheTimeOfTheLogGoesBack() async throws {
+    @Test func summarizesThatTheTimeOfTheLogGoesBack() async throws {
         let lines = try String(contentsOfFile: Fixtures.url("nmea/town.nmea").path, encoding: .utf8)
         let bench = try ServiceBench()
         let reversed = lines.split(separator: "\r\n").reversed().map { "\($0)\r\n" }.joined()
@@ -190,6 +188,6 @@ import WaypostTestSupport
         #expect(
             summary.text.contains(
                 "a follower is within 0.0 m of the vehicle half of the time, within 52 m 95 % of it, at worst 58 m off; "
-                    + "the told track within 0.0 m, at worst 0.0 m"))
+                    + "the reported track within 0.0 m, at worst 0.0 m"))
     }
 }

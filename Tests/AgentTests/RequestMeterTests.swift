@@ -1,7 +1,7 @@
 import ReportedText
 import Reporting
 import Testing
-import Waypost
+import Operations
 import WaypostTestSupport
 
 @Suite struct RequestMeters {

@@ -3,7 +3,7 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-@testable import Waypost
+@testable import Operations
 
 /// The sandbox of `waypost check`, from what systemd says about the unit.
 @Suite struct SandboxedChecks {

@@ -31,7 +31,7 @@ import WaypostTestSupport
         FileSystem.isAllowed(.execute, at: "/usr/bin/\($0.rawValue)")
     }
 
-    /// What is typed, with `\t` where the tabulator is pressed, and the words that the program is then given.
+    /// Typed keys, with `\t` for the tabulator, and the words that the program then receives.
     static let lines: [(typed: String, words: [String])] = [
         ("ch\t", ["check"]), ("--v\t", ["--version"]), ("replay --spe\t", ["replay", "--speed"]),
         ("replay drive.nmea --speed m\t", ["replay", "drive.nmea", "--speed", "max"]),
@@ -88,7 +88,7 @@ import WaypostTestSupport
         _ = await session.end()
     }
 
-    /// Without files of the user's own.
+    /// Returns the command that starts a shell without the user's files.
     private static func start(_ shell: Shell) -> String {
         switch shell {
         case .bash: "bash --noprofile --norc -i"

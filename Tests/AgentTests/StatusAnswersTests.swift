@@ -7,7 +7,7 @@ import SQLiteOutbox
 import StrictJSON
 import Testing
 import TimeAndChance
-@testable import Waypost
+@testable import Operations
 import WaypostTestSupport
 
 /// The answers of the status address, without a network.

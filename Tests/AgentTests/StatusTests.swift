@@ -12,7 +12,7 @@ import StrictJSON
 import Testing
 import TimeAndChance
 import VehicleAuthorization
-@testable import Waypost
+@testable import Operations
 import WaypostTestSupport
 
 @Suite struct Status {

@@ -89,7 +89,7 @@ import WaypostTestSupport
     }
 }
 
-/// The recorded receivers' logs that lie beside the checkout on some machines.
+/// The logs of recorded receivers, which some machines have next to the checkout.
 enum RecordedLogs {
     static let names: [String] = {
         guard let folder = Fixtures.recordedReceivers else { return [] }

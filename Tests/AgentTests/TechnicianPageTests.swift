@@ -1,5 +1,5 @@
 import Testing
-@testable import Waypost
+@testable import Operations
 
 /// The technician's page.
 @Suite struct TechnicianPages {

@@ -6,7 +6,7 @@ import ReportedText
 import Testing
 import TimeAndChance
 import VehicleAuthorization
-import Waypost
+import Operations
 import WaypostTestSupport
 
 /// Every shape in which a backend answers, what a careful person would do with it, and that the service and

@@ -52,7 +52,7 @@ struct TokenCommands {
         #expect(page.firstMatch(of: /stated   "\w+" agrees with exp\n/) != nil, "\(page)")
     }
 
-    /// What the endpoint gives in place of the driver's token, and the last line.
+    /// An endpoint's wrong token, and the last line about it.
     @Test(arguments: [
         (
             "driver/van-8",
@@ -84,7 +84,7 @@ struct TokenCommands {
         #expect(errors == "waypost: \(says.dropFirst(9))\n")
     }
 
-    /// Who gives consumers' tokens, for which trip, and how the last line begins and ends.
+    /// An endpoint of consumers' tokens, the exit code, and the beginning and end of the last line.
     @Test(arguments: [
         ("consumer/{tripId}", 0 as Int32, "ok       fits", "providers/p/trips/trip 7"),
         ("consumer/other", 1, "FAIL     the token ", "is for trip other; check the trip id and the endpoint"),
@@ -189,7 +189,7 @@ struct TokenCommands {
         #expect(refused.ending == .exited(64))
         #expect(
             String(decoding: refused.standardError, as: UTF8.self).hasPrefix(
-                "waypost: token --raw would show the token on this terminal; give it to a program (| or >), or add --force\n"
+                "waypost: token --raw would show the token on this terminal; send it to a program (| or >), or add --force\n"
             ))
         let forced = try await onTerminal("--force")
         #expect(forced.ending == .exited(0))
@@ -256,7 +256,7 @@ struct TokenCommands {
         )
     }
 
-    /// A backend that gives any trip's token, one that looks its trips up, one that gives another's.
+    /// Backends that give any trip's token, only that of a known trip, and another trip's.
     @Test(arguments: [
         ("/token/consumer/{tripId}", "ok    trip token     ", "consumer of trip waypost-check, "),
         ("/nowhere/{tripId}", "note  trip token     ", "try one that does: waypost token --trip ID"),

@@ -3,7 +3,7 @@ import ReportedText
 import Testing
 import TimeAndChance
 import VehicleAuthorization
-import Waypost
+import Operations
 import WaypostTestSupport
 
 @testable import BackendAuthorization

@@ -6,9 +6,9 @@ import StrictJSON
 import Testing
 import WaypostTestSupport
 
-@testable import Waypost
+@testable import Operations
 
-/// Texts of a configuration that stand elsewhere.
+/// Texts of a configuration from files, variables and credentials.
 @Suite struct ValueReferences {
     private let folder: TemporaryFolder
 
@@ -21,7 +21,7 @@ import WaypostTestSupport
         return try Configuration(json: Array(text.utf8), file: "config.json", environment: environment)
     }
 
-    /// The only problem, without the file's name.
+    /// Returns the only problem, without the file's name.
     private func problem(
         _ find: String, _ replacement: String, environment: [String: String] = [:]
     ) -> String {
@@ -49,7 +49,7 @@ import WaypostTestSupport
         #expect(variable.vehicle.vehicleID == "van-9")
         let credential = try read("\"v\"", #"{"credential": "id"}"#, environment: environment)
         #expect(credential.vehicle.vehicleID == "van-8")
-        // Whoever makes a credential of it wants it kept.
+        // A credential is a secret.
         #expect(credential.settings.first { $0.path == "vehicle.vehicleId" }?.value == .string("…"))
     }
 
@@ -91,21 +91,21 @@ import WaypostTestSupport
         #expect(
             command.map(\.path) == ["authorization.command[0]", "authorization.command[2]", "authorization.command"])
         #expect(!"\(configuration.settings)".contains("hush"))
-        // An argument may be a secret, and everybody may read these files.
+        // An argument may be a secret, and every user can read these files.
         #expect(
-            configuration.doubts.contains { $0.description.hasPrefix("authorization.command[2] comes from a file") })
-        let rejected = configuration.doubts.filter { !$0.isLikelyRight }
+            configuration.warnings.contains { $0.description.hasPrefix("authorization.command[2] comes from a file") })
+        let rejected = configuration.warnings.filter { !$0.mayBeRight }
         #expect(rejected.isEmpty)
     }
 
-    /// What is in the file, and what is said of it.
+    /// Unusable content of the file, and its problem.
     @Test(arguments: [
         ("", "is empty; write the value to it"), ("\n", "is empty; write the value to it"),
         ("\u{FEFF}", "is empty; write the value to it"),
         ("van-7\nhush\n", "holds several lines; leave only the value in it"),
         ("van-7\n\n", "holds several lines; leave only the value in it"),
-        ("hush\0", "holds a control character; leave it out"),
-        ("hush\u{1B}[2J", "holds a control character; leave it out"),
+        ("hush\0", "holds a control character; remove it"),
+        ("hush\u{1B}[2J", "holds a control character; remove it"),
         (String(repeating: "hush", count: 17_000), "is larger than 64 KiB; name the file that holds the value"),
     ])
     func isNoSuchText(content: String, says: String) throws {
@@ -119,12 +119,12 @@ import WaypostTestSupport
         #expect(problem("\"v\"", #"{"file": "FOLDER/id"}"#).hasSuffix("id, which is not UTF-8 text; save it as UTF-8"))
     }
 
-    /// Whatever lies there, nothing waits for it.
+    /// Reading never blocks.
     @Test func isInNothingButAFile() throws {
         try #require(unsafe mkfifo(folder.path("fifo"), 0o600) == 0)
         for (place, says) in [
-            ("FOLDER/none", "is not there; write the value to it, or correct the path"),
-            ("FOLDER/fifo/none", "is not there; write the value to it, or correct the path"),
+            ("FOLDER/none", "doesn't exist; write the value to it, or correct the path"),
+            ("FOLDER/fifo/none", "doesn't exist; write the value to it, or correct the path"),
             ("FOLDER", "is a folder, not a file; name the file that holds the value"),
             ("FOLDER/fifo", "is a FIFO, not a file; name the file that holds the value"),
             ("/dev/zero", "is a device, not a file; name the file that holds the value"),
@@ -138,13 +138,13 @@ import WaypostTestSupport
         guard geteuid() != 0 else { return }
         #expect(
             problem("\"v\"", #"{"file": "FOLDER/id"}"#)
-                == "\"vehicle.vehicleId\" takes its value from the file \(path), which may not be read by this user; "
-                + "let the service's group read it, as with chgrp waypost and chmod g+r")
+                == "\"vehicle.vehicleId\" takes its value from the file \(path), which this user cannot read; give "
+                + "it to the service's group: chgrp waypost \(path) and chmod g+r \(path)")
     }
 
     @Test(arguments: [
-        (#"{"environment": "VAN"}"#, "environment variable VAN, which is not set; set it, for the service with "),
-        (#"{"environment": "EMPTY"}"#, "environment variable EMPTY, which is not set; set it, for the service with "),
+        (#"{"environment": "VAN"}"#, "environment variable VAN, which is not set; set it, for the service by "),
+        (#"{"environment": "EMPTY"}"#, "environment variable EMPTY, which is not set; set it, for the service by "),
         (
             #"{"credential": "id"}"#,
             "credential id, which systemd has not handed over; name it in the unit (LoadCredential or "
@@ -166,7 +166,7 @@ import WaypostTestSupport
                 + "set CREDENTIALS_DIRECTORY=/run/credentials/waypost.service")
     }
 
-    /// What replaces what, with `hush` in the file `key`, and the problem that comes of it.
+    /// A replacement, and its problem. The file `key` holds `hush`.
     @Test(arguments: [
         (
             "\"v\"", #"{"file": ""}"#,
@@ -183,7 +183,7 @@ import WaypostTestSupport
         ),
         (
             "\"stdin\"", #"{"file": "FOLDER/key"}"#,
-            #""receiver.type" takes from the file FOLDER/key a value that is none of its words; use "serial", "file""#
+            #""receiver.type" takes from the file FOLDER/key a value that it cannot have; use "serial", "file""#
         ),
         (
             "\"v\"", #"{"file": "FOLDER/slash"}"#,
@@ -207,7 +207,7 @@ import WaypostTestSupport
         ),
         (
             #""type": "file", "path": "/run/token""#, #""type": "command", "command": ["a", {"file": "FOLDER/none"}]"#,
-            #""authorization.command[1]" takes its value from the file FOLDER/none, which is not there; "#
+            #""authorization.command[1]" takes its value from the file FOLDER/none, which doesn't exist; "#
         ),
         (
             #""type": "file", "path": "/run/token""#, #""type": "command", "command": ["a", {"fil": "FOLDER/none"}]"#,
@@ -215,11 +215,11 @@ import WaypostTestSupport
         ),
         (
             #""type": "file", "path": "/run/token""#, #""type": "command", "command": ["a", 7]"#,
-            #""authorization.command" is an array; use a list of texts, as "#
+            #""authorization.command" is an array; use a list of texts, such as "#
         ),
         (
             "}}", #"}, "log": {"level": {"file": "FOLDER/key"}}}"#,
-            #""log.level" takes from the file FOLDER/key a value that is none of its words; use "error""#
+            #""log.level" takes from the file FOLDER/key a value that it cannot have; use "error""#
         ),
     ])
     func namesKeyPlaceAndRemedy(find: String, replacement: String, says: String) throws {

@@ -9,7 +9,7 @@ import ReceiverSimulator
 import StrictJSON
 import Testing
 import TimeAndChance
-import Waypost
+import Operations
 import WaypostTestSupport
 
 @testable import WaypostCommand

@@ -10,6 +10,7 @@ import StrictJSON
 import Testing
 import TimeAndChance
 import VehicleAuthorization
+@testable import Operations
 @testable import Waypost
 import WaypostTestSupport
 

@@ -3,14 +3,14 @@ import Testing
 
 /// The folders show the architecture: the table, `Package.swift`, `Sources/` and `Tests/` name the same modules.
 @Suite struct Layout {
-    @Test(arguments: ["Core", "Adapters", "Tools", "Agent", "Command"])
+    @Test(arguments: ["Core", "Adapters", "Operations", "Agent", "Tools", "Command"])
     func hasTheModulesOfTheTable(inRoom room: String) throws {
         let table = Set(modules.filter { $0.room == room }.map(\.name))
         #expect(try Set(Checkout.folders(in: "Sources/\(room)")) == table)
     }
 
     @Test func hasNoOtherRoom() throws {
-        let rooms = ["Adapters", "Agent", "Command", "Core", "SystemLibraries", "Tools"]
+        let rooms = ["Adapters", "Agent", "Command", "Core", "Operations", "SystemLibraries", "Tools"]
         #expect(try Checkout.folders(in: "Sources") == rooms)
         for room in rooms {
             let loose = try FileManager.default.contentsOfDirectory(
@@ -30,8 +30,10 @@ import Testing
         #expect(dependencies.isSubset(of: module.mayImport), "\(dependencies.subtracting(module.mayImport).sorted())")
     }
 
-    /// The agent and its commands are tested as one, from outside; generator and decoder of sentences by each other.
-    private static let testedTogether = ["Waypost": "Agent", "WaypostCommand": "Agent", "ReceiverSimulator": "GNSS"]
+    /// Agent, operations and commands are tested together, from outside; generator and decoder of sentences too.
+    private static let testedTogether = [
+        "Operations": "Agent", "Waypost": "Agent", "WaypostCommand": "Agent", "ReceiverSimulator": "GNSS",
+    ]
 
     @Test(arguments: modules.map(\.name))
     func hasTests(module name: String) throws {

@@ -1,7 +1,7 @@
 /// What one module under `Sources/` may import.
 struct Module: Sendable {
     let name: String
-    /// `Core`, `Adapters`, `Tools`, `Agent` or `Command`.
+    /// `Core`, `Adapters`, `Operations`, `Agent`, `Tools` or `Command`.
     let room: String
     let mayImport: Set<String>
 
@@ -81,10 +81,15 @@ let modules: [Module] = [
             "TrackDrawing", "HTTPMessages", "HTTPService", "LinuxPlatform", "CCrypto", "Glibc",
         ]),
 
-    // The only ones who see both ports and adapters.
-    Module("Agent", "Waypost", coreAndAdapters.union(["Glibc"])),
+    // Everything that an operator sees.
+    Module("Operations", "Operations", coreAndAdapters.subtracting(["RunRecording"]).union(["Glibc"])),
+    // The service: puts it together and watches its progress.
+    Module(
+        "Agent", "Waypost",
+        coreAndAdapters.subtracting(["TrackDrawing", "CurlTransport", "FleetEngineDelivery"])
+            .union(["Operations", "Glibc"])),
     Module(
         "Command", "WaypostCommand",
-        coreAndAdapters.union(["Waypost", "FleetEngineSimulator", "ReceiverSimulator", "Glibc"])
+        coreAndAdapters.union(["Operations", "Waypost", "FleetEngineSimulator", "ReceiverSimulator", "Glibc"])
     ),
 ]

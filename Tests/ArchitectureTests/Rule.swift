@@ -92,8 +92,8 @@ extension Rule {
         "Sources/Core/GNSS/Framing/TagBlock.swift", "Sources/Core/GNSS/Explanation/SentenceReading.swift",
         "Sources/Core/HTTPMessages/HTTPURL.swift", "Sources/Core/StrictJSON/JSONParser.swift",
         "Sources/Core/StrictJSON/JSONFault.swift", "Sources/Core/StrictJSON/JSONWriter.swift",
-        "Sources/Agent/Waypost/Configuration/BrokenLine.swift",
-        "Sources/Agent/Waypost/Configuration/ValueReference.swift",
+        "Sources/Operations/Operations/Configuration/BrokenLine.swift",
+        "Sources/Operations/Operations/Configuration/ValueReference.swift",
         // The configuration, for the next image of the program, and never shown.
         "Sources/Agent/Waypost/Wiring/Handover.swift",
         "Sources/Core/VehicleAuthorization/SecretText.swift",
@@ -105,16 +105,16 @@ extension Rule {
         "Sources/Adapters/GNSSReceiver/Network/NetworkAddress.swift",
         // Digits and letters that were written there, and the name of the status code in an answer.
         "Sources/Core/TimeAndChance/UTCTime.swift", "Sources/Core/VehicleAuthorization/Base64.swift",
-        "Sources/Agent/Waypost/Observation/RunningService.swift",
+        "Sources/Operations/Operations/Observation/RunningService.swift",
         // The unit, which is root's.
-        "Sources/Agent/Waypost/Checks/SandboxedCheck.swift",
+        "Sources/Operations/Operations/Checks/SandboxedCheck.swift",
         "Sources/Command/WaypostCommand/Commands/StatusCommand.swift",
     ]
 
     /// What goes to a terminal or a log as it is: our words, and foreign ones that are a `ReportedText` already.
     private static let mayClean: Set<String> = [
         "Sources/Adapters/LinuxPlatform/Terminal/StandardOutput.swift",
-        "Sources/Agent/Waypost/Log/LogWriter.swift",
+        "Sources/Operations/Operations/Log/LogWriter.swift",
         "Sources/Command/WaypostCommand/Live/LiveScreen.swift",
         "Sources/Command/WaypostCommand/Output/Terminal.swift",
         // Figures of a number, and no other character.
@@ -145,7 +145,7 @@ extension Rule {
     /// logs no warning or error of its own, and words none of the catalog's titles.
     static let conditions = Rule(name: "conditions") { file in
         let folders = ["Log/EventLog", "Observation/AgentMonitor", "Observation/StatusReport", "Page/"]
-        guard folders.contains(where: { file.path.hasPrefix("Sources/Agent/Waypost/\($0)") }) else { return [] }
+        guard folders.contains(where: { file.path.hasPrefix("Sources/Operations/Operations/\($0)") }) else { return [] }
         let found = lines(
             of: file,
             containing: /\.write\(\s*\.(?:warning|error)\b|"[^"]*\b(?:refused|rejects|unreachable|unavailable)\b/)

@@ -46,8 +46,8 @@ struct Sources {
         ("foreign text", "Sources/Agent/Waypost/A.swift", "log.write(.error, text.printable)"),
         ("foreign text", "Sources/Agent/Waypost/A.swift", "text.contains(\"eyJ\") ? \"…\" : text"),
         ("foreign text", "Sources/Agent/Waypost/A.swift", "ReportedText(stringLiteral: words)"),
-        ("conditions", "Sources/Agent/Waypost/Log/EventLog.swift", "log.write(.warning, text)"),
-        ("conditions", "Sources/Agent/Waypost/Page/A.swift", "let title = \"Fleet Engine is unreachable\""),
+        ("conditions", "Sources/Operations/Operations/Log/EventLog.swift", "log.write(.warning, text)"),
+        ("conditions", "Sources/Operations/Operations/Page/A.swift", "let title = \"Fleet Engine is unreachable\""),
         ("structured concurrency", "Sources/Agent/Waypost/A.swift", "Task.detached { }"),
         ("structured concurrency", "Sources/Agent/Waypost/A.swift", "DispatchQueue.main.async { }"),
     ])

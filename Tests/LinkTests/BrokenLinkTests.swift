@@ -9,7 +9,7 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 import Testing
-import Waypost
+import Operations
 import WaypostTestSupport
 
 /// libcurl over links that break in every way: what kind of failure it is, how soon it is noticed, and that the next

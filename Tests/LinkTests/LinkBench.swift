@@ -4,7 +4,6 @@ import FleetEngineDelivery
 import HTTPMessages
 import ReportedText
 import Reporting
-import Waypost
 import WaypostTestSupport
 
 /// The real reporter over the real libcurl; the outbox is in memory and the clock moves when the reporter waits.

@@ -5,7 +5,7 @@ import Testing
 import WaypostTestSupport
 
 /// Every row of the retry table, seen from outside: the real reporter and the real libcurl against a server that
-/// answers so, three updates waiting. `docs/reliability.md` lists the rows.
+/// answers so, three updates waiting. `docs/evidence/link.md` lists the rows.
 @Suite(.timeLimit(.minutes(2))) struct RetryTable {
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String

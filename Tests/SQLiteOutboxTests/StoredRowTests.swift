@@ -17,6 +17,14 @@ import TimeAndChance
         var checksum = CRC32()
         for byte in "123456789".utf8 { checksum.update(byte) }
         #expect(checksum.value == 0xcbf4_3926)  // the check value of CRC-32/ISO-HDLC
+        var chance = SplitMix64(seed: 3)
+        var eightAtOnce = checksum
+        for _ in 0..<100 {
+            let number = Int64.random(in: .min ... .max, using: &chance)
+            eightAtOnce.update(number)
+            for index in 0..<8 as Range<Int64> { checksum.update(UInt8(truncatingIfNeeded: number >> (8 * index))) }
+            #expect(eightAtOnce.value == checksum.value)
+        }
     }
 
     /// Ledger, live update and ten shape points share a page of 1 KiB, less its header and two bytes a row.

@@ -78,8 +78,7 @@ import Testing
         #expect(error?.description == words)
     }
 
-    /// The words repeat nothing that may be secret, wherever the text breaks: each prefix of a document, with each of
-    /// what people put in by mistake behind it, is an error without a secret, and no prefix crashes.
+    /// Each prefix of a document, followed by each common mistake, gives an error that shows no value of the document.
     @Test func repeatNoValue() {
         let text = Array("{\"a\": [\"hush\", 1.5e3, {\"b\": \"hush\\n\"}], \"c\": null, \"d\": -0.5}".utf8)
         for end in text.indices {

@@ -1,3 +1,4 @@
+@_exported public import Operations
 import LinuxPlatform
 public import VehicleAuthorization
 

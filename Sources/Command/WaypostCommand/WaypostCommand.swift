@@ -1,13 +1,13 @@
 import LinuxPlatform
 import Reporting
-import Waypost
+import Operations
 
-/// The command line: finds the command, runs it, and turns what it throws into a message and an exit code.
+/// The command line: finds the command, runs it, and converts its errors to messages and exit codes.
 enum WaypostCommand {
-    /// These run until a signal stops them: that is their end, and no interruption.
+    /// Commands that run until a signal, which doesn't interrupt them.
     private static let services: Set = ["run", "simulator"]
 
-    /// Runs the command and returns how it ended. With each of `reloads`, the service reads its configuration again.
+    /// Runs the command and returns its end. With each of `reloads`, the service reads its configuration again.
     static func run(_ words: [String], reloads: ReloadRequests) async -> ServiceEnding {
         do {
             if words.first == "run", let arguments = try arguments(of: words) {
@@ -19,7 +19,7 @@ enum WaypostCommand {
         }
     }
 
-    /// Reports why the command failed and returns its exit status; `nil` when a signal ended it before it was done.
+    /// Reports why the command failed and returns its exit status; `nil` if a signal interrupted it.
     private static func failure(_ words: [String], _ error: any Error) -> ExitStatus? {
         switch error {
         case let interruption as Interruption:
@@ -32,9 +32,9 @@ enum WaypostCommand {
             for problem in error.problems { Terminal.say("waypost: \(problem)") }
             return .badConfiguration
         case let error as SystemError where error.isBrokenPipe:
-            return .done  // the reader has seen enough, as in `waypost fixes | head`
+            return .done  // the reader has closed the pipe, like `head`
         case _ where Task.isCancelled && !services.contains(words.first ?? ""):
-            // What fails then fails because it was cut off; nothing else is to blame.
+            // Any failure after the signal is a consequence of it.
             Terminal.say("waypost: \(Interruption("before it was done"))")
             return nil
         case let error as AgentError:
@@ -86,7 +86,7 @@ enum WaypostCommand {
         }
     }
 
-    /// The arguments of a command; `nil` if they ask for help.
+    /// Returns the arguments of a command; `nil` if they ask for help.
     private static func arguments(of words: [String]) throws -> Arguments? {
         let command = try CommandCatalog.command(named: words.first ?? "")
         let rest = Array(words.dropFirst())
@@ -94,7 +94,7 @@ enum WaypostCommand {
         return try Arguments(rest, for: command)
     }
 
-    /// Prints the text whose name is the operand; the catalog lets no other word through.
+    /// Prints the text named by the operand, which the catalog has checked.
     private static func write<Name: RawRepresentable<String>>(
         _ text: KeyPath<Name, String>, namedBy arguments: Arguments
     ) throws -> ExitStatus {
@@ -105,9 +105,8 @@ enum WaypostCommand {
     }
 }
 
-/// A signal has ended a command before it was done.
+/// The interruption of a command by a signal.
 struct Interruption: Error, Sendable, CustomStringConvertible {
-    /// How far it was.
     private let progress: String
 
     init(_ progress: String) { self.progress = progress }

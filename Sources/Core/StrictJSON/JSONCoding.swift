@@ -1,14 +1,13 @@
-/// Values of a known shape are written and read by their `Codable` conformance, which needs no Foundation: objects,
-/// arrays, texts, booleans, whole numbers and doubles.
+/// Encoding and decoding by `Codable` without Foundation: objects, arrays, texts, booleans, whole numbers and doubles.
 extension JSONValue {
-    /// What `value` says of itself; an option that is `nil` is left out.
+    /// Encodes `value`; optional members that are `nil` are left out.
     package init(encoding value: some Encodable) throws {
         let tree = EncodedTree()
         try tree.set(value)
         self = tree.value
     }
 
-    /// Reads a value of this shape; members that it does not have are passed over.
+    /// Decodes a value of this shape; other members are ignored.
     package func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
         let plain: Any? =
             switch type {
@@ -24,10 +23,10 @@ extension JSONValue {
     }
 }
 
-/// A value has not the shape that it is read as.
+/// A value doesn't have the expected shape.
 struct JSONShapeError: Error {}
 
-/// A value in the making, and the container in which it is made.
+/// A value being encoded, and the container for its parts.
 private final class EncodedTree: Encoder, UnkeyedEncodingContainer, SingleValueEncodingContainer {
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
@@ -64,7 +63,7 @@ private final class EncodedTree: Encoder, UnkeyedEncodingContainer, SingleValueE
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
-    /// The next element of an array; this itself when it is no array.
+    /// A new element if this is an array, and otherwise this value itself.
     private var next: EncodedTree {
         guard elements != nil else { return self }
         let element = EncodedTree()
@@ -80,7 +79,7 @@ private final class EncodedTree: Encoder, UnkeyedEncodingContainer, SingleValueE
     func nestedContainer<Key>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> { next.container(keyedBy: type) }
 }
 
-/// The members of an object in the making.
+/// The members of an object being encoded.
 private struct EncodedMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let tree: EncodedTree
     var codingPath: [any CodingKey] { [] }
@@ -102,7 +101,7 @@ private struct EncodedMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 }
 
-/// A value that is read.
+/// A value being decoded.
 private struct DecodedTree: Decoder, SingleValueDecodingContainer {
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
@@ -125,7 +124,7 @@ private struct DecodedTree: Decoder, SingleValueDecodingContainer {
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try value.decoded() }
 }
 
-/// The elements of an array that is read.
+/// The elements of an array being decoded.
 private struct DecodedElements: UnkeyedDecodingContainer {
     let elements: [JSONValue]
     let codingPath: [any CodingKey] = []
@@ -157,7 +156,7 @@ private struct DecodedElements: UnkeyedDecodingContainer {
     }
 }
 
-/// The members of an object that is read.
+/// The members of an object being decoded.
 private struct DecodedMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let members: [String: JSONValue]
     var codingPath: [any CodingKey] { [] }

@@ -1,6 +1,6 @@
 /// Recursive descent over the bytes of one JSON document (RFC 8259).
 struct JSONParser {
-    /// Deeper nesting than this is an error, so that the stack is bounded whoever wrote the text.
+    /// The maximum nesting, which bounds the stack.
     private static let maximumDepth = 64
 
     private let bytes: [UInt8]
@@ -72,7 +72,7 @@ struct JSONParser {
         return .array(elements)
     }
 
-    /// Past the opening bracket.
+    /// Skips the opening bracket.
     private mutating func enter(_ depth: Int) throws(JSONValue.ParseError) {
         guard depth <= Self.maximumDepth else { throw error("nested deeper than \(Self.maximumDepth) levels") }
         index += 1
@@ -125,7 +125,7 @@ struct JSONParser {
         throw unexpected(.text(opening: opening))
     }
 
-    /// One escape, a surrogate pair counting as one, in the string that begins at `opening`.
+    /// Reads an escape, or a surrogate pair of two, in the string that begins at `opening`.
     private mutating func escape(inStringFrom opening: Int) throws(JSONValue.ParseError) -> Unicode.Scalar {
         let start = index
         index += 1

@@ -1,14 +1,14 @@
-/// On which line each member of a document stands.
+/// The line of each member of a document.
 package struct JSONPlaces: Sendable {
     private var lines: [String: Int] = [:]
 
     package init() {}
 
-    /// Of a document that has been read; of any other text what it finds.
+    /// Finds the members of `bytes`. Text that isn't JSON may give wrong lines but no failure.
     package init(of bytes: [UInt8]) {
         var line = 1
         var index = 0
-        // The path of each object and array that is open, and of the key before the next value.
+        // The path of each open object and array, and that of the next value.
         var open: [String] = []
         var pending = ""
         while index < bytes.count {
@@ -35,7 +35,7 @@ package struct JSONPlaces: Sendable {
         }
     }
 
-    /// The line of the member that is reached by the keys of `path`, with full stops between them; counted from 1.
+    /// Returns the line, counted from 1, of the member at `path`, such as `upload.endpoint`.
     package func line(of path: String) -> Int? { lines[path] }
 
     private static func end(ofStringAt start: Int, in bytes: [UInt8]) -> Int {

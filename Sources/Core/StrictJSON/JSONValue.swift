@@ -1,8 +1,6 @@
-/// A JSON document as a value: for text whose shape is not known before it is read (error bodies, token answers,
-/// configuration, request bodies to be checked field by field).
+/// A JSON document as a value, for text whose shape isn't known in advance, such as error bodies and token answers.
 ///
-/// A whole number that fits is an `integer`, so that `271` and `271.5` stay apart; `271.0` and `2.71e2` are whole too,
-/// as in protobuf's JSON mapping.
+/// Whole numbers that fit are `integer`, even if written `271.0` or `2.71e2`, as in protobuf's JSON mapping.
 package enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
@@ -20,13 +18,13 @@ package enum JSONValue: Sendable, Hashable {
 
     /// Why a text is not an acceptable JSON document.
     package struct ParseError: Error, Sendable, Hashable, CustomStringConvertible {
-        /// What is wrong there, and the remedy: `a trailing comma; remove it`.
+        /// The problem and its remedy, such as `a trailing comma; remove it`.
         package let problem: String
-        /// Where, in bytes from 0.
+        /// The place in bytes, counted from 0.
         package let offset: Int
-        /// Counted from 1.
+        /// The line, counted from 1.
         package let line: Int
-        /// In characters (Unicode scalars), counted from 1.
+        /// The column in Unicode scalars, counted from 1.
         package let column: Int
 
         init(_ problem: String, at offset: Int, in bytes: [UInt8]) {
@@ -38,16 +36,16 @@ package enum JSONValue: Sendable, Hashable {
             column = 1 + before[start...].count { $0 & 0xC0 != 0x80 }
         }
 
-        /// Fits behind the name of what was read: `config.json: line 3, column 7: …`.
+        /// A description to follow the name of the text: `line 3, column 7: a trailing comma; remove it`.
         package var description: String { "line \(line), column \(column): \(problem)" }
     }
 }
 
 extension JSONValue {
-    /// The member `key` of an object; `nil` when there is none, or this is no object.
+    /// The member `key`; `nil` if it is missing or this isn't an object.
     package subscript(key: String) -> JSONValue? { objectValue?[key] }
 
-    /// The element at `index` of an array; `nil` when there is none, or this is no array.
+    /// The element at `index`; `nil` if it is missing or this isn't an array.
     package subscript(index: Int) -> JSONValue? {
         guard let elements = arrayValue, elements.indices.contains(index) else { return nil }
         return elements[index]

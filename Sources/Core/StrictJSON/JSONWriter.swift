@@ -1,12 +1,11 @@
 extension JSONValue {
-    /// The document on one line, the keys of objects in order; a number that is not finite, which JSON cannot say, is
-    /// `null`.
+    /// The document on one line with sorted keys. Numbers that aren't finite become `null`.
     package var text: String { String(decoding: utf8, as: UTF8.self) }
 
-    /// The same in UTF-8.
+    /// The bytes of `text`.
     package var utf8: [UInt8] { written(isPretty: false) }
 
-    /// The same for people to read, a member or element a line.
+    /// The document with one member or element per line, for people.
     package var prettyText: String { String(decoding: written(isPretty: true), as: UTF8.self) }
 
     private func written(isPretty: Bool) -> [UInt8] {
@@ -67,7 +66,7 @@ private struct JSONWriter {
     private mutating func write(_ string: String) {
         append("\"")
         defer { append("\"") }
-        // Most have nothing to be escaped.
+        // Most strings need no escape.
         guard string.utf8.contains(where: Self.isEscaped) else { return append(string) }
         for byte in string.utf8 {
             switch byte {

@@ -10,6 +10,7 @@ final class OutboxStore {
     private let insertRow: SQLiteStatement
     private let replaceRow: SQLiteStatement
     private let deleteRow: SQLiteStatement
+    private let deleteRange: SQLiteStatement
     private let insertQuarantined: SQLiteStatement
     private let deleteQuarantined: SQLiteStatement
     private let trimQuarantined: SQLiteStatement
@@ -38,6 +39,7 @@ final class OutboxStore {
         insertRow = try SQLiteStatement(connection, "INSERT INTO updates VALUES (\(StoredRow.parameters))")
         replaceRow = try SQLiteStatement(connection, "REPLACE INTO updates VALUES (\(StoredRow.parameters))")
         deleteRow = try SQLiteStatement(connection, "DELETE FROM updates WHERE sequence = ?1")
+        deleteRange = try SQLiteStatement(connection, "DELETE FROM updates WHERE sequence BETWEEN ?1 AND ?2")
         insertQuarantined = try SQLiteStatement(
             connection, "REPLACE INTO quarantine VALUES (\(StoredRow.parameters))")
         deleteQuarantined = try SQLiteStatement(connection, "DELETE FROM quarantine WHERE sequence = ?1")
@@ -114,10 +116,10 @@ final class OutboxStore {
 
     func removeQuarantined(_ sequence: Int64) throws(StoreError) { try deleteQuarantined.run(sequence) }
 
-    /// Leaves `kept` of the rows in `block`, in pages that are full again: rows that merely went would leave pages half
-    /// empty, and those free nothing.
-    func replace(_ block: [UpdateRecord], with kept: [UpdateRecord]) throws(StoreError) {
-        for record in block { _ = try remove(record.stored.sequence) }
+    /// Leaves `kept` of the rows of `sequences`, in full pages again. Deleting the others alone would leave pages half
+    /// empty, which frees nothing.
+    func replace(_ sequences: ClosedRange<Int64>, with kept: [UpdateRecord]) throws(StoreError) {
+        try deleteRange.run([.integer(sequences.lowerBound), .integer(sequences.upperBound)])
         for record in kept { try insert(record) }
     }
 

@@ -8,6 +8,8 @@ struct StoredRow: Sendable, Hashable {
     enum Column: Int, Sendable, CaseIterable {
         case time, latitude, longitude, altitude, speed, heading, accuracy, kind, note
 
+        static let count = allCases.count
+
         /// The column's name, which ends with the unit of its integers.
         fileprivate var name: String {
             switch self {
@@ -34,30 +36,35 @@ struct StoredRow: Sendable, Hashable {
         .joined(separator: ", ")
 
     /// The parameters of an INSERT that `SQLiteStatement.run(_:)` binds.
-    static let parameters = (1...Column.allCases.count + 2).map { "?\($0)" }.joined(separator: ", ")
+    static let parameters = (1...Column.count + 2).map { "?\($0)" }.joined(separator: ", ")
 
     init(_ sequence: Int64) {
         self.sequence = sequence
-        values = [StoredValue](repeating: .null, count: Column.allCases.count)
+        values = [StoredValue](repeating: .null, count: Column.count)
     }
 
     /// Reads the row that `statement` is at. Returns `nil` if it isn't what was written.
     init?(_ statement: borrowing SQLiteStatement) {
-        let last = Int32(Column.allCases.count + 1)
+        let checksumColumn = Int32(Column.count + 1)
         var values: [StoredValue] = []
-        for column in 1...last {
+        values.reserveCapacity(Column.count)
+        for column in 1..<checksumColumn {
             guard let value = statement.value(column) else { return nil }
             values.append(value)
         }
-        self.init(statement.integer(0), values)
+        self.init(statement.integer(0), values, checksum: statement.value(checksumColumn))
     }
 
     /// Makes a row of the values that follow the sequence, the checksum last. Returns `nil` if the checksum is wrong.
     init?(_ sequence: Int64, _ found: [StoredValue]) {
-        guard found.count == Column.allCases.count + 1 else { return nil }
+        guard found.count == Column.count + 1 else { return nil }
+        self.init(sequence, Array(found.dropLast()), checksum: found.last)
+    }
+
+    private init?(_ sequence: Int64, _ values: [StoredValue], checksum stated: StoredValue?) {
         self.sequence = sequence
-        values = found.dropLast()
-        guard found.last == checksum else { return nil }
+        self.values = values
+        guard checksum == stated else { return nil }
     }
 
     subscript(column: Column) -> StoredValue {
@@ -65,8 +72,15 @@ struct StoredRow: Sendable, Hashable {
         set { values[column.rawValue] = newValue }
     }
 
-    /// What is bound to `parameters`.
-    var parameters: [StoredValue] { [.integer(sequence)] + values + [checksum] }
+    /// The values to bind to `parameters`.
+    var parameters: [StoredValue] {
+        var all: [StoredValue] = []
+        all.reserveCapacity(Column.count + 2)
+        all.append(.integer(sequence))
+        all += values
+        all.append(checksum)
+        return all
+    }
 
     /// Whether the row is one of a quarantined update: only these and the ledger have a note.
     var isQuarantined: Bool { sequence != LedgerRecord.sequence && self[.note] != .null }
@@ -114,22 +128,37 @@ enum StoredValue: Sendable, Hashable {
     }
 }
 
-/// The checksum of Ethernet and zip (reflected polynomial 0xEDB88320), byte by byte from a table.
+/// The checksum of Ethernet and zip (reflected polynomial 0xEDB88320).
 struct CRC32 {
     private var register: UInt32 = 0xffff_ffff
 
     var value: UInt32 { ~register }
 
     mutating func update(_ byte: UInt8) {
-        register = Self.table[Int(UInt8(truncatingIfNeeded: register) ^ byte)] ^ (register >> 8)
+        register = Self.tables[Int(UInt8(truncatingIfNeeded: register) ^ byte)] ^ (register >> 8)
     }
 
-    /// Adds the eight bytes of `number`, the lowest first.
+    /// Adds the eight bytes of `number`, the lowest first, in one step ("slicing by 8").
     mutating func update(_ number: Int64) {
-        for shift in stride(from: Int64(0), to: 64, by: 8) { update(UInt8(truncatingIfNeeded: number >> shift)) }
+        let bytes = UInt64(bitPattern: number) ^ UInt64(register)
+        register = 0
+        for index in 0..<8 {
+            let byte = Int(UInt8(truncatingIfNeeded: bytes >> (8 * UInt64(index))))
+            register ^= Self.tables[(7 - index) * 256 + byte]
+        }
     }
 
-    private static let table: [UInt32] = (0..<256).map { index in
-        (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xedb8_8320 ^ (value >> 1) : value >> 1 }
-    }
+    /// Eight tables of 256: entry `b` of table `n` is the checksum of the byte `b` followed by `n` zeros.
+    private static let tables: [UInt32] = {
+        var tables: [UInt32] = (0..<256).map { (index: UInt32) -> UInt32 in
+            (0..<8).reduce(index) { (value: UInt32, _: Int) -> UInt32 in
+                value & 1 == 1 ? 0xedb8_8320 ^ (value >> 1) : value >> 1
+            }
+        }
+        for index in 256..<8 * 256 {
+            let shorter = tables[index - 256]
+            tables.append(tables[Int(UInt8(truncatingIfNeeded: shorter))] ^ (shorter >> 8))
+        }
+        return tables
+    }()
 }

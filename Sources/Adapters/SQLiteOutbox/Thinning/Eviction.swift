@@ -60,7 +60,9 @@ struct Eviction {
             let end = min(range.upperBound, next.lastSequence)
             guard end - range.lowerBound >= Self.block - 1, exhaustedEnd[step] != end else { continue }
             let block = try store.rows.oldest(after: range.lowerBound - 1, limit: Self.block)
-            guard let last = block.last, block.count == Self.block, last.stored.sequence <= end else {
+            guard let first = block.first?.stored.sequence, let last = block.last?.stored.sequence,
+                block.count == Self.block, last <= end
+            else {
                 exhaustedEnd[step] = end
                 continue
             }
@@ -68,9 +70,9 @@ struct Eviction {
             let kept = TrackThinning.kept(
                 of: block.map(\.stored.update), tolerance: step.tolerance, fixed: Set(newest))
             let staying = Set(kept)
-            if kept.count < block.count { try store.replace(block, with: kept.map { block[$0] }) }
+            if kept.count < block.count { try store.replace(first...last, with: kept.map { block[$0] }) }
             for index in block.indices where !staying.contains(index) { next.evict(block[index].stored, .thinned) }
-            next.thinning.advance(step, to: last.stored.sequence)
+            next.thinning.advance(step, to: last)
             return true
         }
         return false

@@ -4,6 +4,7 @@ import GNSSReceiver
 import HTTPMessages
 import LinuxPlatform
 import ReportedText
+package import Operations
 package import Reporting
 
 /// Judges whether every stage makes progress. Pure.
@@ -96,66 +97,7 @@ package final class StageProgress: ReportingObserver, ReceiverProgress {
     }
 }
 
-/// A stage of the service whose progress is watched.
-package enum Stage: String, Sendable, Hashable, CaseIterable, Codable {
-    /// The receiver's thread goes round. That nothing arrives on the line is no stall: the line is reopened and
-    /// the reason reported by the thread itself.
-    case receiver
-    /// Fixes are taken from the receiver.
-    case intake
-    /// The outbox answers.
-    case store
-    /// The token provider answers, with a token or an error.
-    case token
-    /// An exchange with Fleet Engine ends, with an answer or an error.
-    case transport
-    /// The upload loop acts, or waits for a known time or for something to send.
-    case upload
-    /// The shared pool, on which all tasks run, takes a new one.
-    case tasks
-
-    /// What is wrong when it has stalled.
-    fileprivate var complaint: String {
-        switch self {
-        case .receiver: "the receiver's thread is stuck in a system call"
-        case .intake: "fixes are not taken from the receiver"
-        case .store: "the outbox does not answer"
-        case .token: "the token provider gives neither a token nor an error"
-        case .transport: "an exchange with Fleet Engine does not end"
-        case .upload: "the upload loop neither acts nor waits"
-        case .tasks: "no task runs any more"
-        }
-    }
-}
-
-/// A stage that makes no progress and has no reason to wait.
-package struct Stall: Sendable, Hashable, CustomStringConvertible {
-    package let stage: Stage
-    /// How long there has been no progress.
-    package let duration: Duration
-
-    package init(stage: Stage, duration: Duration) {
-        self.stage = stage
-        self.duration = duration
-    }
-
-    /// The stage, what is wrong, and for how long.
-    package var description: String { "\(stage.rawValue): \(stage.complaint) for \(duration.spoken)" }
-}
-
 extension Configuration {
-    /// How long an update waits for a token: past the limit that the provider itself keeps, so that what it can report
-    /// itself (a timeout, a token command that was ended) is reported by it.
-    var tokenPatience: Duration {
-        let limit: Duration =
-            switch authorization {
-            case .http(let settings, _): settings.limits.total
-            case .command(_, _, _, let timeout): timeout
-            case .file: .zero
-            }
-        return max(limit, .seconds(30)) + .seconds(30)
-    }
-
     /// How long each stage may stall before the process ends: well past every limit that the stage itself keeps.
     package var patience: [Stage: Duration] {
         [

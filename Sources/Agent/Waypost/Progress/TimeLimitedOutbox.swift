@@ -1,3 +1,4 @@
+import Operations
 import LinuxPlatform
 import ReportedText
 import Reporting

@@ -1,3 +1,4 @@
+import Operations
 package import LinuxPlatform
 import Reporting
 

@@ -1,12 +1,14 @@
+import Operations
 import Conditions
 import HTTPService
 import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// The status address of a running service: listened on before there is anything to report, or as soon as it is free.
+/// The status address of a running service. It listens before there is anything to report, or as soon as the address is
+/// free.
 struct StatusAddress: Sendable {
-    /// What answers requests, once the service has started.
+    /// The routes that answer requests; `nil` until the service has started.
     let routes = Locked<StatusRoutes?>(nil)
     private let configured: LocalAddress
     private let first: Result<HTTPService, ListenError>
@@ -15,9 +17,9 @@ struct StatusAddress: Sendable {
     private static let shortestPause = Duration.seconds(1)
     private static let longestPause = Duration.seconds(30)
 
-    /// Listens on `configured` if it is free: positions are worth more than a page.
+    /// Listens on `configured` if it is free. If it is taken, the service starts anyway and `run` tries again.
     ///
-    /// - Throws: when nothing may ever listen there.
+    /// - Throws: an error if listening on this address is never allowed.
     init(_ configured: LocalAddress) throws(AgentError) {
         self.configured = configured
         do throws(ListenError) { first = .success(try Self.listen(on: configured, routes)) } catch {
@@ -26,7 +28,7 @@ struct StatusAddress: Sendable {
         }
     }
 
-    /// Where clients find the service; `nil` when it doesn't listen yet.
+    /// The address at which the service listens; `nil` if it doesn't yet.
     var address: LocalAddress? { (try? first.get())?.address }
 
     /// Serves until cancelled.
@@ -41,7 +43,7 @@ struct StatusAddress: Sendable {
         }
     }
 
-    /// Tries until it listens; `nil` when cancelled.
+    /// Tries until it can listen; `nil` if cancelled.
     private func nextService(clock: MonotonicClock) async -> HTTPService? {
         var pause = Self.shortestPause
         while !Task.isCancelled {

@@ -1,7 +1,7 @@
 import LinuxPlatform
-import Waypost
+import Operations
 
-/// The words behind a command, checked against its specification.
+/// The words that follow a command, checked against its specification.
 struct Arguments: Sendable, Equatable {
     private(set) var operands: [String] = []
     private var values: [String: [String]] = [:]
@@ -9,7 +9,7 @@ struct Arguments: Sendable, Equatable {
 
     /// Reads `words`, the part of the command line after the command.
     ///
-    /// Options may stand anywhere and be written `--name VALUE` or `--name=VALUE`; behind `--` all are operands.
+    /// Options may be anywhere and be written `--name VALUE` or `--name=VALUE`. After `--` there are only operands.
     init(_ words: [String], for command: CommandSpec) throws(UsageError) {
         var rest = words[...]
         while let word = rest.popFirst() {
@@ -17,7 +17,10 @@ struct Arguments: Sendable, Equatable {
                 operands += rest
                 break
             }
-            if let problem = Self.typographicProblem(of: word, for: command) { throw command.refusal(problem) }
+            // Web pages and text editors turn hyphens into dashes.
+            if let sign = word.first, "\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{2212}".contains(sign) {
+                throw command.refusal("\(word) begins with a dash instead of a hyphen; type it again, with - or --")
+            }
             guard word.hasPrefix("-"), word != "-" else {
                 operands.append(word)
                 continue
@@ -27,72 +30,46 @@ struct Arguments: Sendable, Equatable {
                 throw command.refusal(
                     "\(command.name) has no option \(parts[0])\(Suggestion.option(for: parts[0], of: command))")
             }
-            if let valueName = option.valueName {
-                // What is an option itself is not its value: that was forgotten.
-                let next = rest.first.flatMap { next in command.options.contains { $0.name == next } ? nil : next }
-                if parts.count == 1, next != nil { rest.removeFirst() }
-                guard let value = parts.count > 1 ? parts[1] : next, !value.isEmpty else {
-                    throw command.refusal("\(option.name) needs a value: \(option.name) \(valueName)")
+            guard let valueName = option.valueName else {
+                guard parts.count == 1 else {
+                    throw command.refusal("\(option.name) has no value; remove what follows =")
                 }
-                if let problem = Self.quoteProblem(of: value) { throw command.refusal(problem) }
-                if !option.isRepeatable, let earlier = values[option.name]?.last {
-                    throw command.refusal("\(option.name) is given twice, \(earlier) and \(value); leave one")
-                }
-                values[option.name, default: []].append(value)
-            } else {
-                guard parts.count == 1 else { throw command.refusal("\(option.name) takes no value") }
                 flags.insert(option.name)
+                continue
             }
+            // An option that follows isn't the value, which was forgotten.
+            let next = rest.first.flatMap { next in command.options.contains { $0.name == next } ? nil : next }
+            if parts.count == 1, next != nil { rest.removeFirst() }
+            guard let value = parts.count > 1 ? parts[1] : next, !value.isEmpty else {
+                throw command.refusal("\(option.name) needs a value: \(option.name) \(valueName)")
+            }
+            if !option.isRepeatable, let earlier = values[option.name]?.last {
+                throw command.refusal("\(option.name) is given twice, \(earlier) and \(value); remove one")
+            }
+            values[option.name, default: []].append(value)
         }
         try check(command)
     }
 
-    /// What a text editor made of a dash before an option's name, or of quotes; `nil` for any other word.
-    private static func typographicProblem(of word: String, for command: CommandSpec) -> String? {
-        guard let dash = word.first, "\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{2015}\u{2212}".contains(dash) else {
-            return quoteProblem(of: word)
-        }
-        let rest = word.drop { $0 == dash || $0 == "-" }
-        let name = rest.prefix { $0 != "=" }
-        guard let option = command.options.first(where: { $0.name.drop { $0 == "-" } == name }) else { return nil }
-        return "\(word) begins with \(dash) (\(codePoint(of: dash))), not with -; write \(option.name)"
-            + rest.dropFirst(name.count)
-    }
-
-    /// A file of such a name can be written as `./“name`.
-    private static func quoteProblem(of word: String) -> String? {
-        let quotes = "\u{2018}\u{2019}\u{201A}\u{201C}\u{201D}\u{201E}\u{AB}\u{BB}"
-        guard let quote = [word.first, word.last].lazy.compactMap(\.self).first(where: { quotes.contains($0) }) else {
-            return nil
-        }
-        let plain = word.filter { !quotes.contains($0) }
-        return "\(word) has the quote \(quote) (\(codePoint(of: quote))), which no shell takes for one; write "
-            + (plain.contains(where: \.isWhitespace) ? "\"\(plain)\"" : plain)
-    }
-
-    private static func codePoint(of character: Character) -> String {
-        let digits = String(character.unicodeScalars.first?.value ?? 0, radix: 16, uppercase: true)
-        return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-    }
-
-    /// The value of an option that may be given once.
+    /// Returns the value of an option that may be given once.
     func value(_ name: String) -> String? { values[name]?.last }
 
-    /// Every value of an option, in order.
+    /// Returns every value of an option, in order.
     func allValues(_ name: String) -> [String] { values[name] ?? [] }
 
-    /// Whether a flag is there.
+    /// Whether a flag is given.
     func has(_ name: String) -> Bool { flags.contains(name) }
 
     private func check(_ command: CommandSpec) throws(UsageError) {
-        if case .none = command.operands, let extra = operands.first {
-            throw command.refusal(
-                "\(command.name) takes no \"\(extra)\"\(Suggestion.operand(extra, of: command))")
-        }
         for option in command.options where option.isRequired && values[option.name] == nil {
             throw command.refusal("\(command.name) needs \(option.name) \(option.valueName ?? "")")
         }
         switch command.operands {
+        case .any: break
+        case .none:
+            if let extra = operands.first {
+                throw command.refusal("\(command.name) takes no \"\(extra)\"\(Suggestion.operand(extra, of: command))")
+            }
         case .oneOrMore(let operand):
             if operands.isEmpty { throw command.refusal("\(command.name) needs \(operand)") }
         case .optional(let operand):
@@ -100,26 +77,26 @@ struct Arguments: Sendable, Equatable {
                 throw command.refusal("\(command.name) takes one \(operand), not \(operands.count)")
             }
         case .oneOf(let choices):
-            let other = operands.first { !choices.contains($0) }
-            let guess = other.map { Suggestion.choice($0, among: choices) } ?? ""
-            guard operands.count < 2 else {
-                throw command.refusal(
-                    "\(command.name) takes one of \(choices.joined(separator: ", ")), not "
-                        + "\"\(operands.joined(separator: " "))\"\(guess)")
+            let list = choices.joined(separator: ", ")
+            guard operands.count == 1 else {
+                let given = operands.isEmpty ? "" : ", not \"\(operands.joined(separator: " "))\""
+                let guess =
+                    operands.dropFirst().first.map { Suggestion.operand($0, of: command, after: operands[0]) } ?? ""
+                throw command.refusal("\(command.name) needs one of \(list)\(given)\(guess)")
             }
-            guard operands.count == 1, other == nil else {
-                throw command.refusal("\(command.name) needs one of: \(choices.joined(separator: ", "))\(guess)")
+            for word in operands where !choices.contains(word) {
+                let guess = Suggestion.choice(word, among: choices)
+                throw command.refusal("\(command.name) needs one of \(list), not \"\(word)\"\(guess)")
             }
-        case .any, .none: break
         }
     }
 }
 
 extension Arguments {
-    /// The file that `--config` names, or where a vehicle has its configuration.
+    /// The file that `--config` names, or the usual one.
     var configurationFile: String { value("--config") ?? Configuration.usualFile }
 
-    /// The configuration in that file.
+    /// Reads the configuration in `configurationFile`.
     func configuration(
         usual: String = Configuration.usualFile
     ) throws(ConfigurationError) -> Configuration {
@@ -129,31 +106,23 @@ extension Arguments {
             ifMissing: "copy config.example.json there and edit it, or name another file with --config FILE")
     }
 
-    /// The configuration of the service that is to be asked; `nil` when none is named and the usual one cannot be
-    /// read: the service is then asked where it is by default.
+    /// Reads the configuration of a running service, for its status address. Returns `nil` if `--config` is absent and
+    /// the usual file can't be used; the service is then asked at its default address.
     func serviceConfiguration(
         usual: String = Configuration.usualFile, say: (String) -> Void = Terminal.say
     ) throws(ConfigurationError) -> Configuration? {
-        if value("--config") == nil, !FileSystem.isAllowed(.read, at: usual) { return nil }
+        if value("--config") != nil { return try configuration() }
+        guard FileSystem.isAllowed(.read, at: usual) else { return nil }
         do { return try configuration(usual: usual) } catch {
-            if let file = value("--config") {
-                if FileSystem.isAllowed(.read, at: file) {
-                    say(
-                        "waypost: a service that runs goes by what it read before, and with this file will not start again; mend "
-                            + "the file first (waypost check), or ask without --config, at 127.0.0.1:9464")
-                }
-                throw error
-            }
-            // It runs with what it has read, whatever has become of the file since.
             for problem in error.problems { say("waypost: \(problem)") }
             say(
-                "waypost: a service that runs goes by what it read before, and is asked at 127.0.0.1:9464; with this file it "
-                    + "will not start again. If status.listen is another address, mend the file first (waypost check)")
+                "waypost: a running service still uses the configuration that it loaded, and is asked at 127.0.0.1:9464; "
+                    + "correct the file before a restart (waypost check)")
             return nil
         }
     }
 
-    /// The value of an option that is an address to listen on.
+    /// Returns the value of an option that is an address to listen on.
     func address(_ name: String, default fallback: String, command: String) throws(UsageError) -> LocalAddress {
         let text = value(name) ?? fallback
         do { return try LocalAddress(text) } catch {
@@ -165,7 +134,7 @@ extension Arguments {
 /// A command line that cannot be understood.
 struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
     let problem: String
-    /// The command it is about; `nil` when there is none of that name.
+    /// The command that the error is about; `nil` if the command is unknown.
     let command: String?
 
     init(_ problem: String, command: String? = nil) {

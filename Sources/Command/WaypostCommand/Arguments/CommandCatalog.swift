@@ -1,8 +1,8 @@
-import Waypost
+import Operations
 
 enum CommandCatalog {
     static let acceptMissingChecksum = OptionSpec.flag(
-        "--accept-missing-checksum", "accept sentences without a checksum, as old receivers send them")
+        "--accept-missing-checksum", "accept sentences without a checksum, as sent by old receivers")
     static let config = OptionSpec.value(
         "--config", "FILE", "the configuration (default \(Configuration.usualFile))")
 
@@ -10,21 +10,21 @@ enum CommandCatalog {
         CommandSpec(
             name: "run", summary: "Report the receiver's position until stopped.",
             details: """
-                The service itself: reads the receiver, keeps updates in the outbox, uploads them. SIGTERM ends it in \
-                order, whatever hangs within the 10 seconds that systemd allows. Speaks the systemd notify protocol when NOTIFY_SOCKET is set.
+                The service itself: reads the receiver, keeps updates in the outbox and uploads them. SIGTERM shuts it down \
+                within the 10 seconds that systemd allows. It speaks the systemd notify protocol if NOTIFY_SOCKET is set.
                 """,
             operands: .none,
             options: [
                 config,
-                .value("--record", "DIR", "record the receiver and the log there, 32 MiB at most, without tokens"),
+                .value("--record", "DIR", "record the receiver and the log in DIR, at most 32 MiB, without tokens"),
             ],
             examples: ["run", "run --config van.json --record /var/lib/waypost/recording"]),
         CommandSpec(
             name: "replay", summary: "Report the fixes of recorded NMEA logs.",
             details: """
-                The same pipeline as run, fed from logs; the configuration's receiver and outbox.path are ignored. Times are \
-                moved so that the last fix happens now. Ends when everything accepted is delivered. Each replay has an outbox of \
-                its own, removed when everything was delivered.
+                Feeds the same pipeline as run from logs and ignores the configuration's receiver and outbox.path. Times are \
+                moved so that the last fix happens now. The replay ends when everything accepted is delivered; then its \
+                temporary outbox is removed.
                 """,
             operands: .oneOrMore("LOG"),
             options: [
@@ -32,16 +32,16 @@ enum CommandCatalog {
                 .value(
                     "--speed", "N|max", "play N times as fast as recorded (default max)", choices: ["max"]),
                 .flag("--keep-time", "send the times as recorded"),
-                .flag("--loop", "begin again at the end, until stopped"),
+                .flag("--loop", "start again at the end, until stopped"),
                 .flag("--follow", "wait for more at the end of the last log, until stopped"),
                 acceptMissingChecksum,
-                .value("--vehicles", "N", "play the log for N vehicles at once, with their updates in memory"),
-                .value("--vehicle-id", "PATTERN", "their names, as van-%05d (default the vehicle's id and -%d)"),
-                .value("--first-vehicle", "N", "number of the first one (default 1)"),
-                .value("--spread-seconds", "N", "let them start over this time (default one interval of updates)"),
-                .value("--spread-meters", "N", "move each one's drive by up to so much, by its number (default 0)"),
-                .value("--outbox", "FILE", "continue this outbox, or begin it there; the log is played again"),
-                .flag("--yes", "to a Fleet Engine on another machine: the vehicle is there for tests"),
+                .value("--vehicles", "N", "play the log for N vehicles at once; their updates are kept in memory"),
+                .value("--vehicle-id", "PATTERN", "their names, such as van-%05d (default the vehicle's id and -%d)"),
+                .value("--first-vehicle", "N", "number of the first vehicle (default 1)"),
+                .value("--spread-seconds", "N", "spread their starts over N seconds (default one interval of updates)"),
+                .value("--spread-meters", "N", "move each vehicle's drive by up to N metres (default 0)"),
+                .value("--outbox", "FILE", "continue the outbox in FILE, or create it; the log is played again"),
+                .flag("--yes", "allow a Fleet Engine on another machine: the vehicle is for tests"),
                 .flag("--json", "print the summary as one JSON object on standard output"),
             ],
             examples: [
@@ -50,28 +50,29 @@ enum CommandCatalog {
                 "replay town.nmea --config try.json --speed 1 --vehicles 10000 --vehicle-id van-%05d",
             ]),
         CommandSpec(
-            name: "demo", summary: "See the whole product work in a minute, with no account and no network.",
+            name: "demo", summary: "See Waypost at work in a minute, without an account or a network.",
             details: """
-                Starts the simulator on this machine, drives a recorded route through it with an outage in the middle, and \
-                shows that every update arrives. Without LOG it drives a simulated ten minutes in town.
+                Starts the simulator on this machine, replays a recorded drive with an outage in the middle, and shows that \
+                every update arrives. Without LOG the drive is ten simulated minutes in town.
                 """,
             operands: .optional("LOG"),
             options: [
-                .value("--listen", "HOST:PORT", "where the simulator's page is (default 127.0.0.1:0, a free port)"),
-                .flag("--keep-open", "leave the simulator's page up afterwards, until stopped"),
+                .value("--listen", "HOST:PORT", "address of the simulator's page (default 127.0.0.1:0, a free port)"),
+                .flag("--keep-open", "keep the simulator's page open afterwards, until stopped"),
             ],
             examples: ["demo", "demo drive.nmea --listen 127.0.0.1:8080 --keep-open"]),
         CommandSpec(
             name: "simulator", summary: "Run a strict Fleet Engine and a token issuer on this machine.",
-            details: "Rejects what the real one rejects, and fails as ordered. Its page shows what arrived.",
+            details:
+                "Rejects the same requests as the real Fleet Engine, and fails as ordered. Its page shows the requests.",
             operands: .none, options: SimulatorCommand.options,
             examples: ["simulator", "simulator --trip trip-7=van-7:2000 --errors 503:0.3,401:0.05 --outage 10..30"]),
         CommandSpec(
             name: "fixes", summary: "Decode NMEA logs to fixes on standard output.",
             details: """
                 Reads the files in order, gzip or plain; - or no LOG reads standard input. Only epochs with a valid \
-                position give a fix. With --follow it waits for more at the end of the last file, like tail -F: through \
-                rotation and truncation, until stopped.
+                position give a fix. With --follow it waits for more at the end of the last file until stopped, even if \
+                the file is rotated or truncated, as tail -F does.
                 """,
             operands: .any("LOG"),
             options: [
@@ -80,7 +81,7 @@ enum CommandCatalog {
                     choices: FixesFormat.allCases.map(\.rawValue)),
                 .flag("--summary", "print one page about the logs instead"),
                 .value(
-                    "--explain", "LINE", "say what became of one line and why: its number, or its text in single quotes"
+                    "--explain", "LINE", "explain how one line was decoded: its number, or its text in single quotes"
                 ),
                 .flag("--follow", "wait for more at the end of the last LOG, until stopped"),
                 acceptMissingChecksum,
@@ -89,56 +90,54 @@ enum CommandCatalog {
         CommandSpec(
             name: "map", summary: "Draw NMEA logs as one page: track, speed, stops and gaps.",
             details: """
-                Writes one HTML file that needs no network: the track over a metric grid, coloured by the speeds \
-                that were driven, with stops, short stops, gaps and jumps; speed and altitude over time, which point \
-                at the track and the track at them; what the logs hold. \
-                Reads the files in order, gzip or plain; - reads standard input. What was read before a log's damage is drawn.
+                Writes one HTML file that needs no network: the track over a metric grid, coloured by speed, with stops, gaps \
+                and jumps; linked charts of speed and altitude; a summary of the logs. \
+                Reads the files in order, gzip or plain; - reads standard input. A damaged log is drawn up to the damage.
                 """,
             operands: .oneOrMore("LOG"),
             options: [
                 .value("-o", "FILE", "the page; - writes it to standard output", isRequired: true),
-                .value("--reported", "FILE", "draw over it what was told: the file of simulator --record-uploads"),
+                .value("--reported", "FILE", "add the reported positions from a file of simulator --record-uploads"),
                 acceptMissingChecksum,
             ],
             examples: ["map drive.nmea -o drive.html", "map monday.nmea.gz tuesday.nmea.gz -o week.html"]),
         CommandSpec(
-            name: "watch", summary: "Follow a trip or vehicle as its passenger sees it.",
+            name: "watch", summary: "Follow a trip or vehicle as a passenger sees it.",
             details: """
-                Asks Fleet Engine every 5 seconds and prints a line for every change: position, age of the fix, status, \
-                distance left, arrival (times in UTC). A trip's tokens come from the configuration's consumerAuthorization, \
-                a vehicle's from authorization. Ends with the trip, or when stopped.
+                Asks Fleet Engine every 5 seconds and prints one line per change: position, age of the fix, status, \
+                remaining distance and arrival (times in UTC). A trip's tokens come from the configuration's \
+                consumerAuthorization, a vehicle's from authorization. It ends with the trip, or when stopped.
                 """,
             operands: .none,
             options: [
                 config,
                 .value("--trip", "ID", "the trip to follow"),
-                .value("--vehicle", "ID", "the vehicle to follow, of the configured service"),
-                .flag("--json", "print one JSON object a line"),
+                .value("--vehicle", "ID", "the vehicle of the configured service to follow"),
+                .flag("--json", "print one JSON object per line"),
             ],
             examples: ["watch --trip trip-7 --config try.json", "watch --vehicle van-7 --config try.json --json"]),
         CommandSpec(
             name: "check", summary: "Check a configuration before the vehicle leaves.",
             details: """
-                Reports every wrong key, type and range of the file at once, then what else is wrong with it and the files \
-                that it names. With --online it also opens the \
-                receiver and the outbox, or asks the service that runs for them, fetches a token, asks Fleet Engine for the \
-                vehicle, and with consumerAuthorization fetches a trip's token, a line per check with its remedy. As root, \
-                it runs in the service's sandbox if the service reads this file. Exit \
-                code 78 when the configuration is wrong, 69 when another check failed.
+                Reports every wrong key, type and range of the file at once, then other problems with it and with the files \
+                that it names. With --online it also opens the receiver and the outbox or asks the running service for \
+                them, fetches a token, asks Fleet Engine for the vehicle, and with consumerAuthorization fetches a trip's \
+                token: one line per check, with its remedy. As root, it runs in the service's sandbox if the service reads \
+                this file. The exit code is 78 if the configuration is wrong, 69 if another check failed.
                 """,
             operands: .none,
             options: [
                 config,
                 .flag("--online", "try the receiver, the token and Fleet Engine too"),
-                .flag("--json", "print one JSON object when all is checked"),
+                .flag("--json", "print one JSON object at the end"),
             ],
             examples: ["check", "check --config van.json --online"]),
         CommandSpec(
-            name: "config", summary: "Show the configuration in force, and where each value came from.",
+            name: "config", summary: "Show the configuration in force, and the source of each value.",
             details: """
-                A line a key: its value, and the line of the file, the default, or the file, environment variable or \
-                credential that it came from. Secrets are struck out. --schema prints the JSON schema of the file, for \
-                editors and for tests of configurations, instead.
+                Prints one line per key: its value and its source (line of the configuration, default, file, environment \
+                variable or credential), without secrets. With --schema it prints the JSON schema instead, for editors and \
+                for tests of configurations.
                 """,
             operands: .none,
             options: [
@@ -148,54 +147,53 @@ enum CommandCatalog {
             ],
             examples: ["config", "config --schema > waypost.schema.json"]),
         CommandSpec(
-            name: "token", summary: "Fetch a token and show what it says.",
+            name: "token", summary: "Fetch a token and show its content.",
             details: """
-                Asks the configured provider once, without a cache, and shows whom the token is for, how long it lives, \
-                its header and claims, and whether it fits the vehicle; never the signature. Exit code 1 when it does not fit. \
-                With --trip it is a passenger's token, of consumerAuthorization, and has to fit that trip.
+                Asks the configured provider once, without a cache, and shows the token's subject, lifetime, header and \
+                claims, and whether it fits the vehicle; never the signature. The exit code is 1 if it doesn't fit. With \
+                --trip it fetches a passenger's token from consumerAuthorization, which must fit that trip.
                 """,
             operands: .none,
             options: [
                 config,
                 .value("--trip", "ID", "the token for following that trip"),
-                .flag("--raw", "print the token itself, for another program; not to a terminal"),
+                .flag("--raw", "print the token itself for another program, but not to a terminal"),
                 .flag("--force", "with --raw: to a terminal too"),
             ],
             examples: ["token", "token --config van.json --raw > token.jwt"]),
         CommandSpec(
             name: "status", summary: "Show the status of the running service.",
             details: """
-                Asks the service at status.listen of the configuration, or at 127.0.0.1:9464 where this user may not read it; needs no secret. \
-                Exit code 0 when all is well, 1 when something is wrong, 69 when it does not run, with the reason why it \
-                ended, if it left one. With --watch it shows the same on the whole terminal, as it changes, with the sky and \
-                the last answers, and waits for a service that does not run; q ends it.
+                Asks the service at status.listen of the configuration, or at 127.0.0.1:9464 if this user can't read it. The \
+                exit code is 0 if all is well, 1 if something is wrong, and 69 if the service isn't running; then the reason \
+                why it ended is shown, if known. With --watch it fills the terminal and follows changes, with the sky and \
+                recent events, and waits for a service that isn't running; q ends it.
                 """,
             operands: .none,
             options: [
                 config,
-                .flag("--watch", "show it on the whole terminal as it changes, until q is pressed"),
-                .flag("--json", "print what the service sends, in JSON"),
+                .flag("--watch", "fill the terminal and follow changes until q is pressed"),
+                .flag("--json", "print the service's JSON"),
             ],
             examples: ["status", "status --watch", "status --json"]),
         CommandSpec(
-            name: "why", summary: "Say why nothing is sent and what to do, or that all is well.",
+            name: "why", summary: "Say what is wrong and what to do, or that all is well.",
             details: "Asks the running service, as status does. Times are in UTC.",
             operands: .none, options: [config, .flag("--json", "print one JSON object instead")],
             examples: ["why", "why --json --config van.json"]),
         CommandSpec(
             name: "conditions", summary: "List the conditions that the service reports, with their remedies.",
             details: """
-                Prints the catalog, or one CODE of it, as the log, status and metrics name it: severity, stage, meaning and \
-                remedy.
+                Prints severity, stage, title and remedy of every condition, or of the one with CODE, as in log, status and \
+                metrics.
                 """,
             operands: .optional("CODE"), options: [.flag("--json", "print a JSON array instead")],
             examples: ["conditions token_rejected", "conditions --json"]),
         CommandSpec(
             name: "bundle", summary: "Write one text file with everything that a help desk needs.",
             details: """
-                Asks the running service, the checks and the system: verdict, checks, status, configuration, the last day of \
-                the log, versions, devices, metrics. The file holds no secrets and no coordinates. Parts that are \
-                unavailable are named with the reason.
+                Collects verdict, checks, status, configuration, the last day of the log, versions, devices and metrics. The \
+                file holds no secrets and no coordinates. It names the parts that are unavailable, with the reason.
                 """,
             operands: .none,
             options: [
@@ -204,34 +202,35 @@ enum CommandCatalog {
             ],
             examples: ["bundle", "bundle --config /etc/waypost/config.json -o van-7.txt"]),
         CommandSpec(
-            name: "outbox", summary: "Show what is pending and evicted; decide about what is quarantined.",
+            name: "outbox",
+            summary: "Show pending, evicted and quarantined updates; requeue or discard the quarantined.",
             details: """
-                list shows the ledger with reasons and times, the oldest pending and the newest update, and what is \
-                quarantined; export writes every pending and quarantined update as a JSON line. requeue lets quarantined \
-                updates be delivered once more, discard evicts them: --all of them, or each --update by its number. \
-                Works while the service runs, which then carries it out within seconds, and while it is stopped.
+                list shows the ledger with reasons and times, the oldest pending update, the newest one, and the quarantined \
+                ones. export writes one JSON line per pending or quarantined update. requeue makes quarantined updates \
+                pending again, and discard evicts them: --all, or each --update by its number. All work while the service \
+                runs, which then carries them out within seconds, and while it is stopped.
                 """,
             operands: .oneOf(["list", "export", "requeue", "discard"]),
             options: [
                 config,
                 .value(
                     "--update", "N", "requeue, discard: the number of a quarantined update", isRepeatable: true),
-                .flag("--all", "requeue, discard: everything that is quarantined"),
+                .flag("--all", "requeue, discard: every quarantined update"),
                 .flag("--json", "list, requeue, discard: print one JSON object instead"),
             ],
             examples: ["outbox list", "outbox requeue --update 4711 --update 4712"]),
         CommandSpec(
-            name: "completions", summary: "Print what lets a shell complete waypost's commands and options.",
+            name: "completions", summary: "Print a shell's completions of waypost's commands and options.",
             details:
-                "An installed Waypost brings them along; this is for a shell whose own folders may not be written.",
+                "Packages install them already; this is for other installations.",
             operands: .oneOf(Shell.allCases.map(\.rawValue)), options: [],
             examples: [
                 "completions bash > ~/.local/share/bash-completion/completions/waypost",
                 "completions fish > ~/.config/fish/completions/waypost.fish",
             ]),
         CommandSpec(
-            name: "manual", summary: "Print a page of the manual, in the form that man reads.",
-            details: "An installed Waypost brings them along: man waypost, man waypost.json.",
+            name: "manual", summary: "Print a page of the manual for man.",
+            details: "Packages install them already: man waypost, man waypost.json.",
             operands: .oneOf(ManualPage.allCases.map(\.rawValue)), options: [],
             examples: ["manual waypost.1 | man -l -", "manual waypost.json.5 > waypost.json.5"]),
         CommandSpec(
@@ -246,31 +245,31 @@ enum CommandCatalog {
     }
 }
 
-/// A command as the user sees it: what it is called, takes and does.
+/// A command's name, help, operands and options.
 struct CommandSpec: Sendable {
-    /// The arguments that are no options.
+    /// The arguments other than options.
     enum Operands: Sendable {
         case none
-        /// At least one, as `LOG...`.
+        /// At least one, shown as `LOG...`.
         case oneOrMore(String)
-        /// Any number, as `[LOG...]`.
+        /// Any number, shown as `[LOG...]`.
         case any(String)
-        /// At most one, as `[LOG]`.
+        /// At most one, shown as `[LOG]`.
         case optional(String)
-        /// Exactly one of these words.
+        /// Exactly one of the given words.
         case oneOf([String])
     }
 
     let name: String
     let summary: String
-    /// What else there is to know, in whole sentences.
+    /// A description in whole sentences, which may be empty.
     let details: String
     let operands: Operands
     let options: [OptionSpec]
-    /// Command lines that a reader may try, the simplest first.
+    /// Command lines to try, without the program's name; the simplest first.
     let examples: [String]
 
-    /// The line behind `usage:`.
+    /// The command line that the help shows after `usage:`.
     var usage: String {
         var words = ["waypost", name]
         switch operands {
@@ -289,22 +288,22 @@ struct CommandSpec: Sendable {
         return words.joined(separator: " ")
     }
 
-    /// Why a command line of it cannot be understood.
+    /// Returns an error about a command line of this command.
     func refusal(_ problem: String) -> UsageError { UsageError(problem, command: name) }
 }
 
 struct OptionSpec: Sendable {
-    /// With its dashes, as `--config`.
+    /// The name with its hyphens, such as `--config`.
     let name: String
-    /// What stands behind it, as `FILE`; `nil` for a flag.
+    /// The name of its value, such as `FILE`; `nil` for a flag.
     let valueName: String?
     let help: String
     let isRequired: Bool
-    /// Whether it may stand there more than once, each time with another value.
+    /// Whether it may be given more than once.
     let isRepeatable: Bool
-    /// The words that its value may be, where they are few.
+    /// The possible values, if they are few words.
     var choices: [String] = []
-    /// The heading under which the help shows it, with those before and after that have the same.
+    /// The heading in the help, shared with its neighbours.
     var group: String?
 
     static func value(
@@ -320,7 +319,7 @@ struct OptionSpec: Sendable {
         Self(name: name, valueName: nil, help: help, isRequired: false, isRepeatable: false)
     }
 
-    /// The same under the heading `group`.
+    /// Returns the option under the heading `group`.
     func under(_ group: String) -> Self {
         var option = self
         option.group = group

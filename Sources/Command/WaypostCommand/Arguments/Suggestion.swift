@@ -1,6 +1,6 @@
 import FleetEngine
 import LinuxPlatform
-import Waypost
+import Operations
 
 /// The end of an error about a word that Waypost doesn't know, with its semicolon; empty if there is no good guess.
 enum Suggestion {
@@ -14,28 +14,29 @@ enum Suggestion {
     /// Returns the suggestion for `word` in the place of a command.
     static func command(for word: String) -> String {
         if word.hasPrefix("--") {
-            return "; the command comes first, as in waypost run --config FILE"
+            return "; the command comes first: waypost run --config FILE"
         }
         return nearest(to: word, among: CommandCatalog.commands.map(\.name), otherCommands)
     }
 
     /// Returns the suggestion for `word` in the place of an option of `command`.
     static func option(for word: String, of command: CommandSpec) -> String {
-        if ["-v", "--verbose"].contains(word) { return "; how much is logged is \"log.level\" of the configuration" }
+        if ["-v", "--verbose"].contains(word) { return "; set \"log.level\" in the configuration" }
         let guess = nearest(to: word, among: command.options.map(\.name), ["-c": "--config"])
         if !guess.isEmpty { return guess }
         let owners = CommandCatalog.commands.filter { $0.options.contains { $0.name == word } }.map(\.name)
-        if !owners.isEmpty { return "; that is an option of \(owners.joined(separator: ", "))" }
+        if !owners.isEmpty { return "; \(owners.joined(separator: ", ")) \(owners.count == 1 ? "has" : "have") it" }
         let key = ConfigurationKey.paths(meantBy: String(word.drop { $0 == "-" }))
-        return key.map { "; that is \($0) of the configuration, the file behind --config" } ?? ""
+        return key.map { "; set \($0) in the configuration, the file that --config names" } ?? ""
     }
 
-    /// Returns the suggestion for `word`, an operand of `command`, which accepts options only.
-    static func operand(_ word: String, of command: CommandSpec) -> String {
-        let option =
-            word.hasSuffix(".json") && command.options.contains { $0.name == "--config" }
-            ? "--config" : ["watch": "--trip", "simulator": "--listen", "bundle": "-o"][command.name]
-        return option.map { question("\(command.name) \($0) \(word)") } ?? ""
+    /// Returns the suggestion for `word`, an operand too many of `command`, which follows `former`.
+    static func operand(_ word: String, of command: CommandSpec, after former: String = "") -> String {
+        var option = ["watch": "--trip", "simulator": "--listen", "bundle": "-o"][command.name]
+        if word.hasSuffix(".json"), command.options.contains(where: { $0.name == "--config" }) { option = "--config" }
+        if command.name == "outbox", Int(word) != nil { option = "--update" }
+        let words = [command.name, former].filter { !$0.isEmpty }.joined(separator: " ")
+        return option.map { question("\(words) \($0) \(word)") } ?? ""
     }
 
     /// Returns the suggestion for `word` if one of `choices` is required.

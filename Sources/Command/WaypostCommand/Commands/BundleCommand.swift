@@ -2,7 +2,7 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 import TimeAndChance
-import Waypost
+import Operations
 
 /// `waypost bundle`: everything that a help desk needs, in one text file.
 struct BundleCommand {

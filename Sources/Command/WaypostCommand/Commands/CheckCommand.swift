@@ -1,7 +1,7 @@
 import FleetEngine
 import LinuxPlatform
 import StrictJSON
-import Waypost
+import Operations
 
 /// `waypost check`: proves a configuration before the vehicle leaves.
 struct CheckCommand {
@@ -91,7 +91,7 @@ struct CheckCommand {
             verdict: verdict, "".filled(to: 6 - verdict.count) + "\(line.name.filled(to: 13))  \(line.text)")
     }
 
-    /// The whole result, for machines.
+    /// Writes the whole result as JSON if asked to, and returns `status`.
     private func report(
         _ lines: [CheckLine], of configuration: Configuration?, _ status: ExitStatus
     ) throws -> ExitStatus {

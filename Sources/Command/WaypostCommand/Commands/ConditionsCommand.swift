@@ -3,9 +3,9 @@ import LinuxPlatform
 import ReportedText
 import StrictJSON
 
-/// `waypost conditions`: the catalog of what the service may report.
+/// `waypost conditions`: the catalog of conditions that the service may report.
 struct ConditionsCommand {
-    /// A code as `--json` prints it.
+    /// The JSON of one condition.
     private struct Record: Encodable {
         let code: ConditionCode
         let severity: ConditionCode.Severity

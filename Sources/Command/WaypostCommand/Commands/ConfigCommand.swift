@@ -1,10 +1,10 @@
 import LinuxPlatform
 import StrictJSON
-import Waypost
+import Operations
 
-/// `waypost config`: what is in force and where each value came from, or the schema of the file.
+/// `waypost config`: the values in force with their sources, or the schema of the file.
 struct ConfigCommand {
-    /// `nil` when the schema is wanted.
+    /// `nil` if the schema is asked for.
     private let effective: EffectiveConfiguration?
     private let asJSON: Bool
 
@@ -12,7 +12,7 @@ struct ConfigCommand {
         asJSON = arguments.has("--json")
         if arguments.has("--schema") {
             if arguments.value("--config") != nil {
-                throw UsageError("--schema is of every configuration; leave --config out", command: "config")
+                throw UsageError("--schema is the same for every configuration; remove --config", command: "config")
             }
             effective = nil
         } else {
@@ -27,7 +27,7 @@ struct ConfigCommand {
     }
 }
 
-/// What `waypost config` prints; holds no secret.
+/// The output of `waypost config`, without secrets.
 struct EffectiveConfiguration {
     private let settings: [ConfigurationSetting]
     private let file: String
@@ -37,7 +37,7 @@ struct EffectiveConfiguration {
         self.file = file
     }
 
-    /// A line a key: its path, its value, and where that came from.
+    /// One line per key: its path, value and source.
     var text: String {
         let keyWidth = settings.map(\.path.count).max() ?? 0
         let values = settings.map { setting -> String in
@@ -47,7 +47,7 @@ struct EffectiveConfiguration {
             case let value?: value.text
             }
         }
-        // One long value does not push all the others' sources away.
+        // One long value must not move all the other sources to the right.
         let valueWidth = min(values.map(\.count).max() ?? 0, 40)
         return zip(settings, values).map { setting, value in
             "\(setting.path.filled(to: keyWidth))  \(value.filled(to: valueWidth))  \(words(for: setting.source))"
@@ -62,7 +62,7 @@ struct EffectiveConfiguration {
         }
     }
 
-    /// One object: the file, and of each key its value and where that came from.
+    /// A JSON object with the file, and the value and source of each key.
     var json: String {
         let members = settings.map { setting -> (String, JSONValue) in
             var members = ["value": setting.value ?? .null]

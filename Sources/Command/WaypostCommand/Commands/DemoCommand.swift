@@ -8,15 +8,15 @@ import ReceiverSimulator
 import ReportedText
 import Reporting
 import TrackDrawing
-import Waypost
+import Operations
 
-/// `waypost demo`: the whole product in one process, with an outage in the middle.
+/// `waypost demo`: simulator and replay in one process, with an outage in the middle.
 struct DemoCommand {
     private let log: String?
     private let address: LocalAddress
     private let staysOpen: Bool
 
-    /// How long the drive takes to watch.
+    /// The duration of the replay, in seconds.
     private static let drivingSeconds = 36.0
 
     init(_ arguments: Arguments) throws {
@@ -55,14 +55,14 @@ struct DemoCommand {
             if let failure { throw failure }
             if staysOpen, !Task.isCancelled {
                 Terminal.say("The page stays up at \(simulator.baseURL) until you press Control-C.")
-                try? await Task.sleep(for: .seconds(86_400 * 365))  // ends by the signal, which is no error
+                try? await Task.sleep(for: .seconds(86_400 * 365))  // cancelled by the signal, which isn't an error
             }
             group.cancelAll()
             return status
         }
     }
 
-    /// Takes Fleet Engine away for `third`, the second one of the drive.
+    /// Cuts Fleet Engine off for the second `third` of the drive.
     private static func disturb(
         _ simulator: FleetEngineSimulator, _ narrator: DemoNarrator, for third: Duration
     ) async {
@@ -77,7 +77,7 @@ struct DemoCommand {
         narrator.outage(begins: false)
     }
 
-    /// Compares the outbox's ledger with what really arrived.
+    /// Compares the outbox's ledger with the positions that arrived.
     private func conclude(
         _ replay: ReplayRun, _ simulator: FleetEngineSimulator, _ configuration: Configuration, _ narrator: DemoNarrator
     ) async throws -> ExitStatus {
@@ -94,7 +94,7 @@ struct DemoCommand {
 
                 \(summary.text)
                 Fleet Engine holds \(arrived.counted("distinct position")) of \(configuration.vehicle.vehicleID), none of them older \
-                than the one before as last location: \(record?.order.lastLocationsBackInTime == 0 ? "right" : "WRONG").
+                than the previous one as last location: \(record?.order.lastLocationsBackInTime == 0 ? "right" : "WRONG").
                 """)
         let isRight =
             summary.isComplete && Int64(arrived) == summary.ledger.accepted
@@ -137,7 +137,7 @@ struct DemoCommand {
     }
 }
 
-/// Tells in words what happens in the demo.
+/// Comments on the demo while it runs.
 final class DemoNarrator: ReportingObserver {
     private struct State {
         var hasDelivered = false
@@ -164,19 +164,19 @@ final class DemoNarrator: ReportingObserver {
             Fleet Engine and the token issuer are simulated on this machine. Watch the van: \(page)
 
             """)
-        tell("the receiver is read; an update is due every 5 s of the drive")
+        say("reading the receiver; an update is due every 5 s of the drive")
     }
 
     func outage(begins: Bool) {
         if begins {
-            tell("OUTAGE: Fleet Engine cannot be reached; the drive goes on, updates wait in the outbox")
+            say("OUTAGE: Fleet Engine is unreachable; the drive continues and updates are kept in the outbox")
             return
         }
         let waiting = state.withLock { $0.accepted - $0.delivered }
-        tell("the outage is over; \(waiting.counted("update")) \(waiting == 1 ? "waits" : "wait")")
+        say("the outage is over; \(waiting.counted("update")) pending")
     }
 
-    /// Nothing more is reported.
+    /// Ends the comments.
     func close() { state.withLock { $0.isClosed = true } }
 
     func observe(_ event: ReportingEvent) {
@@ -184,7 +184,7 @@ final class DemoNarrator: ReportingObserver {
         case .accepted: state.withLock { $0.accepted += 1 }
         case .delivered(let batch, _, _): delivered(batch)
         case .failed(let outcome, _, _): failed(outcome)
-        case .receiver(.ended): tell("the drive has ended")
+        case .receiver(.ended): say("the drive has ended")
         default: break
         }
     }
@@ -198,9 +198,9 @@ final class DemoNarrator: ReportingObserver {
             }
             return (!state.hasDelivered, state.failures > 0)
         }
-        if isFirst { tell("a token was fetched and the first update is delivered") }
+        if isFirst { say("token fetched, first update delivered") }
         if wasFailing {
-            tell(
+            say(
                 "delivered again: the newest position first, with \(batch.past.count.counted("older one")) in the same request"
             )
         }
@@ -212,10 +212,10 @@ final class DemoNarrator: ReportingObserver {
             return state.failures
         }
         guard failures == 1, let condition = Condition(outcome) else { return }
-        tell("not delivered: \(condition.line); trying again with growing pauses")
+        say("not delivered: \(condition.line); trying again with growing pauses")
     }
 
-    private func tell(_ text: String) {
+    private func say(_ text: String) {
         guard state.withLock({ !$0.isClosed }) else { return }
         let time = FigureText.decimal(clock.now / .seconds(1), 1)
         Terminal.say("\(time.flushRight(in: 5)) s  \(text)")

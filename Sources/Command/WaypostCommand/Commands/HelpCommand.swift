@@ -1,9 +1,9 @@
 import LinuxPlatform
-import Waypost
+import Operations
 
-/// `waypost help`, and `--help` wherever it stands.
+/// `waypost help`, and `--help` anywhere.
 struct HelpCommand {
-    /// The name of a command; `nil` for an overview of them all.
+    /// The name of a command; `nil` for the overview.
     let topic: String?
 
     func run() throws -> ExitStatus {
@@ -13,7 +13,7 @@ struct HelpCommand {
     }
 }
 
-/// What `waypost help` prints.
+/// The output of `waypost help`.
 enum HelpText {
     static var overview: String {
         let width = CommandCatalog.commands.map(\.name.count).max() ?? 0
@@ -27,7 +27,7 @@ enum HelpText {
 
             \(lines.joined(separator: "\n"))
 
-            waypost help COMMAND tells more; waypost --version prints the version.
+            waypost help COMMAND explains a command; waypost --version prints the version.
             Exit codes: \(ExitStatus.allCases.map { "\($0.rawValue) \($0.meaning)" }.joined(separator: ", ")),
             130 and 143 interrupted (Control-C, SIGTERM) before it was done.
             """

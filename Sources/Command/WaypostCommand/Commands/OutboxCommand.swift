@@ -4,10 +4,10 @@ import Reporting
 import SQLiteOutbox
 import StrictJSON
 import TimeAndChance
+import Operations
 import Waypost
 
-/// `waypost outbox`: the ledger, what waits, and what becomes of quarantined updates; while the service runs and while
-/// it is stopped.
+/// `waypost outbox`: the ledger, and pending and quarantined updates, while the service runs or is stopped.
 struct OutboxCommand {
     private enum Action {
         case list, export
@@ -45,14 +45,14 @@ struct OutboxCommand {
         let isChosen = arguments.has("--all") || !numbers.isEmpty
         func usage(_ problem: String) -> UsageError { UsageError("outbox \(word) \(problem)", command: "outbox") }
         guard word == "requeue" || word == "discard" else {
-            if isChosen { throw usage("takes no --all and no --update") }
+            if isChosen { throw usage("has neither --all nor --update; requeue and discard have them") }
             return word == "export" ? .export : .list
         }
         if !isChosen { throw usage("needs --update N for each update, or --all") }
-        if arguments.has("--all"), !numbers.isEmpty { throw usage("takes --all or --update, not both") }
+        if arguments.has("--all"), !numbers.isEmpty { throw usage("accepts --all or --update, not both") }
         let sequences = try numbers.map { text in
             guard let number = Int64(text), number > 0 else {
-                throw usage("takes --update with the number of an update, not \"\(text)\"; outbox list shows them")
+                throw usage("needs --update with the number of an update, not \"\(text)\"; outbox list shows them")
             }
             return number
         }
@@ -67,7 +67,7 @@ struct OutboxCommand {
             path: path, try reader.summary(), oldestPending: try reader.pending(after: 0).first,
             quarantined: quarantined.map(OutboxRow.init))
         try StandardOutput.write(line: asJSON ? Self.encoded(listing) : listing.text)
-        if let damage { throw damage }  // said after everything that can be read
+        if let damage { throw damage }  // reported after everything that can be read
     }
 
     private func export(_ reader: OutboxReader) throws {
@@ -109,17 +109,17 @@ struct OutboxCommand {
     }
 }
 
-/// Has a request about quarantined updates carried out: by the service, should it own the outbox, and else at once.
+/// Carries out a request about quarantined updates, by way of the service if that owns the outbox.
 struct QuarantineClient {
     let configuration: OutboxConfiguration
 
-    /// How long the service may take; it looks each 2 s.
-    private static let patience = Duration.seconds(15)
+    /// The time limit for the service, which looks for requests every 2 s.
+    private static let timeout = Duration.seconds(15)
     private static let pause = Duration.milliseconds(100)
 
-    /// - Throws: `OutboxError`, and `AgentError` when the service does not take the request up.
+    /// - Throws: `OutboxError`, and `AgentError` if the service doesn't handle the request in time.
     func carryOut(_ request: QuarantineRequest) async throws -> QuarantineAnswer {
-        _ = try OutboxReader(path: configuration.path)  // says so when there is no outbox; opening would create one
+        _ = try OutboxReader(path: configuration.path)  // throws if there is no outbox; opening one would create it
         var configuration = configuration
         configuration.repairsDamage = false
         do throws(OutboxError) {
@@ -137,29 +137,29 @@ struct QuarantineClient {
         let requester = try OutboxRequester(path: configuration.path)
         let number = try requester.submit(request)
         let clock = ContinuousClock()
-        let deadline = clock.now + Self.patience
+        let deadline = clock.now + Self.timeout
         while clock.now < deadline, !Task.isCancelled {
             if let answer = try requester.answer(to: number) { return answer }
-            do { try await clock.sleep(for: Self.pause) } catch { break }  // told to stop: nothing is left behind
+            do { try await clock.sleep(for: Self.pause) } catch { break }  // cancelled: the request is withdrawn below
         }
         if let answer = try requester.withdraw(number) { return answer }
         if Task.isCancelled { throw Interruption("\(holder) has not handled the request; nothing was changed") }
         throw AgentError(
             .unavailable,
             "\(configuration.path): in use by \(holder), which has not handled the request within "
-                + "\(Int(Self.patience / .seconds(1))) s; nothing was changed. Look at its log, or stop it and try "
+                + "\(Int(Self.timeout / .seconds(1))) s; nothing was changed; look at its log, or stop it and try "
                 + "again")
     }
 }
 
-/// What `waypost outbox requeue` and `discard` print.
+/// The output of `waypost outbox requeue` and `discard`.
 struct QuarantineResult: Encodable {
     /// `requeue` or `discard`.
     let action: String
     let path: String
-    /// How many are pending again, or evicted.
+    /// The number of updates that are pending again, or evicted.
     let updates: Int64
-    /// How many could not be requeued, for only the last 256 are kept.
+    /// The number of updates that could not be requeued, because only the last 256 are kept.
     let notKept: Int64
 
     var text: String {
@@ -168,17 +168,17 @@ struct QuarantineResult: Encodable {
             ? "1 older one is no longer kept and stays" : "\(notKept.grouped) older ones are no longer kept and stay"
         let rest = notKept > 0 ? "; \(older) quarantined" : ""
         return action == "requeue"
-            ? "\(updates.counted("update")) requeued: pending again, to be delivered once more\(rest)"
+            ? "\(updates.counted("update")) requeued: pending again\(rest)"
             : "\(updates.counted("update")) discarded: counted as evicted"
     }
 }
 
-/// `waypost outbox list`, as text and as JSON.
+/// The output of `waypost outbox list`, as text and as JSON.
 struct OutboxListing: Encodable {
     let path: String
     let accepted, delivered, pending, evicted, quarantined: Int64
     let balances: Bool
-    /// What was evicted, by reason.
+    /// The evicted updates, by reason.
     let evictions: [String: TallyReport]
     let quarantine: TallyReport
     private let oldestPendingTime: String?
@@ -201,7 +201,7 @@ struct OutboxListing: Encodable {
         quarantinedUpdates = quarantined
     }
 
-    /// For a person: the account on one line, then where it came from, a line each.
+    /// The ledger on one line, followed by its details.
     var text: String {
         var lines = [
             path,
@@ -225,18 +225,18 @@ struct OutboxListing: Encodable {
     }
 }
 
-/// One stored update as the tools print it.
+/// The JSON of a stored update.
 struct OutboxRow: Encodable {
     let sequence: Int64
     let time: String
     let latitude: Double
     let longitude: Double
-    /// Not `altitudeMeters`, which `waypost fixes` gives above mean sea level.
+    /// The altitude above WGS 84; `altitudeMeters` of `waypost fixes` is above mean sea level.
     private let altitudeAboveEllipsoidMeters: Double?
     let speedMetersPerSecond: Double?
     let headingDegrees: Int?
     let horizontalAccuracyMeters: Double?
-    /// The server's words; only for a quarantined update.
+    /// The server's message, for a quarantined update.
     var reason: String?
 
     init(_ stored: StoredUpdate) {

@@ -1,4 +1,5 @@
 import LinuxPlatform
+import Operations
 import Waypost
 
 /// `waypost run`: the service.
@@ -6,10 +7,10 @@ struct RunCommand {
     private let file: String
     private let configuration: Configuration
     private let recordingFolder: String?
-    /// What the previous image of the program left, if it executed this one.
+    /// The state that the previous program image passed on, if it executed this one.
     private let last: Handover?
 
-    /// Reads the configuration, or the one that the previous image of the program has validated.
+    /// Reads the configuration, or takes the one that the previous program image validated.
     init(_ arguments: Arguments) throws {
         file = arguments.configurationFile
         last = NextImage.received.flatMap(Handover.init(message:))

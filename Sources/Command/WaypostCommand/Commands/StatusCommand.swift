@@ -2,9 +2,9 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 import TrackDrawing
-import Waypost
+import Operations
 
-/// `waypost status`: what the running service reports of itself, as a page, as JSON, or as it changes.
+/// `waypost status`: the running service's status as a page, as JSON, or followed on the terminal.
 struct StatusCommand {
     private let service: RunningService
     private let asJSON: Bool
@@ -14,11 +14,11 @@ struct StatusCommand {
         asJSON = arguments.has("--json")
         isWatching = arguments.has("--watch")
         guard !isWatching || !asJSON else {
-            throw UsageError("--watch is for people and --json for programs; leave one", command: "status")
+            throw UsageError("--watch is for people and --json for programs; remove one", command: "status")
         }
         guard !isWatching || LiveView.isPossible else {
             throw UsageError(
-                "--watch draws on a whole terminal, and there is none here; for a program or a file there is status --json",
+                "--watch needs a terminal; for a program or a file, use status --json",
                 command: "status")
         }
         service = RunningService(try arguments.serviceConfiguration())
@@ -41,9 +41,9 @@ struct StatusCommand {
     }
 }
 
-/// What `waypost status` prints for people after the verdict.
+/// The facts that `waypost status` prints after the verdict.
 enum StatusPage {
-    /// The facts, each with its label.
+    /// Returns the facts, each with its label.
     static func facts(_ report: StatusReport, width: Int) -> [String] {
         func ago(_ seconds: Int?) -> String { seconds.map { "\(Duration.seconds($0).spoken) ago" } ?? "none yet" }
         var lines = LabelledLines(width: width)
@@ -92,7 +92,7 @@ enum StatusPage {
         return lines.lines
     }
 
-    /// How good the last fix was, as far as the receiver says.
+    /// Returns the quality of the last fix, as far as the receiver reports it.
     private static func quality(of receiver: StatusReport.Receiver) -> [String] {
         let used = receiver.satellitesUsed.map { used in
             receiver.satellitesInView.map { "\(used) of \($0) satellites" } ?? used.counted("satellite")
@@ -104,7 +104,7 @@ enum StatusPage {
     }
 
     private static func words(for token: StatusReport.Token) -> String {
-        let life = token.secondsLeft.map { "used for \(Duration.seconds($0).spoken) more" } ?? "none in hand"
+        let life = token.secondsLeft.map { "used for \(Duration.seconds($0).spoken) more" } ?? "none"
         let rejection = token.lastRejection.map { reason in
             let ago = token.lastRejectionSecondsAgo.map { " \(Duration.seconds($0).spoken) ago" } ?? ""
             return "; last failure\(ago): \(reason)"

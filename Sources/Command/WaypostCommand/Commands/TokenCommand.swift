@@ -1,7 +1,7 @@
 import LinuxPlatform
-import Waypost
+import Operations
 
-/// `waypost token`: fetches a token once and shows what it says, or prints it for another program.
+/// `waypost token`: fetches a token and shows its content, or prints it for another program.
 struct TokenCommand {
     private let configuration: Configuration
     private let trip: String?
@@ -11,12 +11,12 @@ struct TokenCommand {
         trip = arguments.value("--trip")
         isRaw = arguments.has("--raw")
         guard isRaw || !arguments.has("--force") else {
-            throw UsageError("--force is for --raw alone", command: "token")
+            throw UsageError("--force needs --raw", command: "token")
         }
-        // Whoever holds a token can use it until it expires, and a terminal is looked at, scrolled back and recorded.
+        // A token can be used until it expires, and terminals are seen by others, scrolled back and recorded.
         if isRaw, StandardOutput.isTerminal, !arguments.has("--force") {
             throw UsageError(
-                "token --raw would show the token on this terminal; give it to a program (| or >), or add --force",
+                "token --raw would show the token on this terminal; send it to a program (| or >), or add --force",
                 command: "token")
         }
         configuration = try arguments.configuration()

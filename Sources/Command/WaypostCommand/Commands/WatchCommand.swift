@@ -4,7 +4,7 @@ import ReportedText
 import StrictJSON
 import TimeAndChance
 import TrackDrawing
-import Waypost
+import Operations
 
 /// `waypost watch`: the consumer's side of a trip or vehicle, a line for every change.
 struct WatchCommand {
@@ -50,7 +50,7 @@ struct WatchCommand {
     }
 }
 
-/// What `waypost watch` prints when something has changed.
+/// The output of `waypost watch` after a change.
 struct SnapshotLine {
     private let snapshot: FollowedSnapshot
     private let now: UTCTime
@@ -60,7 +60,7 @@ struct SnapshotLine {
         self.now = now
     }
 
-    /// One line for a person, what is unknown left out:
+    /// A line without unknown values:
     /// `10:15:32  53.550012, 10.000034 ±4 m  8.3 m/s  271°  2 s old  ENROUTE_TO_PICKUP  1240 m left  arrives 10:19:02`.
     var text: String {
         var parts = [FigureText.clock(now)]
@@ -82,7 +82,7 @@ struct SnapshotLine {
         return parts.joined(separator: "  ")
     }
 
-    /// One JSON object, what is unknown left out.
+    /// A JSON object without unknown values.
     var json: String {
         let position = snapshot.position
         let members: [String: JSONValue?] = [
@@ -103,7 +103,7 @@ struct SnapshotLine {
         (snapshot.position?.timeOfFixMillisecondsSince1970).map(UTCTime.init(millisecondsSince1970:))
     }
 
-    /// Seconds since the time of fix; a fix that is ahead of this machine's clock is new.
+    /// The seconds since the time of fix; 0 for a fix ahead of this machine's clock.
     private var age: Double? { timeOfFix.map { max(0, $0.duration(to: now) / .seconds(1)) } }
 
     private var arrival: UTCTime? {

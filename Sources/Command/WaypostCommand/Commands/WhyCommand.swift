@@ -1,9 +1,9 @@
 import LinuxPlatform
 import StrictJSON
 import TimeAndChance
-import Waypost
+import Operations
 
-/// `waypost why`: what is wrong with the running service and what to do, or that all is well.
+/// `waypost why`: the active conditions of the running service and their remedies, or that all is well.
 struct WhyCommand {
     private let service: RunningService
     private let asJSON: Bool
@@ -38,7 +38,7 @@ struct WhyCommand {
     }
 }
 
-/// What `waypost why --json` prints.
+/// The output of `waypost why --json`.
 struct WhyReport: Encodable {
     let well: Bool
     let vehicle: String

@@ -1,4 +1,4 @@
-/// What a shell offers for the last word of a command line.
+/// A shell's offers for the last word of a command line.
 enum Completion: Sendable, Hashable {
     case files, directories
     case words([Word])
@@ -69,7 +69,7 @@ extension OptionSpec {
     fileprivate static let help = flag("--help", "show how it is used")
     fileprivate static let version = flag("--version", "print the version")
 
-    /// What is offered for its value; `nil` for a flag.
+    /// The offers for its value; `nil` for a flag.
     fileprivate var value: Completion? {
         guard choices.isEmpty else { return .words(choices.map { Completion.Word(text: $0, summary: "") }) }
         return valueName.map { $0 == "FILE" ? .files : $0 == "DIR" ? .directories : .words([]) }
@@ -77,7 +77,7 @@ extension OptionSpec {
 }
 
 extension CommandSpec {
-    /// What is offered for its operands.
+    /// The offers for its operands.
     fileprivate var operand: Completion {
         switch operands {
         case .none: .words([])

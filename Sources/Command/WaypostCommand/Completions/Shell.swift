@@ -2,10 +2,10 @@
 enum Shell: String, CaseIterable {
     case bash, zsh, fish
 
-    /// The command, not in the help, whose arguments are the words so far and whose output is a `Completion`'s lines.
+    /// The hidden command that prints a `Completion`'s lines for the words so far.
     static let offers = "__complete"
 
-    /// A script of this shell. It asks the program for what to offer.
+    /// The completion script of this shell, which asks the program for offers.
     var completions: String {
         switch self {
         case .bash:

@@ -2,13 +2,13 @@ import LinuxPlatform
 import ReportedText
 import TimeAndChance
 import TrackDrawing
-import Waypost
+import Operations
 
-/// What `waypost status --watch` shows in a window of some size: as many lines as it has, none of them longer.
+/// The lines of `waypost status --watch`, which fill a window.
 struct LiveScreen: Sendable, Hashable {
-    /// A piece of a line, freed of what could steer the terminal, and how it is shown.
+    /// A piece of a line, without control characters, and its style.
     struct Piece: Sendable, Hashable {
-        /// By the numbers under which a terminal knows them.
+        /// A style; its raw value is the terminal's number for it (SGR).
         enum Style: Int, Sendable, Hashable { case plain, strong, faint, bad = 31, good, doubtful }
 
         let text: String
@@ -35,7 +35,7 @@ struct LiveScreen: Sendable, Hashable {
         if let report = service.report {
             let facts = Self.facts(report, isStale: service.silence != nil, columns: columns)
             let sky = SkyChart.lines(service.silence == nil ? report.receiver.sky ?? [] : [], columns: columns)
-            // Of what has no room, the figures since the start and old events are missed least.
+            // If there is little room, the last facts and old events are left out.
             let room = max(0, rows - top.count - bottom.count - min(events.count, 3))
             top += facts.prefix(max(0, room - min(sky.count, rows / 4)))
             top += (sky.isEmpty ? [] : sky + [[]]).prefix(
@@ -46,7 +46,7 @@ struct LiveScreen: Sendable, Hashable {
         lines = (top + events + blank + bottom).prefix(rows).map { Self.cut($0, to: columns) }
     }
 
-    /// The lines as they are shown; in colours, where those are wanted.
+    /// Returns the lines to show, with colours if asked for.
     func text(inColour: Bool) -> [String] {
         lines.map { line in line.map { inColour ? $0.coloured : $0.text }.joined() }
     }
@@ -61,10 +61,10 @@ struct LiveScreen: Sendable, Hashable {
             text.wrapped(to: columns).map { [Piece($0, style)] }
         }
         if let silence = service.silence {
-            let since = "No answer since \(FigureText.clock(silence.since)) UTC; it is asked again each second."
+            let since = "No answer since \(FigureText.clock(silence.since)) UTC; trying again every second."
             return lines(since, .bad) + lines(silence.reason, .plain)
         }
-        guard let report = service.report else { return lines("The service is asked.", .faint) }
+        guard let report = service.report else { return lines("Asking the service.", .faint) }
         let verdict = report.verdict(at: now)
         return verdict.paragraphs.flatMap(\.self).flatMap { line in
             switch line.part {
@@ -76,13 +76,13 @@ struct LiveScreen: Sendable, Hashable {
         }
     }
 
-    /// Labels of facts that are none as long as all is well.
+    /// The labels of facts that are absent while all is well.
     private static let doubtful: Set<Substring> = ["bypasses"]
 
     private static func facts(_ report: StatusReport, isStale: Bool, columns: Int) -> [Line] {
         var style = Piece.Style.plain
         let lines: [Line] = StatusPage.facts(report, width: columns).map { line in
-            // The lines after the first one of a fact have no label.
+            // Only the first line of a fact has a label.
             let indented = line.dropFirst(2)
             if !indented.hasPrefix(" ") {
                 let label = indented.firstRange(of: "  ").map { indented[..<$0.lowerBound] } ?? indented
@@ -121,13 +121,13 @@ extension LiveScreen.Piece {
     }
 }
 
-/// The satellites in lines of text: for each its number, its signal as a bar and in dB-Hz, and a star when it is used.
+/// The satellites as text: the number of each, its signal as a bar and in dB-Hz, and a star if it is used.
 enum SkyChart {
     private static let bars = Array("▁▂▃▄▅▆▇█")
     private static let labelWidth = 15
     private static let cellWidth = 7
 
-    /// A heading and, system by system, as many lines as it takes; nothing when the receiver does not tell.
+    /// Returns a heading and the lines of each system; none if the receiver doesn't report satellites.
     static func lines(_ sky: [StatusReport.SystemInView], columns: Int) -> [LiveScreen.Line] {
         guard !sky.isEmpty else { return [] }
         let perLine = max(1, (columns - labelWidth) / cellWidth)
@@ -147,7 +147,7 @@ enum SkyChart {
     private static func cell(_ satellite: StatusReport.SystemInView.SatelliteInView) -> LiveScreen.Piece {
         let number = String(satellite.number).flushRight(in: 3)
         guard let signal = satellite.signalDecibelHertz else { return .init("\(number) -- ", .faint) }
-        // Below 10 dB-Hz nothing is tracked, above 45 it gets no better.
+        // Receivers track nothing below 10 dB-Hz, and little exceeds 45.
         let bar = bars[min(max((signal - 10) / 5, 0), bars.count - 1)]
         let text = "\(number)\(bar)\(String(signal).flushRight(in: 2))"
         return satellite.used ? .init("\(text)*", .good) : .init("\(text) ")

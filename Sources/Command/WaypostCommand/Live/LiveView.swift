@@ -1,30 +1,30 @@
 import LinuxPlatform
 import Reporting
 import TimeAndChance
-import Waypost
+import Operations
 
-/// `waypost status --watch`: the running service on the whole terminal, until its user has seen enough.
+/// `waypost status --watch`: the running service's status on the whole terminal.
 struct LiveView {
     private let service: RunningService
 
-    /// Between two questions.
+    /// The time between two requests.
     private static let interval = Duration.seconds(1)
-    /// How soon the view follows an answer, or another size of its window.
-    private static let glance = Duration.milliseconds(200)
+    /// The delay after which the view shows an answer, or follows a new size of its window.
+    private static let redrawInterval = Duration.milliseconds(200)
 
     init(_ service: RunningService) { self.service = service }
 
-    /// Whether there is a terminal that can be drawn on.
+    /// Whether there is a terminal to draw on.
     static var isPossible: Bool {
         TerminalScreen.isPossible && !["", "dumb"].contains(ProcessEnvironment.variables["TERM", default: ""])
     }
 
-    /// Ends when the user says so, or is gone.
+    /// Runs until the user ends it or the terminal closes.
     func run() async throws {
         let known = Locked(WatchedService())
         let stop = try EventDescriptor()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            // A service that hangs is not waited for when the view ends.
+            // The end of the view doesn't wait for a service that hangs.
             group.addTask { [service] in
                 _ = await AbandonableCall.run(stoppedWithin: .zero, on: MonotonicClock(ContinuousClock())) { _ in
                     await Self.ask(service, known)
@@ -54,7 +54,7 @@ struct LiveView {
         }
     }
 
-    /// Draws whenever something else is to be seen. Blocks.
+    /// Draws after each change. Blocks.
     private static func show(_ known: Locked<WatchedService>, until stop: EventDescriptor) throws(SystemError) {
         let screen = try TerminalScreen()
         let inColour = Colour.isShown(isTerminal: true, environment: ProcessEnvironment.variables)
@@ -64,10 +64,10 @@ struct LiveView {
             let lines = content.text(inColour: inColour)
             if lines != shown { try screen.draw(lines) }
             shown = lines
-            switch try screen.key(within: glance, unless: stop) {
+            switch try screen.key(within: redrawInterval, unless: stop) {
             case .end, .character(UInt8(ascii: "q")), .character(UInt8(ascii: "Q")), .character(3), .character(4):
                 return
-            case .character: shown = nil  // any other key draws anew
+            case .character: shown = nil  // any other key redraws
             case nil: break
             }
         }

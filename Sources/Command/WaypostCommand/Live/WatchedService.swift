@@ -2,12 +2,10 @@ import Conditions
 import ReportedText
 import Reporting
 import TimeAndChance
-import Waypost
+import Operations
 
-/// What is known of a service that is asked again and again: its last report, since when it does not answer, and what
-/// happened in between.
+/// The last report of a service that is asked repeatedly, and the events in between.
 struct WatchedService: Sendable, Hashable {
-    /// Something that happened.
     struct Event: Sendable, Hashable {
         enum Kind: Sendable, Hashable { case good, bad, neutral }
 
@@ -16,20 +14,20 @@ struct WatchedService: Sendable, Hashable {
         let text: String
     }
 
-    /// No answer comes.
+    /// A time without answers.
     struct Silence: Sendable, Hashable {
         let since: UTCTime
         let reason: String
     }
 
-    /// The last that came.
+    /// The last report.
     private(set) var report: StatusReport?
     private(set) var silence: Silence?
-    /// The newest is the first.
+    /// The events, newest first.
     private(set) var events: [Event] = []
 
-    /// More than the lines of any terminal.
-    private static let longestMemory = 200
+    /// More events than a terminal has lines.
+    private static let maximumEvents = 200
 
     mutating func note(_ answer: Result<StatusReport, AgentError>, at now: UTCTime) {
         switch answer {
@@ -73,6 +71,6 @@ struct WatchedService: Sendable, Hashable {
 
     private mutating func add(_ kind: Event.Kind, _ text: String, at time: UTCTime) {
         events.insert(Event(time: time, kind: kind, text: text), at: 0)
-        events = Array(events.prefix(Self.longestMemory))
+        events = Array(events.prefix(Self.maximumEvents))
     }
 }

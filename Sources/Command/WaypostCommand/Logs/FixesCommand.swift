@@ -27,18 +27,20 @@ struct FixesCommand {
         self.format = format
         let ways = [wantsSummary, line != nil, arguments.value("--format") != nil]
         guard ways.count(where: { $0 }) <= 1 else {
-            throw UsageError("--format, --summary and --explain exclude each other", command: "fixes")
+            throw UsageError(
+                "--format, --summary and --explain exclude each other; remove all but one", command: "fixes")
         }
         if line.flatMap(Int.init) != nil, arguments.operands.count != 1 {
             throw UsageError("--explain with a line's number needs the one LOG that it is in", command: "fixes")
         }
         if let line, Int(line) == nil, !line.contains(where: { $0 == "$" || $0 == "!" }) {
             throw UsageError(
-                "--explain is \(line), neither a line's number nor a sentence, which begins with $ or !; a shell takes "
-                    + "the $ unless the line stands in single quotes", command: "fixes")
+                "--explain is \(line), neither a line's number nor a sentence, which begins with $ or !; put a sentence "
+                    + "in single quotes, or the shell replaces the $", command: "fixes")
         }
         if follows, wantsSummary || line != nil {
-            throw UsageError("--follow goes on for ever; --summary and --explain need an end", command: "fixes")
+            throw UsageError(
+                "--follow never ends, but --summary and --explain need an end; remove one", command: "fixes")
         }
         if follows, let log = logs.last { try GrowingLog.require(log, command: "fixes") }
     }
@@ -86,7 +88,7 @@ struct FixesCommand {
         Terminal.draw("")
         if decoding.failure is SystemError { return try decoding.conclude() }
         let interruption = decoding.interruption("\(count.counted("fix", "fixes")) written")
-        // A document that was cut off must not look whole; one that is followed has no other end.
+        // An incomplete document must not look complete, but a followed one can only end this way.
         if decoding.isInterrupted, !follows { throw interruption }
         try StandardOutput.write(ending)
         if decoding.isInterrupted { throw interruption }
@@ -100,7 +102,7 @@ struct FixesCommand {
         let (logs, total, decoding) = await LogSummary.survey(try reader)
         Terminal.draw("")
         if decoding.isInterrupted { throw decoding.interruption("a summary needs all of it") }
-        // Where the first log cannot be read there is nothing to sum up.
+        // If the first log can't be read, there is nothing to summarize.
         if decoding.failure == nil || logs.contains(where: { $0.statistics.bytes > 0 }) {
             try StandardOutput.write(line: FixesSummary(logs: logs, total: total, now: .system).text)
         }
@@ -110,11 +112,11 @@ struct FixesCommand {
     }
 }
 
-/// How `waypost fixes` writes fixes.
+/// The output formats of `waypost fixes`.
 enum FixesFormat: String, CaseIterable, Sendable {
     case jsonl, csv, gpx, geojson
 
-    /// What stands before the first fix.
+    /// Appends the text before the first fix.
     func appendHeader(to bytes: inout [UInt8]) {
         switch self {
         case .jsonl: break
@@ -124,10 +126,10 @@ enum FixesFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the way from fix to fix matters to it.
+    /// Whether the format joins fixes to tracks.
     var drawsTrack: Bool { self == .gpx }
 
-    /// Appends a fix; `isFirst` of all, `isBroken` when the track breaks before it.
+    /// Appends a fix. `isBroken` means that the track breaks before it.
     func append(_ fix: Fix, isFirst: Bool, isBroken: Bool, to bytes: inout [UInt8]) {
         switch self {
         case .jsonl: JSONLinesFormat.append(fix, to: &bytes)
@@ -139,7 +141,7 @@ enum FixesFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// What stands after the last fix.
+    /// Appends the text after the last fix.
     func appendFooter(to bytes: inout [UInt8]) {
         switch self {
         case .jsonl, .csv: break

@@ -3,11 +3,10 @@ import ReportedText
 import TimeAndChance
 import TrackDrawing
 
-/// `waypost fixes --summary`: what is in the logs, a section each, and what they come to together.
+/// The output of `waypost fixes --summary`: a section per log, and their total.
 struct FixesSummary {
     let logs: [LogSummary]
     let total: TrackSummary
-    /// The present.
     let now: UTCTime
 
     var text: String {
@@ -45,7 +44,7 @@ struct FixesSummary {
         }
     }
 
-    /// Counts flush right, so that they can be compared.
+    /// Aligns the counts on the right.
     private static func aligned(_ rows: [(count: Int, text: String)]) -> [String] {
         let width = rows.map { $0.count.grouped.count }.max() ?? 0
         return rows.map { "\($0.count.grouped.flushRight(in: width))  \($0.text)" }
@@ -91,9 +90,9 @@ struct FixesSummary {
     }
 }
 
-/// Whether a log's dates may be those of a receiver whose week number has rolled over.
+/// A warning that a log's dates may be wrong because the receiver's week number has rolled over.
 enum WeekRolloverDoubt {
-    /// Such a receiver is back in time by 1024 weeks, which a log that is so old is not; `nil` without a doubt.
+    /// Returns the warning for a log that begins at least 1024 weeks ago; otherwise `nil`.
     static func words(on begin: UTCTime, at now: UTCTime) -> String? {
         let later = begin.advanced(by: .seconds(1024 * 7 * 86_400))
         guard later <= now else { return nil }

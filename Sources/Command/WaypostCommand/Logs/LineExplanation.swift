@@ -3,9 +3,9 @@ import GNSSReceiver
 import LinuxPlatform
 import ReportedText
 import Reporting
-import Waypost
+import Operations
 
-/// `waypost fixes --explain LINE`: what became of one line, and why; of its text alone, or by its number in a log.
+/// `waypost fixes --explain LINE`: how one line was decoded, given as its text or as its number in a log.
 struct LineExplanation {
     let line: String
     let log: String
@@ -41,11 +41,11 @@ struct LineExplanation {
     private func write(_ lines: [String], hasMissingChecksum: Bool) throws(SystemError) {
         for text in lines { try StandardOutput.write(line: text) }
         if hasMissingChecksum {
-            try StandardOutput.write(line: "  --accept-missing-checksum takes sentences without checksum")
+            try StandardOutput.write(line: "  --accept-missing-checksum accepts sentences without a checksum")
         }
     }
 
-    /// Follows the line through its log, as far as that matters to it; what went wrong with the log comes beside it.
+    /// Traces the line through its log until its fate is settled. A failure of the log is returned as well.
     private func trace(of number: Int) async throws(SystemError) -> (LogTrace, FixSourceError?) {
         let stop = try EventDescriptor()
         return await withTaskCancellationHandler {

@@ -4,29 +4,29 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 import TrackDrawing
-import Waypost
+import Operations
 
-/// What became of logs that a tool has decoded, without a pipeline.
+/// The outcome of logs that a tool has decoded without a pipeline.
 struct LogDecoding: Sendable {
-    /// One for each log that was opened.
+    /// The outcome of each log that was opened.
     fileprivate(set) var outcomes: [LogOutcome] = []
     fileprivate(set) var failure: (any Error)?
-    /// How far the logs were read, as `31 % of town.nmea`.
+    /// The part of the logs that was read, such as `31 % of town.nmea`.
     fileprivate(set) var reached = "nothing"
 
-    /// Whether the operator ended it before the logs' end.
+    /// Whether a signal ended it before the logs' end.
     var isInterrupted: Bool { (failure as? FixSourceError)?.code == .cancelled }
 
-    /// The same with what became of the results.
+    /// Returns an interruption that says what was read, followed by `results`.
     func interruption(_ results: String) -> Interruption { Interruption("\(reached) read; \(results)") }
 
-    /// What was read before a failure has been used; now the failure is reported.
+    /// Throws the failure, if any. Call it after the results before the failure were used.
     func conclude() throws -> ExitStatus {
         guard let failure else { return .done }
         throw failure
     }
 
-    /// Why the logs have no fix that could be given: first that one of them is not a receiver's log.
+    /// Why the logs have no fix. A file that isn't a receiver's log comes first.
     var absence: AgentError {
         guard let log = outcomes.first(where: { $0.statistics.sentences == 0 }) else {
             return AgentError(.inputData, LogOutcome.absence(of: outcomes))
@@ -38,7 +38,7 @@ struct LogDecoding: Sendable {
                 + "right one; if it is the log of a receiver that sends none, add --accept-missing-checksum")
     }
 
-    /// Says what was left out of the logs, and that they come in the wrong order.
+    /// Reports sentences that were left out, and logs in the wrong order.
     func reportLosses() {
         for outcome in outcomes { outcome.loss.map { Terminal.say("waypost: \($0)") } }
         LogOutcome.disorder(of: outcomes).map { Terminal.say("waypost: \($0); \(LogOutcome.orderAdvice)") }
@@ -46,7 +46,7 @@ struct LogDecoding: Sendable {
 }
 
 extension LogReader {
-    /// Decodes everything; `take` gets each chunk and may end it by throwing.
+    /// Decodes everything. `take` receives each chunk and ends the decoding if it throws.
     func decodeAll(
         progress: LogProgress, take: (Chunk) throws(SystemError) -> Void
     ) -> LogDecoding {
@@ -72,13 +72,12 @@ extension LogReader {
     }
 }
 
-/// How far a log has been read, drawn for a person during the work.
+/// A progress line while logs are read.
 struct LogProgress: Sendable {
-    /// Nobody is shown anything.
     static let silent = LogProgress(isShown: false)
-    /// A line now and then, if standard error is a terminal and standard output is not.
+    /// Progress that is shown if standard error is a terminal and standard output isn't.
     static var besideResults: Self { Self(isShown: Terminal.isInteractive && !StandardOutput.isTerminal) }
-    /// A line now and then, wherever the results go.
+    /// Progress that is shown wherever the results go.
     static let always = LogProgress(isShown: true)
 
     private let isShown: Bool
@@ -92,7 +91,7 @@ struct LogProgress: Sendable {
 }
 
 extension LogReader.Chunk {
-    /// How far its log has been read, in whole parts: `31 % of town.nmea`, or `12.3 MB of standard input`.
+    /// The part of its log that was read: `31 % of town.nmea`, or `12.3 MB of standard input`.
     fileprivate var reached: String {
         let size = totalBytes.map { size in size > 0 ? bytesRead * 100 / size : 100 }
         let share = size.map { "\($0) %" } ?? FigureText.bytes(Int(bytesRead))
@@ -100,11 +99,11 @@ extension LogReader.Chunk {
     }
 }
 
-/// What `--follow` can do with a log.
+/// The requirements of `--follow`.
 enum GrowingLog {
-    /// - Throws: for a log that is there and does not grow: an archive.
+    /// Throws if the log is an archive, which doesn't grow.
     static func require(_ path: String, command: String) throws(UsageError) {
         guard RecordedLog.isArchive(path) else { return }
-        throw UsageError("\(path) is a gzip archive, which does not grow; leave --follow out", command: command)
+        throw UsageError("\(path) is a gzip archive, which does not grow; remove --follow", command: command)
     }
 }

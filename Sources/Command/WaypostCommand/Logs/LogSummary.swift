@@ -4,14 +4,14 @@ import LinuxPlatform
 import ReportedText
 import TrackDrawing
 
-/// What one log came to: what the decoder met, and the track of its fixes.
+/// The summary of one log: its decoder's statistics and its track.
 struct LogSummary: Sendable {
     let name: String
     let statistics: DecoderStatistics
     let track: TrackSummary
 
-    /// Decodes logs one after another, up to the first that fails; what was read of that one counts too. One log
-    /// alone has no total.
+    /// Decodes logs one after another, including the part of the first damaged one that can be read. A single log has
+    /// no total.
     static func survey(_ reader: LogReader) async -> (logs: [LogSummary], total: TrackSummary, decoding: LogDecoding) {
         let isOfSeveral = reader.paths.count > 1
         return await reader.read { reader in
@@ -32,23 +32,23 @@ struct LogSummary: Sendable {
     }
 }
 
-/// What a decoder met in one log, in words.
+/// The decoder's statistics of one log as text.
 struct LogAccount {
-    /// What the log says of the receiver; empty when it says nothing.
+    /// The receiver's maker and banners; empty if the log has none.
     let receiver: [String]
-    /// As `GP GPS`.
+    /// The talkers, such as `GP GPS`.
     let talkers: [String]
-    /// As `1,680 in 1,680 lines, 91.9 kB`.
+    /// The size, such as `1,680 in 1,680 lines, 91.9 kB`.
     let size: String
-    /// As `GNGGA 300`.
+    /// The sentences by address, such as `GNGGA 300`.
     let sentences: [String]
-    /// Why sentences are not used, the most frequent reason first.
+    /// The reasons why sentences were rejected, most frequent first.
     let refusals: [(count: Int, text: String)]
-    /// Fields that can't be read, and were left out of sentences in use, the most frequent first.
+    /// Unreadable fields of accepted sentences, most frequent first.
     let omissions: [(count: Int, text: String)]
-    /// As `208 of 300 epochs; 92 without a position`.
+    /// The fixes, such as `208 of 300 epochs; 92 without a position`.
     let fixes: String
-    /// Each with the line where it came first.
+    /// The receiver's warnings, each with the line of the first.
     let warnings: [String]
 
     init(_ statistics: DecoderStatistics) {
@@ -74,7 +74,7 @@ struct LogAccount {
     }
 
     private static func refusals(_ statistics: DecoderStatistics) -> [(count: Int, text: String)] {
-        // Those of a field are named by it.
+        // Faults of a field are counted by field, in `rejections`.
         let byFrame = SentenceRefusal.allCases.filter { $0 != .malformedField && $0 != .outOfRange }
             .map { ($0, statistics.refusals($0)) }.filter { $0.1.count > 0 }
         return byFrame.map { reason, found in

@@ -1,12 +1,12 @@
 import StrictJSON
-import Waypost
+import Operations
 
-/// The pages of the manual, by their names in the system's.
+/// The pages of the manual. The raw value is the name of the file.
 enum ManualPage: String, CaseIterable {
     case commands = "waypost.1"
     case configuration = "waypost.json.5"
 
-    /// In the language of man(7).
+    /// The page in the language of man(7).
     var text: String {
         switch self {
         case .commands: CommandManual.text
@@ -15,7 +15,7 @@ enum ManualPage: String, CaseIterable {
     }
 }
 
-/// The page waypost(1): every command, made of the catalog.
+/// The page waypost(1), generated from the catalog of commands.
 enum CommandManual {
     static var text: String {
         var page = ManualText(
@@ -27,12 +27,12 @@ enum CommandManual {
             paragraph: """
                 Waypost reads the position of a vehicle from a GNSS receiver, obtains a token from the operator's backend, and \
                 reports position and token to Fleet Engine. \
-                What a bad network delays waits in an outbox on the disk, which a power cut does not harm.
+                Updates that the network delays are kept in an outbox on the disk, which survives power cuts.
                 """)
         page.add(
             paragraph: """
                 Results go to standard output, errors to standard error. \
-                The value of an option is written --name VALUE or --name=VALUE. Behind -- nothing is an option. \
+                The value of an option is written --name VALUE or --name=VALUE. After -- there are no options. \
                 A LOG is a file of NMEA 0183 sentences, plain or gzip; - is standard input.
                 """)
         page.add(section: "COMMANDS")
@@ -47,7 +47,7 @@ enum CommandManual {
         }
         page.add(
             term: "\(ManualText.bold("130")), \(ManualText.bold("143"))",
-            "Interrupted by Control-C or SIGTERM before it was done. What runs until it is stopped ends with 0.")
+            "Interrupted by Control-C or SIGTERM before it was done. Commands that run until stopped exit with 0.")
         page.add(section: "SEE ALSO")
         page.add(
             verbatim: ["waypost.json(5)", "systemctl(1)", "journalctl(1)", "gpsd(8)"].map(ManualText.reference)
@@ -57,14 +57,14 @@ enum CommandManual {
 
     private static let files = [
         ("/etc/waypost/config.json", "The configuration, which waypost.json(5) explains."),
-        ("/var/lib/waypost/outbox.sqlite", "Updates that are not delivered yet, and the count of all."),
+        ("/var/lib/waypost/outbox.sqlite", "The outbox, with undelivered updates and the ledger."),
     ]
 
     private static let environment = [
-        ("NO_COLOR", "Nothing is coloured when it is set."),
-        ("TERM", "Nothing is coloured or drawn over on a terminal that is called dumb."),
-        ("TMPDIR", "The folder in which replay keeps its outbox; /tmp where it names none that is there."),
-        ("NOTIFY_SOCKET", "Where run tells the service manager that it is ready and well; systemd sets it."),
+        ("NO_COLOR", "If set, nothing is coloured."),
+        ("TERM", "On a terminal called dumb, nothing is coloured or redrawn."),
+        ("TMPDIR", "The directory for the outbox of a replay; /tmp if it is missing."),
+        ("NOTIFY_SOCKET", "The socket on which run notifies the service manager; systemd sets it."),
     ]
 
     private static func add(_ command: CommandSpec, to page: inout ManualText) {
@@ -86,11 +86,11 @@ enum CommandManual {
 }
 
 extension String {
-    /// With a capital at its beginning.
+    /// The text with a capital first letter.
     var capitalizedSentence: String { prefix(1).uppercased() + dropFirst() }
 }
 
-/// The page waypost.json(5): every key of the configuration, made of what its reader declares.
+/// The page waypost.json(5), generated from the declared keys of the configuration.
 enum ConfigurationManual {
     static var text: String {
         var page = ManualText(name: "waypost.json", section: 5, summary: "the configuration of waypost")
@@ -98,14 +98,14 @@ enum ConfigurationManual {
         page.add(
             paragraph: """
                 The configuration of waypost(1) is one JSON file, \(Configuration.usualFile) unless --config names another one. \
-                It is read strictly: an unknown key, a wrong type and a value out of range are errors, and waypost check tells \
-                all of them at once. Keys with a dot stand in sections: upload.endpoint is the key endpoint in the section upload.
+                It is read strictly: an unknown key, a wrong type and a value out of range are errors, and waypost check reports \
+                all of them at once. Keys with a dot are in sections: upload.endpoint is the key endpoint in the section upload.
                 """)
         page.add(
             paragraph: """
-                Instead of a text there may be { "file": PATH }, { "environment": NAME } or, for what systemd has decrypted for \
-                the service, { "credential": NAME }. The text is then taken from there, so that one configuration serves many \
-                vehicles. waypost config shows what is in force.
+                Any text may be { "file": PATH }, { "environment": NAME } or, for a credential of the systemd service, \
+                { "credential": NAME } instead, so that one configuration serves many vehicles. waypost config shows the \
+                values in force.
                 """)
         page.add(section: "KEYS")
         var section = ""
@@ -132,7 +132,7 @@ enum ConfigurationManual {
             meaning += " Required."
         } else if let fallback = key.fallback {
             let words = fallback.stringValue ?? fallback.text
-            meaning += " Without it \(words)."
+            meaning += " Default: \(words)."
         }
         page.add(term: ManualText.bold(key.path) + (isSection ? "" : "  \(ManualText.literal(key.range))"), meaning)
     }

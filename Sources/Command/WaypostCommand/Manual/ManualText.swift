@@ -1,12 +1,12 @@
 import ReportedText
 import TimeAndChance
-import Waypost
+import Operations
 
-/// A page of the manual in the making, in the language of man(7).
+/// Builds a page of the manual in the language of man(7).
 struct ManualText {
     private(set) var lines: [String]
 
-    /// The head of the page, with the date of the release: two builds of it are the same.
+    /// Begins the page with its head. The date is that of the release, so that builds are reproducible.
     init(name: String, section: Int, summary: String) {
         let day = Release.date.description.prefix(10)
         let title = "\(name.uppercased()) \(section) \(day) \"waypost \(Release.version)\""
@@ -21,30 +21,30 @@ struct ManualText {
     mutating func add(section name: String) { lines.append(".SH \(name)") }
     mutating func add(subsection name: String) { lines.append(".SS \(Self.literal(name))") }
 
-    /// A line that is in the language of man(7) already.
+    /// Adds a line that is already in the language of man(7).
     mutating func add(verbatim line: String) { lines.append(line) }
 
-    /// A paragraph of whole sentences, each on lines of its own.
+    /// Adds a paragraph. Each sentence begins a new line.
     mutating func add(paragraph text: String) {
         beginParagraph()
         lines += Self.sentences(text)
     }
 
-    /// A term, which may have its own type faces, and what it means.
+    /// Adds a term, which may have type faces, and its meaning.
     mutating func add(term: String, _ meaning: String) { lines += [".TP", term] + Self.sentences(meaning) }
 
-    /// Lines as they would be typed.
+    /// Adds lines to type.
     mutating func add(example: [String]) {
         beginParagraph()
         lines += [".in +4n", ".EX"] + example.map { Self.guarded(Self.literal($0)) } + [".EE", ".in"]
     }
 
-    /// A heading begins a paragraph itself.
+    /// Begins a paragraph, unless a heading has done so.
     private mutating func beginParagraph() {
         if lines.last?.hasPrefix(".S") != true { lines.append(".PP") }
     }
 
-    /// As the command line is written: what is typed as it stands in bold, what stands for something else in italics.
+    /// Returns a command line with literal words in bold and placeholders in italics.
     static func usage(_ text: String) -> String {
         var result = ""
         var word = ""
@@ -66,13 +66,13 @@ struct ManualText {
 
     static func bold(_ text: String) -> String { "\\fB\(literal(text))\\fR" }
     static func italic(_ text: String) -> String { "\\fI\(literal(text))\\fR" }
-    /// Another page, as `gpsd(8)`.
+    /// Returns the name of another page, such as `gpsd(8)`.
     static func reference(_ page: String) -> String {
         let name = page.prefix { $0 != "(" }
         return bold(String(name)) + page.dropFirst(name.count)
     }
 
-    /// Running text, in which what may be copied to a command line keeps its signs.
+    /// Returns running text, in which words that may be copied to a command line keep their signs.
     private static func plain(_ text: String) -> String {
         text.split(separator: " ", omittingEmptySubsequences: false).map { word in
             word.contains("--") || word.contains("/") || word.drop { "(\"".contains($0) }.hasPrefix("-")
@@ -80,21 +80,21 @@ struct ManualText {
         }.joined(separator: " ")
     }
 
-    /// Signs of which man would make typographical ones, and how they are written.
+    /// The escapes of signs that man would make typographical.
     private static let signs: [Character: String] = [
         "\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti",
     ]
 
-    /// Signs as they are on a keyboard, and not the typographical ones that man would make of them.
+    /// Returns `text` with the signs of a keyboard.
     static func literal(_ text: String) -> String { text.map { signs[$0] ?? String($0) }.joined() }
 
-    /// Sentence after sentence, in lines that are not long.
+    /// Returns the sentences in lines of at most 78 characters.
     private static func sentences(_ text: String) -> [String] {
         text.replacing(". ", with: ".\n").split(separator: "\n").flatMap { plain(String($0)).wrapped(to: 78) }
             .map(guarded)
     }
 
-    /// Not a request, whatever it begins with.
+    /// Returns a line that isn't a request to man, even if it begins with a full stop.
     private static func guarded(_ line: String) -> String {
         line.hasPrefix(".") || line.hasPrefix("'") ? "\\&\(line)" : line
     }

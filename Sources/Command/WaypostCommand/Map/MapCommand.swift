@@ -4,7 +4,7 @@ import LinuxPlatform
 import StrictJSON
 import TimeAndChance
 import TrackDrawing
-import Waypost
+import Operations
 
 /// `waypost map`: draws the track of logs as one page.
 struct MapCommand {

@@ -4,7 +4,7 @@ import LinuxPlatform
 import ReportedText
 import TimeAndChance
 import TrackDrawing
-import Waypost
+import Operations
 
 /// The page of `waypost map`: one document that loads no other file. Its script only connects the chart and the track.
 struct MapPage {

@@ -1,4 +1,4 @@
-/// Lines with a label in front, aligned in columns and of a limited width.
+/// Lines with labels, aligned in columns and limited in width.
 struct LabelledLines {
     private(set) var lines: [String] = []
     private let limit: Int
@@ -6,13 +6,13 @@ struct LabelledLines {
     static let width = 100
     private static let labelWidth = 13
 
-    /// Lines of at most `limit`, but for words that are longer.
+    /// Lines of at most `limit` characters, except for longer words.
     init(width limit: Int = Self.width) { self.limit = limit }
 
-    /// A line without a label.
+    /// Adds a line without a label.
     mutating func add(heading: String) { lines.append(heading) }
 
-    /// Lines of which the first one has the label; none when there are no lines.
+    /// Adds lines, the first with the label.
     mutating func add(_ label: String, _ texts: [String]) {
         for (index, text) in texts.enumerated() {
             let front = index == 0 ? label : ""
@@ -20,7 +20,7 @@ struct LabelledLines {
         }
     }
 
-    /// Words in columns of equal width, as many a line as there is room for.
+    /// Adds words in columns of equal width.
     mutating func add(_ label: String, inColumns words: [String]) {
         let width = (words.map(\.count).max() ?? 0) + 2
         let perLine = max(1, (limit - Self.labelWidth) / width)
@@ -32,17 +32,17 @@ struct LabelledLines {
             })
     }
 
-    /// A text, broken between its words where it is too long.
+    /// Adds a text, broken between words if it is too long.
     mutating func add(_ label: String, wrapped text: String) {
         add(label, text.wrapped(to: limit - Self.labelWidth - 2))
     }
 }
 
 extension String {
-    /// With spaces behind it, up to `width`.
+    /// The text followed by spaces up to `width`.
     func filled(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 
-    /// Its words in lines of at most `width`; one that is longer has a line to itself.
+    /// The words in lines of at most `width`; a longer word has its own line.
     func wrapped(to width: Int) -> [String] {
         split(separator: " ").reduce(into: []) { lines, word in
             if let last = lines.last, last.count + 1 + word.count <= width {
@@ -53,6 +53,6 @@ extension String {
         }
     }
 
-    /// With spaces before it, up to `width`.
+    /// The text after spaces up to `width`.
     func flushRight(in width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
 }

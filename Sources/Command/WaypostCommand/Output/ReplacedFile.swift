@@ -1,9 +1,9 @@
 import LinuxPlatform
 
-/// What lies where a command is to write its result, and would be lost.
+/// The file that a command's result would replace.
 enum ReplacedFile {
-    /// Refuses to replace what is none of our own results at `path`, which `-o` names: an earlier one and an empty file
-    /// may go; a device or pipe keeps nothing.
+    /// Throws if `path`, which `-o` names, is a file that isn't an earlier result. Empty files, devices and pipes may
+    /// be written.
     ///
     /// `isOurs` judges by the first bytes of a file whether it is such a `result`.
     static func require(
@@ -14,7 +14,7 @@ enum ReplacedFile {
         }
         if let bytes = try? FileSystem.read(512, at: 0, of: path), isOurs(bytes) { return }
         throw UsageError(
-            "-o \(path) is there, and it is no \(result) of ours to replace; name another file, or remove this one",
+            "-o \(path) exists and isn't a \(result) of waypost; name another file, or remove this one",
             command: command)
     }
 }

@@ -1,32 +1,32 @@
 import FleetEngine
 import GNSSReceiver
 import TimeAndChance
-import Waypost
+import Operations
 
-/// Which vehicles a replay drives: how many, what they are called, and how far they are apart in time and place.
+/// The vehicles of a replay: number, names, and distances in time and place.
 ///
-/// All of it follows from a vehicle's number, so that several machines can share a fleet.
+/// Everything follows from a vehicle's number, so that several machines can share a fleet.
 struct FleetPlan: Sendable, Equatable {
-    private static let most = 100_000
-    private static let greatestNumber = 999_999_999
+    private static let maximumCount = 100_000
+    private static let maximumNumber = 999_999_999
 
     var count = 1
     private var first = 1
-    /// `nil`: the configuration's id, with the number behind it when there are many.
+    /// `nil` for the configuration's id, followed by the number if there are many vehicles.
     private var pattern: VehiclePattern?
-    /// Over what time they start; `nil`: over the interval of updates.
+    /// The time over which they start; `nil` for the interval of updates.
     private var spreadSeconds: Double?
     private var spreadMeters = 0.0
 
-    /// One vehicle as it is configured.
+    /// A plan of the configured vehicle alone.
     init() {}
 
     init(_ arguments: Arguments) throws(UsageError) {
-        count = try Self.number(arguments, "--vehicles", 1...Self.most) ?? 1
-        first = try Self.number(arguments, "--first-vehicle", 0...Self.greatestNumber) ?? 1
-        guard first <= Self.greatestNumber - (count - 1) else {
+        count = try Self.number(arguments, "--vehicles", 1...Self.maximumCount) ?? 1
+        first = try Self.number(arguments, "--first-vehicle", 0...Self.maximumNumber) ?? 1
+        guard first <= Self.maximumNumber - (count - 1) else {
             throw Self.refusal(
-                "--first-vehicle is \(first), and the last of \(count) would be above \(Self.greatestNumber)")
+                "--first-vehicle is \(first), and the last of \(count) would be above \(Self.maximumNumber)")
         }
         if let text = arguments.value("--vehicle-id") {
             do { pattern = try VehiclePattern(text) } catch { throw Self.refusal("--vehicle-id \(text) \(error)") }
@@ -39,14 +39,14 @@ struct FleetPlan: Sendable, Equatable {
         }
         spreadSeconds = try Self.measure(arguments, "--spread-seconds", upTo: 86_400)
         if spreadSeconds != nil, arguments.value("--vehicles") == nil {
-            throw Self.refusal("--spread-seconds is for the starts of several vehicles; say how many with --vehicles N")
+            throw Self.refusal("--spread-seconds spreads the starts of several vehicles; add --vehicles N")
         }
         spreadMeters = try Self.measure(arguments, "--spread-meters", upTo: 1_000_000) ?? 0
     }
 
-    /// What the vehicles are called, in the order of their numbers, where `vehicle` is configured.
+    /// Returns the vehicles' names in the order of their numbers. `vehicle` is the configured one.
     ///
-    /// - Throws: `UsageError` when a pattern gives no valid id, `AgentError` when the configured id does not.
+    /// - Throws: `UsageError` if a pattern gives an invalid id, `AgentError` if the configured id does.
     func names(for vehicle: VehicleName) throws -> [VehicleName] {
         guard count > 1 || pattern != nil else { return [vehicle] }
         var names: [VehicleName] = []
@@ -64,13 +64,13 @@ struct FleetPlan: Sendable, Equatable {
         return names
     }
 
-    /// How the drive of the vehicle at `index` differs, where `interval` passes between two updates.
+    /// Returns the offset of the drive of the vehicle at `index`. `interval` is the time between two updates.
     func offset(at index: Int, interval: Duration) -> DriveOffset {
         DriveOffset(
             delay: spread(interval) * index / count, withinMeters: spreadMeters, of: first + index)
     }
 
-    /// Over what time the vehicles start.
+    /// Returns the time over which the vehicles start.
     func spread(_ interval: Duration) -> Duration { spreadSeconds.map { .seconds($0) } ?? interval }
 
     private var numbers: ClosedRange<Int> { first...first + count - 1 }
@@ -98,9 +98,9 @@ struct FleetPlan: Sendable, Equatable {
     private static func refusal(_ problem: String) -> UsageError { UsageError(problem, command: "replay") }
 }
 
-/// How vehicles are called by their numbers, as `van-%05d`.
+/// A pattern of vehicles' names, such as `van-%05d`.
 struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong with a pattern, behind it.
+    /// A problem of a pattern; its description follows the pattern.
     enum Problem: Error, CustomStringConvertible {
         case conversion(String)
         case second
@@ -108,25 +108,25 @@ struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {
         var description: String {
             switch self {
             case .conversion(let text): "has \(text); use %d for the number, or %05d for one of five digits"
-            case .second: "has two numbers; leave one"
+            case .second: "has two numbers; remove one"
             }
         }
     }
 
-    /// The configuration's id with the number behind it.
+    /// The configuration's id, followed by the number.
     static let numbered = VehiclePattern(text: nil, before: "", after: "", width: 1, hasNumber: true)
 
-    /// As it was given; `nil` of `numbered`.
+    /// The given text; `nil` for `numbered`.
     private let text: String?
     private let before: String
     private let after: String
-    /// Digits at least.
+    /// The minimum number of digits.
     private let width: Int
     let hasNumber: Bool
 }
 
 extension VehiclePattern {
-    /// Reads a pattern: text with at most one `%d` or, for N digits with zeros in front, `%0Nd`.
+    /// Reads a text with at most one `%d` or, for N digits with leading zeros, `%0Nd`.
     init(_ text: String) throws(Problem) {
         let parts = text.split(separator: "%", omittingEmptySubsequences: false)
         guard parts.count > 1 else {
@@ -147,7 +147,7 @@ extension VehiclePattern {
             text: text, before: String(parts[0]), after: String(rest.dropFirst()), width: width, hasNumber: true)
     }
 
-    /// What the vehicle with that number is called, where `id` is configured.
+    /// Returns the name of the vehicle with that number. `id` is the configured one.
     func name(_ number: Int, of id: String) -> String {
         guard let text else { return "\(id)-\(number)" }
         guard hasNumber else { return text }

@@ -5,7 +5,7 @@ import HTTPMessages
 import LinuxPlatform
 import Reporting
 import SQLiteOutbox
-import Waypost
+import Operations
 
 /// `waypost replay`: the pipeline fed from recorded logs, for one vehicle or many.
 struct ReplayCommand {
@@ -14,10 +14,6 @@ struct ReplayCommand {
 
     init(_ arguments: Arguments) throws {
         options = try ReplayOptions(arguments)
-        if arguments.value("--config") == nil, let file = options.logs.first(where: Configuration.isWritten) {
-            throw UsageError(
-                "\(file) is a configuration, and no log; write --config \(file) beside the log", command: "replay")
-        }
         configuration = try arguments.configuration()
     }
 
@@ -25,8 +21,8 @@ struct ReplayCommand {
         try requirePermission()
         if options.hurriesLaps {
             Terminal.say(
-                "waypost: from the second lap on each fix carries the moment at which it is read: at this speed the vehicle "
-                    + "seems to drive too fast, and most of its fixes are rejected; give --speed 1, or --keep-time")
+                "waypost: from the second lap on, each fix has the time at which it is read, so at this speed most fixes "
+                    + "are rejected as too fast; use --speed 1 or --keep-time")
         }
         let outbox = options.outbox.map { ReplayOutbox(continuing: $0) } ?? ReplayOutbox()
         let replay = try await open(outbox)
@@ -38,7 +34,7 @@ struct ReplayCommand {
         if options.asJSON {
             try StandardOutput.write(line: summary.json)
         } else if failure == nil || summary.counts.fixes > 0 {
-            // Of a file that is no log there is nothing to sum up.
+            // A file that isn't a log has no summary.
             try StandardOutput.write(line: isInterrupted ? summary.figures : summary.text)
         }
         if let rest { Terminal.say("waypost: \(rest)") }
@@ -47,7 +43,7 @@ struct ReplayCommand {
         return summary.isComplete ? .done : .failed
     }
 
-    /// Says what is in the outbox already.
+    /// Prepares the replay and reports what is already in the outbox.
     private func open(_ outbox: ReplayOutbox) async throws -> ReplayRun {
         var configuration = configuration
         configuration.outbox.path = outbox.path
@@ -62,20 +58,20 @@ struct ReplayCommand {
         }
     }
 
-    /// Outside of this machine a replay drives a vehicle over other people's maps.
+    /// Requires `--yes` for an endpoint on another machine, where the vehicle would appear on people's maps.
     private func requirePermission() throws {
         let endpoint = configuration.upload.endpoint
         guard !options.isPermitted, !HTTPURL.isLoopback(endpoint.host) else { return }
         let names = try options.fleet.names(for: configuration.vehicle)
         let range = names.count > 1 ? " to \(names[names.count - 1].vehicleID)" : ""
         throw UsageError(
-            "replay would drive \(names[0])\(range) over the map of \(endpoint.origin), as if it were on the "
-                + "road now; add --yes if it is there for tests, or set upload.endpoint to the address of waypost simulator",
+            "replay would show \(names[0])\(range) at \(endpoint.origin) as if it were on the road now; add --yes if it is "
+                + "a vehicle for tests, or set upload.endpoint to the address of waypost simulator",
             command: "replay")
     }
 }
 
-/// What `waypost replay` was asked for.
+/// The options of `waypost replay`.
 struct ReplayOptions: Sendable, Equatable {
     var logs: [String]
     var speed: ReplaySpeed
@@ -84,15 +80,15 @@ struct ReplayOptions: Sendable, Equatable {
     var fleet = FleetPlan()
     var asJSON = false
     var follows = false
-    /// The outbox to be continued; otherwise the replay has one of its own.
+    /// The outbox to continue; `nil` for a temporary one.
     var outbox: String?
-    /// Whether the drive may go to another machine.
+    /// Whether updates may be sent to another machine.
     var isPermitted = false
-    /// In addition to what the configuration says.
+    /// Accepts sentences without a checksum even if the configuration doesn't.
     var acceptsMissingChecksum = false
 
-    /// Whether the times of a log that is begun again come closer together than it states them: there is no other time
-    /// that is neither in the future nor before what was sent.
+    /// Whether the fixes of later laps are closer together in time than in the log. No other times would be neither in
+    /// the future nor before those already sent.
     var hurriesLaps: Bool { loops && !keepsTime && speed.stretch < 1 }
 }
 
@@ -107,18 +103,18 @@ extension ReplayOptions {
         outbox = arguments.value("--outbox")
         isPermitted = arguments.has("--yes")
         acceptsMissingChecksum = arguments.has("--accept-missing-checksum")
-        if follows, loops { throw UsageError("--loop and --follow exclude each other", command: "replay") }
-        let others = [(arguments.configurationFile, "the configuration")] + logs.map { ($0, "the log that is played") }
+        if follows, loops { throw UsageError("--loop and --follow exclude each other; remove one", command: "replay") }
+        let others = [(arguments.configurationFile, "the configuration")] + logs.map { ($0, "the log") }
         if let outbox, let (_, role) = others.first(where: { FileSystem.isSameFile($0.0, outbox) }) {
             throw UsageError(
-                "--outbox \(outbox) is \(role); name an outbox, or a file that is not there", command: "replay")
+                "--outbox \(outbox) is \(role); name an outbox or a new file", command: "replay")
         }
         if follows, let log = logs.last { try GrowingLog.require(log, command: "replay") }
         fleet = try FleetPlan(arguments)
         guard fleet.count > 1 else { return }
         for (isGiven, option, why) in [
-            (outbox != nil, "--outbox", "many keep their updates in memory"),
-            (follows, "--follow", "many read the log into memory"),
+            (outbox != nil, "--outbox", "several keep their updates in memory"),
+            (follows, "--follow", "several read the log into memory"),
         ] where isGiven {
             throw UsageError("\(option) is for one vehicle; \(why)", command: "replay")
         }

@@ -2,53 +2,52 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// Where a replay keeps its updates: in an outbox of its own, which is gone when everything was delivered, or in one
-/// that it was told to continue.
+/// The outbox of a replay: a temporary one, which is removed once everything is delivered, or a given one to continue.
 struct ReplayOutbox: Sendable {
     let path: String
-    /// The folder of an outbox of its own.
+    /// The directory of a temporary outbox.
     private let folder: String?
 
-    /// One of its own.
+    /// A temporary outbox.
     init() {
         let folder = FileSystem.temporaryPath("waypost-replay")
         path = folder + "/outbox.sqlite"
         self.folder = folder
     }
 
-    /// The outbox at `path`, to be continued, or to be begun there.
+    /// The outbox at `path`, to be continued or created.
     init(continuing path: String) {
         self.path = path
         folder = nil
     }
 
-    /// What it means for a replay that the outbox is not new, or that there was none where one was named.
+    /// Returns a notice if the outbox isn't new, or if a named one is.
     func notice(of ledger: Ledger, newest: String?) -> String? {
-        guard ledger.accepted > 0 else { return folder == nil ? "\(path) is a new outbox: there was none" : nil }
-        let before = newest.map { "; what happened before its newest update (\($0)) is sent as past locations" } ?? ""
-        return "\(path) is continued: its ledger counts \(ledger.accepted.counted("update")) of before, "
-            + "\(ledger.pending) of them pending\(before)"
+        guard ledger.accepted > 0 else { return folder == nil ? "\(path) is a new outbox" : nil }
+        let before = newest.map { "; fixes before its newest update (\($0)) are sent as past locations" } ?? ""
+        return "\(path) is continued: it has accepted \(ledger.accepted.counted("update")), \(ledger.pending) pending"
+            + before
     }
 
-    /// Removes an outbox of its own, unless it holds what was not delivered: says where that is and what to do.
+    /// Removes a temporary outbox, or returns a message if it holds undelivered updates.
     func conclude(_ ledger: Ledger) async -> String? {
         let pending = Int(ledger.pending)
         let quarantined = Int(ledger.quarantined)
         if pending > 0 {
             return
-                "\((pending + quarantined).counted("update")) not delivered, and kept: a replay with --outbox \(path) plays its "
-                + "log and delivers what is pending there, too"
+                "\((pending + quarantined).counted("update")) not delivered, and kept; replay with --outbox \(path) to deliver "
+                + "the pending ones with another log"
         }
         if quarantined > 0 {
             return
-                "\(quarantined.counted("update")) not delivered, and kept in quarantine in \(path); waypost outbox list says "
-                + "why, where \"outbox.path\" names it, and waypost outbox requeue lets them be delivered"
+                "\(quarantined.counted("update")) not delivered, and kept in quarantine in \(path); set \"outbox.path\" to it "
+                + "for waypost outbox list, which shows the reasons, and waypost outbox requeue"
         }
         await remove()
         return nil
     }
 
-    /// Removes an outbox of its own with all that is in it.
+    /// Removes a temporary outbox with its content.
     func remove() async {
         guard let folder else { return }
         await onThread(named: "replay-end") { FileSystem.removeFolder(at: folder) }

@@ -2,18 +2,18 @@ import GNSSReceiver
 import LinuxPlatform
 import ReportedText
 import TrackDrawing
-import Waypost
+import Operations
 
-/// How much of its logs' time a replay has played, and what its plan leaves.
+/// The share of its logs' time that a replay has played, and the time that remains.
 struct ReplayProgress: Sendable, Hashable {
-    /// From 0 to 1; a machine that reads more slowly than planned shows here.
+    /// From 0 to 1. A machine that reads more slowly than planned shows here.
     let share: Double
-    /// Since the first fix.
+    /// The time since the first fix.
     let elapsed: Duration
-    /// Until the plan's end; zero for a replay without one, as fast as can be, and for one that is late.
+    /// The time until the plan's end; zero without a plan (maximum speed) and for a replay that is late.
     let left: Duration
 
-    /// `reached` is the log time of the fix that comes next, or came last, `length` that of all.
+    /// The progress of one vehicle. `reached` is the log time of the next or last fix, `length` that of all logs.
     init(reached: Duration, of length: Duration, elapsed: Duration, speed: ReplaySpeed) {
         let planned = length * speed.stretch
         let read = length > .zero ? reached / length : 1
@@ -22,7 +22,7 @@ struct ReplayProgress: Sendable, Hashable {
         self.elapsed = elapsed
     }
 
-    /// Of many vehicles, which together have read `fixes` of all that they will read.
+    /// The progress of many vehicles, which together have read `fixes` of `all`.
     init(fixes: Int, of all: Int, elapsed: Duration, planned: Duration) {
         share = min(1, Double(fixes) / Double(max(1, all)))
         left = max(.zero, planned - elapsed)
@@ -30,95 +30,52 @@ struct ReplayProgress: Sendable, Hashable {
     }
 }
 
-/// The one line that a terminal shows while a log is replayed.
+/// The line that a terminal shows during a replay.
 struct ProgressLine {
     var name: String
-    /// `nil` before the first fix, and where there is no end.
+    /// `nil` before the first fix, and for a replay without an end.
     var progress: ReplayProgress?
     var fixes: Int
     var accepted: Int
     var delivered: Int
     var elapsed: Duration
-    /// Why nothing is sent at this moment.
+    /// Why nothing is sent at present.
     var trouble: ReportedText?
-    /// Of many vehicles: how many they are, and how their requests fare.
+    /// For many vehicles: their number, and how their requests fare.
     var fleet: (vehicles: Int, requests: Int, figures: RequestFigures)?
 
-    /// As `town.nmea  43 %  258 fixes  26 sent  3 pending  1.2/s  34 s left`; many vehicles leave no room for fixes and
-    /// updates, as `town.nmea  43 %  300 vehicles  3 pending  29.8 requests/s  p50 2 ms  p99 9 ms  4 x 503  34 s left`.
+    /// The line, such as `town.nmea  43 %  258 fixes  26 sent  3 pending  1.2/s  34 s left`, or for many vehicles
+    /// `town.nmea  43 %  300 vehicles  3 pending  29.8 requests/s  p50 2 ms  p99 9 ms  4 x 503  34 s left`.
     ///
-    /// Where that is more than `width` characters, name and counts are left out. Behind it comes what is in the way of
-    /// delivery, for which the rest makes room: first its addresses are cut, then figures and name are left out, then
-    /// its remedy, and its middle is cut last.
+    /// If it is longer than `width` characters, name and counts are left out. A failure takes the place of rates and
+    /// time left, and loses its end first.
     func text(width: Int) -> String {
-        let seconds = max(elapsed / .seconds(1), 0.001)
         let name = [FileSystem.name(of: name)]
         let share = progress.map { ["\(Int($0.share * 100)) %"] } ?? []
         let pending = ["\(max(0, accepted - delivered)) pending"]
-        let (counts, figures, failures): ([String], [String], String?)
-        if let fleet {
-            counts = [fleet.vehicles.counted("vehicle")] + pending
-            figures = Self.words(of: fleet, seconds)
-            failures = fleet.figures.failuresInWords
-        } else {
-            counts = [fixes.counted("fix", "fixes"), "\(delivered) sent"] + pending
-            figures = ["\(FigureText.decimal(Double(delivered) / seconds, 1))/s"]
-            failures = nil
+        if let trouble {
+            let line = (share + pending + [trouble.description]).joined(separator: "  ")
+            return line.count > width ? line.prefix(width - 1) + "…" : line
         }
-        let end = left.map { ["\(FigureText.duration($0)) left"] } ?? []
-        let all = [failures].compactMap(\.self)
-        let most = [failures.map(Self.mostFrequent)].compactMap(\.self)
-        let parts = name + share + counts + figures + all + end
-        guard let trouble = trouble?.description else {
-            let forms = [
-                parts, share + counts + figures + all + end, share + pending + figures + all + end,
-                share + figures + all + end, share + figures + most + end,
-            ].map { $0.joined(separator: "  ") }
-            return forms.first { $0.count <= width } ?? forms[forms.endIndex - 1]
-        }
-        let brief = Self.withoutAddresses(trouble)
-        let least = share + pending
-        let cause = brief.firstRange(of: "; ").map { String(brief[..<$0.lowerBound]) } ?? brief
-        let forms = [
-            (parts, trouble), (parts, brief), (name + least + all, brief), (least + all, brief), (least + most, brief),
-            (least + most, cause), (least, cause),
-        ]
-        for (parts, reason) in forms {
-            let line = (parts + ["(\(reason))"]).joined(separator: "  ")
-            if line.count <= width { return line }
-        }
-        let room = width - (least + ["()"]).joined(separator: "  ").count
-        return (least + ["(\(Self.withoutMiddle(cause, room)))"]).joined(separator: "  ")
+        let counts =
+            fleet.map { [$0.vehicles.counted("vehicle")] } ?? [fixes.counted("fix", "fixes"), "\(delivered) sent"]
+        let rest = rates + (left.map { ["\(FigureText.duration($0)) left"] } ?? [])
+        let forms = [name + share + counts + pending + rest, share + pending + rest, share + rest]
+            .map { $0.joined(separator: "  ") }
+        return forms.first { $0.count <= width } ?? forms[2]
     }
 
-    private static func mostFrequent(of failures: String) -> String {
-        failures.firstRange(of: ", ").map { "\(failures[..<$0.lowerBound]), …" } ?? failures
-    }
-
-    private static func withoutAddresses(_ reason: String) -> String {
-        let words = reason.split(separator: " ").map { word in
-            word.contains("://")
-                ? "…" + String(word.reversed().prefix { ":;,.)".contains($0) }.reversed()) : String(word)
-        }
-        return words.drop { $0 == "…:" }.joined(separator: " ")
-    }
-
-    /// What kind of failure it is stands at the beginning, and its cause at the end.
-    private static func withoutMiddle(_ reason: String, _ room: Int) -> String {
-        let end = max(0, room - 1) / 2
-        return reason.prefix(max(0, room - 1 - end)) + "…" + reason.suffix(end)
-    }
-
-    private static func words(
-        of fleet: (vehicles: Int, requests: Int, figures: RequestFigures), _ seconds: Double
-    ) -> [String] {
+    private var rates: [String] {
+        let seconds = max(elapsed / .seconds(1), 0.001)
+        guard let fleet else { return ["\(FigureText.decimal(Double(delivered) / seconds, 1))/s"] }
         let times = [("p50", 0.5), ("p99", 0.99)].compactMap { name, share in
             fleet.figures.time(of: share).map { "\(name) \($0.inMilliseconds)" }
         }
         return ["\(FigureText.decimal(Double(fleet.requests) / seconds, 1)) requests/s"] + times
+            + [fleet.figures.failuresInWords].compactMap(\.self)
     }
 
-    /// What the plan leaves; without one, what all updates take that are to be expected, at the rate so far.
+    /// The time that the plan leaves. Without a plan, the time that all expected updates take at the rate so far.
     private var left: Duration? {
         guard let progress, progress.share > 0.02 else { return nil }
         if progress.left > .milliseconds(50) { return progress.left }

@@ -9,14 +9,15 @@ import Reporting
 import SQLiteOutbox
 import TimeAndChance
 import VehicleAuthorization
+import Operations
 import Waypost
 
-/// Recorded logs on their way to Fleet Engine, as one vehicle or as many.
+/// A replay of recorded logs as one vehicle or as many.
 struct ReplayRun: Sendable {
     private enum Vehicles: Sendable {
-        /// With an outbox on the disk.
+        /// A vehicle with an outbox on the disk.
         case one(VehicleAgent)
-        /// Without.
+        /// Vehicles with their updates in memory.
         case many(TestFleet)
     }
 
@@ -24,27 +25,25 @@ struct ReplayRun: Sendable {
     private let count: Int
     private let monitor: AgentMonitor
     private let meter: RequestMeter
-    /// Of one vehicle.
+    /// The errors of a follower's view, for one vehicle only.
     private let follower: FollowerMeter?
     private let clock: MonotonicClock
     private let name: String
     private let speed: ReplaySpeed
-    /// Whether the replay ends by itself.
+    /// Whether the replay ends without being stopped.
     private let hasEnd: Bool
-    /// What many vehicles have to play together: all their fixes, how long their logs are, and how long that takes by
-    /// the plan.
+    /// For many vehicles: the total of their fixes, the total length of their logs, and the planned duration.
     private let plan: (fixes: Int, length: Duration, time: Duration)?
-    /// When the drives began; those of many begin when their tokens are there.
+    /// The start of the drives, which for many vehicles is after their tokens were fetched.
     private let begun = Locked(Duration.zero)
-    /// What is to be said of the logs.
+    /// Notes about the logs, for the summary.
     private let remarks = Locked<[String]>([])
     private let bytesWrittenBefore = DiskWrites.bytes ?? 0
 
-    /// Opens the outbox; of many vehicles, reads the logs into memory.
+    /// Opens the outbox or, for many vehicles, reads the logs into memory.
     init(_ configuration: Configuration, _ options: ReplayOptions, observers: [any ReportingObserver] = []) async throws
     {
-        // A file that is not a log is reported before anything is sent; what can be read only once is left for the
-        // replay.
+        // Report a file that isn't a log before sending anything. A pipe is left for the replay.
         try await LogReader(paths: options.logs, follows: options.follows).requireAll()
         let time: any Clock<Duration> = options.fleet.count > 1 ? TurnClock(ContinuousClock()) : ContinuousClock()
         let clock = MonotonicClock(time)
@@ -60,7 +59,7 @@ struct ReplayRun: Sendable {
         let follower = names.count == 1 ? FollowerMeter() : nil
         var policy = CachePolicy()
         policy.maximumContexts = max(policy.maximumContexts, names.count)
-        // One cache for all vehicles, as in a backend.
+        // All vehicles share one cache.
         let authorization = configuration.cached(
             try configuration.makeProvider(log: log), clock: time, log: log, policy: policy,
             report: { monitor.note($0) })
@@ -77,7 +76,7 @@ struct ReplayRun: Sendable {
             observers: observers + [meter] + (follower.map { [$0] } ?? []))
         var own = configuration
         own.vehicle = names[0]
-        own.upload.backlogUpdatesPerSecond = nil  // a recorded drive is a backlog as a whole, and has its own pace
+        own.upload.backlogUpdatesPerSecond = nil  // the speed of the replay is the pace
         if names.count > 1 {
             source = try await source.loaded()
             vehicles = .many(
@@ -116,11 +115,11 @@ struct ReplayRun: Sendable {
             clock: clock, now: { UTCTime.system }, tell: tell)
     }
 
-    /// Runs to the end; what went wrong with the input is returned, so that the summary can come first.
+    /// Runs to the end. A failure of the input is returned, so that the summary can be written first.
     func run(progress showsProgress: Bool) async -> AgentError? {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await follow(drawing: showsProgress) }
-            defer { group.cancelAll() }  // only what follows it is left
+            defer { group.cancelAll() }  // ends the progress line
             do throws(AgentError) {
                 switch vehicles {
                 case .one(let agent): try await agent.run()
@@ -134,14 +133,14 @@ struct ReplayRun: Sendable {
         }
     }
 
-    /// Before it runs: what is in the outbox already, and when the newest of it happened.
+    /// Returns what is in the outbox before the run: its ledger and the time of its newest update.
     func stock() async throws(AgentError) -> (ledger: Ledger, newest: String?) {
         guard case .one(let agent) = vehicles else { return (Ledger(), nil) }
         let summary = try await agent.summary()
         return (summary.ledger, summary.newest?.update.timeOfFix.description)
     }
 
-    /// What the replay came to.
+    /// Returns the result of the replay.
     func summary() async throws(AgentError) -> (summary: ReplaySummary, ledger: Ledger) {
         let (ledger, longestWait) = try await account()
         let snapshot = monitor.snapshot
@@ -167,14 +166,14 @@ struct ReplayRun: Sendable {
         }
     }
 
-    /// How far the replay is, as `43 % of town.nmea played`.
+    /// The part that was played, such as `43 % of town.nmea played`.
     var reached: String {
         let snapshot = monitor.snapshot
         let share = progress(of: snapshot).map { "\(Int($0.share * 100)) %" }
         return "\(share ?? snapshot.counts.fixesRead.counted("fix", "fixes")) of \(FileSystem.name(of: name)) played"
     }
 
-    /// Since the drives began.
+    /// The time since the drives began.
     private var elapsed: Duration { clock.now - begun.withLock { $0 } }
 
     /// Releases the outbox.
@@ -182,7 +181,7 @@ struct ReplayRun: Sendable {
         if case .one(let agent) = vehicles { await agent.close() }
     }
 
-    /// `nil` while a log is still being measured, and for those that have no end.
+    /// Returns the progress; `nil` while a log is measured, and for a replay without an end.
     private func progress(of snapshot: AgentMonitor.Snapshot) -> ReplayProgress? {
         guard hasEnd else { return nil }
         if let plan {
@@ -194,14 +193,14 @@ struct ReplayRun: Sendable {
         }
     }
 
-    /// Until it ends: draws the progress line, and tells why all is played and the end does not come.
+    /// Draws the progress line until cancelled, and reports why a replay doesn't end after all is played.
     private func follow(drawing: Bool) async {
         var remindedAt: Duration?
         while true {
             await clock.sleep(for: .milliseconds(250))
             guard !Task.isCancelled else { break }
             let snapshot = monitor.snapshot
-            if let reason = whatPreventsTheEnd(snapshot),
+            if let reason = obstacle(snapshot),
                 remindedAt.map({ clock.now - $0 >= ActiveConditions.reminderInterval }) ?? true,
                 let ledger = try? await account().ledger
             {
@@ -217,7 +216,7 @@ struct ReplayRun: Sendable {
         let counts = snapshot.counts
         let progress = progress(of: snapshot)
         if hasEnd, progress == nil {
-            return Terminal.draw("\(FileSystem.name(of: name))  its length is measured first")
+            return Terminal.draw("\(FileSystem.name(of: name))  measuring its length")
         }
         if count > 1, counts.fixesRead == 0 {
             let tokens = "\(counts.tokenFetches.grouped) of \(count.grouped) tokens"
@@ -231,8 +230,8 @@ struct ReplayRun: Sendable {
         Terminal.draw(line.text(width: Terminal.width))
     }
 
-    /// Why nothing is delivered once all is played; what may pass at once is left out.
-    private func whatPreventsTheEnd(_ snapshot: AgentMonitor.Snapshot) -> ReportedText? {
+    /// Returns why updates aren't delivered after all is played, if that has lasted more than 2 s.
+    private func obstacle(_ snapshot: AgentMonitor.Snapshot) -> ReportedText? {
         let isPlayed = plan.map { snapshot.counts.fixesRead >= $0.fixes } ?? (snapshot.receiver.state?.kind == .ended)
         guard hasEnd, isPlayed, let trouble = trouble(snapshot), clock.now - trouble.since > .seconds(2) else {
             return nil
@@ -240,14 +239,13 @@ struct ReplayRun: Sendable {
         return trouble.condition.explanation
     }
 
-    /// What keeps updates from being delivered.
+    /// Returns the condition that keeps updates from being delivered.
     private func trouble(_ snapshot: AgentMonitor.Snapshot) -> ActiveCondition? {
         snapshot.conditions.active(.delivery) ?? snapshot.conditions.active(.reading)
     }
 
     private func reminder(pending: Int64, _ reason: ReportedText) -> String {
-        "all of \(FileSystem.name(of: name)) is played; still pending, and tried again until delivered: "
-            + "\(pending.counted("update")). The last failure: \(reason). To end the replay and "
-            + "\(count > 1 ? "lose" : "keep") what is pending: Control-C, or kill \(getpid())"
+        "all of \(FileSystem.name(of: name)) is played, still sending \(pending.counted("update")): \(reason); press "
+            + "Control-C, or kill \(getpid()), to end the replay and \(count > 1 ? "lose" : "keep") them"
     }
 }

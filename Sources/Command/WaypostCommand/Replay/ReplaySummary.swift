@@ -4,19 +4,19 @@ import ReportedText
 import Reporting
 import StrictJSON
 import TrackDrawing
-import Waypost
+import Operations
 
-/// What a replay came to: for people as text, for machines as one JSON object.
+/// The result of a replay, as text and as one JSON object.
 struct ReplaySummary: Encodable {
     let counts: ReplayCounts
     let ledger: Ledger
     var pace: ReplayPace
-    /// Absent of less than a minute of driving, and at full speed, when updates share requests.
+    /// `nil` for less than a minute of driving, and at maximum speed, at which updates share requests.
     let hourly: HourlyCost?
-    /// Absent of many vehicles.
+    /// `nil` for many vehicles.
     let errors: ReplayErrors?
     var vehicles = 1
-    /// What is to be said of the logs, as that their time goes back.
+    /// Notes about the logs, for example that their time goes back.
     var remarks: [String] = []
 
     init(
@@ -34,7 +34,7 @@ struct ReplaySummary: Encodable {
 
     private enum CodingKeys: CodingKey { case vehicles, remarks }
 
-    /// All parts give their members to one object.
+    /// Encodes all parts as members of one object.
     func encode(to encoder: any Encoder) throws {
         try counts.encode(to: encoder)
         try ledger.encode(to: encoder)
@@ -46,28 +46,26 @@ struct ReplaySummary: Encodable {
         try own.encode(remarks, forKey: .remarks)
     }
 
-    /// Whether everything accepted was delivered, something of what was read was accepted, and the account is right.
+    /// Whether everything accepted was delivered, some of what was read was accepted, and the ledger balances.
     var isComplete: Bool {
         ledger.accepted == ledger.delivered && (ledger.accepted > 0 || counts.fixes == 0) && ledger.balances
     }
 
     var json: String { (try? JSONValue(encoding: self).text) ?? "{}" }  // numbers always encode
 
-    /// For people: the account and its verdict.
+    /// The figures and the verdict.
     var text: String {
         let accepted = ledger.accepted
         let missing = accepted - ledger.delivered
         let verdict =
             switch (isComplete, accepted) {
-            case (true, 0): "No update was accepted, so none had to be delivered."
+            case (true, 0): "No update was accepted, so there was none to deliver."
             case (true, 1): "The accepted update was delivered."
             case (false, 0) where counts.notStored > 0:
-                "No update could be stored: \(counts.notStored.counted("position")) went out from memory, or not at all; the messages "
-                    + "above say why."
+                "No update could be stored: \(counts.notStored.counted("position")) sent from memory or lost; see the messages above."
             case (false, 0) where counts.withheldFixes == counts.fixes:
-                "No update was accepted: the vehicle is private, and nothing is told of where it is (vehicle.privateModeFile, "
-                    + "reporting.privateZones)."
-            case (false, 0): "No update was accepted, though fixes were read; the messages above say why."
+                "No update was accepted: private mode is on (vehicle.privateModeFile or reporting.privateZones)."
+            case (false, 0): "No update was accepted, although fixes were read; see the messages above."
             case (true, _): "All \(accepted.grouped) accepted updates were delivered."
             case (false, _):
                 "\(missing.grouped) of \(accepted.counted("accepted update")) \(missing == 1 ? "was" : "were") not delivered: "
@@ -76,7 +74,7 @@ struct ReplaySummary: Encodable {
         return "\(figures)\n\(verdict)"
     }
 
-    /// The account alone, of a replay that was cut off.
+    /// The figures alone, for an interrupted replay.
     var figures: String {
         let account = ledger.balances ? "balances" : "DOES NOT BALANCE; please report this with the outbox file"
         let clauses = [vehicles > 1 ? vehicles.counted("vehicle") : nil, pace.text(ofMany: vehicles > 1)]
@@ -89,13 +87,13 @@ struct ReplaySummary: Encodable {
     }
 }
 
-/// What a replay read and sent.
+/// The counts of a replay.
 struct ReplayCounts: Encodable {
-    /// All that were read, whatever became of them.
+    /// All fixes that were read.
     let fixes: Int
-    /// Those that cannot be true, by reason.
+    /// The number of implausible fixes, by reason.
     let rejectedFixes: [String: Int]
-    /// Those of which nothing was told, as the vehicle was private.
+    /// The number of fixes in private mode.
     let withheldFixes: Int
     let tokenFetches: Int
     let requests: Int
@@ -122,31 +120,31 @@ struct ReplayCounts: Encodable {
             + "\(tokenFetches.counted("token request")); \(bytesSent) bytes sent, \(bytesReceived) received.\(omissions)"
     }
 
-    /// The fixes that were not reported for what they are.
+    /// The fixes that were not reported, as text.
     private var omissions: String {
         let rejected = rejectedFixes.values.reduce(0, +)
         let reasons = rejectedFixes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.key) \($0.value)" }
         let clauses = [
             rejected > 0 ? "\(rejected.counted("fix", "fixes")) rejected (\(reasons.joined(separator: ", ")))" : nil,
-            withheldFixes > 0 ? "\(withheldFixes.counted("fix", "fixes")) withheld, as the vehicle is private" : nil,
+            withheldFixes > 0 ? "\(withheldFixes.counted("fix", "fixes")) withheld (private mode)" : nil,
         ].compactMap(\.self)
         return clauses.isEmpty ? "" : "\nnot reported: \(clauses.joined(separator: "; "))"
     }
 }
 
-/// How fast requests went, how long their answers took, and what went wrong.
+/// The rate of requests, the times of their responses, and their failures.
 struct ReplayPace: Encodable {
     let seconds: Double
-    /// How long the logs are that were played, of all vehicles together; gaps are skipped as they are in playing.
+    /// The total length of the logs, of all vehicles; without gaps, which are skipped.
     let drivenSeconds: Double
     let requestsPerSecond: Double
-    /// How long half of the answers took at most, ninety-nine of a hundred, and all; `nil` without any.
+    /// Percentiles and maximum of the response times; `nil` without responses.
     let answerSecondsP50, answerSecondsP99, longestAnswerSeconds: Double?
-    /// Requests by what went wrong: a status, what kept the answer from coming, or that there was no token.
+    /// The number of failed requests, by HTTP status, transport failure or missing token.
     let failures: [String: Int]
-    /// How much too late a fix was read at most; `nil` unless they are read as they happen.
+    /// The maximum delay of reading a fix; `nil` unless fixes are read as they happen.
     let longestLagSeconds: Double?
-    /// How long an update of many vehicles waited at most, those included that still do; `nil` of one vehicle.
+    /// The maximum time that an update of many vehicles was pending; `nil` for one vehicle.
     private(set) var longestWaitSeconds: Double?
 
     init(_ figures: RequestFigures, requests: Int, duration: Duration, driven: Duration) {
@@ -162,16 +160,16 @@ struct ReplayPace: Encodable {
 
     mutating func note(longestWait: Duration) { longestWaitSeconds = Self.seconds(longestWait) }
 
-    /// To a tenth of a millisecond.
+    /// Returns seconds, rounded to a tenth of a millisecond.
     private static func seconds(_ duration: Duration) -> Double { (duration / .microseconds(100)).rounded() / 10_000 }
 
     func text(ofMany areMany: Bool) -> String {
-        var clauses = ["\(FigureText.decimal(requestsPerSecond, 1)) requests a second"]
+        var clauses = ["\(FigureText.decimal(requestsPerSecond, 1)) requests per second"]
         if let answerSecondsP50, let answerSecondsP99, let longestAnswerSeconds {
             let words = [answerSecondsP50, answerSecondsP99, longestAnswerSeconds].map {
                 Duration.seconds($0).inMilliseconds
             }
-            clauses.append("half answered within \(words[0]), 99 of 100 within \(words[1]), all within \(words[2])")
+            clauses.append("response times: median \(words[0]), 99 % \(words[1]), maximum \(words[2])")
         }
         if let longestLagSeconds, areMany {
             clauses.append("no fix read more than \(Duration.seconds(longestLagSeconds).inMilliseconds) late")
@@ -184,11 +182,11 @@ struct ReplayPace: Encodable {
     }
 }
 
-/// What an hour of driving costs.
+/// The cost of an hour of driving.
 struct HourlyCost: Encodable {
     let requestsPerHour: Double
     let bytesPerHour: Double
-    /// What its outbox wrote to the disk; absent of many vehicles, and where it lies in memory.
+    /// The bytes that the outbox wrote to the disk; `nil` for many vehicles and for an outbox in memory.
     let bytesWrittenPerHour: Double?
 
     init(_ counts: ReplayCounts, bytesWritten: Int64, driven: Duration) {
@@ -232,7 +230,7 @@ struct ReplayErrors: Encodable {
             + "within \(Self.words(liveErrorMetersP95)) 95 % of it, at worst \(Self.words(greatestLiveErrorMeters)) off"
         if let trackErrorMetersP95, let greatestTrackErrorMeters {
             words +=
-                "; the told track within \(Self.words(trackErrorMetersP95)), "
+                "; the reported track within \(Self.words(trackErrorMetersP95)), "
                 + "at worst \(Self.words(greatestTrackErrorMeters))"
         }
         return words
@@ -242,7 +240,7 @@ struct ReplayErrors: Encodable {
 }
 
 extension Duration {
-    /// As `3.1 ms`, `420 ms`.
+    /// The duration such as `3.1 ms` or `420 ms`.
     var inMilliseconds: String {
         let milliseconds = self / .milliseconds(1)
         return "\(FigureText.decimal(milliseconds, milliseconds < 10 ? 1 : 0)) ms"

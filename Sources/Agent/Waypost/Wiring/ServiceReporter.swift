@@ -1,0 +1,62 @@
+import Operations
+import FleetEngine
+import LinuxPlatform
+import Reporting
+import SQLiteOutbox
+import TimeAndChance
+
+/// What the running service reports of itself, whether its outbox answers or not.
+struct ServiceReporter: Sendable {
+    private struct Outbox {
+        var summary = StoreSummary(Ledger())
+        var extent: StoreExtent?
+    }
+
+    private let configuration: Configuration
+    private let agent: VehicleAgent
+    /// The name of the token provider.
+    private let provider: String
+    private let configurationHash: String
+    private let outboxPath: String
+    /// What was last known of the outbox.
+    private let last = Locked(Outbox())
+
+    /// How long a report waits for the outbox.
+    private static let patience = Duration.seconds(2)
+
+    /// Creates a reporter. `provider` is the name of the token provider, unless the configured one is used.
+    init(of agent: VehicleAgent, _ configuration: Configuration, provider: String?) {
+        self.agent = agent
+        self.configuration = configuration
+        self.provider = provider ?? configuration.authorization.provider
+        configurationHash = configuration.hash
+        outboxPath = FileSystem.destination(of: configuration.outbox.path)
+    }
+
+    func report() async -> StatusReport {
+        let outbox = await outbox()  // may raise a condition
+        return StatusReport(
+            vehicle: configuration.vehicle.description, snapshot: agent.monitor.snapshot, outbox: outbox.summary,
+            durability: configuration.outbox.durability,
+            surroundings: StatusReport.Surroundings(
+                tokenProvider: provider, reporting: configuration.reporting.words,
+                configurationHash: configurationHash, outboxPath: outboxPath, extent: outbox.extent,
+                residentBytes: ResidentMemory.bytes, systemTime: .system),
+            at: agent.clock.now)
+    }
+
+    /// The state of the outbox, or what was last known of it while it fails or hangs. Why it fails is reported
+    /// elsewhere.
+    private func outbox() async -> Outbox {
+        let call = AbandonableCall<(summary: StoreSummary?, extent: StoreExtent?)>()
+        let found = await call.run(within: Self.patience, on: agent.clock) { [agent] in
+            (summary: try? await agent.summary(), extent: try? await agent.extent())
+        }
+        if let extent = found?.extent { agent.monitor.note(extent) }
+        return last.withLock { last in
+            last.summary = found?.summary ?? last.summary
+            last.extent = found?.extent ?? last.extent
+            return last
+        }
+    }
+}

@@ -1,0 +1,299 @@
+package import BackendAuthorization
+package import HTTPMessages
+import ReportedText
+import StrictJSON
+import VehicleAuthorization
+
+/// The source of tokens.
+package enum AuthorizationConfiguration: Sendable, Hashable {
+    case http(HTTPTokenSettings, TokenEndpointTrust)
+    case command(arguments: [String], environment: [String: Secret], format: TokenAnswerFormat, timeout: Duration)
+    case file(path: String, format: TokenAnswerFormat)
+
+    /// The format of an answer with token and expiry.
+    var format: TokenAnswerFormat {
+        switch self {
+        case .http(let settings, _): settings.format
+        case .command(_, _, let format, _), .file(_, let format): format
+        }
+    }
+
+    /// A description of the source: the origin of an address, the program of a command, or the file. The rest may be
+    /// secret, and so may an address from a credential.
+    package var provider: String {
+        switch self {
+        case .http(let settings, _):
+            settings.urlSource.map { "the URL in \($0)" } ?? (try? HTTPURL(settings.url.withPlaceholdersFilled))?.origin
+                ?? "a token endpoint"
+        case .command(let arguments, _, _, _): "command \(arguments.first ?? "")"
+        case .file(let path, _): "file \(path)"
+        }
+    }
+
+    /// The values of `authorization.type`.
+    enum Kind: String, CaseIterable { case http, command, file }
+}
+
+extension AuthorizationConfiguration {
+    /// Reads `authorization` or, if `forConsumers`, `consumerAuthorization`, whose tokens are for a trip. `nil` if the
+    /// type is missing or unknown.
+    init?(_ root: inout ConfigurationSection, forConsumers: Bool = false) {
+        var section =
+            forConsumers
+            ? root.section("consumerAuthorization", "source of a trip's tokens for waypost watch --trip")
+            : root.section("authorization", isRequired: true, "source of tokens")
+        if forConsumers { section.placeholders = ["tripId", "providerId"] }
+        // A key file of Google's console in place of the section.
+        if section.member("type")?.stringValue == "service_account" {
+            section.report(
+                "type",
+                "is a service account, whose key must not be in a vehicle; have your backend sign the tokens, and write "
+                    + "\"http\" with its \"url\"")
+            return nil
+        }
+        guard let kind: Kind = section.choice("type", "source of tokens") else { return nil }
+        defer { section.finish() }
+        switch kind {
+        case .http:
+            let settings = HTTPTokenSettings(&section)
+            var trust = TokenEndpointTrust(&section)
+            trust.proxy = section.proxy(to: try? HTTPURL(settings.url.withPlaceholdersFilled))
+            self = .http(settings, trust)
+        case .command:
+            self = .command(
+                arguments: section.strings("command", "the program and its arguments, which may have placeholders"),
+                environment: Dictionary(
+                    section.secrets("environment", schemes: false, "variables to add to the program's environment")
+                        .map { ($0.name, $0.secret) }, uniquingKeysWith: { $1 }),
+                format: TokenAnswerFormat(&section),
+                timeout: section.seconds(
+                    "timeoutSeconds", in: 1...120, default: 15,
+                    "after that the program and everything that it started are ended"))
+        case .file:
+            self = .file(
+                path: section.template("path", "the file that another program replaces from time to time"),
+                format: TokenAnswerFormat(&section))
+        }
+    }
+}
+
+/// The PEM files for the connection to a token endpoint, and its proxy.
+package struct TokenEndpointTrust: Sendable, Hashable {
+    package var caFile: String?
+    package var clientCertificateFile: String?
+    package var clientKeyFile: String?
+    package var proxy: HTTPProxy?
+
+    init(_ section: inout ConfigurationSection) {
+        caFile = section.optionalString("caFile", "PEM file of authorities to trust instead of the system's")
+        clientCertificateFile = section.optionalString(
+            "clientCertificateFile", "PEM file of the client's certificate")
+        clientKeyFile = section.optionalString(
+            "clientKeyFile", "PEM file of the certificate's key, without a pass phrase")
+        if (clientCertificateFile == nil) != (clientKeyFile == nil) {
+            section.report(
+                clientKeyFile == nil ? "clientKeyFile" : "clientCertificateFile",
+                "is missing; a client certificate needs both its file and its key's file")
+        }
+    }
+}
+
+extension HTTPTokenSettings {
+    /// The values of `method`.
+    private enum Method: String, CaseIterable { case get = "GET", post = "POST", put = "PUT" }
+
+    init(_ section: inout ConfigurationSection) {
+        // A URL has no braces, so placeholders are filled in before it is checked.
+        let url = section.url(
+            "url", ifMissing: "write your token endpoint's address, in quotes",
+            "the token endpoint, which may have placeholders"
+        ) { (text) throws(HTTPURL.Problem) in
+            _ = try HTTPURL(text.withPlaceholdersFilled)
+            return text
+        }
+        if let url { section.reportUnknownPlaceholders(in: url, "url") }
+        let method = section.choice("method", default: Method.get, "of the request")
+        let body = section.optionalSecret("body", "sent with POST and PUT; may have placeholders")
+        if body != nil, method == .get, !section.isRejected("method") {
+            section.report("body", "is not sent with the method GET; set \"method\" to \"POST\" or \"PUT\"")
+        }
+        self.init(
+            url: url ?? "", method: HTTPMethod(rawValue: method.rawValue) ?? .get,
+            headers: section.secrets("headers", schemes: true, "headers of the request").map { name, secret, scheme in
+                section.reportHeader(name, secret)
+                return HeaderTemplate(name, secret, scheme: scheme)
+            }, body: body, format: TokenAnswerFormat(&section))
+        if let members = section.member("url")?.objectValue, let reference = ValueReference(members),
+            case .credential = reference
+        {
+            urlSource = reference.description
+        }
+        limits.total = section.seconds(
+            "timeoutSeconds", in: 1...120, default: 15, "for one request, connecting included")
+    }
+}
+
+extension ConfigurationSection {
+    /// Reports a header that no request can carry, or whose credentials nothing fills in or encodes.
+    fileprivate func reportHeader(_ name: String, _ secret: Secret) {
+        let key = "headers.\(name)"
+        if name.isEmpty || !name.utf8.allSatisfy(HTTPHeaders.isTokenByte) {
+            report(key, "isn't a header's name; use letters, digits and hyphens")
+        }
+        if ["connection", "content-length", "transfer-encoding"].contains(name.lowercased()) {
+            report(key, "is set by Waypost itself; remove it")
+        }
+        guard case .literal(let text) = secret else { return }
+        if text.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
+            report(key, "has a line break or another control character; remove it")
+        }
+        let problem = HeaderTemplate.problem(ofCredentials: text, in: name)
+        if problem == .unfilledVariable {
+            report(
+                key,
+                "has a variable in ${}, which nothing fills in; write {\"environment\": NAME, \"scheme\": \"bearer\"}")
+        }
+        if problem == .noScheme || text.lowercased().hasPrefix("basic ") && text.contains(":") {
+            report(key, "has a user and a password as they are; write {\"file\": PATH, \"scheme\": \"basic\"}")
+        }
+    }
+}
+
+extension TokenAnswerFormat {
+    /// Reads a ready-made shape, and single keys that differ from it.
+    init(_ section: inout ConfigurationSection) {
+        let shape = section.choice(
+            "tokenShape", default: Shape.guide, "sets the next three keys for the answers of Google's samples"
+        ).format
+        self.init(
+            tokenKey: section.string(
+                "tokenKey", default: shape.tokenKey, "the token's key in a JSON answer, or a path such as data.token"),
+            expirationKey: section.string(
+                "expirationKey", default: shape.expirationKey, "the expiry's key, which an answer may lack"),
+            expirationFormat: section.choice(
+                "expirationFormat", default: shape.expirationFormat, "how the expiry is written"))
+    }
+}
+
+extension ConfigurationSection {
+    /// Returns a text or a reference that is fetched when it is used, if there is one.
+    mutating func optionalSecret(_ key: String, _ about: String) -> Secret? {
+        declare(key, .secret, isSecret: true, about)
+        guard let value = member(key) else {
+            settle(key, nil, isThere: false)
+            return nil
+        }
+        if let members = value.objectValue, ValueReference(members) == nil {
+            report(
+                key,
+                #"is an object; write its JSON as one text, such as "{ \"vehicle\": \"{vehicleId}\" }", or use "#
+                    + ValueReference.forms)
+            return nil
+        }
+        return secret(value, key)?.secret
+    }
+
+    /// Returns the secrets under `key` by name. With `schemes`, each may have a scheme.
+    mutating func secrets(
+        _ key: String, schemes: Bool, _ about: String
+    ) -> [(name: String, secret: Secret, scheme: HeaderTemplate.Scheme)] {
+        declare(key, .secrets(asHeaders: schemes), isSecret: true, about)
+        if !has(key) { settle(key, nil, isThere: false) }
+        return entries(key).compactMap { name, value in
+            secret(value, "\(key).\(name)", schemes: schemes).map { (name, $0.secret, $0.scheme) }
+        }
+    }
+
+    private func secret(
+        _ value: JSONValue, _ key: String, schemes: Bool = false
+    ) -> (secret: Secret, scheme: HeaderTemplate.Scheme)? {
+        if let text = value.stringValue {
+            settle(key, ConfigurationSetting.struck, isThere: true)
+            return (.literal(text), .verbatim)
+        }
+        var members = value.objectValue ?? [:]
+        var scheme: HeaderTemplate.Scheme? = .verbatim
+        let known = HeaderTemplate.Scheme.allCases.map { "\"\($0.rawValue)\"" }
+        if schemes, let word = members.removeValue(forKey: "scheme") {
+            scheme = word.stringValue.flatMap(HeaderTemplate.Scheme.init)
+            if scheme == nil { report("\(key).scheme", "isn't a scheme; use \(Self.alternatives(known))") }
+        }
+        if let reference = ValueReference(members) {
+            settle(key, ConfigurationSetting.struck, isThere: true, from: reference)
+            return scheme.map { (Secret(reference), $0) }
+        }
+        // The value itself isn't shown, because it may be the secret.
+        report(
+            key,
+            "is \(value.kind) that cannot be used; use a text, \(ValueReference.forms)"
+                + (schemes ? ", each of the three with \"scheme\" \(Self.alternatives(known))" : ""))
+        return nil
+    }
+
+    /// Converts a URL. Problems show neither its credentials nor its query.
+    mutating func url<Value>(
+        _ key: String, default fallback: String? = nil, ifMissing advice: String? = nil, _ about: String,
+        _ convert: (String) throws(HTTPURL.Problem) -> Value
+    ) -> Value? {
+        converted(key, default: fallback, ifMissing: advice, shownAs: Self.withoutSecrets, about, convert)
+    }
+
+    /// Returns an address, which may be malformed, without its credentials and whatever follows its path.
+    static func withoutSecrets(_ url: String) -> String {
+        var shown = url
+        if let mark = shown.firstIndex(where: { $0 == "?" || $0 == "#" }) { shown.replaceSubrange(mark..., with: "?…") }
+        guard let at = shown.lastIndex(of: "@") else { return shown }
+        let start = shown.firstRange(of: "://")?.upperBound ?? shown.startIndex
+        if start < at { shown.replaceSubrange(start..<at, with: "…") }
+        return shown
+    }
+}
+
+extension Secret {
+    fileprivate init(_ reference: ValueReference) {
+        switch reference {
+        case .file(let path): self = .file(path)
+        case .environment(let name): self = .environment(name)
+        case .credential(let name): self = .credential(name)
+        }
+    }
+}
+
+extension String {
+    /// The text with `x` in place of each placeholder, for checks of an address.
+    var withPlaceholdersFilled: String { placeholders.rest }
+
+    /// The words in braces, and the text with `x` in place of each.
+    fileprivate var placeholders: (words: [String], rest: String) {
+        var words: [String] = []
+        var filled = ""
+        var rest = self[...]
+        while let close = rest.firstIndex(of: "}"), let open = rest[..<close].lastIndex(of: "{") {
+            words.append(String(rest[rest.index(after: open)..<close]))
+            filled += rest[..<open] + "x"
+            rest = rest[rest.index(after: close)...]
+        }
+        return (words, filled + rest)
+    }
+}
+
+extension ConfigurationSection {
+    /// Returns a text that may have the section's placeholders. Any other word in braces is a problem.
+    mutating func template(_ key: String, _ about: String) -> String {
+        let text = string(key, as: "/run/vehicle-token.jwt", about)
+        reportUnknownPlaceholders(in: text, key)
+        return text
+    }
+
+    /// Reports each word in braces that Waypost has no value for.
+    func reportUnknownPlaceholders(in text: String, _ key: String) {
+        let known = placeholders.map { "{\($0)}" }.joined(separator: " or ")
+        let (words, rest) = text.placeholders
+        if rest.contains(where: { $0 == "{" || $0 == "}" }) {
+            report(key, "has a brace without its partner; write \(known)")
+        }
+        for word in words where !placeholders.contains(word) {
+            report(key, "has the placeholder {\(word)}; use \(known)")
+        }
+    }
+}

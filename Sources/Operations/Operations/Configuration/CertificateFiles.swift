@@ -1,0 +1,159 @@
+import BackendAuthorization
+import CurlTransport
+package import LinuxPlatform
+import ReportedText
+import TimeAndChance
+import VehicleAuthorization
+
+/// The PEM files that a section of the configuration names for its connections.
+///
+/// Waypost checks them itself, because libcurl would block on a pipe, and its errors don't explain what is wrong with a
+/// file.
+package struct CertificateFiles {
+    /// The expected content of a PEM file.
+    private enum Content: String {
+        case certificate = "CERTIFICATE"
+        case key = "PRIVATE KEY"
+    }
+
+    /// The maximum size of a file in bytes; a file with all common authorities has a fiftieth of that.
+    private static let limit = 16 << 20
+
+    /// The name of the section, such as `authorization`.
+    let section: String
+    var authorities: String?
+    var certificate: String?
+    var key: String?
+
+    /// Whether the section names no files.
+    package var isEmpty: Bool { authorities == nil && certificate == nil && key == nil }
+
+    /// The problem of each unusable file, with its remedy. Reads the files, so it must not run on the shared pool.
+    var problems: [String] {
+        [
+            authorities.flatMap { problem(of: $0, "\(section).caFile", .certificate) },
+            certificate.flatMap { problem(of: $0, "\(section).clientCertificateFile", .certificate) },
+            key.flatMap { problem(ofKey: $0, "\(section).clientKeyFile") },
+        ].compactMap { $0 }
+    }
+
+    /// The client's certificate with its key; `nil` if one of them isn't configured.
+    var client: CurlClientCertificate? {
+        guard let certificate, let key else { return nil }
+        return CurlClientCertificate(certificateFile: certificate, keyFile: key)
+    }
+
+    /// The problem if certificate and key are each usable but don't belong together. Reads the files, so it must not
+    /// run on the shared pool.
+    package var problemOfPair: String? {
+        guard let client, !client.isUsable else { return nil }
+        return "\(section).clientKeyFile \(client.keyFile) does not go with \(section).clientCertificateFile "
+            + "\(client.certificateFile): it is the key of another certificate, has a pass phrase, or is damaged; compare "
+            + "openssl pkey -pubout -in \(client.keyFile) with openssl x509 -pubkey -noout -in \(client.certificateFile)"
+    }
+
+    /// Returns a text for each certificate that isn't valid at `now`, or ends soon. Reads the files, so it must not run
+    /// on the shared pool.
+    func lapses(at now: UTCTime) -> [(isNow: Bool, text: String)] {
+        func lapse(
+            of path: String?, _ key: String, by choose: ([CertificateValidity]) -> CertificateValidity?
+        ) -> (isNow: Bool, text: String)? {
+            guard let path, let bytes = try? BoundedFile.contents(of: path, limit: Self.limit),
+                let (isNow, words) = choose(CertificateValidity.each(inPEM: bytes))?.lapse(at: now)
+            else { return nil }
+            return (isNow, "\(section).\(key) \(path) holds a certificate that \(words)")
+        }
+        // One valid authority is enough; the client's own certificate is the first of its chain.
+        return [
+            lapse(of: authorities, "caFile") { $0.max { $0.end < $1.end } },
+            lapse(of: certificate, "clientCertificateFile", by: \.first),
+        ].compactMap { $0 }
+    }
+
+    private func problem(ofKey path: String, _ name: String) -> String? {
+        // A certificate instead of the key needs no permissions of a secret.
+        if let labels = try? Self.labels(of: path), !labels.isEmpty, let problem = Self.problem(labels, .key) {
+            return "\(name) \(path) \(problem)"
+        }
+        do { try SecretFile.require(path, for: name) } catch { return "\(error)" }
+        return problem(of: path, name, .key)
+    }
+
+    private func problem(of path: String, _ name: String, _ content: Content) -> String? {
+        let labels: [String]
+        do throws(BoundedFile.Refusal) { labels = try Self.labels(of: path) } catch {
+            let remedy = if case .system = error { "check the path, and who may read it" } else { "name a PEM file" }
+            return "\(name) \(path) \(error); \(remedy)"
+        }
+        return Self.problem(labels, content).map { "\(name) \(path) \($0)" }
+    }
+
+    /// Returns the labels of a PEM file, from its lines `-----BEGIN LABEL-----`.
+    private static func labels(of path: String) throws(BoundedFile.Refusal) -> [String] {
+        let bytes = try BoundedFile.contents(of: path, limit: limit)
+        let begin = Array("-----BEGIN ".utf8)
+        return bytes.split(separator: UInt8(ascii: "\n")).filter { $0.starts(with: begin) }.map {
+            ReportedText(bytes: $0.dropFirst(begin.count).prefix { $0 != UInt8(ascii: "-") }).description
+        }
+    }
+
+    private static func problem(_ labels: [String], _ content: Content) -> String? {
+        if labels.isEmpty { return "has no line that begins with -----BEGIN; name a PEM file" }
+        if content == .key, labels.contains(where: { $0.hasPrefix("ENCRYPTED ") }) {
+            return
+                "has a pass phrase, which a service can't enter; write the key without one (openssl pkey -in OLD -out NEW)"
+        }
+        guard !labels.contains(where: { $0.hasSuffix(content.rawValue) }) else { return nil }
+        let other: Content = content == .key ? .certificate : .key
+        guard labels.contains(where: { $0.hasSuffix(other.rawValue) }) else {
+            return "holds \(labels[0]), and no \(content.rawValue); name a PEM file that does"
+        }
+        return content == .key
+            ? "holds a certificate and no private key; name the key's file, and this one in clientCertificateFile"
+            : "holds a private key and no certificate; name the certificate's file"
+    }
+}
+
+/// The state of the files with which connections are made. It changes if a file is replaced.
+package struct CertificateFileStates: Sendable, Hashable {
+    package let upload: [FileStatus?]
+    package let tokens: [FileStatus?]
+
+    /// Queries the state of the files, so it must not run on the shared pool.
+    package init(_ configuration: Configuration) {
+        func states(_ files: CertificateFiles) -> [FileStatus?] {
+            [files.authorities, files.certificate, files.key].map { path in path.flatMap { try? FileStatus(behind: $0) }
+            }
+        }
+        upload = states(configuration.uploadFiles)
+        tokens = states(configuration.tokenFiles)
+    }
+}
+
+extension Configuration {
+    package var uploadFiles: CertificateFiles { CertificateFiles(section: "upload", authorities: upload.caFile) }
+
+    /// The files for the token endpoint; none if tokens don't come from an HTTP endpoint.
+    package var tokenFiles: CertificateFiles {
+        guard case .http(_, let trust) = authorization else { return CertificateFiles(section: authorizationSection) }
+        return CertificateFiles(
+            section: authorizationSection, authorities: trust.caFile, certificate: trust.clientCertificateFile,
+            key: trust.clientKeyFile)
+    }
+}
+
+extension CertificateValidity {
+    /// The time before the end of a certificate from which its renewal is due.
+    private static let notice = Duration.seconds(30 * 86_400)
+
+    /// Returns whether the certificate is invalid now or will be soon, with a remedy; `nil` if neither.
+    fileprivate func lapse(at now: UTCTime) -> (isNow: Bool, words: String)? {
+        let today = now.description.prefix(10)
+        let remedy = "put a valid one in its place, or, if it is not \(today) today, set this machine's clock"
+        let left = now.duration(to: end)
+        if left < .zero { return (true, "ended on \(end.shortestDescription), so that it is rejected: \(remedy)") }
+        if now < begin { return (true, "is not valid before \(begin.shortestDescription): \(remedy)") }
+        guard left < Self.notice else { return nil }
+        return (false, "ends on \(end.shortestDescription), in \(left.spoken): put a new one in its place before")
+    }
+}

@@ -1,0 +1,170 @@
+package import BackendAuthorization
+import CurlTransport
+package import FleetEngine
+import FleetEngineDelivery
+import GNSS
+package import GNSSReceiver
+package import HTTPMessages
+package import LinuxPlatform
+package import Reporting
+package import TimeAndChance
+package import VehicleAuthorization
+
+extension Configuration {
+    /// Returns the transport to Fleet Engine with at most `connections`; `nil` for the number that one vehicle needs.
+    package func makeTransport(connections: Int? = nil) throws(AgentError) -> any HTTPTransport {
+        try Self.transport(uploadFiles, upload.proxy, connections: connections)
+    }
+
+    /// Returns the delivery of the configured vehicle's updates over `transport`, with tokens of `authorization`.
+    package func makeDelivery(
+        authorization: any VehicleAuthorization, transport: any HTTPTransport
+    ) -> any Delivery {
+        FleetEngineDelivery(
+            of: vehicle, to: upload.endpoint, limits: HTTPLimits(total: upload.timeout), authorization: authorization,
+            transport: transport)
+    }
+
+    /// The time that an update waits for a token. It exceeds the provider's own limit, so that the provider reports its
+    /// own timeouts and ended token commands.
+    package var tokenPatience: Duration {
+        let limit: Duration =
+            switch authorization {
+            case .http(let settings, _): settings.limits.total
+            case .command(_, _, _, let timeout): timeout
+            case .file: .zero
+            }
+        return max(limit, .seconds(30)) + .seconds(30)
+    }
+
+    /// Makes the configured receiver.
+    ///
+    /// - Parameters:
+    ///   - present: the present to within years, by which week roll-overs are repaired.
+    ///   - foundRate: the baud rate with which a search starts, and the one that it finds.
+    ///   - progress: receives the progress of a live receiver.
+    ///   - tap: receives the bytes of a live receiver.
+    /// - Returns: the source of its fixes.
+    package func makeSource(
+        present: @escaping @Sendable () -> UTCTime, foundRate: Locked<FoundBaudRate?> = Locked(nil),
+        progress: (any ReceiverProgress)? = nil,
+        tap: (any ReceiverTap)? = nil
+    ) -> any FixSource {
+        let accepts = receiver.acceptsMissingChecksum
+        let dates = NMEADecoderOptions.Dates.repaired(
+            reference: present, earliest: Release.date, hostTime: { UTCTime.synchronizedSystem })
+        let live = NMEADecoder(
+            options: NMEADecoderOptions(dates: dates, acceptsMissingChecksum: accepts, readsSky: true))
+        return switch receiver.source {
+        case .serial(let device, let baudRate):
+            LiveReceiver.serial(
+                device: device, baudRate: baudRate, found: foundRate, decoder: live, progress: progress, tap: tap)
+        case .file(let path, follows: true):
+            LiveReceiver.growingFile(path, decoder: live, progress: progress, tap: tap)
+        case .file(let path, follows: false):
+            LogReceiver(
+                paths: [path], decoder: NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: accepts)))
+        case .standardInput: StandardInputReceiver(decoder: live, progress: progress, tap: tap)
+        case .tcp(let host, let port):
+            LiveReceiver.tcp(host: host, port: port, decoder: live, progress: progress, tap: tap)
+        case .udp(let host, let port):
+            LiveReceiver.udp(host: host, port: port, decoder: live, progress: progress, tap: tap)
+        case .gpsd(let host, let port, let device):
+            LiveReceiver.gpsd(host: host, port: port, device: device, dates: dates, progress: progress, tap: tap)
+        }
+    }
+
+    /// Whether the receiver is a recorded log.
+    package var readsRecording: Bool { if case .file(_, follows: false) = receiver.source { true } else { false } }
+
+    /// Returns a cache for the tokens of `provider` that logs its warnings. `report` receives all its events.
+    package func cached(
+        _ provider: any VehicleAuthorization, clock: any Clock<Duration>, log: LogWriter,
+        policy: CachePolicy = CachePolicy(), jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
+        report: @escaping @Sendable (TokenEvent) -> Void = { _ in }
+    ) -> CachedAuthorization {
+        CachedAuthorization(
+            provider, clock: clock, policy: policy, claims: claimRules, patience: tokenPatience, jitter: jitter
+        ) { event in
+            if case .warning(let warning) = event { log.write(.warning, "\(warning)") }
+            report(event)
+        }
+    }
+
+    /// The rules for a token's claims.
+    var claimRules: ClaimRules {
+        ClaimRules(vehicleClaim: vehicle.service == .onDemandTrips ? .vehicleid : .deliveryvehicleid)
+    }
+
+    /// Returns the configured provider, which has no cache. With `tellsCertificateEnd`, its answers state when the
+    /// endpoint's certificate ends.
+    package func makeProvider(
+        log: LogWriter, tellsCertificateEnd: Bool = false
+    ) throws(AgentError) -> any TokenProvider {
+        let section = authorizationSection
+        let present: @Sendable () -> Double? = { UTCTime.synchronizedSystem?.secondsSince1970 }
+        do {
+            switch authorization {
+            case .http(let settings, let trust):
+                return try HTTPTokenProvider(
+                    settings, section: section, providerID: vehicle.providerID,
+                    transport: try Self.transport(
+                        tokenFiles, trust.proxy, tellsCertificateEnd: tellsCertificateEnd),
+                    sendsCertificate: trust.clientKeyFile != nil, present: present)
+            case .command(let arguments, let environment, let format, let timeout):
+                return try CommandTokenProvider(
+                    arguments: arguments, section: section, environment: environment, providerID: vehicle.providerID,
+                    format: format, timeLimit: timeout, present: present,
+                    report: { log.write(.warning, "\($0)") })
+            case .file(let path, let format):
+                return FileTokenProvider(
+                    path: path, section: section, providerID: vehicle.providerID, format: format, present: present)
+            }
+        } catch { throw (error as? AgentError) ?? AgentError(.configuration, "\(error)") }
+    }
+
+    private static func transport(
+        _ files: CertificateFiles, _ proxy: HTTPProxy?, connections: Int? = nil, tellsCertificateEnd: Bool = false
+    ) throws(AgentError) -> any HTTPTransport {
+        if let problem = files.problems.first { throw AgentError(.configuration, problem) }
+        var options = CurlTransportOptions(userAgent: "waypost/" + Release.version, caFile: files.authorities)
+        if let connections { options.mostConnections = connections }
+        options.clientCertificate = files.client
+        options.proxy = proxy
+        options.tellsCertificateEnd = tellsCertificateEnd
+        do { return try CurlTransport(options: options) } catch {
+            throw AgentError(.configuration, "\(files.section): \(error)")
+        }
+    }
+}
+
+extension Configuration {
+    /// The private switch, which is on if there is anything at its path, or if that can't be determined.
+    package var privateSwitch: PrivateSwitch? {
+        guard let path = privateModeFile else { return nil }
+        return {
+            let isOn = await onThreadIfAny(named: "private-switch") {
+                do throws(SystemError) { return try FileStatus(at: path) != nil } catch { return true }
+            }
+            return (try? isOn.get()) ?? true
+        }
+    }
+
+    /// The settings for delivery.
+    package var uploadSettings: UploadSettings {
+        UploadSettings(
+            presence: Presence(stateWhileRunning), timeLimit: upload.timeout,
+            maximumPastLocations: upload.maximumPastLocations,
+            backlogUpdatesPerSecond: upload.backlogUpdatesPerSecond, retry: upload.retry,
+            heartbeat: reporting.heartbeat)
+    }
+}
+
+extension Presence {
+    package init(_ state: VehicleState) {
+        switch state {
+        case .online: self = .online
+        case .offline: self = .offline
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import FleetEngine
+import Glibc
+import LinuxPlatform
+import ReportedText
+import SQLiteOutbox
+
+/// The files of a configuration: those that it names, and those that Waypost writes, which replace whatever is there.
+/// No path may be both.
+extension Configuration {
+    /// The token providers, by the sections that configure them.
+    var providers: [(section: String, provider: AuthorizationConfiguration)] {
+        [("authorization", authorization)] + (consumerAuthorization.map { [("consumerAuthorization", $0)] } ?? [])
+    }
+
+    /// Reports each path that is needed twice. `file` is the configuration's own path.
+    func reportSharedPaths(to reading: ConfigurationReading, file: String) {
+        let filesRead =
+            [(name: "this configuration", path: file)]
+            + filesRead.map { (name: "the file of \"\($0.key)\"", path: $0.path) }
+        let besideOutbox = [StallRecord.path(besideOutbox: ""), PendingState.suffix, OutboxVehicle.suffix]
+        let outboxFiles = (OutboxConfiguration.companions + besideOutbox).map { outbox.path + $0 }
+        if let used = filesRead.first(where: { used in outboxFiles.contains { Self.isSame($0, used.path) } }) {
+            reading.add("outbox.path", "is \(outbox.path), whose files would replace \(used.name); use another path")
+        }
+        guard case .unix(let socket) = statusAddress else { return }
+        let owner =
+            outboxFiles.contains { Self.isSame($0, socket) }
+            ? "a file of the outbox" : filesRead.first { Self.isSame(socket, $0.path) }?.name
+        if let owner {
+            reading.add(
+                "status.listen",
+                "is unix:\(socket), which is \(owner); use another path, such as unix:/run/waypost/status")
+        }
+    }
+
+    /// Returns `template` with the ids of this vehicle and its provider.
+    func expanded(_ template: String) -> String {
+        template.replacing("{vehicleId}", with: vehicle.vehicleID)
+            .replacing("{providerId}", with: vehicle.providerID)
+    }
+
+    /// The files that Waypost only reads, by the keys that name them.
+    var filesRead: [(key: String, path: String)] {
+        var files = settings.compactMap { setting in
+            if case .reference(.file(let path)) = setting.source { (key: setting.path, path: path) } else { nil }
+        }
+        func add(_ key: String, _ path: String?) {
+            if let path { files.append((key, path)) }
+        }
+        switch receiver.source {
+        case .serial(let device, _): add("receiver.device", device)
+        case .file(let path, _): add("receiver.path", path)
+        case .standardInput, .tcp, .udp, .gpsd: break
+        }
+        add("vehicle.privateModeFile", privateModeFile)
+        add("upload.caFile", upload.caFile)
+        for (section, provider) in providers {
+            switch provider {
+            case .http(_, let trust):
+                add("\(section).caFile", trust.caFile)
+                add("\(section).clientCertificateFile", trust.clientCertificateFile)
+                add("\(section).clientKeyFile", trust.clientKeyFile)
+            case .command(let arguments, _, _, _): add("\(section).command", arguments.first.map(expanded))
+            case .file(let path, _): add("\(section).path", expanded(path))
+            }
+        }
+        return files
+    }
+
+    /// Every path that the configuration names, by its key.
+    var paths: [(key: String, path: String)] {
+        var paths = filesRead + [(key: "outbox.path", path: outbox.path)]
+        if case .unix(let socket) = statusAddress { paths.append((key: "status.listen", path: socket)) }
+        return paths
+    }
+
+    /// Returns the files that decide what Waypost does or that hold its keys, and that users other than `user` and root
+    /// can change: the section that names each, and the problem. `file` is the configuration's own path.
+    ///
+    /// Blocks; not for the shared pool.
+    package func exposedFiles(from file: String?, to user: UInt32) -> [(section: String, text: String)] {
+        var files = filesRead.filter { key, path in
+            !key.hasPrefix("receiver.") && !key.hasSuffix(".path") && key != "vehicle.privateModeFile"
+                && path.hasPrefix("/")
+        }
+        for (section, provider) in providers {
+            guard case .command(let arguments, _, _, _) = provider else { continue }
+            // A shell or an interpreter runs the file that an argument names.
+            for path in arguments.dropFirst() where path.hasPrefix("/") { files.append(("\(section).command", path)) }
+        }
+        if let file { files.insert(("configuration", file), at: 0) }
+        return files.compactMap { key, path in
+            FolderTrust.exposure(of: path, for: user).map {
+                (String(key.prefix { $0 != "." }), "\(key): \(path) \($0)")
+            }
+        }
+    }
+
+    /// Whether two paths are the same text or lead to the same file.
+    private static func isSame(_ one: String, _ other: String) -> Bool {
+        func plain(_ path: String) -> [Substring] {
+            let path = path.hasPrefix("/") ? path : (FileSystem.resolved(".") ?? "") + "/" + path
+            return path.split(separator: "/").filter { $0 != "." }
+        }
+        return plain(one) == plain(other) || FileSystem.isSameFile(one, other)
+    }
+
+    /// The user who must run the service: this one in its sandbox, elsewhere the owner of the outbox's directory.
+    package var expectedUser: UInt32 {
+        SandboxedCheck.inside == nil ? EffectiveUser.expected(at: outbox.path) : EffectiveUser.current
+    }
+
+    /// Makes sure that the outbox can be created at its path, as far as this user can see; writes nothing.
+    package func proveOutbox() throws(AgentError) {
+        do throws(SystemError) { try outbox.requireOwnFiles(for: expectedUser) } catch {
+            if let refusal = error.refusal { throw AgentError(.configuration, "outbox.path: \(refusal)") }
+        }
+    }
+
+    /// Makes sure that the status socket can be created at its path.
+    package func proveStatusSocket() throws(AgentError) {
+        guard case .unix(let socket) = statusAddress else { return }
+        do throws(SystemError) { try ListeningSocket.require(socket, for: EffectiveUser.expected(at: socket)) } catch {
+            if let refusal = error.refusal { throw AgentError(.configuration, "status.listen: \(refusal)") }
+            // The unit's RuntimeDirectory= and StateDirectory= may create the directory when the service starts.
+            let isMadeAtStart = ["/run/", "/var/run/", "/var/lib/", "/var/cache/"].contains(where: socket.hasPrefix)
+            guard error.number == ENOENT || error.number == ENOTDIR, !isMadeAtStart else { return }
+            throw AgentError(.configuration, "status.listen: \(ListenError.system(statusAddress, error))")
+        }
+    }
+
+    /// Makes sure that the status port is free, by taking it for a moment. Does nothing while the service that owns the
+    /// outbox runs, or if this user can't see whether it does.
+    func proveStatusPort() throws(AgentError) {
+        guard case .loopback(_, 1...) = statusAddress, OutboxConfiguration.owner(ofOutboxAt: outbox.path) == nil,
+            OutboxConfiguration.veil(overOwnerOfOutboxAt: outbox.path) == nil
+        else { return }
+        do throws(ListenError) { _ = try ListeningSocket(on: statusAddress) } catch {
+            if case .system(_, let cause) = error, cause.number == EACCES {
+                throw AgentError(.unavailable, "status.listen: \(error)")
+            }
+            // The service itself may run the check while its outbox is closed.
+            guard case .inUse = error, error.holder?.processID != getpid() else { return }
+            throw AgentError(.unavailable, "status.listen: \(error)")
+        }
+    }
+}

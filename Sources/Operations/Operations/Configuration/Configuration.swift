@@ -1,0 +1,281 @@
+package import FleetEngine
+import Glibc
+package import HTTPMessages
+package import LinuxPlatform
+import ReportedText
+package import Reporting
+package import SQLiteOutbox
+import StrictJSON
+
+/// The configuration file as checked values.
+///
+/// Reading is strict: an unknown key, a wrong type and a value out of range are errors. All are reported at once.
+public struct Configuration: Sendable {
+    package var vehicle: VehicleName
+    package var stateWhileRunning: VehicleState
+    package var stateOnStop: VehicleState
+    /// Private mode is on while there is something at this path.
+    package var privateModeFile: String?
+    package var receiver: ReceiverConfiguration
+    package var authorization: AuthorizationConfiguration
+    /// The name of the section that `authorization` was read from, for errors.
+    private(set) var authorizationSection = "authorization"
+    /// The source of a trip's tokens, for `waypost watch --trip`.
+    package var consumerAuthorization: AuthorizationConfiguration?
+    package var reporting: ReportingConfiguration
+    package var upload: UploadConfiguration
+    package var outbox: OutboxConfiguration
+    /// The address at which the service serves its status.
+    package var statusAddress: LocalAddress
+    package var log: LogConfiguration
+    /// The text that the configuration was read from, with its settings.
+    package private(set) var document = ConfigurationDocument(json: [])
+
+    /// The value in force under every key that was read, and its source; without secrets.
+    package var settings: [ConfigurationSetting] { document.settings }
+}
+
+extension Configuration {
+    /// The configuration's path in a vehicle.
+    package static let usualFile = "/etc/waypost/config.json"
+
+    /// The configuration with the consumers' provider instead of the driver's; `nil` without `consumerAuthorization`.
+    var forConsumers: Configuration? {
+        consumerAuthorization.map { provider in
+            var own = self
+            own.authorization = provider
+            own.authorizationSection = "consumerAuthorization"
+            return own
+        }
+    }
+}
+
+extension Configuration {
+    /// Reads a configuration file.
+    ///
+    /// - Throws: everything that is wrong with it, one problem per line.
+    public init(file path: String) throws(ConfigurationError) {
+        try self.init(file: path, ifMissing: "copy config.example.json there and edit it")
+    }
+
+    /// Reads a configuration file. `remedy` is given if there is no such file.
+    package init(file path: String, ifMissing remedy: String) throws(ConfigurationError) {
+        let bytes: [UInt8]
+        do throws(BoundedFile.Refusal) { bytes = try BoundedFile.contents(of: path, limit: 1 << 20) } catch {
+            let reason =
+                switch error {
+                case .system(let cause) where cause.number == ENOENT || cause.number == ENOTDIR:
+                    "there is no such file; \(remedy)"
+                case .system(let cause) where cause.number == EACCES && SandboxedCheck.inside != nil:
+                    "cannot be read by the service; type chgrp \(SandboxedCheck.inside?.user ?? "") \(path) and chmod g+r \(path)"
+                case .system(let cause) where cause.number == EACCES:
+                    "cannot be read by this user; use sudo, or join the group waypost"
+                case .system: "\(error)"
+                case .notAFile, .tooLarge: "\(error); name the configuration file, in JSON"
+                }
+            throw ConfigurationError(problems: ["\(path): \(reason)"])
+        }
+        try self.init(json: bytes, file: path)
+    }
+
+    /// Reads a configuration from its JSON text. Errors name `file`.
+    ///
+    /// - Throws: everything that is wrong with it, one problem per line.
+    public init(json: [UInt8], file: String) throws(ConfigurationError) {
+        try self.init(json: json, file: file, environment: ProcessEnvironment.variables)
+    }
+
+    /// Reads a configuration again, with the same result.
+    package init(document: ConfigurationDocument, file: String) throws(ConfigurationError) {
+        try self.init(
+            json: document.json, file: file, environment: ProcessEnvironment.variables, known: document.values)
+    }
+
+    /// Reads `json`. References to the environment and to credentials are resolved from `known`, then from
+    /// `environment`.
+    package init(
+        json: [UInt8], file: String, environment: [String: String],
+        known: [ValueReference: ValueReference.Found] = [:]
+    ) throws(ConfigurationError) {
+        let document: JSONValue
+        // Some editors write a byte order mark, which a reader may ignore (RFC 8259 section 8.1).
+        let text = json.starts(with: [0xef, 0xbb, 0xbf]) ? Array(json.dropFirst(3)) : json
+        do { document = try JSONValue(parsing: text) } catch {
+            throw ConfigurationError(problems: ["\(file): \(error)\(BrokenLine(of: text, error).lines)"])
+        }
+        guard case .object(let members) = document else {
+            throw ConfigurationError(problems: ["\(file): holds \(document.kind); write an object in braces"])
+        }
+        let reading = ConfigurationReading(
+            file: file, places: JSONPlaces(of: text), environment: environment, known: known)
+        var root = ConfigurationSection(path: "", members: members, reading: reading)
+        var configuration = Self(&root)
+        root.finish()
+        configuration?.document = ConfigurationDocument(json: json, values: reading.values, settings: reading.settings)
+        configuration?.reportSharedPaths(to: reading, file: file)
+        guard let configuration, reading.lines.isEmpty else {
+            throw ConfigurationError(problems: reading.lines)
+        }
+        self = configuration
+    }
+
+    /// The keys that are read for each type of receiver, type of provider and policy.
+    static let declaredKeys: [ConfigurationKey] = {
+        var keys: [ConfigurationKey] = []
+        let receivers = ReceiverConfiguration.Kind.allCases.map(\.rawValue)
+        let providers = AuthorizationConfiguration.Kind.allCases.map(\.rawValue)
+        let policies = ReportingConfiguration.PolicyWord.allCases.map(\.rawValue)
+        for index in 0..<max(receivers.count, providers.count, policies.count) {
+            func section(_ types: [String], by key: String = "type") -> JSONValue {
+                .object([key: .string(types[min(index, types.count - 1)])])
+            }
+            let members = [
+                "receiver": section(receivers), "authorization": section(providers),
+                "consumerAuthorization": section(providers), "reporting": section(policies, by: "policy"),
+            ]
+            let reading = ConfigurationReading(file: "")
+            var root = ConfigurationSection(path: "", members: members, reading: reading)
+            _ = Self(&root)
+            keys += reading.keys.filter { !keys.contains($0) }
+        }
+        // Keys that only a later type has are moved to their section.
+        let sections = keys.filter { !$0.path.contains(".") }.map(\.path)
+        return sections.flatMap { section in
+            keys.filter { $0.path == section || $0.path.hasPrefix(section + ".") }
+        }
+    }()
+
+    /// `nil` only if a value without a default is wrong, which has been reported.
+    private init?(_ root: inout ConfigurationSection) {
+        let vehicle = Self.vehicle(&root)
+        let receiver = ReceiverConfiguration(&root)
+        let authorization = AuthorizationConfiguration(&root)
+        consumerAuthorization =
+            root.has("consumerAuthorization") ? AuthorizationConfiguration(&root, forConsumers: true) : nil
+        let reporting = ReportingConfiguration(&root)
+        let upload = UploadConfiguration(&root)
+        let outbox = OutboxConfiguration(&root)
+        var status = root.section("status", "the service's status")
+        let statusAddress = status.converted(
+            "listen", default: "127.0.0.1:9464", "127.0.0.1:PORT, [::1]:PORT, or unix:/PATH; port 0 is any free one",
+            LocalAddress.init)
+        status.finish()
+        let log = LogConfiguration(&root)
+        _ = root.optionalString("$schema", "the schema of this file, for editors; Waypost ignores it")
+        guard let vehicle, let receiver, let authorization, let upload, let statusAddress else { return nil }
+        self.vehicle = vehicle.name
+        stateWhileRunning = vehicle.whileRunning
+        stateOnStop = vehicle.onStop
+        privateModeFile = vehicle.privateModeFile
+        self.receiver = receiver
+        self.authorization = authorization
+        self.reporting = reporting
+        self.upload = upload
+        self.outbox = outbox
+        self.statusAddress = statusAddress
+        self.log = log
+    }
+
+    private static func vehicle(
+        _ root: inout ConfigurationSection
+    ) -> (name: VehicleName, whileRunning: VehicleState, onStop: VehicleState, privateModeFile: String?)? {
+        var section = root.section("vehicle", isRequired: true, "which vehicle this is")
+        defer { section.finish() }
+        func checked(_ id: String) throws(VehicleName.Problem) -> String {
+            try VehicleName.validate(id)
+            return id
+        }
+        let providerID = section.converted(
+            "providerId", "the Google Cloud project of your Fleet Engine", checked)
+        let vehicleID = section.converted("vehicleId", "the vehicle as Fleet Engine knows it", checked)
+        let service = section.choice(
+            "service", default: FleetService.onDemandTrips, "vehicles or deliveryVehicles of Fleet Engine")
+        let whileRunning = section.choice(
+            "stateWhileRunning", default: VehicleState.online, "sent with every update; on-demand vehicles only")
+        let onStop = section.choice(
+            "stateOnStop", default: VehicleState.offline,
+            "sent once when the service stops; on-demand vehicles only")
+        let privateModeFile = section.optionalString(
+            "privateModeFile", "while this file exists, positions are not stored, sent or shown")
+        guard let providerID, let vehicleID,
+            let name = try? VehicleName(service: service, providerID: providerID, vehicleID: vehicleID)
+        else { return nil }
+        return (name, whileRunning, onStop, privateModeFile)
+    }
+}
+
+extension OutboxConfiguration {
+    init(_ root: inout ConfigurationSection) {
+        var section = root.section("outbox", "the file that keeps updates until they are delivered")
+        self.init(
+            path: section.string(
+                "path", default: "/var/lib/waypost/outbox.sqlite", "the outbox; Waypost keeps other files next to it"),
+            maximumBytes: Int64(
+                section.integer(
+                    "maximumMegabytes", in: 1...4096, default: 64,
+                    "near this size old drives are thinned, then the oldest pending updates are evicted")) * 1_000_000)
+        maximumAge = section.integer(
+            "maximumAgeDays", in: 1...3650, default: nil, or: "unlimited",
+            "pending updates older than the newest by this are evicted"
+        ).map { .seconds($0 * 86_400) }
+        durability = section.choice(
+            "durability", default: .full,
+            "economy writes updates together, which saves flash; a crash may lose the last of them")
+        section.finish()
+    }
+}
+
+/// How updates are sent, and to which endpoint.
+package struct UploadConfiguration: Sendable, Hashable {
+    package var endpoint: HTTPURL
+    package var timeout: Duration
+    package var maximumPastLocations: Int
+    /// The maximum pace of a backlog; `nil` is as fast as responses arrive.
+    package var backlogUpdatesPerSecond: Double?
+    package var retry: RetryPolicy
+    package var caFile: String?
+    package var proxy: HTTPProxy?
+
+    init?(_ root: inout ConfigurationSection) {
+        var section = root.section("upload", "how updates are sent, and where to")
+        let endpoint = section.url(
+            "endpoint", default: "https://fleetengine.googleapis.com",
+            "Fleet Engine's address; plain http for loopback hosts only", HTTPURL.init)
+        timeout = section.seconds(
+            "timeoutSeconds", in: 1...120, default: 15, "for one upload, connecting included")
+        maximumPastLocations = section.integer(
+            "maximumPastLocations", in: 1...500, default: 50, "older positions in one upload")
+        let pace = section.integer(
+            "backlogUpdatesPerSecond", in: 0...100_000, default: 100,
+            "maximum pace of a backlog; 0 is as fast as responses arrive")
+        backlogUpdatesPerSecond = pace == 0 ? nil : Double(pace)
+        caFile = section.optionalString("caFile", "PEM file of authorities to trust instead of the system's")
+        proxy = section.proxy(to: endpoint)
+        var retry = section.section("retry", "how attempts are repeated")
+        self.retry = RetryPolicy(
+            initialDelay: retry.seconds(
+                "initialDelaySeconds", in: 0.05...60, default: 1,
+                "maximum pause before the first retry; it doubles, with jitter"),
+            maximumDelay: retry.seconds(
+                "maximumDelaySeconds", in: 0.05...600, default: 60,
+                "maximum of the doubling pause; not below initialDelaySeconds"))
+        retry.require(
+            "maximumDelaySeconds", self.retry.maximumDelay, notBelow: "initialDelaySeconds", self.retry.initialDelay)
+        retry.finish()
+        section.finish()
+        guard let endpoint else { return nil }
+        self.endpoint = endpoint
+    }
+}
+
+package struct LogConfiguration: Sendable, Hashable {
+    package var level: LogLevel
+    package var format: LogFormat
+
+    init(_ root: inout ConfigurationSection) {
+        var section = root.section("log", "the log")
+        level = section.choice("level", default: .info, "each level includes the more severe ones")
+        format = section.choice("format", default: .text, "format of the log's lines, on standard error")
+        section.finish()
+    }
+}

@@ -1,0 +1,143 @@
+package import StrictJSON
+
+/// A key of the configuration as its reader declares it. Reading a key declares it, so that schema, manual and
+/// `waypost config` cannot disagree with what is read.
+package struct ConfigurationKey: Sendable, Hashable {
+    /// The kind of value.
+    package enum Form: Sendable, Hashable {
+        /// An object with its own keys.
+        case section
+        /// A text that isn't empty, or a `ValueReference`.
+        case text
+        /// Any of the given words, or a `ValueReference`.
+        case choice([String])
+        case flag
+        case integer(ClosedRange<Int>, orWord: String? = nil)
+        /// Any of the given numbers, or the word.
+        case number([Int], orWord: String)
+        /// Seconds, which may have a fraction.
+        case seconds(ClosedRange<Double>)
+        /// A list of at least one text or `ValueReference`.
+        case texts
+        /// A list of circles with `latitude`, `longitude` and `radiusMeters`.
+        case circles(atMost: Int)
+        /// A text or a `ValueReference` that is fetched each time it is used.
+        case secret
+        /// Secrets by name; if they are headers, each may have a scheme.
+        case secrets(asHeaders: Bool)
+    }
+
+    /// The key with its sections, such as `upload.retry.initialDelaySeconds`.
+    package let path: String
+    /// The `type` of its section for which the key is read; `nil` if for every type.
+    package let type: String?
+    package let form: Form
+    package let isRequired: Bool
+    /// The value in force if the key is missing, if there is one.
+    package let fallback: JSONValue?
+    /// Whether the value may be a secret or contain one.
+    package let isSecret: Bool
+    /// A short description without a full stop.
+    package let about: String
+
+    /// Every key, in the order in which they are read.
+    package static let all = Configuration.declaredKeys
+
+    /// The present names of keys of earlier builds, by path.
+    static let renamed = [
+        "reporting.liveMeters": "liveToleranceMeters", "reporting.longestIntervalSeconds": "maximumIntervalSeconds",
+        "reporting.trackMeters": "trackToleranceMeters", "vehicle.privateWhen": "privateModeFile",
+    ]
+
+    /// Remedies for keys that other programs have, by the letters of their names in lower case.
+    static let foreign: [String: String] = {
+        let log = "remove it; the log goes to standard error, and so to the journal (journalctl -u waypost)"
+        let verification = "remove it; certificates are always verified, and \"caFile\" names your own authorities"
+        let proxy = #"write "proxy": { "url": "http://HOST:PORT" } in "upload" and in "authorization""#
+        return [
+            "logfile": log, "logpath": log, "logoutput": log, "insecure": verification, "skipverify": verification,
+            "verify": verification, "verifytls": verification, "verifyssl": verification, "proxy": proxy,
+            "httpproxy": proxy, "httpsproxy": proxy, "proxyurl": proxy,
+            "apikey": "move it into \"headers\" of \"authorization\", under the name that the endpoint expects",
+        ]
+    }()
+
+    /// Returns the keys whose name or whole path has the letters of `word`; case and other signs don't count.
+    static func meant(by word: String) -> [Self] {
+        func letters(_ text: String) -> String { text.lowercased().filter(\.isLetter) }
+        return all.filter { [letters($0.name), letters($0.path)].contains(letters(word)) }
+    }
+
+    /// Returns the paths of the keys that `word` may mean, such as `"a" or "b"`; `nil` for no key or more than four.
+    package static func paths(meantBy word: String) -> String? {
+        var paths: [String] = []
+        for key in meant(by: word) where !paths.contains(key.path) { paths.append(key.path) }
+        return (1...4).contains(paths.count) ? ConfigurationSection.alternatives(paths.map { "\"\($0)\"" }) : nil
+    }
+
+    /// The last part of the path.
+    package var name: String { path.split(separator: ".").last.map(String.init) ?? path }
+
+    /// Whether the value may be a number.
+    var isNumber: Bool {
+        switch form {
+        case .integer, .number, .seconds: true
+        case .section, .text, .choice, .flag, .texts, .circles, .secret, .secrets: false
+        }
+    }
+
+    /// A description of the values, such as `5 to 60` or `full, economy`.
+    package var range: String {
+        switch form {
+        case .section: "section"
+        case .text: "text"
+        case .choice(let words): words.joined(separator: ", ")
+        case .flag: "true, false"
+        case .integer(let range, let word):
+            "\(range.lowerBound) to \(range.upperBound)" + (word.map { ", \"\($0)\"" } ?? "")
+        case .number(let numbers, let word): numbers.map(String.init).joined(separator: ", ") + ", \"\(word)\""
+        case .seconds(let range):
+            "\(JSONValue.number(range.lowerBound).text) to \(JSONValue.number(range.upperBound).text)"
+        case .texts: "list of texts"
+        case .circles(let count): "list of at most \(count) circles"
+        case .secret: "text, fetched at each use"
+        case .secrets: "texts by name, fetched at each use"
+        }
+    }
+}
+
+/// The value in force under one path of a configuration, and its source.
+package struct ConfigurationSetting: Sendable, Hashable {
+    package enum Source: Sendable, Hashable {
+        /// The key's default.
+        case fallback
+        /// This line of the configuration.
+        case line(Int)
+        case reference(ValueReference)
+    }
+
+    package let path: String
+    /// The value with `…` instead of secrets; `nil` if the key has neither value nor default.
+    package let value: JSONValue?
+    package let source: Source
+    /// Whether the value may be a secret and comes from a file that every user can read.
+    let isOpenSecret: Bool
+
+    /// The sign shown instead of a secret.
+    static let struck = JSONValue.string("…")
+}
+
+extension Configuration {
+    /// A hash of the settings in force (64-bit FNV-1a). Secrets don't count, and a value from elsewhere counts by its
+    /// source, so that vehicles with the same configuration file have the same hash.
+    package var hash: String {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for setting in settings {
+            var value = setting.value?.text ?? ""
+            if case .reference(let reference) = setting.source { value = reference.description }
+            for byte in "\(setting.path) \(value)\n".utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

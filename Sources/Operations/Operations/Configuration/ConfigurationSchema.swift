@@ -1,0 +1,131 @@
+import BackendAuthorization
+package import StrictJSON
+
+/// The JSON schema (draft 2020-12) of a configuration, generated from the declared keys.
+///
+/// Rules for the content of a text, such as a URL, and rules between two keys are checked by the reader only.
+package enum ConfigurationSchema {
+    package static let document: JSONValue = {
+        guard case .object(var schema) = section("", ConfigurationKey.all) else { return .null }
+        schema["$schema"] = .string("https://json-schema.org/draft/2020-12/schema")
+        schema["title"] = .string("Configuration of Waypost")
+        schema["$defs"] = .object([
+            "reference": reference(hasScheme: false), "headerReference": reference(hasScheme: true),
+        ])
+        return .object(schema)
+    }()
+
+    /// Returns the schema of the object at `path`.
+    private static func section(_ path: String, _ keys: [ConfigurationKey]) -> JSONValue {
+        let own = keys.filter { parent(of: $0.path) == path }
+        let common = own.filter { $0.type == nil }
+        guard case .choice(let types)? = common.first(where: { $0.name == "type" })?.form else {
+            return object(own, keys, isClosed: true)
+        }
+        // Editors give the best messages if the type decides which other keys there are.
+        let cases = types.map { type -> JSONValue in
+            let isType = object([
+                "properties": .object(["type": .object(["const": .string(type)])]), "required": list(["type"]),
+            ])
+            let then = object(own.filter { $0.type == type || $0.type == nil }, keys, isClosed: true)
+            return object(["if": isType, "then": then])
+        }
+        guard case .object(var schema) = object(common, keys, isClosed: false) else { return .null }
+        schema["allOf"] = .array(cases)
+        return .object(schema)
+    }
+
+    private static func object(_ members: [ConfigurationKey], _ keys: [ConfigurationKey], isClosed: Bool) -> JSONValue {
+        var schema: [String: JSONValue] = [
+            "type": .string("object"),
+            "properties": .object(
+                Dictionary(members.map { ($0.name, value(of: $0, keys)) }, uniquingKeysWith: { first, _ in first })),
+        ]
+        let required = members.filter(\.isRequired).map(\.name)
+        if !required.isEmpty { schema["required"] = list(required) }
+        if isClosed { schema["additionalProperties"] = .bool(false) }
+        return .object(schema)
+    }
+
+    private static func value(of key: ConfigurationKey, _ keys: [ConfigurationKey]) -> JSONValue {
+        var schema = form(of: key, keys).objectValue ?? [:]
+        schema["description"] = .string(key.about)
+        if let fallback = key.fallback { schema["default"] = fallback }
+        return .object(schema)
+    }
+
+    private static func form(of key: ConfigurationKey, _ keys: [ConfigurationKey]) -> JSONValue {
+        switch key.form {
+        case .section: section(key.path, keys)
+        case .text: orReference(text)
+        case .choice(let words): orReference(object(["enum": list(words)]))
+        case .flag: object(["type": .string("boolean")])
+        case .integer(let range, nil): integer(in: range)
+        case .integer(let range, let word?): either([integer(in: range), object(["const": .string(word)])])
+        case .number(let numbers, let word):
+            object(["enum": .array(numbers.map { .integer(Int64($0)) } + [.string(word)])])
+        case .seconds(let range): number(in: range)
+        case .texts:
+            object([
+                "type": .string("array"), "minItems": .integer(1),
+                "items": orReference(object(["type": .string("string")])),
+            ])
+        case .circles(let count):
+            object([
+                "type": .string("array"), "maxItems": .integer(Int64(count)),
+                "items": object([
+                    "type": .string("object"), "additionalProperties": .bool(false),
+                    "required": list(CircleMember.all.map(\.name)),
+                    "properties": object(
+                        Dictionary(uniqueKeysWithValues: CircleMember.all.map { ($0.name, number(in: $0.range)) })),
+                ]),
+            ])
+        case .secret: orReference(object(["type": .string("string")]))
+        case .secrets(let asHeaders):
+            object([
+                "type": .string("object"),
+                "additionalProperties": orReference(
+                    object(["type": .string("string")]), to: asHeaders ? "headerReference" : "reference"),
+            ])
+        }
+    }
+
+    private static let text = object(["type": .string("string"), "minLength": .integer(1)])
+
+    private static func integer(in range: ClosedRange<Int>) -> JSONValue {
+        object([
+            "type": .string("integer"), "minimum": .integer(Int64(range.lowerBound)),
+            "maximum": .integer(Int64(range.upperBound)),
+        ])
+    }
+
+    private static func number(in range: ClosedRange<Double>) -> JSONValue {
+        object(["type": .string("number"), "minimum": .number(range.lowerBound), "maximum": .number(range.upperBound)])
+    }
+
+    private static func orReference(_ schema: JSONValue, to definition: String = "reference") -> JSONValue {
+        either([schema, object(["$ref": .string("#/$defs/\(definition)")])])
+    }
+
+    private static func reference(hasScheme: Bool) -> JSONValue {
+        either(
+            ValueReference.keys.map { key in
+                var properties = [key: text]
+                if hasScheme {
+                    properties["scheme"] = object(["enum": list(HeaderTemplate.Scheme.allCases.map(\.rawValue))])
+                }
+                return object([
+                    "type": .string("object"), "properties": .object(properties), "required": list([key]),
+                    "additionalProperties": .bool(false),
+                ])
+            })
+    }
+
+    private static func either(_ schemas: [JSONValue]) -> JSONValue { object(["anyOf": .array(schemas)]) }
+    private static func object(_ members: [String: JSONValue]) -> JSONValue { .object(members) }
+    private static func list(_ words: [String]) -> JSONValue { .array(words.map(JSONValue.string)) }
+
+    private static func parent(of path: String) -> String {
+        path.lastIndex(of: ".").map { String(path[..<$0]) } ?? ""
+    }
+}

@@ -1,0 +1,180 @@
+import BackendAuthorization
+import FleetEngine
+import HTTPMessages
+import ReportedText
+
+/// A value that can be read but is probably not meant, with its key and the remedy.
+///
+/// `waypost check` fails because of it, or notes it if it may be right. The service logs it and starts anyway.
+package struct ConfigurationWarning: Sendable, Hashable, CustomStringConvertible {
+    /// The first part of the key's path.
+    package let section: String
+    /// Key, value and remedy.
+    package let description: String
+    /// Whether the value may be right, so that `waypost check` only notes it.
+    package let mayBeRight: Bool
+
+    init(_ key: String, _ says: String, mayBeRight: Bool = false) {
+        section = String(key.prefix { $0 != "." })
+        description = "\(key) \(says)"
+        self.mayBeRight = mayBeRight
+    }
+}
+
+extension Configuration {
+    /// All warnings that follow from the values alone.
+    package var warnings: [ConfigurationWarning] {
+        [("vehicle.providerId", vehicle.providerID), ("vehicle.vehicleId", vehicle.vehicleID)]
+            .compactMap(Self.idWarning) + exampleWarnings + pathWarnings + urlWarnings + headerWarnings
+            + openSecretWarnings
+    }
+
+    private static func idWarning(_ key: String, _ id: String) -> ConfigurationWarning? {
+        if Placeholder.hasSigns(id) {
+            return ConfigurationWarning(key, "is \"\(id)\", a placeholder that nothing has filled in; write the id")
+        }
+        if let warning = spaceWarning(key, id) { return warning }
+        if id.isInQuotes || id.utf8.contains(UInt8(ascii: "=")) {
+            return ConfigurationWarning(
+                key, "is \(id), a line of a settings file; write the id alone", mayBeRight: !id.isInQuotes)
+        }
+        if Placeholder.isInWords(id) {
+            return ConfigurationWarning(key, "is \(id), which reads like a placeholder; write the id", mayBeRight: true)
+        }
+        let isNumber = id.utf8.allSatisfy(\.isDigit)
+        guard key == "vehicle.providerId", isNumber || id.contains(where: { $0.isUppercase || $0.isWhitespace }) else {
+            return nil
+        }
+        return ConfigurationWarning(
+            key,
+            "is \"\(id)\", which looks like the project's \(isNumber ? "number" : "name"); write its id, such as "
+                + "my-project-4711 (gcloud projects list)", mayBeRight: true)
+    }
+
+    /// The project and the hosts of examples. A simulator accepts any project.
+    private var exampleWarnings: [ConfigurationWarning] {
+        var warnings: [ConfigurationWarning] = []
+        if vehicle.providerID == "my-cloud-project" {
+            warnings.append(
+                ConfigurationWarning(
+                    "vehicle.providerId",
+                    "is still the example's, \(vehicle.providerID); write the id of your Google Cloud project",
+                    mayBeRight: HTTPURL.isLoopback(upload.endpoint.host)))
+        }
+        var hosts = [("upload.endpoint", upload.endpoint.host)]
+        hosts += tokenURLs.compactMap { key, url in
+            (try? HTTPURL(url.withPlaceholdersFilled)).map { (key, $0.host) }
+        }
+        return warnings
+            + hosts.filter { Self.isReserved($0.1) }.map { key, host in
+                ConfigurationWarning(key, "names \(host), a host for examples only; write your own")
+            }
+    }
+
+    /// Whether `host` is a name for documentation, which leads nowhere (RFC 2606).
+    private static func isReserved(_ host: String) -> Bool {
+        let host = "." + host.lowercased()
+        return [".example.com", ".example.net", ".example.org", ".example", ".invalid"].contains { host.hasSuffix($0) }
+    }
+
+    private static func spaceWarning(_ key: String, _ value: String) -> ConfigurationWarning? {
+        guard value.first?.isWhitespace == true || value.last?.isWhitespace == true else { return nil }
+        let space = value.contains(where: \.isNewline) ? "line break" : "space"
+        return ConfigurationWarning(key, "is \"\(value)\", with a \(space) at its start or end; remove it")
+    }
+
+    private var pathWarnings: [ConfigurationWarning] {
+        paths.compactMap { key, path in
+            let isProgram = key.hasSuffix(".command")
+            // A program in PATH, or a whole command line, which is reported when the program isn't found.
+            if isProgram, !path.prefix(while: { $0 != " " }).contains("/") { return nil }
+            // Waypost has filled in its own placeholders, except the trip's.
+            if Placeholder.hasSigns(path.replacing("{tripId}", with: "")) {
+                return ConfigurationWarning(
+                    key, "is \"\(path)\", with a placeholder that nothing has filled in; write the path")
+            }
+            if let warning = Self.spaceWarning(key, path) { return warning }
+            if path.hasSuffix("/") {
+                return ConfigurationWarning(key, "is \"\(path)\", a directory; name the file in it")
+            }
+            if path.hasPrefix("/") || isProgram && path.hasPrefix("~") { return nil }
+            return ConfigurationWarning(
+                key,
+                "is \"\(path)\", which depends on the directory in which the service starts; write the whole path, "
+                    + "from / on")
+        }
+    }
+
+    /// The token endpoints' addresses, with their placeholders, by key.
+    private var tokenURLs: [(key: String, url: String)] {
+        providers.compactMap { section, provider in
+            if case .http(let settings, _) = provider { ("\(section).url", settings.url) } else { nil }
+        }
+    }
+
+    /// Placeholders written as in other programs, and paths that requests add themselves. No address is shown because
+    /// it may hold a key.
+    private var urlWarnings: [ConfigurationWarning] {
+        var warnings = tokenURLs.compactMap { key, url -> ConfigurationWarning? in
+            if url.contains("${") {
+                return ConfigurationWarning(key, "has a $ before a placeholder, which is sent too; remove the $")
+            }
+            let word = key == "consumerAuthorization.url" ? "tripId" : "vehicleId"
+            guard [":\(word)", "$\(word)", "%s", "%7B"].contains(where: { url.contains($0) }) else { return nil }
+            return ConfigurationWarning(
+                key, "has another program's placeholder, which is sent as it is; write {\(word)}", mayBeRight: true)
+        }
+        let endpoint = upload.endpoint
+        if endpoint.target.hasPrefix("/v1") || endpoint.target != "/" && endpoint.host.hasSuffix("googleapis.com") {
+            warnings.append(
+                ConfigurationWarning(
+                    "upload.endpoint",
+                    "has a path after \(endpoint.origin), and requests add their own, /v1/providers/...; write "
+                        + endpoint.origin))
+        }
+        return warnings
+    }
+
+    /// Headers with a placeholder, which is sent as it is. Their values may be secrets and aren't shown.
+    private var headerWarnings: [ConfigurationWarning] {
+        providers.flatMap { section, provider in
+            guard case .http(let settings, _) = provider else { return [ConfigurationWarning]() }
+            return settings.headers.compactMap { header in
+                guard case .literal(let text) = header.secret,
+                    Placeholder.hasSigns(text) || Placeholder.isInWords(String(text.split(separator: " ").last ?? ""))
+                else { return nil }
+                return ConfigurationWarning(
+                    "\(section).headers.\(header.name)",
+                    "reads like a placeholder, which is sent as it is; write the value, or an object such as "
+                        + "{\"file\": PATH, \"scheme\": \"bearer\"}", mayBeRight: true)
+            }
+        }
+    }
+
+    /// Files that may hold a secret. A key file that other users may read is rejected when it is read.
+    private var openSecretWarnings: [ConfigurationWarning] {
+        settings.filter(\.isOpenSecret).map { setting in
+            ConfigurationWarning(
+                setting.path,
+                "comes from a file that every user can read; if it is a secret, run chmod o= on the file",
+                mayBeRight: true)
+        }
+    }
+}
+
+/// Text that someone was to replace.
+private enum Placeholder {
+    /// Whether `text` has a placeholder of a shell or a template, such as `${VAN}`, `$VAN`, `{{ van }}` or `<van>`.
+    static func hasSigns(_ text: String) -> Bool {
+        let hasVariable = zip(text.utf8, text.utf8.dropFirst()).contains { sign, next in
+            sign == UInt8(ascii: "$") && (next.isAlphanumeric && !next.isDigit || "_{(".utf8.contains(next))
+        }
+        return hasVariable || text.utf8.contains { "{}<>".utf8.contains($0) }
+    }
+
+    /// Whether `text` is a placeholder such as `YOUR_API_KEY`, `VAN_ID_HERE` or `changeme`.
+    static func isInWords(_ text: String) -> Bool {
+        let words = text.lowercased().split { !$0.isLetter }
+        return words.count > 1 && (words.first == "your" || words.last == "here") || words.joined() == "changeme"
+    }
+}

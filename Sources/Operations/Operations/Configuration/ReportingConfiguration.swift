@@ -1,0 +1,70 @@
+import ReportedText
+package import Reporting
+
+/// When updates are made, and what goes with them.
+package struct ReportingConfiguration: Sendable, Hashable {
+    package var policy: ReportingPolicy.Kind
+    package var heartbeat: Duration
+    /// The maximum distance of the reported track from a fix; `nil` reports no points between updates.
+    package var trackToleranceMeters: Double?
+    package var privateZones: [PrivateZone]
+
+    /// The values of `reporting.policy`.
+    enum PolicyWord: String, CaseIterable { case interval, accuracy }
+
+    init(_ root: inout ConfigurationSection) {
+        var section = root.section("reporting", "when updates are made, and what goes with them")
+        let word = section.choice(
+            "policy", default: PolicyWord.interval,
+            "interval: at a fixed interval; accuracy: when a follower's extrapolated position is too far off")
+        let interval: String
+        let foreign: [String]
+        switch word {
+        case .interval:
+            interval = "intervalSeconds"
+            foreign = ["liveToleranceMeters", "maximumIntervalSeconds"]
+            policy = .interval(
+                section.seconds(interval, in: 5...60, default: 10, "between two updates of a moving vehicle"))
+        case .accuracy:
+            interval = "maximumIntervalSeconds"
+            foreign = ["intervalSeconds"]
+            policy = .accuracy(
+                liveToleranceMeters: section.integer(
+                    "liveToleranceMeters", in: 10...1000, default: 50,
+                    "with accuracy: maximum distance between the vehicle and a follower's extrapolated position"),
+                maximumInterval: section.seconds(
+                    interval, in: 5...60, default: 30,
+                    "with accuracy: maximum time between two updates of a moving vehicle"))
+        }
+        let others = foreign.compactMap { key in section.member(key).map { (key: key, value: $0) } }
+        heartbeat = section.seconds(
+            "heartbeatSeconds", in: 5...60, default: 60,
+            "between two updates of a parked vehicle; not below the interval of a moving one")
+        trackToleranceMeters = section.integer(
+            "trackToleranceMeters", in: 1...1000, default: 5, or: "off",
+            "maximum distance of the reported track from any fix"
+        ).map(Double.init)
+        privateZones = section.circles(
+            "privateZones", atMost: 50, "circles in which positions are not stored, sent or shown")
+        section.finish()
+        guard !section.isRejected("policy") else { return }
+        for (key, value) in others {
+            section.wrong(
+                key, value,
+                "it does nothing with the policy \"\(word.rawValue)\": remove it, or choose the other policy")
+        }
+        section.require("heartbeatSeconds", heartbeat, notBelow: interval, policy.maximumInterval)
+    }
+}
+
+extension ReportingConfiguration {
+    /// A description of when updates are made, for the status.
+    package var words: String {
+        let parked = "parked every \(heartbeat.spoken)"
+        return switch policy {
+        case .interval(let interval): "every \(interval.spoken), \(parked)"
+        case .accuracy(let meters, let maximum):
+            "when a follower would be \(meters) m off, at least every \(maximum.spoken), \(parked)"
+        }
+    }
+}

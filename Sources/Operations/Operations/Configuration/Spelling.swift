@@ -1,0 +1,40 @@
+/// Guesses at misspelled words.
+package enum Spelling {
+    /// Returns the word of `candidates` nearest to `word`, or the only one that it abbreviates or extends; `nil` if no
+    /// word is near enough to suggest.
+    package static func nearest(to word: String, among candidates: [String]) -> String? {
+        let nearest = candidates.map { (word: $0, distance: distance(word.lowercased(), $0.lowercased())) }
+            .min { $0.distance < $1.distance }
+        if let nearest {
+            let length = min(word.count, nearest.word.count)
+            // Two short words with one letter in common have nothing to do with each other.
+            if nearest.distance <= (length > 3 ? length / 3 + 1 : 1) { return nearest.word }
+        }
+        let related = candidates.filter { candidate in
+            let one = candidate.lowercased()
+            let other = word.lowercased()
+            return one.count > 2 && other.count > 2 && (one.hasPrefix(other) || other.hasPrefix(one))
+        }
+        return related.count == 1 ? related.first : nil
+    }
+
+    /// Returns the number of insertions, deletions, replacements and swaps of neighbours between two words.
+    private static func distance(_ one: String, _ other: String) -> Int {
+        let first = Array(one)
+        let second = Array(other)
+        guard !first.isEmpty, !second.isEmpty else { return max(first.count, second.count) }
+        var rows = [[Int]](repeating: [Int](repeating: 0, count: second.count + 1), count: first.count + 1)
+        for index in 0...first.count { rows[index][0] = index }
+        for index in 0...second.count { rows[0][index] = index }
+        for i in 1...first.count {
+            for j in 1...second.count {
+                let replaced = rows[i - 1][j - 1] + (first[i - 1] == second[j - 1] ? 0 : 1)
+                rows[i][j] = min(replaced, rows[i - 1][j] + 1, rows[i][j - 1] + 1)
+                if i > 1, j > 1, first[i - 1] == second[j - 2], first[i - 2] == second[j - 1] {
+                    rows[i][j] = min(rows[i][j], rows[i - 2][j - 2] + 1)
+                }
+            }
+        }
+        return rows[first.count][second.count]
+    }
+}

@@ -1,0 +1,99 @@
+import FleetEngine
+import ReportedText
+package import Reporting
+package import VehicleAuthorization
+
+/// Decides, after each answer, what a follower reports and when it asks again. Pure; times are monotonic.
+package struct FollowDecisions: Sendable {
+    /// The follower's next step.
+    package enum Step: Sendable, Hashable {
+        /// Ask again after a pause.
+        case read(after: Duration)
+        /// Discard the token and ask again at once with a new one.
+        case renewToken
+        /// The trip has ended.
+        case end
+    }
+
+    /// The events to report, and the next step.
+    package typealias Decision = (events: [FollowEvent], next: Step)
+
+    /// The time between two requests, which is that of the consumer SDKs.
+    private static let interval = Duration.seconds(5)
+    /// The time without change after which a vehicle is silent: an active one reports at least once per minute (Fleet
+    /// Engine guide).
+    private static let longestSilence = Duration.seconds(60)
+
+    private let retry: RetryPolicy
+    private var failures = 0
+    private var hasRenewedToken = false
+    private var last: FollowedSnapshot?
+    private var lastChange: Duration = .zero
+    /// The time without change after which silence is reported next; it doubles with each report.
+    private var nextSilence = longestSilence
+    private var trouble: ReportedText?
+
+    package init(retry: RetryPolicy) { self.retry = retry }
+
+    /// The version of the route that is known, so that the next answer need not repeat the route.
+    package var routeVersion: String? { last?.routeVersion }
+
+    /// Decides after an answer. `jitter` is drawn from 0...1.
+    package mutating func receive(_ outcome: ReadOutcome, at now: Duration, jitter: Double) -> Decision {
+        switch outcome {
+        case .seen(let snapshot): return see(snapshot, at: now, jitter: jitter)
+        case .tokenRejected(let reason):
+            failures += 1
+            guard hasRenewedToken else {
+                hasRenewedToken = true
+                return ([], .renewToken)
+            }
+            // The next request has a new token too, because the issuer may have been corrected.
+            hasRenewedToken = false
+            return (complain(reason), .read(after: retry.holdDelay(jitter: jitter)))
+        case .hold(let reason):
+            failures += 1
+            return (complain(reason), .read(after: retry.holdDelay(jitter: jitter)))
+        case .retry(let reason, let after): return fail(reason, after: after, jitter: jitter)
+        }
+    }
+
+    /// Decides after the provider has returned no token.
+    package mutating func receive(noToken error: AuthorizationError, jitter: Double) -> Decision {
+        fail("\(error)", after: error.retryAfter, jitter: jitter)
+    }
+
+    private mutating func see(_ snapshot: FollowedSnapshot, at now: Duration, jitter: Double) -> Decision {
+        var events: [FollowEvent] = trouble == nil ? [] : [.recovered]
+        failures = 0
+        hasRenewedToken = false
+        trouble = nil
+        if last.map(snapshot.differs) ?? true {
+            lastChange = now
+            nextSilence = Self.longestSilence
+            events.append(.changed(snapshot))
+        } else if now - lastChange >= nextSilence {
+            events.append(.silent(now - lastChange))
+            nextSilence *= 2
+        }
+        // An answer with an unchanged route may lack its version.
+        let version = snapshot.routeVersion ?? last?.routeVersion
+        last = snapshot
+        last?.routeVersion = version
+        return (events, snapshot.isOver ? .end : .read(after: pause(jitter)))
+    }
+
+    private mutating func fail(_ reason: ReportedText, after: Duration?, jitter: Double) -> Decision {
+        failures += 1
+        let backoff = retry.delay(beforeRetry: failures, jitter: jitter, after: after)
+        return (complain(reason), .read(after: max(pause(jitter), backoff)))
+    }
+
+    /// Returns the pause before the next request: the interval, 10 % more or less, so that followers don't ask in step.
+    private func pause(_ jitter: Double) -> Duration { Self.interval * (0.9 + 0.2 * jitter) }
+
+    private mutating func complain(_ reason: ReportedText) -> [FollowEvent] {
+        defer { trouble = reason }
+        return trouble == reason ? [] : [.trouble(reason.description)]
+    }
+}

@@ -1,0 +1,183 @@
+public import FleetEngine
+package import HTTPMessages
+import ReportedText
+package import Reporting
+public import VehicleAuthorization
+
+/// A consumer of positions: follows one trip or vehicle with a request to Fleet Engine every 5 seconds.
+///
+/// ```swift
+/// let follower = try Follower(configuration, .trip("trip-7"))
+/// try await follower.run { event in print(event) }
+/// ```
+public struct Follower: Sendable {
+    /// The trip or vehicle to follow, by its id in Fleet Engine.
+    public enum Subject: Sendable, Hashable {
+        /// A trip of the on-demand service, with a consumer's token.
+        case trip(String)
+        /// A vehicle of the configured service, with a driver's token.
+        case vehicle(String)
+    }
+
+    /// The settings of a follower.
+    package struct Settings: Sendable {
+        package var resource: FollowedResource
+        package var context: AuthorizationContext
+        package var endpoint: HTTPURL
+        package var limits: HTTPLimits
+        package var retry: RetryPolicy
+
+        package init(
+            _ resource: FollowedResource, context: AuthorizationContext, endpoint: HTTPURL, limits: HTTPLimits,
+            retry: RetryPolicy
+        ) {
+            self.resource = resource
+            self.context = context
+            self.endpoint = endpoint
+            self.limits = limits
+            self.retry = retry
+        }
+    }
+
+    private let settings: Settings
+    private let authorization: any VehicleAuthorization
+    private let transport: any HTTPTransport
+    private let clock: MonotonicClock
+    private let jitter: @Sendable () -> Double
+
+    /// Creates a follower. `jitter` draws from 0...1.
+    package init(
+        _ settings: Settings, authorization: any VehicleAuthorization, transport: any HTTPTransport,
+        clock: MonotonicClock, jitter: @escaping @Sendable () -> Double
+    ) {
+        self.settings = settings
+        self.authorization = authorization
+        self.transport = transport
+        self.clock = clock
+        self.jitter = jitter
+    }
+
+    /// Follows until the trip is complete or cancelled, or the task is cancelled. A vehicle is followed until the
+    /// latter.
+    ///
+    /// A fault that may resolve itself is reported as trouble and retried.
+    ///
+    /// - Parameter report: receives every event.
+    /// - Throws: the error that `report` throws.
+    public func run<Failure: Error>(
+        reporting report: (FollowEvent) async throws(Failure) -> Void
+    ) async throws(Failure) {
+        var decisions = FollowDecisions(retry: settings.retry)
+        while !Task.isCancelled {
+            let (events, step) = await ask(&decisions)
+            guard !Task.isCancelled else { return }  // an aborted exchange isn't trouble
+            for event in events { try await report(event) }
+            switch step {
+            case .read(let pause): await clock.sleep(for: pause)
+            case .renewToken: break
+            case .end: return
+            }
+        }
+    }
+
+    private func ask(_ decisions: inout FollowDecisions) async -> FollowDecisions.Decision {
+        let token: AuthorizationToken
+        do { token = try await authorization.token(for: settings.context) } catch {
+            return decisions.receive(noToken: error, jitter: jitter())
+        }
+        let outcome = await read(with: token, routeVersion: decisions.routeVersion)
+        if case .tokenRejected = outcome { await authorization.discard(token, for: settings.context) }
+        return decisions.receive(outcome, at: clock.now, jitter: jitter())
+    }
+
+    private func read(with token: AuthorizationToken, routeVersion: String?) async -> ReadOutcome {
+        let request: HTTPRequest
+        do {
+            request = try settings.resource.request(
+                to: settings.endpoint, token: token.value, routeVersion: routeVersion, limits: settings.limits)
+        } catch { return .hold(reason: "the address of \(settings.resource) \(error)") }
+        do { return ReadOutcome(of: try await transport.send(request), to: request, for: settings.resource) } catch {
+            return ReadOutcome(of: error)
+        }
+    }
+}
+
+/// An event of a followed trip or vehicle.
+public enum FollowEvent: Sendable, Hashable {
+    /// The first snapshot, or one whose position, status or distance differs from the previous one.
+    case changed(FollowedSnapshot)
+    /// Nothing has changed for the given time, although an active vehicle reports at least once per minute.
+    case silent(Duration)
+    /// Reading fails for the given reason, which is reported once.
+    case trouble(String)
+    /// Reading works again.
+    case recovered
+}
+
+extension Follower {
+    /// Creates a follower of `subject` at the configured Fleet Engine.
+    ///
+    /// - Parameters:
+    ///   - configuration: the configuration. Its `consumerAuthorization` provides a trip's tokens, its `authorization`
+    ///     a vehicle's.
+    ///   - subject: the trip or vehicle.
+    ///   - authorization: provides the tokens instead, if given.
+    /// - Throws: an error if the id isn't valid, or if no provider for a trip's tokens is configured.
+    public init(
+        _ configuration: Configuration, _ subject: Subject, authorization: (any VehicleAuthorization)? = nil
+    ) throws(AgentError) {
+        let log = LogWriter(level: configuration.log.level, format: configuration.log.format)
+        let asked = try authorization == nil ? configuration.asked(for: subject) : configuration
+        let provider: any VehicleAuthorization
+        if let authorization { provider = authorization } else { provider = try asked.makeProvider(log: log) }
+        let settings = Settings(
+            try configuration.resource(of: subject), context: AuthorizationContext(subject),
+            endpoint: configuration.upload.endpoint, limits: HTTPLimits(total: configuration.upload.timeout),
+            retry: configuration.upload.retry)
+        self.init(
+            settings, authorization: asked.cached(provider, clock: ContinuousClock(), log: log),
+            transport: try configuration.makeTransport(),
+            clock: MonotonicClock(ContinuousClock()), jitter: { Double.random(in: 0...1) })
+    }
+}
+
+extension AuthorizationContext {
+    init(_ subject: Follower.Subject) {
+        switch subject {
+        case .trip(let id): self.init(tripID: id)
+        case .vehicle(let id): self.init(vehicleID: id)
+        }
+    }
+}
+
+extension Configuration {
+    /// Returns the configuration whose provider has the tokens for `subject`.
+    func asked(for subject: Follower.Subject) throws(AgentError) -> Configuration {
+        guard case .trip = subject else { return self }
+        if let forConsumers { return forConsumers }
+        throw AgentError(
+            .configuration,
+            "the configuration has no \"consumerAuthorization\", which says where a trip's tokens come from; write it like "
+                + "\"authorization\", as { \"type\": \"http\", \"url\": \"https://HOST/token/consumer/{tripId}\", "
+                + "\"tokenKey\": \"TRIP_TOKEN_KEY\" }")
+    }
+
+    /// Returns the name of the trip or vehicle.
+    func resource(of subject: Follower.Subject) throws(AgentError) -> FollowedResource {
+        switch subject {
+        case .trip(let id):
+            guard vehicle.service == .onDemandTrips else {
+                throw AgentError(
+                    .configuration, "\"vehicle.service\" is scheduledTasks, which have no trips; follow a vehicle")
+            }
+            do { return .trip(try TripName(providerID: vehicle.providerID, tripID: id)) } catch {
+                throw AgentError(.configuration, "the trip id \"\(id)\" \(error)")
+            }
+        case .vehicle(let id):
+            do {
+                return .vehicle(
+                    try VehicleName(service: vehicle.service, providerID: vehicle.providerID, vehicleID: id))
+            } catch { throw AgentError(.configuration, "the vehicle id \"\(id)\" \(error)") }
+        }
+    }
+}

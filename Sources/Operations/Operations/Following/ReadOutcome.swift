@@ -1,0 +1,52 @@
+import Conditions
+package import FleetEngine
+import FleetEngineDelivery
+package import HTTPMessages
+package import ReportedText
+import Reporting
+import StrictJSON
+
+/// The meaning of an answer for a follower of a trip or vehicle, by the same rules as `DeliveryOutcome`.
+package enum ReadOutcome: Sendable, Hashable {
+    case seen(FollowedSnapshot)
+    /// The token was rejected. The follower tries once with a new one, then holds.
+    case tokenRejected(reason: ReportedText)
+    /// The fault will pass. The follower retries after a backoff, but not before `after`.
+    case retry(reason: ReportedText, after: Duration?)
+    /// Waypost can't resolve the fault, such as an unknown trip or a disabled API.
+    case hold(reason: ReportedText)
+
+    /// Judges an answer to the request for `resource`.
+    package init(of response: HTTPResponse, to request: HTTPRequest, for resource: FollowedResource) {
+        let outcome = DeliveryOutcome(of: response, to: request, naming: resource.description, account: "")
+        self.init(outcome) {
+            (try? JSONValue(parsing: response.body)).flatMap {
+                FollowedSnapshot($0, named: resource.description, without: request.secrets)
+            }
+        }
+        if response.status == 404, case .hold(let reason) = self {
+            self = .hold(reason: "\(reason); correct the id, or let the backend create it")
+        }
+    }
+
+    /// Judges an exchange without an answer.
+    package init(of error: HTTPTransportError) {
+        self.init(DeliveryOutcome(of: error, from: "")) { nil }
+    }
+
+    private init(_ outcome: DeliveryOutcome, snapshot: () -> FollowedSnapshot?) {
+        switch outcome {
+        case .delivered:
+            self =
+                snapshot().map(Self.seen)
+                ?? .retry(reason: "200 with a body that is not valid JSON", after: nil)
+        // The cause only, because the remedies are for updates.
+        case .prepareAgain(let fault): self = .tokenRejected(reason: Condition(fault).cause)
+        case .retry(let fault, let after), .throttled(let fault, let after):
+            self = .retry(reason: Condition(fault).cause, after: after)
+        case .unanswered(let fault), .intercepted(let fault), .tooLarge(let fault):
+            self = .retry(reason: (Condition(outcome) ?? Condition(fault)).explanation, after: nil)
+        case .held(let fault), .rejected(let fault): self = .hold(reason: Condition(fault).cause)
+        }
+    }
+}

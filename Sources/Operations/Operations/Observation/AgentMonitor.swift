@@ -1,0 +1,412 @@
+package import Conditions
+import FleetEngineDelivery
+package import GNSS
+import LinuxPlatform
+import ReportedText
+package import Reporting
+package import SQLiteOutbox
+package import TimeAndChance
+package import VehicleAuthorization
+
+/// Keeps what status, metrics and summaries show of one agent, and logs its conditions.
+package final class AgentMonitor: ReportingObserver {
+    /// The agent as it is.
+    package struct Snapshot: Sendable {
+        package var counts = DeliveryCounts()
+        package var conditions = ActiveConditions()
+        package var receiver = Receiver()
+        package var delivery = Delivery()
+        package var token = Token()
+        package var clocks = Clocks()
+        /// Since when the vehicle is private; `nil` while it isn't.
+        package var privateSince: Duration?
+        /// How often the outbox did not answer and was bypassed.
+        package var storeBypasses = 0
+        package var configuration = Loaded()
+        /// How far into the time of its logs a replay has come, how long they are, and since when it plays them.
+        package var progress: (reached: Duration, of: Duration, since: Duration)?
+    }
+
+    /// What the receiver has sent.
+    package struct Receiver: Sendable {
+        package var state: ReceiverState?
+        /// When the receiver reported that state.
+        package var stateAt = Duration.zero
+        /// The satellites that the receiver saw last.
+        package var sky: (sky: Sky, at: Duration)?
+        package var lastFix: (fix: Fix, at: Duration)?
+        /// When the last fix came that private mode withheld.
+        package var withheldAt: Duration?
+        /// When the last fix came, withheld or not.
+        package var lastFixAt: Duration? { [lastFix?.at, withheldAt].compactMap(\.self).max() }
+        /// The last fix that was rejected.
+        package var lastRejection: FixRejection?
+        /// The last warning about something that gives no fix.
+        package var obstacle: ReceiverWarning?
+
+        /// The present by the time of the last fix; `nil` before the first.
+        package func present(at now: Duration) -> UTCTime? {
+            lastFix.map { $0.fix.timeOfFix.advanced(by: now - $0.at) }
+        }
+    }
+
+    /// What Fleet Engine has accepted.
+    package struct Delivery: Sendable {
+        /// When Fleet Engine took the last position, and the time of its fix.
+        package var last: (timeOfFix: UTCTime, at: Duration)?
+        /// Until when nothing is sent, by the upload loop.
+        package var waitsUntil: Duration?
+        /// From the arrival of a fix to the acknowledgement.
+        package var delays = DeliveryDelays()
+    }
+
+    /// The current token.
+    package struct Token: Sendable {
+        /// Until when it is used; `nil` while there is none.
+        package var usedUntil: Duration?
+        /// Why no token came, or the last one wasn't accepted, and when that was.
+        package var lastRejection: (code: ConditionCode, at: Duration)?
+    }
+
+    /// What is known of the time.
+    package struct Clocks: Sendable {
+        /// By how much the host's clock is ahead of Fleet Engine's, or of the receiver's if Fleet Engine hasn't stated
+        /// its time within ten minutes.
+        package var offset: (offset: Duration, isServers: Bool, at: Duration)?
+        /// Fleet Engine's time with the last answer that stated it.
+        package var server: (time: UTCTime, at: Duration)?
+
+        /// Fleet Engine's time at `now`; `nil` if it has never stated it.
+        func server(at now: Duration) -> UTCTime? { server.map { $0.time.advanced(by: now - $0.at) } }
+
+        /// Fleet Engine states its time in whole seconds, a receiver may state a wrong date.
+        fileprivate mutating func compare(_ time: UTCTime, isServers: Bool, with system: UTCTime, at now: Duration) {
+            if !isServers, let offset, offset.isServers, now - offset.at < .seconds(600) { return }
+            offset = (time.duration(to: system), isServers, now)
+        }
+    }
+
+    /// The configuration in force.
+    package struct Loaded: Sendable {
+        /// When it was read; `nil` if none is reloaded.
+        package var loadedAt: UTCTime?
+        package var file: String?
+    }
+
+    private let clock: MonotonicClock
+    private let log: LogWriter?
+    private let isOfMany: Bool
+    private let systemTime: (@Sendable () -> UTCTime)?
+    private let synchronizedTime: @Sendable () -> UTCTime?
+    private let state: Locked<Snapshot>
+
+    /// Creates a monitor.
+    ///
+    /// - Parameters:
+    ///   - clock: the clock.
+    ///   - log: receives a line when a condition begins, changes or ends.
+    ///   - isOfMany: whether the agent is that of many vehicles.
+    ///   - systemTime: the host's time, to be compared with others'; `nil` for recorded logs, which keep their dates
+    ///     and may pause.
+    ///   - synchronizedTime: the host's time while something keeps it right, otherwise `nil`.
+    package init(
+        clock: MonotonicClock, log: LogWriter? = nil, isOfMany: Bool = false,
+        systemTime: (@Sendable () -> UTCTime)? = nil,
+        synchronizedTime: @escaping @Sendable () -> UTCTime? = { nil }
+    ) {
+        self.clock = clock
+        self.log = log
+        self.isOfMany = isOfMany
+        self.systemTime = systemTime
+        self.synchronizedTime = synchronizedTime
+        var snapshot = Snapshot()
+        if systemTime != nil { snapshot.conditions.start(at: clock.now) }
+        state = Locked(snapshot)
+    }
+
+    package var snapshot: Snapshot { state.withLock { $0 } }
+
+    /// Time since the start.
+    package var uptime: Duration { clock.now }
+
+    /// Notes a condition; without `life`, only `clear` ends it.
+    package func raise(_ condition: Condition, on topic: ActiveConditions.Topic, for life: Duration? = nil) {
+        change { state, now in state.conditions.raise(condition, on: topic, at: now, until: life.map { now + $0 }) }
+    }
+
+    /// Notes the end of a condition.
+    package func clear(_ topic: ActiveConditions.Topic) {
+        change { state, now in state.conditions.clear(topic, at: now) }
+    }
+
+    /// Counts that the outbox did not answer and was bypassed.
+    package func countStoreBypass() { state.withLock { $0.storeBypasses += 1 } }
+
+    /// Counts the tokens that the provider was asked for, and notes how their renewal fares.
+    package func note(_ event: TokenEvent) {
+        switch event {
+        case .asked: state.withLock { $0.counts.tokenFetches += 1 }
+        case .renewal(let renewal, _): note(renewal)
+        case .answered, .warning: break
+        }
+    }
+
+    private func note(_ renewal: TokenRenewal) {
+        change { state, now in
+            switch renewal {
+            case .works(let remaining):
+                state.token.usedUntil = now + remaining
+                state.conditions.clear(.renewal, at: now)
+            case .lapsed:
+                state.token.usedUntil = nil
+                state.conditions.supersede(.renewal)
+            case .fails(let error, let remaining):
+                state.token.usedUntil = now + remaining
+                let failure = Condition(MissingPermit(error))
+                let cause: ReportedText =
+                    "\(failure.explanation); the current one is used for \(remaining.spoken) more"
+                state.conditions.raise(
+                    Condition(.tokenRenewalFailing, cause), on: .renewal, at: now, until: now + remaining)
+                if MissingPermit(error).cause.isRejection { state.token.lastRejection = (failure.code, now) }
+            }
+        }
+    }
+
+    /// Notes how many updates are in quarantine.
+    package func note(quarantined count: Int64) {
+        change { state, now in
+            let topic = ActiveConditions.Topic.one(.updatesQuarantined)
+            if count == 0 {
+                state.conditions.clear(topic, at: now)
+            } else {
+                state.conditions.hold(Condition(quarantined: count), on: topic, at: now)
+            }
+        }
+    }
+
+    /// Notes how full the outbox is.
+    package func note(_ extent: StoreExtent) {
+        change { state, now in
+            let topic = ActiveConditions.Topic.one(.outboxNearlyFull)
+            let share = extent.usedBytes * 100 / max(1, extent.maximumBytes)
+            // A little less, so that it doesn't come and go.
+            let limit = state.conditions.active(topic) == nil ? 80 : 75
+            guard share >= limit else { return state.conditions.clear(topic, at: now) }
+            let megabytes = extent.maximumBytes / 1_000_000
+            let cause: ReportedText = "\(share) % of \(megabytes) MB; near the limit, old tracks lose points"
+            state.conditions.hold(Condition(.outboxNearlyFull, cause), on: topic, at: now)
+        }
+    }
+
+    /// Notes which file the configuration is read from.
+    package func note(loadedFrom file: String) { state.withLock { $0.configuration.file = file } }
+
+    /// Notes that the configuration in force was read at `time`.
+    package func note(loadedAt time: UTCTime) {
+        change { state, now in
+            state.configuration.loadedAt = time
+            state.conditions.clear(.one(.reloadRejected), at: now)
+        }
+    }
+
+    /// Notes that another configuration was to be loaded, and what is wrong with it.
+    package func note(rejectedReload problems: [String]) {
+        let cause = ReportedText(problems.joined(separator: "; "), limit: ReportedText.longestSentence)
+        change { state, now in
+            // Each rejection is an answer to somebody.
+            let facts = Condition.Facts.number(Int64(now / .milliseconds(1)))
+            state.conditions.raise(
+                Condition(.reloadRejected, "the configuration in force stays: \(cause)", facts: facts),
+                on: .one(.reloadRejected), at: now)
+        }
+    }
+
+    package func observe(_ event: ReportingEvent) {
+        let system = systemTime?()
+        change { state, now in
+            state.counts.count(event)
+            state.conditions.note(event, at: now, isLive: system != nil)
+            switch event {
+            case .receiver(let receiver):
+                state.receiver.state = receiver
+                state.receiver.stateAt = now
+            case .receiverWarning(let warning): if warning.preventsFix { state.receiver.obstacle = warning }
+            case .progress(let reached, let length):
+                state.progress = (reached, length, state.progress?.since ?? now)
+            case .sky(let sky): state.receiver.sky = (sky, now)
+            case .privateModeBegan: state.privateSince = now
+            case .privateModeEnded: state.privateSince = nil
+            case .withheld: state.receiver.withheldAt = now
+            case .fix(let fix):
+                state.receiver.lastFix = (fix, now)
+                if let system { state.compare(fix, with: system, synchronizedTime(), at: now) }
+            case .serverTime(let time):
+                state.clocks.server = (time, now)
+                if let system { state.compare(serverTime: time, with: system, at: now) }
+            case .uploading: state.delivery.waitsUntil = nil
+            case .delivered(let batch, _, _): state.noteDelivery(of: batch, at: now)
+            case .failed(let outcome, _, _):
+                if case .prepareAgain = outcome, let condition = Condition(outcome) {
+                    state.token.lastRejection = (condition.code, now)
+                }
+            case .notPrepared(let fault):
+                if case .noPermit(let missing) = fault, missing.cause.isRejection {
+                    state.token.lastRejection = (Condition(missing).code, now)
+                }
+            case .waiting(let delay): state.delivery.waitsUntil = now + delay
+            case .rejected(_, let rejection): state.receiver.lastRejection = rejection
+            case .announced: state.delivery.waitsUntil = nil
+            case .accepted, .notStored, .dropped, .outboxFailed, .tooSoon, .quarantined, .idle, .internalError: break
+            }
+        }
+    }
+
+    private func change(_ body: (inout Snapshot, Duration) -> Void) {
+        let now = clock.now
+        let lines = state.withLock { state in
+            body(&state, now)
+            return state.conditions.takeLines(at: now)
+        }
+        guard let log else { return }
+        // Of many vehicles, nobody could tell which one is private.
+        for line in lines where line.code != .privateMode || !isOfMany { log.write(line) }
+    }
+}
+
+extension AgentMonitor.Snapshot {
+    /// More than delivery from a receiver over a slow serial port, or from a server, explains.
+    private static let clockTolerance = Duration.seconds(30)
+    /// How far a fix may be ahead of the present: whole seconds and an answer's way explain less.
+    private static let longestAhead = Duration.seconds(60)
+    /// How far it may be behind: a slow serial port, or a receiver that wakes up, explains less.
+    private static let longestBehind = Duration.seconds(3600)
+
+    /// Why no fix that came was accepted, as far as the receiver's output shows; `nil` if one was, or none came.
+    package var reasonForNoFix: String? {
+        guard receiver.lastFixAt == nil else { return nil }
+        if let rejection = receiver.lastRejection {
+            return "\(counts.fixesRead.counted("fix", "fixes")) rejected; of the last one \(rejection)"
+        }
+        return receiver.obstacle.map { "\(Condition($0).line)" }
+    }
+
+    fileprivate mutating func noteDelivery(of batch: UploadBatch, at now: Duration) {
+        if batch.lastIsPending, let present = receiver.present(at: now) {
+            delivery.delays.add(batch.last.timeOfFix.duration(to: present))
+        }
+        delivery.last = (batch.last.timeOfFix, now)
+    }
+
+    /// Finds out whether a fix, or the host's clock, has a wrong time; the clock is judged by the receiver only if
+    /// nothing else knows the present.
+    fileprivate mutating func compare(
+        _ fix: Fix, with system: UTCTime, _ synchronized: UTCTime?, at now: Duration
+    ) {
+        clocks.compare(fix.timeOfFix, isServers: false, with: system, at: now)
+        guard let present = clocks.server(at: now) ?? synchronized else {
+            return judge(offset: fix.timeOfFix.duration(to: system), from: "the receiver's", at: now)
+        }
+        let lag = fix.timeOfFix.duration(to: present)
+        guard lag > Self.longestBehind || lag < .zero - Self.longestAhead else {
+            return conditions.clear(.one(.receiverTimeWrong), at: now)
+        }
+        let cause: ReportedText =
+            "\(lag.spoken) \(lag > .zero ? "behind" : "ahead of") the present, and positions are sent with it"
+        conditions.hold(Condition(.receiverTimeWrong, cause), on: .one(.receiverTimeWrong), at: now)
+    }
+
+    fileprivate mutating func compare(serverTime time: UTCTime, with system: UTCTime, at now: Duration) {
+        clocks.compare(time, isServers: true, with: system, at: now)
+        judge(offset: time.duration(to: system), from: "Fleet Engine's", at: now)
+    }
+
+    private mutating func judge(offset: Duration, from other: ReportedText, at now: Duration) {
+        guard offset > Self.clockTolerance || offset < .zero - Self.clockTolerance else {
+            return conditions.clear(.one(.hostClockWrong), at: now)
+        }
+        let cause: ReportedText =
+            "\(offset.spoken) \(offset > .zero ? "ahead of" : "behind") \(other); updates carry the receiver's time"
+        conditions.hold(Condition(.hostClockWrong, cause), on: .one(.hostClockWrong), at: now)
+    }
+}
+
+/// What has happened since the agent started, counted: the figures of summaries, status and metrics.
+package struct DeliveryCounts: Sendable, Hashable {
+    package var fixes = 0
+    /// Fixes of which nothing is told, as the vehicle is private.
+    package var withheld = 0
+    package var accepted = 0
+    package var delivered = 0
+    package var requests = 0
+    package var retries = 0
+    package var tokenFetches = 0
+    package var traffic = Traffic()
+    package var rejectedFixes: [String: Int] = [:]
+    package var receiverWarnings: [String: Int] = [:]
+    package var notStored = 0
+    /// Updates that were never stored, because memory held no more of them.
+    package var dropped = 0
+
+    package init() {}
+
+    /// All fixes that came, whatever became of them.
+    package var fixesRead: Int { fixes + withheld + rejectedFixes.values.reduce(0, +) }
+
+    package mutating func count(_ event: ReportingEvent) {
+        switch event {
+        case .fix: fixes += 1
+        case .withheld: withheld += 1
+        case .rejected(_, let rejection): rejectedFixes[rejection.label, default: 0] += 1
+        case .receiverWarning(let warning): receiverWarnings[warning.label, default: 0] += 1
+        case .accepted: accepted += 1
+        case .notStored: notStored += 1
+        case .dropped(let count): dropped += count
+        case .uploading: requests += 1
+        case .delivered(let batch, let traffic, _):
+            delivered += batch.pending.count
+            self.traffic += traffic
+        case .failed(let outcome, let traffic, _):
+            if outcome.isFailedAttempt { retries += 1 }
+            self.traffic += traffic
+        case .announced(_, let traffic):
+            requests += 1
+            self.traffic += traffic
+        case .receiver, .sky, .progress, .privateModeBegan, .privateModeEnded, .tooSoon, .notPrepared, .outboxFailed,
+            .quarantined, .waiting, .serverTime, .idle, .internalError:
+            break
+        }
+    }
+}
+
+/// Several observers as one.
+package struct ReportingObservers: ReportingObserver {
+    private let observers: [any ReportingObserver]
+
+    package init(_ observers: [any ReportingObserver]) { self.observers = observers }
+
+    package func observe(_ event: ReportingEvent) {
+        for observer in observers { observer.observe(event) }
+    }
+}
+
+/// How long live positions take from the arrival of their fix to Fleet Engine's acknowledgement, counted since the
+/// start. What goes out behind them would drown them: a backlog, and shape points, which wait for their update.
+package struct DeliveryDelays: Sendable, Hashable, Codable {
+    /// Upper ends in seconds, but for the last of `counts`: within these a passenger's map, an outage and a night
+    /// without a network are told apart.
+    package static let bounds = [1, 2, 5, 10, 30, 60, 300, 900, 3600, 14_400, 86_400]
+
+    /// Deliveries by delay: within each of `bounds` and above the one before; the last counts those above all.
+    package private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
+    /// Of all delays together.
+    package private(set) var sumMilliseconds: Int64 = 0
+
+    package init() {}
+
+    /// Counts one; a clock that was set back makes no delay negative.
+    package mutating func add(_ delay: Duration) {
+        let delay = max(.zero, delay)
+        counts[Self.bounds.firstIndex { delay <= .seconds($0) } ?? Self.bounds.count] += 1
+        sumMilliseconds += Int64(delay / .milliseconds(1))
+    }
+}

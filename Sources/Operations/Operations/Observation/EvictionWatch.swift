@@ -1,0 +1,39 @@
+package import Conditions
+import ReportedText
+package import SQLiteOutbox
+
+/// Decides which evictions of pending updates an operator should know of.
+///
+/// Those that an operator discards, and those lost to damage, are reported elsewhere.
+package struct EvictionWatch: Sendable {
+    /// How long evictions are shown after the last one.
+    package static let memory = Duration.seconds(3600)
+
+    private let start: Evictions
+    private var last: Evictions
+
+    /// Creates a watch for what is evicted after `start`.
+    package init(since start: Evictions) {
+        self.start = start
+        last = start
+    }
+
+    /// Returns the conditions that new evictions are.
+    package mutating func conditions(of evictions: Evictions) -> [Condition] {
+        defer { last = evictions }
+        func count(_ reasons: EvictionReason..., since before: Evictions) -> Int64 {
+            reasons.reduce(0) { $0 + evictions[$1].count - before[$1].count }
+        }
+        var conditions: [Condition] = []
+        if count(.thinned, since: last) > 0 {
+            let updates = count(.thinned, since: start).counted("update")
+            conditions.append(
+                Condition(.updatesThinned, "\(updates) evicted since the start; the others keep the track"))
+        }
+        if count(.oldest, .age, since: last) > 0 {
+            let updates = count(.oldest, .age, since: start).counted("update")
+            conditions.append(Condition(.updatesLost, "\(updates) evicted since the start, the oldest first"))
+        }
+        return conditions
+    }
+}

@@ -1,0 +1,90 @@
+import HTTPMessages
+package import HTTPService
+import LinuxPlatform
+import StrictJSON
+package import TimeAndChance
+import TrackDrawing
+
+/// The answers of the status address: the technician's page with the data for its script, `/healthz`, `/metrics` and
+/// `/status`. All of them only read.
+package struct StatusRoutes: Sendable {
+    private let report: @Sendable () async -> StatusReport
+    private let history: HistoryKeeper
+    private let now: @Sendable () -> UTCTime
+    private let nonce: @Sendable () -> String
+
+    /// Creates the routes. `now` is the host's time; `nonce` returns a new secret for each page, which only its own
+    /// style and script know.
+    package init(
+        report: @escaping @Sendable () async -> StatusReport, history: HistoryKeeper,
+        now: @escaping @Sendable () -> UTCTime = { .system },
+        nonce: @escaping @Sendable () -> String = {
+            "\(UInt64.random(in: 0 ... .max))\(UInt64.random(in: 0 ... .max))"
+        }
+    ) {
+        self.report = report
+        self.history = history
+        self.now = now
+        self.nonce = nonce
+    }
+
+    package func answer(_ request: ServedRequest) async -> ServedResponse {
+        switch request.path {
+        case "/", "/page.json", "/map", "/healthz", "/metrics", "/status":
+            guard request.method == .get || request.method == .head else {
+                return .refusal(status: 405, "this address can only be read; use GET")
+            }
+            return await read(request)
+        default:
+            return .refusal(status: 404, "not found; this address has /, /healthz, /metrics and /status")
+        }
+    }
+
+    private func read(_ request: ServedRequest) async -> ServedResponse {
+        let path = request.path
+        if path == "/" {
+            let nonce = nonce()
+            return Self.guarded(
+                "text/html; charset=utf-8", TechnicianPage.html(nonce: nonce),
+                policy: TechnicianPage.policy(nonce: nonce))
+        }
+        if path == "/map" {
+            let (history, uptime) = history.current
+            return Self.guarded("text/html; charset=utf-8", history.map(at: uptime).text)
+        }
+        let report = await report()
+        switch path {
+        case "/healthz":
+            return ServedResponse(
+                status: report.isHealthy ? 200 : 503, contentType: "text/plain; charset=utf-8",
+                (report.isHealthy ? "ok: " : "look: ") + report.headline + "\n")
+        case "/metrics":
+            guard let profile = MetricsProfile(request) else {
+                return .refusal(status: 400, "unknown profile; use profile=fleet or omit it")
+            }
+            return ServedResponse(
+                status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8", report.metrics(profile))
+        case "/page.json":
+            let (history, uptime) = history.current
+            let page = PageReport(status: report, history: history, uptime: uptime, now: now())
+            return Self.guarded("application/json", page.json.text)
+        default:
+            guard let body = try? JSONValue(encoding: report).prettyText else {
+                return .refusal(status: 500, "could not write the status as JSON")
+            }
+            return Self.guarded("application/json", body + "\n")
+        }
+    }
+
+    /// Returns an answer that no cache stores, no frame shows and no other page can read.
+    private static func guarded(
+        _ contentType: String, _ body: String, policy: String = "default-src 'none'"
+    ) -> ServedResponse {
+        ServedResponse(
+            status: 200, contentType: contentType, body,
+            headers: HTTPHeaders([
+                "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+                "Content-Security-Policy": policy, "Cross-Origin-Resource-Policy": "same-origin",
+            ]))
+    }
+}

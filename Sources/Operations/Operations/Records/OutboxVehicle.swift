@@ -1,0 +1,55 @@
+package import FleetEngine
+import LinuxPlatform
+import ReportedText
+package import Reporting
+
+/// A record of the vehicle whose updates are in an outbox: a file next to it.
+///
+/// Pending updates are sent under the vehicle name that is configured at that time. Without the record, a gateway that
+/// moves to another vehicle would report positions of the old vehicle under the new name.
+package struct OutboxVehicle: Sendable {
+    private let outbox: String
+
+    package init(besideOutbox outbox: String) { self.outbox = outbox }
+
+    /// The suffix that follows the outbox's name.
+    static let suffix = ".vehicle"
+    /// The record's path. It is next to the outbox's database even if `outbox` is a symbolic link.
+    private var path: String { ((try? FolderTrust.destination(of: outbox)) ?? outbox) + Self.suffix }
+
+    /// Checks that the pending updates aren't another vehicle's. Changes nothing. Blocks.
+    ///
+    /// - Throws: `unusable` if they are. An outbox without a record, or without pending updates, fits any vehicle.
+    package func require(_ vehicle: VehicleName, _ ledger: Ledger) throws(OutboxError) {
+        guard ledger.pending > 0, let earlier, earlier.description != vehicle.description else { return }
+        let updates = ledger.pending.counted("update")
+        throw OutboxError(
+            .unusable,
+            """
+            \(outbox): \(updates) of \(earlier) \(ledger.pending == 1 ? "is" : "are") pending and would be sent as \(vehicle)'s; \
+            configure \(earlier) until nothing is pending, or set outbox.path to another file
+            """)
+    }
+
+    /// Does the same check, then records `vehicle`. Blocks.
+    ///
+    /// - Parameters:
+    ///   - vehicle: the configured vehicle.
+    ///   - ledger: the outbox's ledger.
+    ///   - warn: receives a warning if the record can't be written.
+    /// - Throws: `unusable` if the pending updates are another vehicle's.
+    package func adopt(_ vehicle: VehicleName, _ ledger: Ledger, warn: (String) -> Void) throws(OutboxError) {
+        try require(vehicle, ledger)
+        guard earlier?.description != vehicle.description else { return }
+        do throws(SystemError) {
+            try FileReplacement(at: path).commit(Array("\(vehicle)\n".utf8))
+        } catch { warn("the vehicle of the pending updates cannot be recorded: \(error)") }
+    }
+
+    private var earlier: ReportedText? {
+        guard (try? FileStatus(at: path))?.isOwnFile == true,
+            let bytes = try? BoundedFile.contents(of: path, limit: 1024), bytes.last == UInt8(ascii: "\n")
+        else { return nil }
+        return ReportedText(bytes: bytes.dropLast(), limit: 1024)
+    }
+}

@@ -1,0 +1,33 @@
+import Testing
+
+@testable import Reporting
+
+@Suite struct NewerPositionTimeouts {
+    enum Event: Sendable { case aborted, delivered(Int), startedAgain }
+
+    /// The limit for an answer in seconds, what happened, and the patience in seconds after each.
+    @Test(
+        arguments: [
+            (60, [.aborted, .aborted, .aborted, .aborted, .aborted, .aborted], [6, 12, 24, 48, 60, 60]),
+            (15, [.aborted, .aborted, .aborted], [6, 12, 15]), (2, [.aborted], [2]),
+            // A server that is always slow isn't left each time.
+            (60, [.aborted, .aborted, .aborted, .delivered(12), .delivered(12)], [6, 12, 24, 24, 24]),
+            (15, [.delivered(12)], [15]),
+            // A quick one is.
+            (60, [.aborted, .aborted, .delivered(1)], [6, 12, 3]), (60, [.delivered(2), .delivered(1)], [4, 3]),
+            (60, [.aborted, .aborted, .startedAgain], [6, 12, 3]),
+        ] as [(Int, [Event], [Int])])
+    func followsTheServersTimes(limit: Int, events: [Event], seconds: [Int]) {
+        var newerPositionTimeout = NewerPositionTimeout(maximum: .seconds(limit))
+        #expect(newerPositionTimeout.duration == .seconds(min(3, limit)))
+        let seen = events.map { event in
+            switch event {
+            case .aborted: newerPositionTimeout.aborted()
+            case .delivered(let time): newerPositionTimeout.delivered(after: .seconds(time))
+            case .startedAgain: newerPositionTimeout.startAgain()
+            }
+            return newerPositionTimeout.duration
+        }
+        #expect(seen == seconds.map { .seconds($0) })
+    }
+}
