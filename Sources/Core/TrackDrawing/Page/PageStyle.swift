@@ -1,7 +1,7 @@
 /// The style of every page with a track, in light, in dark and on paper.
 package enum PageStyle {
-    /// Returns everything before the body's content. `security` is markup for the head, `style` has the rules of this page,
-    /// and `nonce` is that of the page's policy, if it has one.
+    /// Returns everything before the body's content. `security` is markup for the head, `style` has the rules of this
+    /// page, and `nonce` is that of the page's policy, if it has one.
     package static func opening(
         title: String, security: Markup = "", style: Markup = "", nonce: String? = nil
     ) -> Markup {

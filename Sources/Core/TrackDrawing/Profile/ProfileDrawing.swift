@@ -127,8 +127,8 @@ struct ProfilePanel {
     /// The values of a sample, in the panel's unit.
     let value: (TrackProfile.Sample) -> TrackProfile.Extent?
 
-    /// Creates a panel for one value of the samples; `nil` if none of them has it. The full height shows at least a range
-    /// of `least`; if it `startsAtZero`, the lower edge is 0.
+    /// Creates a panel for one value of the samples; `nil` if none of them has it. The full height shows at least a
+    /// range of `least`; if it `startsAtZero`, the lower edge is 0.
     init?(
         _ title: String, of profile: TrackProfile, top: Double, height: Double, least: Double, startsAtZero: Bool,
         value: @escaping (TrackProfile.Sample) -> TrackProfile.Extent?
