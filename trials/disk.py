@@ -145,7 +145,7 @@ class FullDisk(Trial):
     def conclude(self, first: int) -> tuple[Ledger, int]:
         """Lets everything be delivered while the disk is free, and judges; gives how many were never stored."""
         stated = {float(first + second) for second in range(self.feed.end())}
-        unstored: int = self.service.settle(PATIENCE)["notStored"]
+        unstored: int = self.service.settle(PATIENCE)["counts"]["notStored"]
         self.service.stop()
         self.note_accepted()
         ledger = self.waypost.ledger(self.configuration)

@@ -164,7 +164,7 @@ class Fleet(Installed):
         def delivers() -> bool:
             told = self.system.attempt("waypost", "status", "--json", "--config", CONFIGURATION).stdout
             status = json.loads(told) if told else {}
-            return status.get("tokenFetches", 0) > 0 and status["delivery"].get("secondsSinceDelivery") is not None
+            return status.get("counts", {}).get("tokenFetches", 0) > 0 and status["delivery"].get("secondsSinceDelivery") is not None
 
         if not until(delivers, PATIENCE, pause=0.2):
             raise Failed(f"nothing is delivered {how}: {self.journal()}")

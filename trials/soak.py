@@ -170,8 +170,8 @@ class Soak(Trial):
         open_now, running = [one.descriptors for one in warm], [one.threads for one in warm]
         figures = (
             f"{self.length / 3600:g} h at {self.speed:g} times real speed: {ledger['accepted']} accepted, delivered and "
-            f"arrived, {repeated} more than once; {status['requests']} requests, {status['retries']} failed, "
-            f"{status['tokenFetches']} tokens; lives of the simulator: {self.weather}; resident "
+            f"arrived, {repeated} more than once; {status['counts']['requests']} requests, {status['counts']['retries']} failed, "
+            f"{status['counts']['tokenFetches']} tokens; lives of the simulator: {self.weather}; resident "
             f"{warm[0].resident / 1024:.1f} to {warm[-1].resident / 1024:.1f} MiB in {len(warm)} samples after two fifths "
             f"of it, {warm[0].allocated / 1024:.2f} to {warm[-1].allocated / 1024:.2f} MiB of it allocated, slope "
             f"{per_second * 3600:+.1f} ± {error * 3600:.1f} KiB an hour of the drive; descriptors {min(open_now)} to "

@@ -45,13 +45,13 @@ import WaypostTestSupport
         #expect(status["ledger"]?["delivered"]?.integerValue == 2 && json.ending == .exited(0))
 
         receiver.unplug()
-        try #require(await service.errors.line(saying: "it is opened again") != nil)
+        try #require(await service.errors.line(saying: "it is reopened") != nil)
         for words in [["why"], ["why", "--json"], ["status"], ["status", "--json"]] {
             let outcome = try await BuiltProgram.run(words + ["--config", config])
             #expect(outcome.ending == .exited(1), "\(words)")
             // By then it may have been tried in vain.
             let said = String(decoding: outcome.standardOutput, as: UTF8.self)
-            #expect(said.contains("it is opened again") || said.contains("not there"), "\(said)")
+            #expect(said.contains("it is reopened") || said.contains("no such device"), "\(said)")
         }
         #expect(await service.terminate().ending == .exited(0))
 
@@ -213,7 +213,7 @@ import WaypostTestSupport
         service.signal(SIGSTOP)
         let stopped = try await BuiltProgram.run(["status", "--config", config])
         let said = String(decoding: stopped.standardError, as: UTF8.self)
-        let words = "it is stopped (Control-Z, or kill -STOP); let it go on (kill -CONT \(service.processID))"
+        let words = "it is stopped (Control-Z, or kill -STOP); continue it (kill -CONT \(service.processID))"
         #expect(said == "waypost: \(unheard)\(words)\n")
         service.signal(SIGCONT)
         #expect(await service.terminate().ending == .exited(0))

@@ -61,7 +61,7 @@ struct ClientCertificate {
         )
         #expect(
             try await words(folder.path("none"))
-                == "waypost: authorization.clientKeyFile comes from the file \(folder.path("none")), which cannot be read: "
+                == "waypost: authorization.clientKeyFile comes from the file \(folder.path("none")), which can't be read: "
                 + "No such file or directory; check the path, and the program that writes the file\n")
     }
 

@@ -25,7 +25,7 @@ struct CommandErrors {
     enum Log { case missing, folder, empty, utf16, cutArchive, prose, voidFix, altered }
 
     static let logs: [(Log, String)] = [
-        (.missing, "does not exist"), (.folder, "is a folder"), (.empty, "is empty"), (.utf16, "is UTF-16 text"),
+        (.missing, "does not exist"), (.folder, "is a directory"), (.empty, "is empty"), (.utf16, "is UTF-16 text"),
         (.cutArchive, "ends in the middle of the archive"),
     ]
     static let cases =
@@ -38,7 +38,7 @@ struct CommandErrors {
             }
         } + [
             Case(words: "demo LOG", log: .missing, code: 65, says: "does not exist"),
-            Case(words: "demo LOG", log: .folder, code: 65, says: "is a folder"),
+            Case(words: "demo LOG", log: .folder, code: 65, says: "is a directory"),
             Case(words: "fixes LOG --explain 1", log: .missing, code: 65, says: "does not exist"),
             Case(words: "fixes LOG --explain 1", log: .utf16, code: 65, says: "is UTF-16 text"),
             Case(words: "replay LOG --config CONFIG", log: .prose, code: 65, says: "holds no NMEA 0183 sentence"),
@@ -78,7 +78,7 @@ struct CommandErrors {
     func sayWhyALogHasNoFix(command: String) async throws {
         let folder = try TemporaryFolder()
         let log = folder.path("drive.log")
-        for (kind, reason) in [(Log.voidFix, "; "), (.altered, "3 of 4 sentences left out, as the")] {
+        for (kind, reason) in [(Log.voidFix, "; "), (.altered, "3 of 4 sentences left out because of")] {
             try await write(kind, to: log, in: folder)
             let isPiped = command.hasSuffix("PIPED")
             let receiver = isPiped ? #"{"type": "stdin"}"# : #"{"type": "file", "path": "\#(log)"}"#
@@ -117,7 +117,8 @@ struct CommandErrors {
             })
         #expect(outcome.ending == .exited(0))
         let loss = self.lines(outcome.standardError).filter { $0.contains("left out") }
-        #expect(loss.count == 1 && loss[0].hasPrefix("waypost: \(log): 15 of 30 sentences left out, as the"), "\(loss)")
+        #expect(
+            loss.count == 1 && loss[0].hasPrefix("waypost: \(log): 15 of 30 sentences left out because the"), "\(loss)")
     }
 
     @Test func nameALogInPlaceOfAConfiguration() async throws {
@@ -158,10 +159,10 @@ struct CommandErrors {
         (["rnu"], 64, "waypost: there is no command \"rnu\"; did you mean run?"),
         (["map", "drive.nmea"], 64, "waypost: map needs -o FILE"),
         (["map", "-o", "page.html"], 64, "waypost: map needs LOG"),
-        (["map", "-", "-", "-o", "page.html"], 64, "waypost: standard input (-) can be read once only"),
+        (["map", "-", "-", "-o", "page.html"], 64, "waypost: standard input (-) can be read only once"),
         (["map", "/dev/null", "-o", "/dev/null"], 64, "waypost: -o /dev/null is the log /dev/null"),
-        (["map", "drive.nmea", "-o", "out.kml"], 64, "waypost: -o out.kml: the page is HTML for a browser"),
-        (["map", "drive.nmea", "-o", "drive.PDF"], 64, "waypost: -o drive.PDF: the page is HTML for a browser"),
+        (["map", "drive.nmea", "-o", "out.kml"], 64, "waypost: -o out.kml: the page is HTML; use a name"),
+        (["map", "drive.nmea", "-o", "drive.PDF"], 64, "waypost: -o drive.PDF: the page is HTML; use a name"),
         (["run", "--confg", "x"], 64, "waypost: run has no option --confg; did you mean --config?"),
         (["fixes", "--follow", "--summary", "x"], 64, "waypost: --follow never ends"),
         (["fixes", "--explain", "0", "x"], 64, "waypost: --explain is 0; lines count from 1"),

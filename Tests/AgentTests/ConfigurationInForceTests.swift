@@ -7,49 +7,39 @@ import TimeAndChance
 import Operations
 import WaypostTestSupport
 
-/// What a check says where the running service goes by something else than the file that is checked.
+/// Whether the running service uses the file that is checked.
 @Suite struct ConfigurationInForces {
     private static let read = UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_000_000)
+    private static let checked = "/etc/waypost/config.json"
 
-    struct Case: CustomTestStringConvertible {
-        var file: String? = "/etc/waypost/config.json"
+    struct Case: Sendable {
+        var file: String? = checked
         var problem: String?
         /// When the file was changed, in seconds after it was read.
         var changed: Double? = -60
-        var words: String?
-        var testDescription: String { words ?? "nothing" }
+        var finding: OnlineFinding.OtherConfiguration?
     }
 
     @Test(arguments: [
         Case(), Case(file: nil), Case(changed: 0.5), Case(changed: nil),
-        Case(
-            changed: 5,
-            words:
-                "it goes by what it read at 2026-01-05T10:00:00.000Z, and /etc/waypost/config.json has been changed since; "
-                + "type systemctl reload waypost (for new credentials or environment values, systemctl restart waypost)"
-        ),
-        Case(
-            file: "/etc/other.json", changed: 5,
-            words:
-                "it goes by another file, /etc/other.json, and not by /etc/waypost/config.json: check that one (--config "
-                + "/etc/other.json), or name this one in its unit (systemctl edit waypost)"),
+        Case(changed: 5, finding: .changedSince(checked, loadedAt: "2026-01-05T10:00:00.000Z")),
+        Case(file: "/etc/other.json", changed: 5, finding: .file("/etc/other.json", checked: checked)),
         Case(
             problem: "it is wrong", changed: 5,
-            words:
-                "it goes by what it read at 2026-01-05T10:00:00.000Z; reload rejected: the configuration in force stays: it "
-                + "is wrong; correct the configuration and reload again"),
+            finding: .rejectedReload(
+                "\(Condition(rejectedReload: ["it is wrong"], at: .zero).line)", loadedAt: "2026-01-05T10:00:00.000Z")),
     ])
-    func isTold(row: Case) {
+    func areComparedWithTheFile(row: Case) {
         let monitor = AgentMonitor(clock: MonotonicClock(ManualClock()))
         monitor.note(loadedAt: Self.read)
         if let file = row.file { monitor.note(loadedFrom: file) }
         if let problem = row.problem { monitor.note(rejectedReload: [problem]) }
         let report = StatusReport(
             vehicle: "v", snapshot: monitor.snapshot, outbox: StoreSummary(Ledger()), durability: .full, at: .zero)
-        let doubt = ConfigurationInForce.doubt(
-            report, file: "/etc/waypost/config.json", isSame: { $0 == "/etc/waypost/config.json" },
+        let finding = ConfigurationInForce.difference(
+            report, file: Self.checked, isSame: { $0 == Self.checked },
             changedAt: row.changed.map { Self.read.secondsSince1970 + $0 })
-        #expect(doubt == row.words)
+        #expect(finding == row.finding)
     }
 }
 
@@ -73,44 +63,28 @@ import WaypostTestSupport
         #expect(line.text.contains(title), "\(line.text)")
     }
 
-    /// The log knows better than to suspect the antenna.
-    @Test(arguments: [
-        (ReceiverWarning.nullIsland, ""),
-        (.dateTooEarly, "; a recorded log is read with \"type\": \"file\", or by waypost replay"),
-    ])
-    func namesWhatIsSentInPlaceOfAFix(warning: ReceiverWarning, end: String) {
+    /// A warning that explains why there is no fix says more than the antenna.
+    @Test(arguments: [nil, ReceiverWarning.nullIsland])
+    func namesWhatIsSentInPlaceOfAFix(warning: ReceiverWarning?) {
+        let state = ReceiverState.receiving(source: "/dev/gnss")
         var wait = FirstFixWait()
-        wait.note(.state(.receiving(source: "/dev/gnss")))
-        wait.note(.warning(warning))
-        let absence = wait.absence(within: .seconds(30))
-        #expect(absence.hasSuffix("\(Condition(warning).line)\(end)"), "\(absence)")
+        #expect(wait.absence(within: .seconds(30)) == .noAnswer(within: .seconds(30)))
+        wait.note(.state(state))
+        if let warning { wait.note(.warning(warning)) }
+        #expect(wait.absence(within: .seconds(30)) == .noFix(state, cause: warning, within: .seconds(30)))
     }
 
-    /// A clock that nothing keeps right judges nothing.
+    /// A clock that isn't synchronized judges nothing.
     @Test(
-        arguments: [
-            (0, true, nil), (-60, true, nil), (8000, true, "; its time is 2 h ahead of this machine's, which is sync"),
-            (7240, true, ", which is synchronized: it may state local time; set it to UTC"),
-            (-259_200, true, "; its time is 3 days behind this machine's, which is sync"), (-259_200, false, nil),
-        ] as [(Int, Bool, String?)])
-    func comparesTheFirstFix(seconds: Int, isSynchronized: Bool, words: String?) {
+        arguments: [(0, true, nil), (-60, true, nil), (8000, true, -8000), (-259_200, false, nil)]
+            as [(Int, Bool, Int?)])
+    func comparesTheFirstFix(seconds: Int, isSynchronized: Bool, behind: Int?) {
         let present = UTCTime(year: 2026, month: 11, day: 23)
         let fix = Fix(timeOfFix: present.advanced(by: .seconds(seconds)), latitude: 1, longitude: 1)
         let line = OnlineCheck.verdict(on: fix, present: isSynchronized ? present : nil)
-        #expect(line.verdict == (words == nil ? .ok : .note) && line.text.hasPrefix("fix of 2026-11-2"))
-        #expect(line.text.contains(words ?? "fix of"), "\(line.text)")
-    }
-
-    /// Who else may be wrong is not told to replace the receiver.
-    @Test(
-        arguments: [
-            (OnlineCheck.Witness.fleetEngine, "Fleet Engine's: switch the receiver off and on"),
-            (.ownUnkept, "this machine's, which nothing keeps right: one of the two is wrong; set"),
-        ])
-    func namesTheClockThatJudgesTheFirstFix(witness: OnlineCheck.Witness, words: String) {
-        let present = UTCTime(year: 2026, month: 11, day: 23)
-        let fix = Fix(timeOfFix: present.advanced(by: .seconds(-8000)), latitude: 1, longitude: 1)
-        let line = OnlineCheck.verdict(on: fix, present: present, by: witness)
-        #expect(line.text.contains("; its time is 2 h behind \(words)"), "\(line.text)")
+        #expect(line.verdict == (behind == nil ? .ok : .note))
+        let text = "fix of \(fix.timeOfFix), quality gps"
+        let finding = behind.map { OnlineFinding.fixTime(fix: text, behind: .seconds($0), .ownSynchronized) }
+        #expect(line.text == finding.map { "\($0.sentence)" } ?? text)
     }
 }

@@ -63,7 +63,7 @@ import WaypostTestSupport
             (.malformedResponse, nil, .intercepted), (.unknownContentEncoding, nil, .answerUndecodable),
             (.certificateNotTrusted, nil, .certificateUntrusted),
             (.certificateNotTrusted, .ofAnotherName, .certificateUntrusted),
-            (.certificateNotTrusted, .ofUnknownAuthority, .certificateOfUnknownAuthority),
+            (.certificateNotTrusted, .ofUnknownAuthority, .certificateUntrusted),
             (.certificateNotTrusted, .outsideItsTime, .certificateOutsideItsTime),
         ] as [(HTTPTransportError.Code, HTTPTransportError.CertificateFault?, ConditionCode)])
     func comeFromNoAnswer(

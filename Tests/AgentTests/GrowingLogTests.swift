@@ -46,7 +46,7 @@ import WaypostTestSupport
 
     @Test func survivesRotationAndTruncation() async throws {
         let program = try fixes(log)
-        #expect(await program.errors.line(saying: "live.nmea is not there yet; waiting for it") != nil)
+        #expect(await program.errors.line(saying: "live.nmea does not exist yet; waiting for it") != nil)
         try append((try epoch(1) + String(repeating: "# padding\r\n", count: 200)).utf8, to: log)
         #expect(await program.output.line(saying: "10:30:01.000Z") != nil)
         unsafe truncate(log, 0)

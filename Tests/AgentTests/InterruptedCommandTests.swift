@@ -121,7 +121,7 @@ import WaypostTestSupport
     @Test(arguments: signals) func checks(signal: Int32) async throws {
         let config = try ServiceSetup(authorization: try hangingProvider().configuration).write(in: folder)
         let program = try start(["check", "--online", "--config", config])
-        try #require(await program.output.line(saying: "is not there yet") != nil)
+        try #require(await program.output.line(saying: "does not exist yet") != nil)
         let said = await words(of: program, after: signal)
         #expect(said.hasSuffix("waypost: interrupted: not checked: receiver, token, Fleet Engine"), "\(said)")
         #expect(!program.output.text.contains("FAIL"))

@@ -29,10 +29,8 @@ struct MapCommands {
         let outcome = try await BuiltProgram.run(["map", Fixtures.url("nmea/town.nmea").path, tunnel, "-o", page])
         #expect(outcome.ending == .exited(0))
         #expect(outcome.standardOutput.isEmpty)
-        let told = text(outcome.standardError)
-        #expect(
-            told.hasPrefix("waypost: \(tunnel) begins at ") && told.contains(", before the log in front of it ends, "))
-        #expect(told.hasSuffix("; logs are given in the order of their times, each as it was recorded\n"), "\(told)")
+        let message = text(outcome.standardError)
+        #expect(message.hasPrefix("waypost: \(tunnel) begins at ") && message.contains(", before the previous log, "))
         #expect(try files() == ["page.html"])
         #expect(try FileStatus(behind: page).permissions == 0o600, "a track is its owner's alone")
         let html = try String(contentsOf: folder.url.appending(path: "page.html"), encoding: .utf8)
@@ -40,7 +38,7 @@ struct MapCommands {
         #expect(html.contains("town.nmea and 1 more") && html.contains("808"))
     }
 
-    /// The line of what was told, and a dot for each past location.
+    /// The reported line, and a dot for each past location.
     @Test func drawWhatWasToldOverWhatWasDriven() async throws {
         func upload(_ vehicle: String) -> String {
             let places = [(1_774_953_060, 53.5), (1_774_953_000, 53.51)].map {
@@ -56,24 +54,24 @@ struct MapCommands {
             try await BuiltProgram.run(["map", tunnel, "-o", "-", "--reported", folder.path(name)])
         }
         let page = text(try await draw("one.jsonl").standardOutput)
-        #expect(page.contains("</i>past location<") && page.contains("#told-live"))
-        for (name, words) in [("two.jsonl", "is of 2 vehicles"), ("none.jsonl", "line 1 of"), ("no", "no such file")] {
+        #expect(page.contains("</i>past location<") && page.contains("class=\"reported-live\""))
+        for (name, words) in [("two.jsonl", "has 2 vehicles"), ("none.jsonl", "line 1 of"), ("no", "no such file")] {
             let outcome = try await draw(name)
             #expect(outcome.ending == .exited(64))
             #expect(text(outcome.standardError).lowercased().contains(words), "\(text(outcome.standardError))")
         }
     }
 
-    /// A replay moves its times, so that the places tell.
+    /// A replay changes the times, so the places decide.
     @Test(arguments: [(48.1, true), (53.55, false)])
-    func sayThatWhatWasToldIsOfAnotherDrive(latitude: Double, isOther: Bool) async throws {
+    func warnAboutReportedPositionsOfAnotherDrive(latitude: Double, isOther: Bool) async throws {
         let upload = #"{"locations":[{"latitude":\#(latitude),"longitude":10,"time":1500000000}],"vehicle":"van"}"#
         try folder.write("\(upload)\n".utf8, to: "up.jsonl")
         let outcome = try await BuiltProgram.run(
             ["map", Fixtures.url("nmea/town.nmea").path, "-o", "-", "--reported", folder.path("up.jsonl")])
         #expect(outcome.ending == .exited(0))
         let words = text(outcome.standardError)
-        #expect(words.contains("lies within 1 km of the track: it is of another drive") == isOther, "\(words)")
+        #expect(words.contains("is within 1 km of the track: it belongs to another drive") == isOther, "\(words)")
         #expect(words.isEmpty == !isOther, "\(words)")
     }
 

@@ -16,7 +16,7 @@ import Operations
             of: HTTPResponse(status: 400, body: Array(body.utf8)), to: request, for: vehicle)
         #expect(
             OnlineCheck.reason(outcome)
-                == "400 INVALID_ARGUMENT: It is invalid; nothing but the vehicle was asked for: correct "
-                + "vehicle.providerId, vehicle.vehicleId, vehicle.service or upload.endpoint")
+                == "400 INVALID_ARGUMENT: It is invalid; correct vehicle.providerId, vehicle.vehicleId, vehicle.service or "
+                + "upload.endpoint")
     }
 }

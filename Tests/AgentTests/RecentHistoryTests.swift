@@ -98,10 +98,20 @@ import WaypostTestSupport
             history.survey(at: .seconds(7199)).summary.statistics.last == Fix.sample(7199).timeOfFix,
             "the line leads to where the vehicle is")
         #expect(history.isCurrent(at: .seconds(7229)) && !history.isCurrent(at: .seconds(7230)))
-        #expect(history.map(at: .seconds(20_000)).text.contains("no position within the last hour"))
+        #expect(history.map(at: .seconds(20_000)).text.contains("no position in the last hour"))
     }
 
-    /// However much happens: a day at ten fixes a second, an outage each ten seconds, a line of the log each second.
+    @Test func showNoPlaceInPrivateMode() {
+        var history = RecentHistory()
+        history.note(.fix(.sample(0)), at: .zero)
+        history.note(.privateModeBegan, at: .seconds(1))
+        #expect(history.newest == nil && history.track(at: .seconds(2)).isEmpty)
+        #expect(history.map(at: .seconds(2)).text.contains("<p>The position is private.</p>"))
+        history.note(.privateModeEnded, at: .seconds(3))
+        #expect(history.map(at: .seconds(4)).text.contains("no position in the last hour"))
+    }
+
+    /// Five hours with ten fixes per second, an outage every ten seconds and a line of the log every second.
     @Test func stayWithinTheirBounds() {
         var history = RecentHistory()
         let long = String(repeating: "x", count: 10_000)
@@ -119,7 +129,7 @@ import WaypostTestSupport
         #expect(history.lines.last?.text.hasPrefix("19999 ") == true)
     }
 
-    /// What is no place on the earth is drawn nowhere.
+    /// A fix whose coordinates are out of range is not drawn.
     @Test(arguments: [Double.nan, .infinity, 1e300])
     func leaveOutWhatIsNoPlace(latitude: Double) {
         var history = RecentHistory()

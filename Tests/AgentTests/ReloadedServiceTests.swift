@@ -177,7 +177,7 @@ import WaypostTestSupport
         try FileManager.default.copyItem(atPath: BuiltProgram.waypost, toPath: program)
         let service = try RunningProgram(
             [program, "run", "--config", try bench.configure()], environment: BuiltProgram.environment)
-        try #require(await service.errors.line(saying: "not there") != nil)
+        try #require(await service.errors.line(saying: "no such device") != nil)
         try FileManager.default.removeItem(atPath: program)
         if isReplaced { try FileManager.default.copyItem(atPath: BuiltProgram.waypost, toPath: program) }
         service.signal(SIGHUP)

@@ -1,3 +1,4 @@
+import Conditions
 import FoundationEssentials
 import LinuxPlatform
 import Testing
@@ -89,8 +90,9 @@ import WaypostTestSupport
             lines == [
                 CheckLine(
                     .fail, "authorization",
-                    "authorization.path: \(folder.path("token")) isn't seen by the service, because waypost.service hides "
-                        + "\(folder.url.path) from it; use a path outside of it")
+                    .hiddenByUnit(
+                        key: "authorization.path", path: folder.path("token"), directory: folder.url.path,
+                        unit: "waypost.service"))
             ])
     }
 

@@ -35,7 +35,7 @@ import WaypostTestSupport
         #expect(status["delivery"]?["timeOfFix"]?.stringValue == epoch.time.description)
         #expect(status["ledger"]?["accepted"]?.integerValue == 1)
         #expect(status["ledger"]?["delivered"]?.integerValue == 1)
-        #expect(status["tokenFetches"]?.integerValue == 1)
+        #expect(status["counts"]?["tokenFetches"]?.integerValue == 1)
 
         let metrics = await RawExchange.get("/metrics", from: address)
         #expect(metrics.body.contains("\nwaypost_updates_delivered_total 1\n"))

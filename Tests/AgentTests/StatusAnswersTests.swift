@@ -10,7 +10,7 @@ import TimeAndChance
 @testable import Operations
 import WaypostTestSupport
 
-/// What the status address answers, asked without a network.
+/// The answers of the status address, without a network.
 @Suite(.timeLimit(.minutes(1))) struct StatusAnswers {
     let clock = ManualClock()
     let history: HistoryKeeper
@@ -44,9 +44,9 @@ import WaypostTestSupport
         #expect(await answer(try #require(HTTPMethod(rawValue: method)), target).status == status)
     }
 
-    /// No page of another may frame it, read it, or have its own script run in it.
+    /// A foreign page can't frame or read the answers, or run its script in them.
     @Test(arguments: ["/", "/page.json", "/map", "/status"])
-    func areKeptToThemselves(path: String) async throws {
+    func areHiddenFromForeignPages(path: String) async throws {
         let headers = await answer(.get, path).headers
         #expect(headers["Cache-Control"] == "no-store")
         #expect(headers["X-Content-Type-Options"] == "nosniff")
@@ -59,7 +59,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func tellThePageWhatHappened() async throws {
+    @Test func reportEventsToThePage() async throws {
         history.observe(.fix(.sample(0, speed: 12)))
         history.observe(RecentHistories.delivered(3))
         history.note(pending: 4)
@@ -73,14 +73,14 @@ import WaypostTestSupport
         #expect(page["minutes"]?.arrayValue?.count == 60)
         #expect(page["minutes"]?[59] == .array([.integer(3), .integer(0), .integer(4)]))
         #expect(page["events"]?[0]?["text"]?.stringValue == "words of <b>others</b> & \"quotes\"")
-        // 20 s before the page's present.
+        // 20 s before the page's time.
         #expect(page["events"]?[0]?["time"]?.integerValue == 1_795_219_180_000)
         let map = String(decoding: await answer(.get, "/map").body, as: UTF8.self)
         #expect(map.contains("class=\"vehicle\"") && !map.contains("<script"))
     }
 
-    /// How a vehicle moved when it was last seen is nothing of now, and an outage lies where its failures do.
-    @Test func tellThePageOfThePastAsSuch() async throws {
+    /// Speed and heading of an old fix are not shown, and an outage covers its failures.
+    @Test func showOldFixesAsThePast() async throws {
         history.observe(.fix(.sample(0, speed: 12)))
         clock.advance(by: .seconds(90))
         history.observe(RecentHistories.failed)

@@ -81,7 +81,7 @@ import WaypostTestSupport
         monitor.observe(.rejected(fix, .notAdvancing))
         #expect(
             monitor.snapshot.reasonForNoFix
-                == "1 fix rejected; of the last one its time is not after that of the last fix")
+                == "1 fix rejected; of the last one, its time is not after that of the last fix")
         monitor.observe(.fix(fix))
         #expect(monitor.snapshot.reasonForNoFix == nil)
     }
@@ -119,7 +119,8 @@ import WaypostTestSupport
         monitor.observe(.receiver(.waiting(source: "/dev/x", .deviceMissing)))
         #expect(report(monitor).receiver.kind == "waiting")
         let told = report(monitor).headline
-        #expect(told == "last fix 0 s ago; nothing delivered yet; 0 pending; receiver unavailable: /dev/x: not there")
+        #expect(
+            told == "last fix 0 s ago; nothing delivered yet; 0 pending; receiver unavailable: /dev/x: no such device")
         let sample = #"waypost_condition{code="receiver_unavailable",severity="error",stage="receiver"} 1"#
         #expect(report(monitor).metrics().split(separator: "\n").contains(Substring(sample)))
     }
@@ -192,16 +193,16 @@ import WaypostTestSupport
         func fix(_ offset: Int) -> ReportingEvent {
             .fix(Fix(timeOfFix: present.advanced(by: .seconds(offset)), latitude: 1, longitude: 1))
         }
-        #expect(report(monitor).clockOffsetSeconds == nil)
+        #expect(report(monitor).host.clockOffsetSeconds == nil)
         monitor.observe(fix(100))
-        #expect(report(monitor).clockOffsetSeconds == -100)
+        #expect(report(monitor).host.clockOffsetSeconds == -100)
         monitor.observe(.serverTime(present.advanced(by: .milliseconds(-2600))))
         monitor.observe(fix(100))
-        #expect(report(monitor).clockOffsetSeconds == 2)
+        #expect(report(monitor).host.clockOffsetSeconds == 2)
         clock.advance(by: .seconds(600))
         monitor.observe(fix(-7))
-        #expect(report(monitor).clockOffsetSeconds == 7)
-        #expect(report(self.monitor()).clockOffsetSeconds == nil, "of a log")
+        #expect(report(monitor).host.clockOffsetSeconds == 7)
+        #expect(report(self.monitor()).host.clockOffsetSeconds == nil, "of a log")
     }
 
     /// The age of what waits is told on the receiver's scale, whatever the host's clock says.
@@ -221,7 +222,7 @@ import WaypostTestSupport
         clock.advance(by: .seconds(9))
         #expect(outbox()?.oldestPendingSeconds == 3609)
         let host = report(monitor, surroundings: surroundings).host
-        #expect(host?.freeDiskBytes == 5000 && host?.residentBytes == 18_000_000)
+        #expect(host.freeDiskBytes == 5000 && host.residentBytes == 18_000_000)
     }
 
     /// From 80 % on, and until it is below 75 %.
@@ -266,13 +267,33 @@ import WaypostTestSupport
         summary.evictions[.age] = UpdateTally(count: 2, timesOfFix: time...time.advanced(by: .seconds(9)))
         let data = try JSONEncoder().encode(report(monitor(), summary, durability: .economy))
         let json = try JSONValue(parsing: Array(data))
-        #expect(json["evictions"]?["age"]?["count"]?.integerValue == 2)
-        #expect(json["evictions"]?["age"]?["lastTimeOfFix"]?.stringValue == "2026-01-05T00:00:09.000Z")
-        #expect(json["evictions"]?["oldest"]?["count"]?.integerValue == 0)
-        #expect(json["quarantine"]?["count"]?.integerValue == 1)
-        #expect(json["durability"]?["mode"]?.stringValue == "economy")
-        #expect(json["durability"]?["secondsAtRisk"]?.integerValue == 60)
-        #expect(json["durability"]?["updatesAtRisk"]?.integerValue == 30)
+        #expect(json["outbox"]?["evictions"]?["age"]?["count"]?.integerValue == 2)
+        #expect(json["outbox"]?["evictions"]?["age"]?["lastTimeOfFix"]?.stringValue == "2026-01-05T00:00:09.000Z")
+        #expect(json["outbox"]?["evictions"]?["oldest"]?["count"]?.integerValue == 0)
+        #expect(json["outbox"]?["quarantine"]?["count"]?.integerValue == 1)
+        #expect(json["outbox"]?["durability"]?["mode"]?.stringValue == "economy")
+        #expect(json["outbox"]?["durability"]?["secondsAtRisk"]?.integerValue == 60)
+        #expect(json["outbox"]?["durability"]?["updatesAtRisk"]?.integerValue == 30)
+    }
+
+    /// The newest delivered fix is known after a restart, from the outbox.
+    @Test func keepsTheLastDeliveryAfterARestart() {
+        var summary = StoreSummary(Ledger(accepted: 1, delivered: 1))
+        let fresh = report(monitor(), summary)
+        #expect(fresh.delivery.timeOfFix == nil && fresh.headline.contains("nothing delivered yet"))
+        summary.newestDelivered = Self.stored
+        let restarted = report(monitor(), summary)
+        let time = Self.stored.update.timeOfFix.description
+        #expect(restarted.delivery.timeOfFix == time && restarted.delivery.secondsSinceDelivery == nil)
+        #expect(restarted.headline.contains("last delivered fix of \(time)"), "\(restarted.headline)")
+    }
+
+    /// The line for `systemctl status` follows the first delivery within a second.
+    @Test func renewsTheHeadlineSoonUntilTheFirstDelivery() {
+        let monitor = monitor()
+        #expect(report(monitor).headlineInterval == .seconds(1))
+        monitor.observe(.delivered(Self.batch, traffic: Traffic(), took: .zero))
+        #expect(report(monitor).headlineInterval == .seconds(10))
     }
 
     @Test func tellsWhatTheOutboxGivesUp() {
@@ -389,8 +410,8 @@ import WaypostTestSupport
         return LogWriter(level: level, format: format, isReadByJournal: format == .text) { lines.append($0) }
     }
 
-    func log(_ level: LogLevel = .info, tellsFirstDelivery: Bool = false) -> EventLog {
-        EventLog(log: writer(level), clock: MonotonicClock(clock), tellsFirstDelivery: tellsFirstDelivery)
+    func log(_ level: LogLevel = .info, logsFirstDelivery: Bool = false) -> EventLog {
+        EventLog(log: writer(level), clock: MonotonicClock(clock), logsFirstDelivery: logsFirstDelivery)
     }
 
     func monitor(_ level: LogLevel = .info) -> AgentMonitor {
@@ -420,9 +441,9 @@ import WaypostTestSupport
         monitor.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
         #expect(
             lines.all == [
-                "<4>Fleet Engine busy: 503 message; wait, it passes by itself",
+                "<4>Fleet Engine busy: 503 message; wait until it passes",
                 "<3>token refused: the issuer answered 403; run waypost token; correct authorization, or the backend",
-                "<4>Fleet Engine busy: 503 message; wait, it passes by itself (59 more times since last logged)",
+                "<4>Fleet Engine busy: 503 message; wait until it passes (59 more times since last logged)",
                 "<3>token refused: the issuer answered 403; run waypost token; correct authorization, or the backend "
                     + "(59 more times since last logged)",
                 "<6>delivery works again; 1 update delivered at once",
@@ -445,7 +466,7 @@ import WaypostTestSupport
     }
 
     @Test func tellsTheFirstDeliveryOfARunWithItsDelay() {
-        let log = log(tellsFirstDelivery: true)
+        let log = log(logsFirstDelivery: true)
         for second in 0..<2 {
             let fix = Fix(timeOfFix: Status.stored.update.timeOfFix, latitude: 50, longitude: 10)
             log.observe(.fix(fix))
@@ -459,15 +480,15 @@ import WaypostTestSupport
     }
 
     @Test func tellsAFirstDeliveryOfWhatTheLastRunLeft() {
-        let log = log(tellsFirstDelivery: true)
+        let log = log(logsFirstDelivery: true)
         log.observe(.uploading(Status.batch))
         log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
-        #expect(lines.all == ["<6>the first position of this run is delivered, one of the run before"])
+        #expect(lines.all == ["<6>the first position of this run is delivered, from the previous run"])
     }
 
     /// The next update was accepted between the reading of the batch and its upload.
     @Test func tellsAFirstDeliveryThatANewerUpdateOvertook() {
-        let log = log(tellsFirstDelivery: true)
+        let log = log(logsFirstDelivery: true)
         let first = Status.stored.update.timeOfFix
         for time in [first, first.advanced(by: .seconds(5))] {
             log.observe(.fix(Fix(timeOfFix: time, latitude: 50, longitude: 10)))
@@ -495,17 +516,21 @@ import WaypostTestSupport
     }
 
     /// The other one is 200 km away.
-    @Test func warnsOnceOfAPrivateZoneWithSwappedCoordinates() {
+    @Test func warnsOfAPrivateZoneWithSwappedCoordinatesUntilAFixIsNear() {
         let zones = [(48.1, 11.5), (11.5, 48.1)].map {
             PrivateZone(latitude: $0.0, longitude: $0.1, radiusMeters: 100)
         }
-        let distant = DistantZones(zones, log: LogWriter(level: .debug, format: .text) { lines.append($0) })
-        let fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50, longitude: 11.5)
+        let monitor = monitor(.info)
+        let distant = DistantZones(zones, monitor: monitor)
+        var fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 50, longitude: 11.5)
         for _ in 0..<2 { distant.observe(.fix(fix)) }
-        let words =
-            "warning: reporting.privateZones[1] is more than 1,000 km from the vehicle; check that latitude and longitude are "
-            + "not swapped"
-        #expect(lines.all.count == 1 && lines.all[0].hasSuffix(words), "\(lines.all)")
+        let topic = ActiveConditions.Topic.one(.privateZoneDistant)
+        #expect(monitor.snapshot.conditions.active(topic)?.condition == Condition(distantZones: [1]))
+        #expect(lines.all.count == 1)
+        fix.latitude = 12
+        fix.longitude = 48
+        distant.observe(.fix(fix))
+        #expect(monitor.snapshot.conditions.active(topic) == nil)
     }
 
     @Test func keepsCoordinatesOutOfEveryLevel() {

@@ -38,7 +38,7 @@ import WaypostTestSupport
             case .whileTheTokenEndpointHangs: for await _ in gate.arrivals.prefix(1) {}
             }
         } else {
-            try #require(await service.errors.line(saying: "not there") != nil)
+            try #require(await service.errors.line(saying: "no such device") != nil)
         }
 
         let stop = await service.terminate()
@@ -61,7 +61,7 @@ import WaypostTestSupport
             ["/usr/bin/setsid", "--ctty", BuiltProgram.waypost, "run", "--config", try bench.configure()],
             environment: BuiltProgram.environment, input: line.raw)
         _ = consume line
-        try #require(await service.errors.line(saying: "not there") != nil)
+        try #require(await service.errors.line(saying: "no such device") != nil)
         service.signal(SIGHUP)
         try #require(await service.errors.line(saying: "configuration reloaded") != nil)
         terminal.unplug()

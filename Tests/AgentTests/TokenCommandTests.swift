@@ -61,12 +61,12 @@ struct TokenCommands {
         (
             "delivery_driver/van-7",
             "FAIL     the token for vehicle van-7 is for delivery vehicles, but vehicle.service is onDemandTrips; "
-                + "let the issuer set vehicleid, or correct vehicle.service"
+                + "correct vehicle.service, or the issuer must set vehicleid"
         ),
         (
             "consumer/t",
             "FAIL     the token for vehicle van-7 names no vehicle (it may be a consumer's); "
-                + "let the issuer set vehicleid"
+                + "the issuer must set vehicleid"
         ),
     ])
     func endsWithFailureWhenTheTokenDoesNotFit(subject: String, says: String) async throws {
@@ -90,7 +90,7 @@ struct TokenCommands {
         ("consumer/other", 1, "FAIL     the token ", "is for trip other; check the trip id and the endpoint"),
         (
             "driver/van-7", 1, "FAIL     the token ",
-            "names no trip (it may be a driver's); let the issuer set tripid"
+            "names no trip (it may be a driver's); the issuer must set tripid"
         ),
     ])
     func fetchesAPassengersTokenForATrip(subject: String, exit: Int32, begins: String, ends: String) async throws {

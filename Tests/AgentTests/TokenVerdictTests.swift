@@ -14,11 +14,11 @@ import WaypostTestSupport
         #""iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/","iat":1000000000,"exp":1000003600"#
     static let driver = #""authorization":{"vehicleid":"v"}"#
 
-    /// The service judges no token by this host's clock; whoever looks at one should hear of it.
+    /// The service judges no token by this host's clock; a person who looks at one is informed.
     @Test(
         arguments: [
             (0, nil), (-600, nil), (3000, nil),
-            (10_800, "ago by this host's clock; let the issuer make a new one, or set"),
+            (10_800, "ago by this host's clock; the issuer must make a new one, or set"),
             (-601, "10 min ahead of this host's clock, and"),
             (-7200, "2 h ahead of this host's clock, and Fleet Engine accepts 10 min; set the clock that is wrong"),
         ] as [(Int64, String?)])
@@ -46,7 +46,7 @@ import WaypostTestSupport
             (nil, nil), (30, nil), (7, nil),
             (
                 3,
-                "the certificate of the token endpoint ends on 2001-09-12T01:46:40Z, in 3 days; let the backend renew it before"
+                "the certificate of the token endpoint ends on 2001-09-12T01:46:40Z, in 3 days; renew it before"
             ),
         ] as [(Int?, String?)])
     func isToldOfACertificateThatEndsSoon(days: Int?, note: String?) throws {
@@ -77,17 +77,17 @@ import WaypostTestSupport
             (
                 "exp", "1000086400",
                 "FAIL the token fits VEHICLE and the service sends it, but Fleet Engine rejects an exp more than an hour "
-                    + "ahead; let the issuer set an earlier one"
+                    + "ahead; the issuer must set an earlier one"
             ),
             (
                 "exp", "1000003600000",
                 "FAIL the token fits VEHICLE and the service sends it, but Fleet Engine rejects an exp in milliseconds, "
-                    + "which is thousands of years ahead; let the issuer divide it by 1000"
+                    + "which is thousands of years ahead; the issuer must divide it by 1000"
             ),
             (
                 "exp", "1000003600000,\"iat\":1000000000000",
                 "FAIL the token fits VEHICLE and the service sends it, but Fleet Engine rejects an exp in milliseconds, "
-                    + "which is thousands of years ahead; let the issuer divide it by 1000"
+                    + "which is thousands of years ahead; the issuer must divide it by 1000"
             ),
             ("authorization", #"{"vehicleid":"*"}"#, "ok fits VEHICLE"),
             (

@@ -141,15 +141,47 @@ extension Rule {
         return found.map { "\(file.path): foreign text goes through ReportedText: \($0)" }
     }
 
-    /// What goes wrong with a running vehicle is worded in the catalog of conditions alone: what observes and shows it
-    /// logs no warning or error of its own, and words none of the catalog's titles.
+    /// The only module that words what is wrong with a running vehicle.
+    private static let catalog = "Sources/Core/Conditions"
+
+    /// Where a remedy may follow what is wrong: errors of the configuration, of usage, and of tools that no van needs.
+    private static let mayAdvise = [
+        "Sources/Command/", "Sources/Tools/", "Sources/Operations/Operations/Configuration/",
+        "Sources/Core/StrictJSON/",
+        // Values of the configuration.
+        "Sources/Core/HTTPMessages/", "Sources/Core/FleetEngine/VehicleName.swift",
+        // Why a run doesn't start, or a command can't ask the service.
+        "Sources/Agent/Waypost/Wiring/", "Sources/Operations/Operations/Observation/RunningService.swift",
+        "Sources/Operations/Operations/Records/", "Sources/Operations/Operations/Bundle/BundleCollection.swift",
+        // Errors of the system, which conditions carry as their cause.
+        "Sources/Adapters/LinuxPlatform/", "Sources/Adapters/CurlTransport/CurlProxyFailure.swift",
+        "Sources/Adapters/SQLiteOutbox/",
+        // A developer's provider that breaks its contract.
+        "Sources/Core/DriverAuthorization/ProviderCall.swift",
+        // Answers to HTTP clients and readers of trips.
+        "Sources/Adapters/HTTPService/HTTPRequestParser.swift", "Sources/Operations/Operations/Page/StatusRoutes.swift",
+        "Sources/Operations/Operations/Following/",
+    ]
+
+    /// What is wrong with a running vehicle is worded in the catalog alone. Everywhere else faults are facts without a
+    /// description, conditions are made of facts, no sentence gives a remedy, and nothing that observes or shows a
+    /// vehicle logs its own warning or error.
     static let conditions = Rule(name: "conditions") { file in
-        let folders = ["Log/EventLog", "Observation/AgentMonitor", "Observation/StatusReport", "Page/"]
-        guard folders.contains(where: { file.path.hasPrefix("Sources/Operations/Operations/\($0)") }) else { return [] }
-        let found = lines(
-            of: file,
-            containing: /\.write\(\s*\.(?:warning|error)\b|"[^"]*\b(?:refused|rejects|unreachable|unavailable)\b/)
-        return found.map { "\(file.path): failures are worded in Sources/Core/Conditions: \($0)" }
+        guard !file.path.hasPrefix(catalog) else { return [] }
+        var found = lines(of: file, containing: /\bCondition\(\s*\.[a-z]/)
+        found += lines(of: file, containing: /(?:Fault|Rejection|Warning|Remark|Finding)\b[^{]*CustomStringConvertible/)
+        if !mayAdvise.contains(where: file.path.hasPrefix) {
+            let remedy = /"[^"]*; (?:change|check|choose|correct|free|give|let|make|name|open|run|see|set|use|write)\b/
+            found += lines(of: file, containing: remedy)
+        }
+        let observers = ["Log/EventLog", "Observation/AgentMonitor", "Observation/StatusReport", "Page/"]
+        if observers.contains(where: { file.path.hasPrefix("Sources/Operations/Operations/\($0)") }) {
+            found += lines(
+                of: file,
+                containing:
+                    /\.write\(\s*\.(?:warning|error)\b|"[^"]*\b(?:refused|rejects|unreachable|unavailable)\b/)
+        }
+        return found.map { "\(file.path): failures are worded in \(catalog): \($0)" }
     }
 
     private static func lines(of file: SourceFile, containing pattern: Regex<Substring>) -> [String] {

@@ -48,6 +48,9 @@ struct Sources {
         ("foreign text", "Sources/Agent/Waypost/A.swift", "ReportedText(stringLiteral: words)"),
         ("conditions", "Sources/Operations/Operations/Log/EventLog.swift", "log.write(.warning, text)"),
         ("conditions", "Sources/Operations/Operations/Page/A.swift", "let title = \"Fleet Engine is unreachable\""),
+        ("conditions", "Sources/Agent/Waypost/Progress/A.swift", "raise(Condition(.diskFull, \"no room\"))"),
+        ("conditions", "Sources/Adapters/GNSSReceiver/A.swift", "return \"\\(name) is empty; check the program\""),
+        ("conditions", "Sources/Core/Reporting/A.swift", "package enum LineFault: Sendable, CustomStringConvertible {"),
         ("structured concurrency", "Sources/Agent/Waypost/A.swift", "Task.detached { }"),
         ("structured concurrency", "Sources/Agent/Waypost/A.swift", "DispatchQueue.main.async { }"),
     ])
@@ -67,6 +70,8 @@ struct Sources {
         ("writing", "Sources/Agent/Waypost/A.swift", "try OwnedDescriptor(opening: path, O_RDONLY)"),
         ("writing", "Sources/Agent/Waypost/A.swift", "try OwnedDescriptor(writing: path, O_WRONLY | O_CREAT)"),
         ("unchecked", "Sources/Adapters/LinuxPlatform/Threads/Locked.swift", "class Locked: @unchecked Sendable"),
+        ("conditions", "Sources/Core/Conditions/A.swift", "Condition(.diskFull, \"no room; check the disk\")"),
+        ("conditions", "Sources/Adapters/GNSSReceiver/A.swift", "throw FixSourceError(log: name, .directory)"),
     ])
     func areLeftInPeace(rule name: String, path: String, text: String) throws {
         let rule = try #require(rules.first { $0.name == name })

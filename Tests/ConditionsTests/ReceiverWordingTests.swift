@@ -11,7 +11,7 @@ import Testing
     /// One row for each form of a sentence.
     @Test(
         arguments: [
-            (.deviceMissing, "not there", "plug the receiver in, or correct the path (ls -l /dev/serial/by-id)"),
+            (.deviceMissing, "no such device", "plug the receiver in, or correct the path (ls -l /dev/serial/by-id)"),
             (.deviceBusy(gpsd), "held by gpsd (process 7)", "read from it instead (receiver.type gpsd)"),
             (
                 .unsupportedBaudRate(12, supported: [4800, 9600, 19_200]), "12 is not a baud rate of a receiver",
@@ -23,7 +23,7 @@ import Testing
             ),
             (
                 .lost("hung up"), "lost (hung up)",
-                "check plug and cable; it is opened again as soon as it is back"
+                "check plug and cable; it is reopened as soon as it is back"
             ),
             (
                 .silent(.serial(baudRate: 9600, wasFound: false), .seconds(5), alsoOpenIn: nil), "silent for 5 s",
@@ -47,7 +47,7 @@ import Testing
             ),
             (
                 .readableText(.tcp, "login:", .seconds(5), alsoOpenIn: nil),
-                "text arrives that is no NMEA, beginning with \"login:\"",
+                "text arrives that isn't NMEA, beginning with \"login:\"",
                 "check that host and port are the receiver's"
             ),
             (

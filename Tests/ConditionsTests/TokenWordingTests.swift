@@ -33,13 +33,13 @@ import VehicleAuthorization
             (
                 .unanswered(endpoint, .connectionLost(isEncrypted: true), "reset"),
                 "token endpoint https://b.example/t: reset",
-                "see the backend's log; if it requires a client certificate, set "
-                    + "authorization.clientCertificateFile and clientKeyFile"
+                "see the backend's log, and set authorization.clientCertificateFile and clientKeyFile if it requires a client "
+                    + "certificate"
             ),
             (
                 .unanswered(mutual, .certificateRejected, "alert"), "token endpoint https://b.example/t: alert",
-                "check that our client certificate has not expired (waypost check) and that the backend trusts its "
-                    + "authority; it is set by authorization.clientCertificateFile and clientKeyFile"
+                "check that authorization.clientCertificateFile has not expired (waypost check) and that the backend trusts "
+                    + "its authority"
             ),
             (
                 .unanswered(endpoint, .untrustedCertificate(.ofUnknownAuthority), "unknown authority"),
@@ -89,17 +89,17 @@ import VehicleAuthorization
                 .unusableAnswer(endpoint, .invalidJSON(.other, line: 1, column: 9, bytes: 8, mediaType: "text/html")),
                 "token endpoint https://b.example/t gave 8 bytes of text/html that are not valid JSON (line 1, column 9); "
                     + "expected the token, bare or in JSON under \"jwt\"",
-                "check whether it was cut off, or is written in place"
+                "check whether it was cut off, or is rewritten in place"
             ),
             (
                 .unusableAnswer(command, .lookalike(.surrounded, .bareText)),
-                "token command /bin/token gave a token with other text around it as bare text",
+                "token command /bin/token gave a token with other text around it",
                 "print the token alone: other words belong on standard error"
             ),
             (
                 .unusableAnswer(endpoint, .missingKey(keys: ["k"], others: 0, .lookalike(.apiKey, under: "k"))),
                 "token endpoint https://b.example/t gave JSON without \"jwt\"; it has \"k\"",
-                "it has an API key, which Fleet Engine doesn't accept, under \"k\": let the issuer sign a token for Fleet "
+                "it has an API key, which Fleet Engine doesn't accept under \"k\": the issuer must sign a token for Fleet "
                     + "Engine with the key of a service account"
             ),
             (
@@ -110,7 +110,7 @@ import VehicleAuthorization
             (
                 .expired(file, .overWhenGiven(.synchronizedHost)),
                 "token file /run/token gave a token that had already expired by this host's clock, which is synchronized",
-                "let the issuer make a new one, and check its clock and cache"
+                "the issuer must make a new one: check its clock and cache"
             ),
             (
                 .wrongClaims(.otherSubject(["w "]), van7), "the token for vehicle van-7 is for vehicle \"w \"",
@@ -118,12 +118,12 @@ import VehicleAuthorization
             ),
             (
                 .wrongClaims(.audience(["a", "b", "c", "d"], expected: "e"), van7),
-                "the token for vehicle van-7 is for a, b, c, …", "let the issuer set aud to e"
+                "the token for vehicle van-7 is for a, b, c, …", "the issuer must set aud to e"
             ),
             (
                 .wrongClaims(.otherService(has: .deliveryvehicleid), van7),
                 "the token for vehicle van-7 is for delivery vehicles, but vehicle.service is onDemandTrips",
-                "let the issuer set vehicleid, or correct vehicle.service"
+                "correct vehicle.service, or the issuer must set vehicleid"
             ),
             (
                 .commandFailed(command, .exited(3, CommandFault.Output(lines: ["no login", "see the manual"]))),
@@ -138,8 +138,7 @@ import VehicleAuthorization
             ),
             (
                 .programUnusable(key: "authorization.command", .carriageReturn("/bin/token")),
-                "authorization.command: /bin/token has the line ends of Windows, which become part of the interpreter's "
-                    + "name",
+                "authorization.command: /bin/token has the line ends of Windows",
                 #"run sed -i 's/\r$//' /bin/token"#
             ),
             (
@@ -154,7 +153,7 @@ import VehicleAuthorization
             ),
             (
                 .invalidSetting(key: "authorization.url", .noValue(placeholder: "tripId", van7)),
-                "authorization.url asks for {tripId}, but the token is for vehicle van-7",
+                "authorization.url needs {tripId}, but the token is for vehicle van-7",
                 "use a placeholder that it has"
             ),
             (
@@ -180,7 +179,7 @@ import VehicleAuthorization
         arguments: [
             (
                 .questionableToken(.claims(.noKeyID, van7)),
-                "the token for vehicle van-7 names no key; let the issuer set kid to the service account's private key id"
+                "the token for vehicle van-7 names no key; the issuer must set kid to the service account's private key id"
             ),
             (
                 .questionableToken(
@@ -188,17 +187,17 @@ import VehicleAuthorization
                         .stated(StatedExpiry(key: "ttl", text: "60", meaning: .span(60)), seconds: 60, own: 3600), file)
                 ),
                 "token file /run/token: its \"ttl\" 60 leaves 60 s, the token's own exp 3600 s; it is renewed by the "
-                    + "earlier; let the issuer state the same end in both"
+                    + "earlier; the issuer must state the same end in both"
             ),
             (
                 .shortLivedTokens(van7, lifetime: .seconds(200), minimumLife: .seconds(300)),
-                "tokens for vehicle van-7 have 200 s of life when they come; let the issuer give new ones, with clearly more "
+                "tokens for vehicle van-7 have 200 s of life when they arrive; the issuer must give new ones, with clearly more "
                     + "than 300 s (an hour is usual)"
             ),
             (
                 .processesLeft(command: "/bin/token", count: 0, unendable: 7),
-                "token command /bin/token left process 7 running, which could not be ended; end process 7: the command isn't "
-                    + "started before; let it end what it starts"
+                "token command /bin/token left process 7 running; the command is not started again before it has "
+                    + "ended; change the command so that it ends what it starts, and end process 7"
             ),
         ] as [(AuthorizationWarning, String)])
     func sayWhatToCorrect(warning: AuthorizationWarning, sentence: String) { #expect("\(warning)" == sentence) }

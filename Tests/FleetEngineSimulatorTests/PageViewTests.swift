@@ -7,7 +7,7 @@ import TimeAndChance
 
 @testable import FleetEngineSimulator
 
-/// What the simulator's page is told, once a second.
+/// The data that the simulator's page requests every second.
 @Suite struct PageViews {
     private static func report(_ backend: SimulatedBackend, _ vehicle: String, second: Int = 0) async throws {
         let time = UTCTime(millisecondsSince1970: (SimulatedBackend.now + Int64(second)) * 1000)
@@ -70,7 +70,7 @@ import TimeAndChance
         #expect(window["start"]?.integerValue == (SimulatedBackend.now - 88) * 1000)
     }
 
-    /// A shape point states no speed: it is drawn in the colour of the way to it, as if it had stated that.
+    /// A shape point states no speed. Its colour is that of the average speed since the previous point.
     @Test func colourShapePointsByTheWayToThem() async throws {
         /// 100 m in the first ten seconds, 10 m in each ten after that; a degree of latitude is 111.2 km.
         func paths(speeds: [String]) async throws -> [Substring] {
@@ -120,7 +120,8 @@ import TimeAndChance
         #expect(page["answeringSince"]?.integerValue == times(47)[0])
     }
 
-    /// By when it arrived: a replay's fixes are as old as its log. A parked vehicle reports once a minute.
+    /// The time of arrival decides, because a replay's fixes are as old as its log. A parked vehicle reports every
+    /// minute.
     @Test(arguments: ["", "?vehicle=providers/p/vehicles/van"])
     func sayWhenAVehicleWasThereLast(query: String) async throws {
         let backend = try SimulatedBackend()

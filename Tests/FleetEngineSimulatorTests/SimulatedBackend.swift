@@ -13,7 +13,7 @@ struct SimulatedBackend: Sendable {
     /// Made once, because it takes a good part of a second.
     static let key = Result { try SigningKey().encoded }
 
-    /// For tests that only provoke refusals; it is made once.
+    /// A shared backend for tests that only provoke errors.
     static let shared = Result { try SimulatedBackend() }
 
     /// 2026-01-05T10:15:30Z.
@@ -56,7 +56,7 @@ struct SimulatedBackend: Sendable {
         return (served.response.status, try JSONValue(parsing: served.response.body), served)
     }
 
-    /// An update of the vehicle `van`, with a token of its own.
+    /// Sends an update of the vehicle `van` with its own token.
     func update(
         _ body: String, as service: FleetService = .onDemandTrips, mask: String = "lastLocation"
     ) async throws -> (status: Int, json: JSONValue, served: ServedResponse) {

@@ -14,7 +14,7 @@ import WaypostTestSupport
         return answer.split(separator: "\"").first { $0.hasPrefix("eyJ") }
     }
 
-    /// What is answered to a position of 10:15 and `second`.
+    /// Sends a position of 10:15 and `second`. Returns the answer.
     private static func update(at address: LocalAddress, _ token: Substring, second: Int) async -> String {
         let body =
             "{\"lastLocation\":{\"location\":{\"latitude\":1.5,\"longitude\":2},\"updateTime\":\"2026-01-05T10:15:\(second)Z\"}}"
@@ -63,7 +63,7 @@ import WaypostTestSupport
         #expect(uploads["locations"]?.arrayValue?.map { $0["latitude"]?.doubleValue } == [1.5])
     }
 
-    /// As the status address, it is no page's business; the host that it was told to listen on is one of its names.
+    /// Pages of other sites have no access, as at the status address. The configured host is an accepted name.
     @Test(
         arguments: [
             ("127.0.0.1:0", "GET", "localhost", "http://evil.example.com", 403),
@@ -88,7 +88,7 @@ import WaypostTestSupport
         }
     }
 
-    /// A browser says of an image, a form or a link on a page of another site where it comes from, and lets it go out.
+    /// A browser sends requests for an image, a form or a link of a foreign page, and states their site.
     @Test func issuesNoTokenToAPageOfAnotherSite() async throws {
         let simulator = try FleetEngineSimulator()
         let address = try LocalAddress("127.0.0.1:\(simulator.baseURL.port)")
@@ -132,14 +132,14 @@ import WaypostTestSupport
             #expect(isAppended)
         } catch {
             #expect(!isAppended)
-            #expect(error.description.contains(": it is there, and holds no record of --record"), "\(error)")
+            #expect(error.description.contains(": it exists and isn't a record of --record"), "\(error)")
         }
         for (name, contents) in [("record", record), ("uploads", uploads)] {
             #expect(try BoundedFile.contents(of: folder.path(name), limit: 1000) == Array(contents.utf8))
         }
     }
 
-    /// A full disk is told once, and keeps nobody from an answer.
+    /// A full disk is reported once, and requests are still answered.
     @Test func saysThatItsRecordCannotBeWritten() async throws {
         let told = Locked<[String]>([])
         var settings = SimulatorSettings()
@@ -158,7 +158,7 @@ import WaypostTestSupport
         }
         #expect(
             told.withLock { $0 } == [
-                "the record's file cannot be written, and lacks what arrives from now on: No space left on device"
+                "could not write the record's file, which misses all further updates: No space left on device"
             ])
     }
 

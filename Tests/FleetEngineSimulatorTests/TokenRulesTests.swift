@@ -257,7 +257,7 @@ private let now = SimulatedBackend.now
         let token = try await backend.token("driver/van")
         #expect(try Self.claims(of: token).issuedAt == now + offset)
         let answer = try await backend.send(.get, "vehicles/van", token: token)
-        // Fleet Engine takes no token that ends more than an hour ahead, so a fast clock shows at once.
+        // Fleet Engine rejects a token that expires in more than an hour, so a fast clock shows at once.
         #expect(answer.status == (offset > 0 ? 401 : 200))
         if let refusal { #expect(answer.json.errorMessage.contains(refusal)) }
     }

@@ -12,7 +12,7 @@ import Testing
         try SimulatedBackend { $0.trips = [SimulatedTrip(id: "trip", vehicleID: "van", lengthMeters: 1000)] }
     }
 
-    /// The van reports a place so many metres north of where it began.
+    /// Reports a place `meters` north of the start.
     private static func drive(_ backend: SimulatedBackend, to meters: Double, second: Int) async throws {
         let time = "2026-01-05T10:\(15 + second / 60):\(10 + second % 60)Z"
         let body = """
@@ -51,7 +51,7 @@ import Testing
 
     @Test func isCountedFromTheWholeTrack() async throws {
         let backend = try Self.backend()
-        // What was late comes among the past locations; it lies on the way all the same.
+        // Late positions arrive as past locations, but belong to the track anyway.
         let body = """
             {"pastLocations":[
               {"location":{"latitude":0,"longitude":10},"updateTime":"2026-01-05T10:15:10Z"},

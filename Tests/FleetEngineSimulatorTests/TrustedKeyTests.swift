@@ -62,7 +62,7 @@ struct TrustedKey {
         #expect(try await backend.send(.get, "trips/trip-1", token: consumer).status == 200)
         let delivery = try token(["deliveryvehicleid": "van-7", "taskid": "task-1"])
         #expect(try await backend.send(.get, "deliveryVehicles/van-7", token: delivery).status == 200)
-        // Tokens of the simulator's own go on working beside them.
+        // The simulator's own tokens still work.
         let own = try await backend.token("driver/van-7")
         #expect(try await backend.send(.get, "vehicles/van-7", token: own).status == 200)
     }

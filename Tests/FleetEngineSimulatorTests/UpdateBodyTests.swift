@@ -5,7 +5,7 @@ import Testing
 
 @testable import FleetEngineSimulator
 
-/// One field of `lastLocation` with a wrong value.
+/// A field of `lastLocation` with an invalid value.
 private let wrongLocationFields: [(String, String)] = [
     ("heading", "360"), ("heading", "-1"), ("heading", "90.5"), ("heading", "{\"value\":90}"), ("heading", "true"),
     ("location", "1"), ("location", "[1,2]"), ("location", "{\"lat\":1}"), ("location", "{\"latitude\":91}"),

@@ -16,7 +16,7 @@ public func fuzzHTTPRequestParser(_ start: UnsafePointer<UInt8>?, _ count: Int) 
     let taken = whole.requests.reduce(0) { $0 + $1.byteCount }
     precondition(taken <= stream.count, "the requests are longer than the stream")
     for request in whole.requests {
-        precondition(request.target.utf8.count <= limits.requestLineBytes && request.body.count <= limits.bodyBytes)
+        precondition(request.target.utf8.count <= limits.headBytes && request.body.count <= limits.bodyBytes)
         precondition(request.headers.fields.count <= limits.headerCount)
         _ = (request.pathSegments, request.queryItems?.count)
     }
@@ -28,7 +28,7 @@ private struct Parsed: Equatable {
     var error: HTTPRequestError?
 }
 
-private let limits = HTTPServiceLimits(requestLineBytes: 200, headerBytes: 400, headerCount: 8, bodyBytes: 300)
+private let limits = HTTPServiceLimits(headBytes: 600, headerCount: 8, bodyBytes: 300)
 
 private func parse(_ pieces: [ArraySlice<UInt8>]) -> Parsed {
     var parser = HTTPRequestParser(limits: limits)

@@ -7,8 +7,8 @@ import WaypostTestSupport
 
 @testable import GNSSReceiver
 
-/// A pseudo-terminal keeps the speed that its reader sets, and its other end sees it: what is sent here is garbage
-/// unless the speed is the receiver's.
+/// A pseudo-terminal keeps the speed that its reader sets, and its other end sees it. The tests send garbage unless the
+/// speed is the receiver's.
 @Suite(.timeLimit(.minutes(1))) struct BaudRateDetection {
     private let terminal: PseudoTerminal
     private static let garbage: [UInt8] = [0xFE, 0x00, 0x81, 0x24, 0x47, 0xF8, 0x2A, 0x00]
@@ -21,7 +21,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [(9600, B9600, 0), (115_200, B115200, 1), (460_800, B460800, 6)])
-    func findsTheRateAndLosesNothingOfTheFirstEpoch(baudRate: Int, speed: CInt, place: Int) async throws {
+    func findsTheRateAndUsesTheWholeFirstEpoch(baudRate: Int, speed: CInt, place: Int) async throws {
         try await observe(source(trial: .milliseconds(500))) { observer in
             while case .state(let state)? = await observer.next(), state.kind == .starting {
                 try terminal.send(terminal.speed == UInt32(speed) ? Array(epoch(second: 1).utf8) : Self.garbage)
@@ -34,7 +34,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func tellsOfSentencesWithoutChecksumAfterARound() async throws {
+    @Test func reportsSentencesWithoutChecksumAfterARound() async throws {
         let bare = epoch(second: 1).replacing(/\*../, with: "")
         try await observe(source(trial: .milliseconds(100))) { observer in
             while case .state(let state)? = await observer.next(), state.kind == .starting { try terminal.send(bare) }
@@ -42,10 +42,10 @@ import WaypostTestSupport
         }
     }
 
-    @Test func goesOnLookingAfterARoundInVain() async {
+    @Test func continuesAfterARoundWithoutSuccess() async {
         await observe(source(trial: .milliseconds(5))) { observer in
             #expect(await observer.state(saying: "silent at every usual baud rate") != nil)
-            // A pseudo-terminal carries the bytes at any rate, as a USB device does.
+            // A pseudo-terminal carries the bytes at any rate, like a USB device.
             let receiver = Task {
                 while !Task.isCancelled {
                     try terminal.send(epoch(second: 1))
@@ -57,7 +57,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func beginsWithTheRateThatWasRightWhenTheReceiverIsBack() async throws {
+    @Test func beginsWithTheLastGoodRateWhenTheReceiverReturns() async throws {
         let folder = try TemporaryFolder()
         let link = folder.path("receiver")
         unsafe symlink(terminal.path, link)
@@ -69,7 +69,7 @@ import WaypostTestSupport
             await observer.state(saying: "receiving at 115200 baud")
             unsafe unlink(link)
             terminal.unplug()
-            await observer.state(saying: "not there")
+            await observer.state(saying: "no such device")
             let successor = try PseudoTerminal()
             unsafe symlink(successor.path, link)
             #expect(await observer.state(saying: "open at 115200 baud") != nil)

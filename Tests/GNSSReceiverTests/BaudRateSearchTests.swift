@@ -7,7 +7,7 @@ import Testing
     private typealias Evidence = BaudRateEvidence
     private static let all = [9600, 115_200, 38_400, 4800, 57_600, 230_400, 460_800]
 
-    /// The rates that are opened when each trial brings `evidence`.
+    /// Returns the rates that are opened if each trial gives `evidence`.
     private func rates(_ search: inout BaudRateSearch, trials: Int, _ evidence: Evidence = .noise) -> [Int] {
         (0..<trials).map { _ in
             defer { _ = search.lineClosed(after: evidence) }
@@ -16,12 +16,12 @@ import Testing
     }
 
     @Test(arguments: [Evidence.silence, .noise, .binaryFrames])
-    func goesRoundForEverInTheOrderOfWhatIsUsual(evidence: BaudRateEvidence) {
+    func triesAllRatesInOrderForever(evidence: BaudRateEvidence) {
         var search = BaudRateSearch()
         #expect(rates(&search, trials: 21, evidence) == Self.all + Self.all + Self.all)
     }
 
-    @Test func staysLongerThanTwoSecondsOnEach() {
+    @Test func triesEachRateForMoreThanTwoSeconds() {
         var search = BaudRateSearch()
         for _ in 0..<8 {
             #expect(search.trial > .seconds(2) && search.trial < .seconds(3))
@@ -30,21 +30,21 @@ import Testing
     }
 
     @Test(arguments: 0..<7)
-    func beginsWithTheRateThatWasRight(place: Int) {
+    func beginsWithTheLastGoodRate(place: Int) {
         var search = BaudRateSearch()
         _ = rates(&search, trials: place)
         search.sentenceArrived()
         let good = Self.all[place]
         #expect(search.rate == good)
-        // Nothing usable for long: once more at the same rate, which has time to start, then the others.
-        #expect(search.lineClosed(after: .sentences) == .open(at: good))
+        // Without sentences for long: the same rate again, with time for the receiver to start, then the others.
+        #expect(search.lineClosed(after: .sentences) == nil)
         #expect(search.trial == .seconds(5))
         #expect(rates(&search, trials: 7) == [good] + Self.all.filter { $0 != good })
         #expect(search.rate == good)
     }
 
-    /// A lost line is opened at the same rate; so is one that is missing, whatever was tried before.
-    @Test func beginsAnewWhenTheLineIsMissing() {
+    /// A lost or missing line is opened at the same rate again, whatever was tried before.
+    @Test func startsOverWhenTheLineIsMissing() {
         var search = BaudRateSearch()
         _ = rates(&search, trials: 3)
         search.lineIsMissing()
@@ -57,11 +57,11 @@ import Testing
         #expect(search.start == .openedAt(baudRate: 115_200))
     }
 
-    @Test func saysWhatIsTriedAndWhatWasInVain() {
+    @Test func reportsTheTriedRates() {
         var search = BaudRateSearch()
         let starts = (0..<4).map { _ in
             defer { _ = search.lineClosed(after: .noise) }
-            #expect(search.isOpeningNews)
+            #expect(search.isOpeningReported)
             return search.start
         }
         #expect(
@@ -72,42 +72,36 @@ import Testing
             ])
     }
 
-    /// What comes at 4800 and everywhere else, and the best of it, at which rate.
+    /// The evidence at 4800 and at all other rates, then the best evidence and its rate.
     @Test(arguments: [
         (BaudRateEvidence.silence, BaudRateEvidence.silence, BaudRateEvidence.silence, 460_800),
         (.noise, .silence, .noise, 4800), (.noise, .noise, .noise, 9600), (.text, .noise, .text, 4800),
         (.binaryFrames, .noise, .binaryFrames, 4800), (.withoutChecksum, .binaryFrames, .withoutChecksum, 4800),
     ])
-    func reportsAfterARoundAndThenGoesOnQuietly(
+    func reportsTheFaultAfterOneRound(
         at4800: BaudRateEvidence, elsewhere: BaudRateEvidence, best: BaudRateEvidence, baudRate: Int
     ) {
         var search = BaudRateSearch()
         for round in 1...2 {
             for place in Self.all.indices {
-                #expect(search.isOpeningNews == (round == 1))
-                switch search.lineClosed(after: search.rate == 4800 ? at4800 : elsewhere) {
-                case .open(let rate):
-                    #expect(place < 6)
-                    #expect(rate == search.rate)
-                case .report(let fault, let rate):
-                    #expect(place == 6)
-                    #expect(rate == 9600 && search.rate == 9600)
-                    #expect(fault == .noBaudRate(best, baudRate: baudRate, tried: Self.all))
-                }
+                #expect(search.isOpeningReported == (round == 1))
+                let fault = search.lineClosed(after: search.rate == 4800 ? at4800 : elsewhere)
+                #expect(fault == (place == 6 ? .noBaudRate(best, baudRate: baudRate, tried: Self.all) : nil))
             }
+            #expect(search.rate == 9600)
         }
     }
 
-    /// The complaint about a line that was good stands until something is found, or the whole round was in vain.
-    @Test func isQuietOnALineThatWasGood() {
+    /// The fault of a line that was good is kept until a rate is found, or a whole round has failed.
+    @Test func doesNotReportTrialsOnALineThatWasGood() {
         var search = BaudRateSearch()
         search.sentenceArrived()
-        #expect(search.isOpeningNews)
+        #expect(search.isOpeningReported)
         _ = search.lineClosed(after: .sentences)
-        #expect(!search.isOpeningNews)
+        #expect(!search.isOpeningReported)
         _ = search.lineClosed(after: .noise)
-        #expect(!search.isOpeningNews)
+        #expect(!search.isOpeningReported)
         search.sentenceArrived()
-        #expect(search.isOpeningNews)
+        #expect(search.isOpeningReported)
     }
 }

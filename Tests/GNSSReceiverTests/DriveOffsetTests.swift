@@ -13,7 +13,7 @@ import TimeAndChance
         #expect(DriveOffset(delay: .seconds(3), withinMeters: 0, of: 7).moved(fix) == fix)
     }
 
-    /// Also across the date line, and beside a pole.
+    /// Also across the date line and near a pole.
     @Test(arguments: [(52.5, 13.4), (0, 179.99), (0, -179.99), (-33, 151), (89.9, 0), (-90, 0)])
     func staysOnTheGlobe(latitude: Double, longitude: Double) {
         let fix = Fix(timeOfFix: Self.time, latitude: latitude, longitude: longitude)

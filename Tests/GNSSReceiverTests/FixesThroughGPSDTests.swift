@@ -2,7 +2,7 @@ import FoundationEssentials
 import Testing
 import WaypostTestSupport
 
-/// The same receiver read through the real gpsd and read directly: the same fixes.
+/// A receiver read through the real gpsd gives the same fixes as when it is read directly.
 @Suite(
     .timeLimit(.minutes(5)), .enabled(if: GPSDaemon.program != nil, "gpsd is not installed"),
     .enabled(if: !Sanitizer.isActive, "starts gpsd for 40 recordings")
@@ -13,11 +13,11 @@ struct FixesThroughGPSD {
         let log = try [UInt8](Data(contentsOf: Fixtures.url("nmea/\(name).nmea")))
         let comparison = try await GPSDComparison.of(log)
         #expect(comparison.differences(degrees: 1e-8) == [])
-        // gpsd gives no date to the first before it has seen an RMC.
+        // gpsd doesn't date the first fix before it has received an RMC.
         #expect(comparison.throughGPSD.count >= 50 && comparison.unreported <= 1)
     }
 
-    /// `waypost run --record` writes such comments: Waypost and gpsd read the same fixes with and without them.
+    /// Comments as `waypost run --record` writes them don't change the fixes of Waypost and gpsd.
     @Test(arguments: ["town", "tenHertz"]) func areThoseOfALogWithTimesInComments(name: String) async throws {
         let log = try [UInt8](Data(contentsOf: Fixtures.url("nmea/\(name).nmea")))
         let lines = log.split(separator: UInt8(ascii: "\n")).prefix(200)
@@ -30,7 +30,7 @@ struct FixesThroughGPSD {
         #expect(comparison.direct == (try await GPSDComparison.of(plain)).direct && comparison.direct.count >= 20)
     }
 
-    /// Recordings in which both ways cannot be compared, and why.
+    /// The recordings that can't be compared, with the reason.
     private static let incomparable = [
         "ac12_binary.log": "has binary frames with other digits, which gpsd reads and Waypost passes over",
         "bt451.log": "was cut together; where its time goes back gpsd counts a midnight",
@@ -38,7 +38,7 @@ struct FixesThroughGPSD {
         "ublox-zed-f9p_hpg1.11.log": "is binary for the most part",
     ]
 
-    /// gpsd 3.22 takes the GNS of this one for a lost fix in every epoch but the first.
+    /// gpsd 3.22 interprets this recording's GNS as a lost fix in every epoch but the first.
     private static let unreported = ["furuno_gl_ga.log": 15]
 
     @Test(.enabled(if: Fixtures.recordedReceivers != nil))
@@ -56,12 +56,12 @@ struct FixesThroughGPSD {
                     return (log, try await GPSDComparison.of(bytes))
                 }
             }
-            // gpsd spends its first second waiting.
+            // gpsd waits for its first second.
             for _ in 0..<6 { startNext() }
             while let (log, comparison) = try await group.next() {
                 startNext()
                 compared += comparison.throughGPSD.count
-                // Where GGA and RMC differ in their last digit, gpsd takes the later and Waypost GGA.
+                // If GGA and RMC differ in the last digit, gpsd uses the later one and Waypost uses GGA.
                 #expect(comparison.differences(degrees: 5e-7) == [], "\(log)")
                 #expect(comparison.unreported <= Self.unreported[log] ?? 2, "\(log)")
             }

@@ -3,14 +3,14 @@ import TimeAndChance
 
 @testable import GNSSReceiver
 
-/// One recording read in two ways: directly, and through the real gpsd.
+/// The comparison of a recording read directly and through the real gpsd.
 struct GPSDComparison {
     let direct: [Fix]
     let throughGPSD: [Fix]
-    /// Times of fixes by gpsd's own account, without those that no receiver found.
+    /// The times of gpsd's fixes, without simulated ones.
     let reportedTimes: Set<Int64>
 
-    /// Reads `log` to the line at its 20,000th byte; `withoutComments`, without its annotations (`#`).
+    /// Reads `log` to the line at its 20,000th byte, optionally without its comments (`#`).
     static func of(_ log: [UInt8], withoutComments: Bool = true) async throws -> GPSDComparison {
         let lines = log.prefix(20_000).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
         let bytes = Array(
@@ -36,10 +36,12 @@ struct GPSDComparison {
             _ = session.take(report, at: .zero) { throughGPSD.append($0) }
         }
         session.finish { throughGPSD.append($0) }
-        (self.direct, self.throughGPSD, self.reportedTimes) = (direct, throughGPSD, reportedTimes)
+        self.direct = direct
+        self.throughGPSD = throughGPSD
+        self.reportedTimes = reportedTimes
     }
 
-    /// What is not the same in both, in words; `degrees` is how far positions may be apart.
+    /// Returns descriptions of the differences. Positions may differ by `degrees`.
     func differences(degrees: Double) -> [String] {
         let byTime = Dictionary(direct.map { (Self.time($0), $0) }, uniquingKeysWith: { first, _ in first })
         var differences: [String] = []
@@ -61,15 +63,15 @@ struct GPSDComparison {
         return differences
     }
 
-    /// How many fixes gpsd has kept to itself.
+    /// The number of fixes that gpsd hasn't reported.
     var unreported: Int { Set(direct.map(Self.time)).subtracting(throughGPSD.map(Self.time)).count }
 
-    /// Milliseconds within 1024 weeks: gpsd moves dates of the past by such spans, recordings keep theirs.
+    /// Returns the time modulo 1024 weeks, because gpsd moves past dates by such spans and recordings keep theirs.
     private static func time(_ fix: Fix) -> Int64 {
         fix.timeOfFix.millisecondsSince1970 % (1024 * 7 * UTCTime.millisecondsPerDay)
     }
 
-    /// Whether both are the same as far as gpsd writes digits, where both ways know them.
+    /// Whether both values are equal in the precision of gpsd's output, or one is missing.
     private static func agree(_ one: Double?, _ other: Double?, within tolerance: Double) -> Bool {
         guard let one, let other else { return true }
         return abs(one - other) <= tolerance

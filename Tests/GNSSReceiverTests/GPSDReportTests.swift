@@ -4,7 +4,7 @@ import TimeAndChance
 
 @testable import GNSSReceiver
 
-/// A position report with everything in it, as gpsd 3.22 sends it.
+/// A complete position report of gpsd 3.22.
 let fullReport =
     #"{"class":"TPV","device":"/dev/ttyS1","mode":3,"time":"2026-03-31T10:30:25.250Z","ept":0.005,"lat":53.548580333,"#
     + #""lon":-9.998961667,"altHAE":50.2000,"altMSL":10.6000,"alt":10.6000,"epx":8.224,"epy":19.266,"epv":29.900,"#
@@ -21,7 +21,7 @@ let fullReport =
         return fix
     }
 
-    @Test func givesTheWholeFix() throws {
+    @Test func givesAllValuesOfTheFix() throws {
         var expected = Fix(
             timeOfFix: UTCTime(year: 2026, month: 3, day: 31, millisecondOfDay: 37_825_250), latitude: 53.548580333,
             longitude: -9.998961667)
@@ -50,19 +50,19 @@ let fullReport =
         (nil, FixQuality.gps), (0, .gps), (1, .gps), (2, .dgps), (3, .rtkFixed), (4, .rtkFloat), (5, .estimated),
         (6, .gps), (9, .pps),
     ])
-    func knowsTheQuality(status: Int?, quality: FixQuality) throws {
+    func readsTheQuality(status: Int?, quality: FixQuality) throws {
         let mode = status.map { #""mode":2,"status":\#($0)"# } ?? #""mode":2"#
         let fix = try #require(try fix(fullReport.replacing(#""mode":3"#, with: mode)))
         #expect(fix.quality == quality && fix.mode == .twoDimensional)
     }
 
-    /// The versions differ in what they call the altitude.
+    /// The name of the altitude depends on gpsd's version.
     @Test(arguments: [
         (#""altHAE":50.25,"altMSL":10.75"#, 10.75, 39.5), (#""altHAE":50.25,"geoidSep":39.5"#, 10.75, 39.5),
         (#""altMSL":10.75"#, 10.75, nil), (#""alt":10.75"#, 10.75, nil), (#""alt":10.75,"geoidSep":39.5"#, 10.75, 39.5),
         (#""alt":10.75,"altHAE":50.25"#, nil, nil), (#""altMSL":1e9"#, nil, nil),
     ])
-    func knowsTheAltitude(members: String, altitude: Double?, separation: Double?) throws {
+    func readsTheAltitude(members: String, altitude: Double?, separation: Double?) throws {
         let text = #"{"class":"TPV","mode":3,"time":"2026-03-31T10:30:25Z","lat":1,"lon":2,\#(members)}"#
         let fix = try #require(try fix(text))
         #expect(fix.altitudeMeters == altitude && fix.geoidSeparationMeters == separation)
@@ -72,7 +72,7 @@ let fullReport =
         (#""eph":2.45"#, 1.52), (#""eph":2.45,"epx":9,"epy":9"#, 1.52), (#""epx":1.96,"epy":1.96"#, 1.52),
         (#""epx":9"#, nil), (#""eph":0"#, nil), (#""eph":-1"#, nil), (#""speed":0"#, nil),
     ])
-    func turnsErrorsOf95PercentInto68(members: String, radius: Double?) throws {
+    func convertsErrorsFrom95To68Percent(members: String, radius: Double?) throws {
         let text = #"{"class":"TPV","mode":3,"time":"2026-03-31T10:30:25Z","lat":1,"lon":2,\#(members)}"#
         let fix = try #require(try fix(text))
         #expect((fix.horizontalAccuracyMeters.map { ($0 * 1e6).rounded() / 1e6 }) == radius)
@@ -115,7 +115,7 @@ let fullReport =
                 device: "/dev/a", time: UTCTime(year: 2026, month: 3, day: 31, millisecondOfDay: 37_825_000),
                 radiusMeters: 5)
         ),
-        (#"{"class":"ERROR","message":"Invalid"}"#, .refusal("Invalid")),
+        (#"{"class":"ERROR","message":"Invalid"}"#, .rejection("Invalid")),
         (#"{"class":"AIS","device":"/dev/a","mmsi":1}"#, .other(device: "/dev/a")),
     ])
     func isRead(text: String, report: GPSDReport) { #expect(read(text + "\r") == report) }

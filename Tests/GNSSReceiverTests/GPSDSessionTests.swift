@@ -34,7 +34,7 @@ func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: 
         fixes += out
     }
 
-    @Test mutating func addTheSkyAndTheReceiversOwnErrors() throws {
+    @Test mutating func includeTheSkyAndTheReceiversErrors() throws {
         try take(#"{"class":"SKY","device":"/dev/b","hdop":7,"uSat":3}"#)
         try take(#"{"class":"SKY","device":"/dev/a","hdop":0.8,"uSat":11}"#)
         try take(#"{"class":"GST","device":"/dev/a","time":"2026-01-05T10:15:01.000Z","lat":3,"lon":4}"#)
@@ -46,7 +46,7 @@ func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: 
         #expect(fixes.map(\.horizontalAccuracyMeters) == [5, nil])
     }
 
-    @Test mutating func tellTheSkyOfTheReceiverThatWasTaken() throws {
+    @Test mutating func giveTheSkyOfTheChosenReceiver() throws {
         func list(_ device: String, _ number: Int) -> String {
             #"{"class":"SKY","device":"\#(device)","satellites":[{"PRN":\#(number),"used":true}]}"#
         }
@@ -61,14 +61,14 @@ func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: 
         #expect(session.takeSky() == Sky([Satellite(.gps, 3, isUsed: true)]))
     }
 
-    @Test mutating func ofTheFirstReceiverWithAFixAreKept() throws {
+    @Test mutating func useTheFirstReceiverWithAFix() throws {
         try take(positionReport("/dev/a", second: 1, mode: 1))
         for second in 1...3 {
             try take(positionReport("/dev/b", second: second, latitude: 1), at: .seconds(second))
             try take(positionReport("/dev/a", second: second, latitude: 2), at: .seconds(second))
         }
         #expect(fixes.map(\.latitude) == [1, 1, 1])
-        // It keeps its place without a fix for ten seconds.
+        // It remains chosen for ten seconds without a fix.
         try take(positionReport("/dev/b", second: 4, mode: 1), at: .seconds(4))
         try take(positionReport("/dev/a", second: 12, latitude: 2), at: .seconds(12))
         #expect(fixes.count == 3)
@@ -78,7 +78,7 @@ func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: 
         #expect(fixes.map(\.latitude) == [1, 1, 1, 2, 2])
     }
 
-    @Test mutating func ofAnotherReceiverComeAtOnceWhenTheFirstIsRemoved() throws {
+    @Test mutating func useAnotherReceiverAtOnceWhenTheFirstIsRemoved() throws {
         try take(positionReport("/dev/a", second: 1, latitude: 1))
         try take(#"{"class":"DEVICE","path":"/dev/a","activated":0}"#)
         #expect(session.obstacle == .deviceLost("/dev/a"))
@@ -88,7 +88,7 @@ func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: 
         #expect(session.obstacle == nil)
     }
 
-    @Test mutating func ofOtherReceiversDoNotCountWhenOneIsWanted() throws {
+    @Test mutating func ignoreOtherReceiversIfOneIsConfigured() throws {
         session = GPSDSession(device: "/dev/a")
         #expect(try !take(positionReport("/dev/b", second: 1)))
         #expect(try !take(#"{"class":"SKY","device":"/dev/b","hdop":7,"uSat":3}"#))
@@ -97,7 +97,7 @@ func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: 
         #expect(fixes.map(\.latitude) == [2])
     }
 
-    @Test mutating func haveTheirDatesRepairedLikeSentences() throws {
+    @Test mutating func repairDatesAsForSentences() throws {
         session = GPSDSession(dates: .repaired(reference: { Self.release }, earliest: Self.release))
         try take(positionReport("/dev/a", second: 1).replacing("2026-01-05", with: "2006-05-22"))
         idle(.seconds(1))
@@ -152,16 +152,16 @@ func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: 
     ]
 
     @Test(arguments: obstacles)
-    mutating func tellWhatKeepsFixesFromComing(device: String?, reports: [String], obstacle: GPSDFault?) throws {
+    mutating func reportTheObstacle(device: String?, reports: [String], obstacle: GPSDFault?) throws {
         session = GPSDSession(device: device)
         for report in reports { try take(report) }
         #expect(session.obstacle == obstacle)
     }
 
-    @Test mutating func ofDevicesWithoutEndAreForgotten() throws {
+    @Test mutating func keepABoundedNumberOfDevices() throws {
         for number in 0..<100 { try take(#"{"class":"DEVICE","path":"/dev/\#(number)","activated":1}"#) }
         try take(#"{"class":"DEVICE","path":"/dev/99","activated":0}"#)
-        for number in 0..<GPSDReport.mostDevices {
+        for number in 0..<GPSDReport.maximumDevices {
             try take(#"{"class":"DEVICE","path":"/dev/\#(number)","activated":0}"#)
         }
         #expect(session.obstacle == .noDevice)

@@ -5,19 +5,19 @@ import WaypostTestSupport
 
 @testable import GNSSReceiver
 
-/// Everything that the real gpsd says of a recorded receiver, from the bytes of which it makes its reports.
+/// The output of the real gpsd for the bytes of a recorded receiver.
 enum GPSDTranscript {
-    /// The position of a ship, which gpsd reports at once and which ends a transcript.
+    /// The position of a ship, which gpsd reports at once. It ends a transcript.
     private static let endReport = "\"mmsi\":366730000"
     private static let end = "!AIVDM,1,1,,A,15MgK45P3@G?fl0E`JbR0OwT0@MS,0*4E\r\n"
 
-    /// gpsd's words on `bytes`, which a receiver sends as fast as gpsd takes them.
+    /// Returns gpsd's output for `bytes`, which are sent as fast as gpsd reads them.
     static func of(_ bytes: [UInt8]) async throws -> [UInt8] {
         let daemon = try GPSDaemon()
         let terminal = try PseudoTerminal()
         let listener = Listener()
         let receiver = LiveReceiver(
-            endpoint: GPSDEndpoint(host: "127.0.0.1", port: daemon.port), decoder: listener, patience: .seconds(60))
+            endpoint: GPSDEndpoint(host: "127.0.0.1", port: daemon.port), decoder: listener, timeout: .seconds(60))
         try await observe(receiver) { observer in
             await observer.state(saying: "has no receiver")
             try await daemon.add(terminal.path)
@@ -28,7 +28,7 @@ enum GPSDTranscript {
         return listener.heard.withLock { $0 }
     }
 
-    /// Listens to what gpsd says, beside the decoder.
+    /// A decoder that also keeps gpsd's output.
     private struct Listener: LineDecoder {
         let heard = Locked<[UInt8]>([])
         let hasEnded: AsyncStream<Never>
@@ -50,6 +50,9 @@ enum GPSDTranscript {
         mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) { decoder.lineIsIdle(at: now, emit) }
         mutating func finish(_ emit: (Fix) -> Void) { decoder.finish(emit) }
         var idleDeadline: Duration? { decoder.idleDeadline }
+        mutating func takeWarning() -> ReceiverWarning? { decoder.takeWarning() }
+        mutating func takeSky(at now: Duration) -> Sky? { decoder.takeSky(at: now) }
         var obstacle: ReceiverFault? { decoder.obstacle }
+        var findings: LineFindings { decoder.findings }
     }
 }

@@ -4,7 +4,7 @@ import WaypostTestSupport
 
 /// The real gpsd on a free port, without a receiver at first; killed with the value.
 final class GPSDaemon {
-    /// Where gpsd is installed; `nil` where it is not.
+    /// The path of gpsd, if it is installed.
     static let program = installed("gpsd")
 
     private static func installed(_ name: String) -> String? {
@@ -23,7 +23,7 @@ final class GPSDaemon {
         try start()
     }
 
-    /// In the foreground (-N), reading at once (-n) and only reading (-b).
+    /// Starts gpsd in the foreground (-N); it reads at once (-n) and never writes (-b).
     func start() throws {
         unsafe unlink(controlSocket)
         process = try RunningProgram(
@@ -32,7 +32,7 @@ final class GPSDaemon {
 
     func kill() { process?.kill() }
 
-    /// Tells gpsd of a receiver, as udev's rules do. gpsd, which is no longer root, must be allowed to open it.
+    /// Adds a receiver, as udev's rules do. gpsd, which has dropped root, must be allowed to open it.
     func add(_ device: String) async throws {
         try valueOrSystemError("chmod") { unsafe chmod(device, 0o666) }
         try await tell("add", device)

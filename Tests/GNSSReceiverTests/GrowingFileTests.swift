@@ -22,7 +22,7 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: looks)
-    func areTold(offset: Int64, open: FileStatus, there: FileStatus?, change: GrowthChange) {
+    func areDetected(offset: Int64, open: FileStatus, there: FileStatus?, change: GrowthChange) {
         #expect(GrowthChange(readTo: offset, of: open, there: there) == change)
     }
 }
@@ -48,7 +48,7 @@ import WaypostTestSupport
         return (look, String(decoding: buffer[..<count], as: UTF8.self))
     }
 
-    @Test func areReadAsTheyGrow() throws {
+    @Test func areReadWhileTheyGrow() throws {
         try append("one", to: path)
         let file = try GrowingFile(path: path, from: .start)
         #expect(try look(at: file) == (.bytes(3), "one"))
@@ -57,7 +57,7 @@ import WaypostTestSupport
         #expect(try look(at: file) == (.bytes(3), "two"))
     }
 
-    @Test func areReadFromTheirEndOrFromWhereTheyWereLeft() throws {
+    @Test func areReadFromTheirEndOrFromAnEarlierPlace() throws {
         try append("one", to: path)
         let file = try GrowingFile(path: path, from: .end)
         #expect(try look(at: file).0 == .nothingYet)
@@ -69,7 +69,7 @@ import WaypostTestSupport
         #expect(try look(at: try GrowingFile(path: path, from: again.place)) == (.bytes(5), "other"))
     }
 
-    @Test func areReadFromTheStartWhenTheyWereTruncated() throws {
+    @Test func areReadFromTheStartAfterTruncation() throws {
         try append("one", to: path)
         let file = try GrowingFile(path: path, from: .start)
         _ = try look(at: file)
@@ -79,7 +79,7 @@ import WaypostTestSupport
         #expect(try look(at: file) == (.bytes(1), "x"))
     }
 
-    @Test func areReadToTheirEndBeforeTheirSuccessorsAre() throws {
+    @Test func areReadToTheirEndBeforeTheNewFile() throws {
         try append("one", to: path)
         let file = try GrowingFile(path: path, from: .start)
         #expect(try look(at: file) == (.bytes(3), "one"))
@@ -93,7 +93,7 @@ import WaypostTestSupport
         #expect(try look(at: file) == (.bytes(3), "new"))
     }
 
-    @Test func thatArePipesOutliveTheirWriters() throws {
+    @Test func ofPipesOutliveTheirWriters() throws {
         #expect(unsafe mkfifo(path, 0o600) == 0)
         let file = try GrowingFile(path: path, from: .start)
         for text in ["one", "two"] {
@@ -107,8 +107,8 @@ import WaypostTestSupport
         #expect(try !file.reopen())
     }
 
-    /// What is gone for the moment is no failure: it is waited for, and what is there then is read.
-    @Test(.timeLimit(.minutes(1))) func areWaitedForWhenTheirPipeIsRemoved() async throws {
+    /// A file that is missing for a moment isn't a failure: the reader waits for it.
+    @Test(.timeLimit(.minutes(1))) func areAwaitedWhenTheirPipeIsRemoved() async throws {
         #expect(unsafe mkfifo(path, 0o600) == 0)
         let words = Locked([String]())
         var seconds: [Int] = []
@@ -142,14 +142,14 @@ import WaypostTestSupport
     }
 
     @Test func mustBeAbleToGrow() throws {
-        #expect(try GrowingFile(path: folder.url.path, from: .start).problem?.text.contains("is a folder") == true)
+        #expect(try GrowingFile(path: folder.url.path, from: .start).fault == .directory)
         try folder.write([0x1F, 0x8B, 8, 0], to: "log.gz")
         let archive = try GrowingFile(path: folder.path("log.gz"), from: .start)
-        #expect(archive.problem?.text.contains("is a gzip archive, which cannot be followed") == true)
+        #expect(archive.fault == .followedArchive)
         #expect(RecordedLog.isArchive(folder.path("log.gz")) && !RecordedLog.isArchive(path))
         try folder.write([0xFF, 0xFE, 0x24, 0], to: "wide.nmea")
         let wide = try GrowingFile(path: folder.path("wide.nmea"), from: .start)
-        #expect(wide.problem?.text.contains("is UTF-16 text") == true)
+        #expect(wide.fault == .utf16(encoding: "UTF-16"))
     }
 }
 
@@ -171,30 +171,30 @@ import WaypostTestSupport
         return fixes
     }
 
-    private var patience: Duration? { pause.patience(until: decoder.idleDeadline) }
+    private var timeout: Duration? { pause.timeout(until: decoder.idleDeadline) }
 
     @Test mutating func giveAFixAfterAPause() throws {
         #expect(take(epoch(second: 1)) == 0)
-        let patience = try #require(self.patience)
-        #expect(patience <= .milliseconds(250))
-        #expect(wait(patience - .milliseconds(1)) == 0)
+        let timeout = try #require(self.timeout)
+        #expect(timeout <= .milliseconds(250))
+        #expect(wait(timeout - .milliseconds(1)) == 0)
         #expect(wait(.milliseconds(1)) == 1)
-        #expect(self.patience == nil)
+        #expect(self.timeout == nil)
     }
 
-    /// A program that writes by the block stops anywhere; the rest comes with the next block, seconds later.
+    /// A program that writes in blocks stops anywhere; the next block comes seconds later.
     @Test mutating func giveNoneWithinASentence() {
         let text = epoch(second: 1) + epoch(second: 2)
         let cut = text.index(text.startIndex, offsetBy: 100)
         #expect(take(text[..<cut]) == 0)
-        #expect(patience == nil)
+        #expect(timeout == nil)
         #expect(wait(.seconds(9)) == 0)
         #expect(take(text[cut...]) == 1)
         #expect(wait(.seconds(1)) == 1)
     }
 
-    /// However long it takes to use a chunk, that is no pause of the file.
-    @Test mutating func countOnlyWhatIsWaitedFor() {
+    /// The time for using a chunk isn't a pause of the file.
+    @Test mutating func countOnlyTheTimeOfWaiting() {
         let lines = epoch(second: 1).split(separator: "\r\n").map { $0 + "\r\n" }
         #expect(take(lines[0]) == 0)
         #expect(take(lines[1]) == 0)
@@ -215,7 +215,7 @@ import WaypostTestSupport
         try OwnedDescriptor(opening: path, O_WRONLY | O_CREAT | O_APPEND).writeAll(Array(text.utf8).span)
     }
 
-    @Test func beginsAtTheEndOfWhatIsThere() async throws {
+    @Test func beginsAtTheEndOfExistingContent() async throws {
         try append(epoch(second: 1))
         let ending = try await observe(LiveReceiver.growingFile(path)) { observer in
             await observer.state(saying: "open, waiting for what is appended")
@@ -231,17 +231,17 @@ import WaypostTestSupport
         #expect(ending?.code == .cancelled)
     }
 
-    @Test func waitsForTheFileAndReadsAllOfIt() async throws {
+    @Test func waitsForAMissingFileAndReadsAllOfIt() async throws {
         try await observe(LiveReceiver.growingFile(path)) { observer in
-            await observer.state(saying: "is not there; check the program that writes it")
+            await observer.state(saying: "does not exist; check the program that writes it")
             try append(epoch(second: 7))
             #expect(await observer.second() == 7)
         }
     }
 
-    @Test func saysWhenNothingIsAppended() async throws {
+    @Test func reportsThatNothingIsAppended() async throws {
         try append(epoch(second: 1))
-        let receiver = LiveReceiver.growingFile(path, patience: .milliseconds(300))
+        let receiver = LiveReceiver.growingFile(path, timeout: .milliseconds(300))
         await observe(receiver) { observer in
             #expect(await observer.state(saying: "nothing new for 0 s; check the program that writes it") != nil)
         }
@@ -250,7 +250,7 @@ import WaypostTestSupport
     @Test func namesTheMissingChecksums() async throws {
         try append("")
         let bare = epoch(second: 1).replacing(/\*../, with: "")
-        let receiver = LiveReceiver.growingFile(path, patience: .milliseconds(600))
+        let receiver = LiveReceiver.growingFile(path, timeout: .milliseconds(600))
         try await observe(receiver) { observer in
             await observer.state(saying: "open, waiting")
             try append(bare)

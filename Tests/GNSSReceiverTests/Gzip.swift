@@ -3,7 +3,7 @@ import FoundationEssentials
 import Testing
 import WaypostTestSupport
 
-/// `bytes` as one member of a gzip archive, made by way of a file in `folder`.
+/// Returns `bytes` as one member of a gzip archive, made with a file in `folder`.
 func gzip(_ bytes: some Sequence<UInt8>, in folder: TemporaryFolder) throws -> [UInt8] {
     let path = folder.path("member.gz")
     let file = unsafe gzopen(path, "wb")

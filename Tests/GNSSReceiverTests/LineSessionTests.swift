@@ -9,7 +9,7 @@ import WaypostTestSupport
 @Suite struct LineSessions {
     private var session = LineSession(decoder: SentenceDecoder(), watch: LineWatch(openedAt: .zero))
 
-    @Test mutating func givesTheNewestOfSeveralFixes() {
+    @Test mutating func returnsTheNewestOfSeveralFixes() {
         let text = (1...5).map { epoch(second: $0) }.joined() + epoch(second: 6).prefix(20)
         let fix = session.take(Array(text.utf8).span, at: .seconds(1))
         #expect(fix.map { $0.timeOfFix.millisecondOfDay / 1000 % 60 } == 5)
@@ -24,7 +24,7 @@ import WaypostTestSupport
         #expect(session.lineIsIdle(at: wakeUp) != nil)
     }
 
-    /// An epoch without a date is kept back however long the line is idle: that must not keep the thread busy.
+    /// An epoch without a date waits however long the line is idle, which must not keep the thread busy.
     @Test mutating func isWokenOnceForAnEpochThatIsKeptBack() {
         let undated = sentence("GPGGA,101500.000,4810.5000,N,01131.2000,E,1,08,1.1,520.0,M,47.0,M,,")
         #expect(session.take(Array(undated.utf8).span, at: .seconds(1)) == nil)
@@ -37,7 +37,7 @@ import WaypostTestSupport
         #expect(session.finish() != nil)
     }
 
-    @Test mutating func takesAFixForASentenceWhereThereAreNoChecksums() {
+    @Test mutating func countsSentencesWithoutChecksumIfTheyAreAccepted() {
         session = LineSession(
             decoder: SentenceDecoder(NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: true))),
             watch: LineWatch(openedAt: .zero))
@@ -52,19 +52,19 @@ import WaypostTestSupport
         ("$GPTXT,01,01,02,hello\r\n", .withoutChecksum),
         (epoch(second: 1).replacing(/\*../, with: ""), .withoutChecksum), (epoch(second: 1), .sentences),
     ])
-    mutating func tellsWhatTheBytesSayOfTheRate(text: String, evidence: BaudRateEvidence) {
+    mutating func findsEvidenceForTheRate(text: String, evidence: BaudRateEvidence) {
         if !text.isEmpty { _ = session.take(Array(text.utf8).span, at: .seconds(1)) }
         #expect(session.evidence == evidence)
     }
 
-    /// A server of terminals begins with what it offers and asks for, as ECHO and TERMINAL TYPE (RFC 854).
-    @Test mutating func readsTheTextBehindTelnetsOptions() {
+    /// A Telnet server begins with options such as ECHO and TERMINAL TYPE (RFC 854).
+    @Test mutating func readsTheTextAfterTelnetOptions() {
         let options: [UInt8] = [0xFF, 0xFB, 0x01, 0xFF, 0xFD, 0x18]
         _ = session.take((options + Array("\r\ngw login: ".utf8)).span, at: .seconds(1))
         #expect("\(session.silence)".contains("gw login: "), "\(session.silence)")
     }
 
-    @Test mutating func tellsTheSkyOnceASecond() {
+    @Test mutating func returnsTheSkyOncePerSecond() {
         session = LineSession(
             decoder: SentenceDecoder(NMEADecoder(options: NMEADecoderOptions(readsSky: true))),
             watch: LineWatch(openedAt: .zero))
@@ -77,8 +77,8 @@ import WaypostTestSupport
         #expect(told == 5)
     }
 
-    /// At 9600 baud the sentences in view take half a second: the fix does not wait for them.
-    @Test mutating func givesTheFixWithItsLastUsefulSentence() {
+    /// At 9600 baud the GSV sentences take half a second: the fix doesn't wait for them.
+    @Test mutating func returnsTheFixWithItsLastUsefulSentence() {
         let byteTime = Duration.seconds(1) / 960
         let inView = (1...6).map { part in
             sentence("GPGSV,6,\(part),24,01,40,083,46,02,17,308,41,12,07,344,39,14,22,228,45")
@@ -91,12 +91,12 @@ import WaypostTestSupport
                 now += byteTime
                 _ = session.lineIsIdle(at: now)  // completes what is not learned yet
                 guard session.take([byte].span, at: now) != nil else { continue }
-                // The line end is not waited for.
+                // The fix doesn't wait for the line end.
                 fixes.append((now, .seconds(second) + byteTime * (useful.count - 2)))
                 #expect(index < useful.count, "the fix came with byte \(index) of the epoch")
             }
         }
-        // The first epochs teach which sentence is the last.
+        // The last sentence is learned from the first epochs.
         #expect(fixes.count >= 3)
         #expect(fixes.suffix(3).allSatisfy { $0.sent == $0.expected }, "\(fixes)")
     }

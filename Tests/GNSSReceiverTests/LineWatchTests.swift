@@ -16,7 +16,7 @@ import Testing
             ([(1, 0)], 4.9, .opened), ([(1, 0)], 5, .noise), ([(1, 0)], 6, .silent), ([(1, 0), (9, 0)], 10, .noise),
             ([(1, 1), (3, 0), (5.5, 0)], 6, .noise), ([(1, 1), (9, 0), (9.5, 1)], 10, .receiving),
         ] as [([(at: Double, sentences: Int)], Double, LineWatch.Condition)])
-    func followsFromWhatArrivedAndWhen(
+    func judgeByArrivalsAndTimes(
         bytes: [(at: Double, sentences: Int)], now: Double, condition: LineWatch.Condition
     ) {
         #expect(watch(bytes: bytes).condition(at: .seconds(now)) == condition)
@@ -27,11 +27,11 @@ import Testing
             ([(0.5, 1)], 5), ([(0, 1), (1, 1), (2, 1)], 5), ([(0, 1), (2, 1), (4, 1)], 10),
             ([(0, 1), (2, 1), (2.1, 1)], 9), ([(0, 1), (300, 1)], 300),
         ] as [([(at: Double, sentences: Int)], Double)])
-    func allowsFiveIntervals(bytes: [(at: Double, sentences: Int)], limit: Double) {
+    func allowFiveIntervals(bytes: [(at: Double, sentences: Int)], limit: Double) {
         #expect(watch(bytes: bytes).limit == .seconds(limit))
     }
 
-    @Test func forgetsASlowPaceWhenTheReceiverBecomesFast() {
+    @Test func forgetALongIntervalWhenTheReceiverBecomesFast() {
         var watch = LineWatch(openedAt: .zero, interval: .seconds(60))
         for tick in 1...60 { watch.bytesArrived(sentences: 1, at: .milliseconds(100 * tick)) }
         #expect(watch.limit == .seconds(5))
@@ -42,7 +42,7 @@ import Testing
             ([], 14.9, false), ([], 15, true), ([(2, 1), (16, 0)], 16.9, false), ([(2, 1), (16, 0)], 17, true),
         ]
             as [([(at: Double, sentences: Int)], Double, Bool)])
-    func isOverdueAfterThreeLimitsWithoutASentence(
+    func areOverdueAfterThreeLimitsWithoutASentence(
         bytes: [(at: Double, sentences: Int)], now: Double, isOverdue: Bool
     ) {
         #expect(watch(bytes: bytes).isOverdue(at: .seconds(now)) == isOverdue)
@@ -51,20 +51,20 @@ import Testing
     @Test(
         arguments: [
             ([], 0, 5), ([], 5, 15), ([(1, 1)], 1, 6), ([(1, 1), (3, 0)], 6, 8), ([(1, 1), (3, 0)], 8, 16),
-            // Overdue, on a line that cannot be opened anew: never at once.
+            // Overdue, on a line that can't be reopened: never immediately.
             ([], 15, 20), ([], 99, 104), ([(1, 1)], 16, 21), ([(1, 1), (20, 0)], 21, 25),
         ] as [([(at: Double, sentences: Int)], Double, Double)])
-    func changesNextAtAKnownTime(bytes: [(at: Double, sentences: Int)], now: Double, next: Double) {
+    func knowTheTimeOfTheNextChange(bytes: [(at: Double, sentences: Int)], now: Double, next: Double) {
         #expect(watch(bytes: bytes).nextChange(after: .seconds(now)) == .seconds(next))
     }
 
-    /// A line that may be opened in another way is left when its trial is over, unless a sentence has come.
+    /// A line that can be opened in another way is overdue after its trial, unless a sentence has arrived.
     @Test(
         arguments: [
             ([], 2.4, false), ([], 2.5, true), ([(1, 0)], 2.5, true), ([(1, 1)], 15.9, false), ([(1, 1)], 16, true),
         ]
             as [([(at: Double, sentences: Int)], Double, Bool)])
-    func isOverdueAfterItsTrial(bytes: [(at: Double, sentences: Int)], now: Double, isOverdue: Bool) {
+    func areOverdueAfterTheirTrial(bytes: [(at: Double, sentences: Int)], now: Double, isOverdue: Bool) {
         var watch = LineWatch(openedAt: .zero, trial: .seconds(2.5))
         #expect(watch.nextChange(after: .zero) == .seconds(2.5))
         for arrival in bytes { watch.bytesArrived(sentences: arrival.sentences, at: .seconds(arrival.at)) }

@@ -6,7 +6,7 @@ import WaypostTestSupport
 
 @testable import GNSSReceiver
 
-/// What is said of a log that gives no fix, or fewer than its lines.
+/// Why a log gives no fix, or fewer than its lines.
 @Suite struct LogOutcomes {
     private func outcome(_ bytes: [UInt8]) throws -> LogOutcome {
         var decoder = NMEADecoder()
@@ -17,7 +17,7 @@ import WaypostTestSupport
 
     private func outcome(_ text: String) throws -> LogOutcome { try outcome(Array(text.utf8)) }
 
-    /// The sentences of `count` epochs of which every `step`th has been altered.
+    /// Returns the sentences of `count` epochs, with every `step`th altered.
     private func altered(_ count: Int, each step: Int) -> String {
         (0..<count).map { index in
             let line = sentence(
@@ -50,41 +50,31 @@ import WaypostTestSupport
             ("0000000 4724 5250 434d 312c 3130 3035 2c30 2c41\n", .hexadecimal),
         ] as [(String, ForeignLogKind)])
     func nameWhatIsNoLog(text: String, kind: ForeignLogKind) throws {
-        #expect(try outcome(text).emptiness?.text == "drive.log is \(kind.rawValue)")
+        #expect(try outcome(text).fault == .foreign(kind))
     }
 
     @Test func nameBinaryOutput() throws {
         // UBX NAV-CLOCK: two bytes of sync, class, id, length, payload, checksum.
         let frame: [UInt8] = [0xB5, 0x62, 0x01, 0x22, 0x04, 0x00, 1, 2, 3, 4, 0x31, 0x22]
-        let words = try outcome((0..<20).flatMap { _ in frame }).emptiness?.text ?? ""
-        #expect(
-            words.hasPrefix("drive.log is binary output (UBX or RTCM) without an NMEA sentence; switch"), "\(words)")
+        #expect(try outcome((0..<20).flatMap { _ in frame }).fault == .foreign(.binaryFrames))
     }
 
-    /// A frame of SiRF's: start, length, message 41, checksum, end; recorded from its beginning, and from its middle.
+    /// A SiRF frame: start, length, message 41, checksum, end; recorded from its start and from its middle.
     @Test(arguments: [[], [0x00, 0x29, 0x01]] as [[UInt8]])
     func nameSiRF(rest: [UInt8]) throws {
         let frame: [UInt8] = [0xA0, 0xA2, 0x00, 0x03, 0x29, 0x01, 0x02, 0x00, 0x2C, 0xB0, 0xB3]
-        let words = try outcome(rest + (0..<20).flatMap { _ in frame }).emptiness?.text ?? ""
-        #expect(words == "drive.log is \(ForeignLogKind.sirf.rawValue)", "\(words)")
+        #expect(try outcome(rest + (0..<20).flatMap { _ in frame }).fault == .foreign(.sirf))
     }
 
-    @Test func sayThatNoChecksumAgrees() throws {
-        #expect(
-            try outcome(altered(30, each: 1)).emptiness?.text
-                == "drive.log holds 30 sentences, and not one checksum agrees: the log was altered after it was recorded, "
-                + "or damaged on the line; use it as it was recorded")
+    @Test func countSentencesOfWhichNoChecksumIsRight() throws {
+        #expect(try outcome(altered(30, each: 1)).fault == .wrongChecksums(sentences: 30))
         // Noise may begin like something else, and a line have words that look like a frame's.
-        for line in ["00000000\n", "can0 is down\n", "1,2,3,4,5,6,7,8\n", "12:00:00 R 12\n"] {
-            #expect(try outcome(line).emptiness?.text.hasPrefix("drive.log holds no NMEA") == true, "\(line)")
+        for line in ["00000000\n", "can0 is down\n", "1,2,3,4,5,6,7,8\n", "12:00:00 R 12\n", "<\u{1}\u{2}{", "a, b\n"] {
+            #expect(try outcome(line).fault == .noSentence, "\(line)")
         }
-        #expect(try outcome("<\u{1}\u{2}{").emptiness?.text.hasPrefix("drive.log holds no NMEA") == true)
-        #expect(
-            try outcome("words, words\n").emptiness?.text
-                == "drive.log holds no NMEA 0183 sentence with a right checksum; check that it is a receiver's log")
     }
 
-    /// Sentences without checksum may be taken; a `$` in noise is none.
+    /// Sentences without checksum may be accepted; a `$` in noise begins none.
     @Test func leaveLogsWithoutChecksumsToTheOperator() throws {
         let bare = try outcome("$GPTXT,01,01,02,hello\r\n$GPTXT,01,01,02,world\r\n")
         #expect(bare.emptiness == nil && bare.sentencesWithoutChecksum == 2)
@@ -93,140 +83,87 @@ import WaypostTestSupport
     }
 
     @Test func countWhatWasLeftOut() throws {
-        #expect(try outcome(altered(30, each: 50)).loss == nil)
-        #expect(
-            try outcome(altered(30, each: 2)).loss
-                == "drive.log: 15 of 30 sentences left out, as the checksum does not agree (the first in line 2): the log "
-                + "was altered after it was recorded, or damaged on the line; use it as it was recorded")
-        #expect(
-            try outcome(altered(150, each: 150)).loss
-                == "drive.log: 1 of 150 sentences left out, as the checksum does not agree (in line 150): damage on the line"
-        )
-        #expect(try outcome(altered(30, each: 1)).loss == nil)
-        // Cut off by one character, as an editor's column does.
-        let stump = altered(2, each: 9).split(separator: "\r\n").map { $0.dropLast() }[0] + "\r\n"
-        #expect(
-            try outcome(altered(30, each: 40) + stump + stump).loss
-                == "drive.log: 2 of 32 sentences left out, as the checksum is cut off (the first in line 31): the log was altered "
-                + "after it was recorded, or damaged on the line; use it as it was recorded")
-        #expect(
-            try outcome(stump + altered(3, each: 3)).loss?
-                .contains(
-                    "2 of 4 sentences left out, as the checksum does not agree, or is cut off (the first in line 1)")
-                == true)
-    }
-
-    @Test(
-        arguments: [
-            (
-                "GPGGA,101500.00,5231.1234,N,01323.1234,E,1,8,1,40,M,40,M,,",
-                "but no RMC or ZDA sentence that dates them; have the receiver send RMC or ZDA too, and record again"
-            ),
-            (
-                "GPGSV,1,1,01,02,45,090,40",
-                "no sentence states a position with its time; have the receiver send RMC and GGA, and record again"
-            ),
-            (
-                "GPRMC,101500.00,V,,,,,,,231126,,,N",
-                "1 epoch, none with a position that its receiver vouches for (RMC with status V, GGA with quality 0, or "
-                    + "simulated); record again where the antenna sees the sky"
-            ),
-        ])
-    func sayWhyThereIsNoFix(body: String, words: String) throws {
-        let text = LogOutcome.absence(of: [try outcome(sentence(body))])
-        #expect(text.hasPrefix("no fix ") && text.hasSuffix(words), "\(text)")
-    }
-
-    /// What is missing may be among what was left out: the receiver is not to blame.
-    @Test(
-        arguments: [
-            (
-                "GPGSV,1,1,01,02,45,090,40", 3, "no fix in drive.log: 3 of 4",
-                "no sentence states a position with its time"
-            ),
-            (
-                "GPGGA,101500.00,5231.1234,N,01323.1234,E,1,8,1,40,M,40,M,,", 3,
-                "no fix with a date in drive.log: 3 of 4",
-                "1 fix, but no RMC or ZDA sentence that dates them"
-            ),
-        ])
-    func blameTheChecksums(body: String, mismatches: Int, begins: String, rest: String) throws {
-        let text = LogOutcome.absence(of: [try outcome(altered(mismatches, each: 1) + sentence(body))])
-        #expect(
-            text
-                == "\(begins) sentences left out, as the checksum does not agree; in the rest, \(rest): the log was altered "
-                + "after it was recorded, or damaged on the line; use it as it was recorded", "\(text)")
-    }
-
-    /// Who reads a receiver has recorded nothing.
-    @Test func sayWhatToDoWithAReceiver() throws {
-        let view = sentence("GPGSV,1,1,01,02,45,090,40")
-        for (text, words) in [
-            (view, "have the receiver send RMC and GGA"),
-            (sentence("GPRMC,101500.00,V,,,,,,,231126,,,N"), "check the antenna's view of the sky"),
-            (altered(3, each: 1) + view, "check the cable, and what changes the sentences on their way"),
-        ] {
-            let told = LogOutcome.absence(of: [try outcome(text)], isRecorded: false)
-            #expect(told.hasSuffix(words), "\(told)")
+        func loss(_ count: Int, of all: Int, _ checksums: LogRemark.Checksums, line: Int) -> LogRemark {
+            .leftOut(log: "drive.log", FixAbsence.LeftOut(count, of: all), checksums, firstLine: line)
         }
+        #expect(try outcome(altered(30, each: 50)).loss == nil)
+        #expect(try outcome(altered(30, each: 2)).loss == loss(15, of: 30, .wrong, line: 2))
+        #expect(try outcome(altered(150, each: 150)).loss == loss(1, of: 150, .wrong, line: 150))
+        #expect(try outcome(altered(30, each: 1)).loss == nil)
+        // One character is cut off, as by an editor's column limit.
+        let stump = altered(2, each: 9).split(separator: "\r\n").map { $0.dropLast() }[0] + "\r\n"
+        #expect(try outcome(altered(30, each: 40) + stump + stump).loss == loss(2, of: 32, .cutOff, line: 31))
+        #expect(try outcome(stump + altered(3, each: 3)).loss == loss(2, of: 4, .both, line: 1))
     }
 
-    @Test(arguments: [
-        (
-            true,
-            "no fix in drive.log: 3 of 4 sentences with a position rejected: longitude out of range in 3; waypost fixes "
-                + "drive.log --explain 2 shows the first; set the receiver to NMEA 0183, and record again"
-        ),
-        (
-            false,
-            "no fix in drive.log: 3 of 4 sentences with a position rejected: longitude out of range in 3; record a minute "
-                + "of it, and see waypost fixes --explain"
-        ),
-    ])
-    func nameTheFieldForWhichSentencesWereRejected(isRecorded: Bool, words: String) throws {
+    private static let undated = "GPGGA,101500.00,5231.1234,N,01323.1234,E,1,8,1,40,M,40,M,,"
+    private static let void = "GPRMC,101500.00,V,,,,,,,231126,,,N"
+    private static let sky = "GPGSV,1,1,01,02,45,090,40"
+
+    private func cause(_ outcomes: LogOutcome..., isRecorded: Bool = true) -> FixAbsence.Cause? {
+        guard case .log(_, .noFix(let absence)) = LogOutcome.absence(of: outcomes, isRecorded: isRecorded).reason
+        else { return nil }
+        #expect(absence.isRecorded == isRecorded)
+        return absence.cause
+    }
+
+    @Test(
+        arguments: [(undated, .undated(1)), (sky, .noPositionSentences), (void, .invalidEpochs(1))]
+            as [(String, FixAbsence.Cause)])
+    func sayWhyThereIsNoFix(body: String, expected: FixAbsence.Cause) throws {
+        #expect(cause(try outcome(sentence(body))) == expected)
+        #expect(cause(try outcome(sentence(body)), isRecorded: false) == expected)
+    }
+
+    /// What is missing may be among what was left out: the receiver is not to blame. One or two sentences are spoiled
+    /// by a switch that turns.
+    @Test(arguments: [(undated, 3, 4), (sky, 3, 4), (void, 2, nil)] as [(String, Int, Int?)])
+    func blameTheChecksums(body: String, mismatches: Int, all: Int?) throws {
+        let text = altered(mismatches, each: 1) + sentence(body)
+        guard case .log(_, .noFix(let absence)) = LogOutcome.absence(of: [try outcome(text)]).reason else {
+            Issue.record("another fault")
+            return
+        }
+        #expect(absence.leftOut == all.map { FixAbsence.LeftOut(mismatches, of: $0) })
+    }
+
+    @Test func nameTheFieldForWhichSentencesWereRejected() throws {
         let bodies =
             ["GPGGA,101500,,,,,0,00,,,M,,M,,"]
             + (1...3).map { "GPRMC,10150\($0),A,3403.0,N,-11814.5,E,19.4,90.0,050126" }
         let outcome = try outcome(bodies.map { sentence($0) }.joined())
-        #expect(LogOutcome.absence(of: [outcome], isRecorded: isRecorded) == words)
+        #expect(
+            cause(outcome)
+                == .rejectedPositions(
+                    rejected: 3, stated: 4, field: "longitude out of range", count: 3, log: "drive.log", firstLine: 2))
     }
 
     /// No setting makes a receiver of positions out of it.
-    @Test(arguments: [true, false]) func knowAnAISLog(isRecorded: Bool) throws {
+    @Test func knowAnAISLog() throws {
         let ais = sentence("AIVDM,1,1,,A,13u?etPv2;0n:dDPwUM1U1Cb069D,0", start: "!")
-        #expect(
-            LogOutcome.absence(of: [try outcome(ais)], isRecorded: isRecorded)
-                == "no fix in drive.log: AIS messages, and no position of our own; use the sentences of a GNSS receiver"
-        )
-        let both = LogOutcome.absence(of: [try outcome(ais + sentence("GPGSV,1,1,01,02,45,090,40"))])
-        #expect(both.contains("no sentence states a position with its time"), "\(both)")
+        #expect(cause(try outcome(ais)) == .otherShips)
+        #expect(cause(try outcome(ais + sentence(Self.sky))) == .noPositionSentences)
     }
 
-    /// A sentence or two are spoiled by a switch that turns.
-    @Test func doNotBlameAFewChecksums() throws {
-        let void = sentence("GPRMC,101500.00,V,,,,,,,231126,,,N")
-        #expect(LogOutcome.absence(of: [try outcome(altered(2, each: 1) + void)]).contains("vouches for"))
-    }
-
-    /// Each log by itself: what one lacks, another need not have.
+    /// Each log by itself: what one lacks, another need not have. The last line of a log is often cut off.
     @Test func nameTheLogsWithoutChecksums() throws {
-        let void = try outcome(String(repeating: sentence("GPRMC,101500.00,V,,,,,,,231126,,,N"), count: 9))
-        let told = LogOutcome.absence(of: [void, try outcome("$GPRMC,101500.00,A\r\n")])
+        let void = try outcome(String(repeating: sentence(Self.void), count: 9))
+        let bare = "$GPRMC,101500.00,A\r\n"
         #expect(
-            told.contains("hold no fix, but 1 sentence without checksum; if the receiver sends none, set receiver."))
-    }
-
-    /// The last line of a log is often cut off.
-    @Test func blameAMissingChecksumOnlyWhereItIsMissingEverywhere() throws {
-        let sky = sentence("GPGSV,1,1,01,02,45,090,40")
-        #expect(LogOutcome.absence(of: [try outcome(sky + sky + "$GPRMC,101500.00,A\r\n")]).contains("RMC and GGA"))
-        #expect(
-            LogOutcome.absence(of: [try outcome("$GPRMC,101500.00,A\r\n")]).hasPrefix(
-                "drive.log holds no fix, but 1 sentence without checksum; "))
+            LogOutcome.absence(of: [void, try outcome(bare)])
+                == FixSourceError(log: "drive.log, drive.log", .missingChecksums(sentences: 1, logs: 2)))
+        #expect(cause(try outcome(sentence(Self.sky) + sentence(Self.sky) + bare)) == .noPositionSentences)
     }
 }
 
-/// What a line says of itself that brings no sentence.
+extension LogOutcome {
+    /// The fault for which the log can't be used.
+    fileprivate var fault: LogFault? {
+        if case .log("drive.log", let fault) = emptiness?.reason { fault } else { nil }
+    }
+}
+
+/// The faults of a line without sentences, by its bytes.
 @Suite struct NoiseCauses {
     @Test(
         arguments: [
@@ -240,16 +177,16 @@ import WaypostTestSupport
     func areKnown(text: String, fault: ReceiverFault?) {
         var session = LineSession(decoder: SentenceDecoder(), watch: LineWatch(openedAt: .zero))
         _ = session.take(Array(text.utf8).span, at: .seconds(1))
-        #expect(session.causeOfNoise == fault)
+        #expect(session.findings.noiseFault == fault)
     }
 
-    /// Frames of a binary protocol decide nothing of the rate, and are named all the same.
+    /// Frames of a binary protocol are no evidence for the rate, but are reported.
     @Test func areBinaryFrames() {
         let frame: [UInt8] = [0xB5, 0x62, 0x01, 0x22, 0x04, 0x00, 1, 2, 3, 4, 0x31, 0x22]
         var session = LineSession(decoder: SentenceDecoder(), watch: LineWatch(openedAt: .zero))
         let bytes = frame + frame + frame
         _ = session.take(bytes.span, at: .seconds(1))
-        #expect(session.causeOfNoise == .binaryFrames)
+        #expect(session.findings.noiseFault == .binaryFrames)
         #expect(session.evidence == .binaryFrames)
     }
 }

@@ -25,7 +25,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [50, 1000, 64 << 10])
-    func deliversEveryFixInOrderHoweverTheLogIsRead(chunkBytes: Int) async throws {
+    func deliverEveryFixInOrderWithAnyChunkSize(chunkBytes: Int) async throws {
         let paths = [try log("1.nmea", seconds: 0...99), try log("2.nmea", seconds: 100...199)]
         let ending = await observe(LogReceiver(paths: paths, chunkBytes: chunkBytes)) { observer in
             await observer.state(saying: "end of log")
@@ -35,7 +35,7 @@ import WaypostTestSupport
         #expect(ending == nil)
     }
 
-    @Test func passesOnWhatTheReceiverWarnsOf() async throws {
+    @Test func deliversWarnings() async throws {
         let notices =
             sentence("GPTXT,01,01,01,ANTSTATUS=OPEN") + epoch(second: 1) + sentence("GPDTM,999,,0.1,N,0,E,0,W84")
         let path = try folder.write(notices.utf8, to: "1.nmea")
@@ -46,8 +46,8 @@ import WaypostTestSupport
         }
     }
 
-    /// Only the end of the log completes the last epoch.
-    @Test func passesOnTheLastWarningOfADamagedLog() async throws {
+    /// The last epoch is only completed by the end of the log.
+    @Test func deliverTheLastWarningOfADamagedLog() async throws {
         let text = epoch(second: 1) + sentence("GPRMC,101502.000,A,0000.0,N,00000.0,E,,,050126,,,A")
         let path = try folder.write(try gzip(Data(text.utf8), in: folder) + Data("no archive".utf8), to: "1.gz")
         let ending = await observe(LogReceiver(paths: [path])) { observer in
@@ -57,7 +57,7 @@ import WaypostTestSupport
         #expect(ending?.code == .notALog)
     }
 
-    @Test func readsNoFasterThanItsFixesAreTaken() async throws {
+    @Test func readNoFasterThanFixesAreConsumed() async throws {
         let path = try log("1.nmea", seconds: 0...2000)
         let busy = Locked(0)
         let receiver = LogReceiver(paths: [path])
@@ -71,33 +71,37 @@ import WaypostTestSupport
         }
     }
 
-    /// Nobody notices a log that ends in silence; where a warning has said why, the agent tells that one.
+    /// A log that ends in silence must not go unnoticed; if a warning has said why, the agent reports that one.
     @Test(
         arguments: [
-            (sentence("GPGSV,1,1,01,02,45,090,40"), "no sentence states a position with its time"),
-            ("$GPRMC,101502.000,A,5231.1234,N,01323.1234,E,,,050126,,,A\r\n", "1 sentence without checksum"),
+            (
+                sentence("GPGSV,1,1,01,02,45,090,40"),
+                .noFix(FixAbsence(.noPositionSentences, isRecorded: true, leftOut: nil))
+            ),
+            (
+                "$GPRMC,101502.000,A,5231.1234,N,01323.1234,E,,,050126,,,A\r\n",
+                .missingChecksums(sentences: 1, logs: 1)
+            ),
             (sentence("GPRMC,101502.000,A,0000.0,N,00000.0,E,,,050126,,,A"), nil),
-        ] as [(String, String?)])
-    func saysWhyThereIsNoFix(text: String, words: String?) async throws {
+        ] as [(String, LogFault?)])
+    func saysWhyThereIsNoFix(text: String, fault: LogFault?) async throws {
         let path = try folder.write(text.utf8, to: "1.nmea")
         let ending = await observe(LogReceiver(paths: [path])) { observer in
             while await observer.next() != nil {}
         }
-        #expect(ending?.code == (words == nil ? nil : .notALog))
-        #expect(ending?.text.contains(words ?? "") != false, "\(ending?.text ?? "")")
+        #expect(ending == fault.map { FixSourceError(log: path, $0) })
     }
 
-    @Test func tellsAWrongNameBeforeTheFirstFix() async throws {
+    @Test func reportAWrongNameBeforeTheFirstFix() async throws {
         let paths = [try log("1.nmea", seconds: 0...9), folder.path("missing.nmea")]
         let ending = await observe(LogReceiver(paths: paths)) { observer in
             while await observer.next() != nil {}
             #expect(observer.seen == [])
         }
-        #expect(ending?.code == .cannotOpen)
-        #expect(ending?.text.contains("missing.nmea does not exist") == true)
+        #expect(ending == FixSourceError(log: folder.path("missing.nmea"), .notOpened(.missing)))
     }
 
-    @Test func deliversWhatCameBeforeTheCutThenFails() async throws {
+    @Test func deliverFixesBeforeTheDamageThenFail() async throws {
         let archive = try gzip(try Data(contentsOf: URL(filePath: try log("1.nmea", seconds: 0...999))), in: folder)
         let path = try folder.write(archive[..<(archive.count / 2)], to: "cut.gz")
         let ending = await observe(LogReceiver(paths: [path])) { observer in
@@ -105,8 +109,7 @@ import WaypostTestSupport
             let seconds = secondsDelivered(observer.seen)
             #expect(seconds.count > 100 && seconds == Array(0..<seconds.count))
         }
-        #expect(ending?.code == .notALog)
-        #expect(ending?.text.contains("cut.gz ends in the middle of the archive") == true)
+        #expect(ending == FixSourceError(log: path, .archiveCutShort))
     }
 
     @Test func endsWhenCancelled() async throws {
@@ -123,7 +126,7 @@ import WaypostTestSupport
         await #expect(throws: FixSourceError.self) { try await running.value }
     }
 
-    @Test func readsAPipeAndEndsWhenCancelledWhileItWaitsForAWriter() async throws {
+    @Test func readAPipeAndEndWhenCancelledWhileWaitingForAWriter() async throws {
         let path = folder.path("fifo")
         #expect(unsafe mkfifo(path, 0o600) == 0)
         let abandoned = await observe(LogReceiver(paths: [path])) { observer in _ = await observer.next() }

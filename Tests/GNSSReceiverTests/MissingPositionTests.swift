@@ -16,10 +16,10 @@ import WaypostTestSupport
         terminal = try PseudoTerminal()
         source = LiveReceiver(
             endpoint: SerialEndpoint(device: terminal.path, baudRate: 9600), decoder: SentenceDecoder(),
-            positionPatience: .milliseconds(50))
+            positionTimeout: .milliseconds(50))
     }
 
-    /// Six seconds of a receiver that states no date.
+    /// Six seconds of output without a date.
     private static let undated = (0..<7).map { second in
         sentence("GPGGA,10150\(second).000,4800.5000,N,01131.2000,E,1,08,1.1,520.0,M,47.0,M,,")
     }.joined()
@@ -33,7 +33,7 @@ import WaypostTestSupport
             decoder: SentenceDecoder(NMEADecoder(options: options)))
     }
 
-    @Test func isOneWithoutADate() async throws {
+    @Test func isReportedForPositionsWithoutADate() async throws {
         try await observe(Self.undating(terminal, hostTime: nil)) { observer in
             await observer.state(saying: "open at")
             try terminal.send(Self.undated)
@@ -46,7 +46,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func isNoneThatTheHostCanDate() async throws {
+    @Test func isNotReportedIfTheHostCanDatePositions() async throws {
         let host = UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_906_000)
         try await observe(Self.undating(terminal, hostTime: host)) { observer in
             await observer.state(saying: "open at")
@@ -55,7 +55,7 @@ import WaypostTestSupport
         }
     }
 
-    /// What arrives, and what is missing in it: no antenna mends that.
+    /// The sentences that arrive, and the reported fault, which no antenna can remedy.
     @Test(arguments: [
         (
             sentence("GPGSV,1,1,01,01,40,083,46"),
@@ -68,26 +68,26 @@ import WaypostTestSupport
         ),
         (
             sentence("AIVDM,1,1,,A,13u?etPv2;0n:dDPwUM1U1Cb069D,0", start: "!"),
-            "AIS messages arrive, and no position of our own; name the port of a GNSS receiver"
+            "AIS messages of other ships arrive, and no position of this vehicle; name the port of a GNSS receiver"
         ),
     ])
-    func isBlamedOnTheSentencesWhereNoneStatesOne(text: String, words: String) async throws {
+    func isBlamedOnTheSentencesIfNoneStatesAPosition(text: String, words: String) async throws {
         try await observe(source) { observer in
             await observer.state(saying: "open at")
             try terminal.send(text)
             #expect(await observer.state(saying: words)?.kind == .waiting)
-            // A receiver that begins to state it, and has none yet.
+            // A receiver that begins to send RMC, without a position yet.
             try terminal.send(Self.void)
-            #expect(await observer.state(saying: "no position yet: antenna and sky view") != nil)
+            #expect(await observer.state(saying: "no position yet: check antenna and sky view") != nil)
         }
     }
 
-    /// Longitudes with a sign and a letter: every sentence is rejected, and the sky has nothing to do with it.
+    /// Longitudes with a sign and a letter: every sentence is rejected, so the antenna isn't blamed.
     private static let signed = (1...3).map { second in
         sentence("GPRMC,10150\(second),A,3403.0,N,-11814.5,E,19.4,90.0,050126,,,A")
     }.joined()
 
-    @Test func isBlamedOnTheFieldForWhichSentencesAreRejected() async throws {
+    @Test func isBlamedOnTheRejectedField() async throws {
         try await observe(source) { observer in
             await observer.state(saying: "open at")
             try terminal.send(Self.signed)
@@ -95,7 +95,7 @@ import WaypostTestSupport
                 "all sentences with a position are rejected: longitude out of range; record a minute of it, and see "
                 + "waypost fixes --explain"
             #expect(await observer.state(saying: words)?.kind == .waiting)
-            // Each state is a line of the log: more of the same is none.
+            // Each state is a log line, so it isn't repeated.
             try terminal.send(Self.signed)
             try terminal.send(Self.signed)
             for second in 10...12 { try terminal.send(epoch(second: second)) }
@@ -104,7 +104,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func isWarnedOfOnceForEachSpellOfRejections() {
+    @Test func causesOneWarningPerPeriodOfRejections() {
         var decoder = SentenceDecoder()
         func warnings(after text: String) -> [ReceiverWarning] {
             _ = decoder.take(Array(text.utf8).span, at: .zero) { _ in }
@@ -115,20 +115,20 @@ import WaypostTestSupport
         #expect(warnings(after: Self.signed) == [.positionsRejected])
         #expect(warnings(after: Self.signed) == [])
         #expect(warnings(after: (10...12).map { epoch(second: $0) }.joined()) == [])
-        // One that the line has damaged, and whose checksum agrees by chance.
+        // A damaged sentence with a correct checksum by chance.
         #expect(warnings(after: String(Self.signed.prefix(while: { $0 != "\r\n" })) + "\r\n") == [])
         #expect(warnings(after: (13...14).map { epoch(second: $0) }.joined() + Self.signed) == [])
         #expect(warnings(after: Self.signed + Self.signed) == [.positionsRejected])
     }
 
-    @Test func isToldOnceUntilThereIsOneAndAgainWhenItIsLost() async throws {
+    @Test func isReportedOnceUntilThereIsAPositionAndAgainWhenItIsLost() async throws {
         try await observe(source) { observer in
             await observer.state(saying: "open at")
             try terminal.send(Self.void)
-            await observer.state(saying: "receiving, no position yet: antenna and sky view")
+            await observer.state(saying: "receiving, no position yet: check antenna and sky view")
             for second in 1...2 { try terminal.send(epoch(second: second)) }
             #expect(await observer.fix() != nil)
-            #expect(await observer.state(saying: "receiving, no position any more: antenna and sky view") != nil)
+            #expect(await observer.state(saying: "receiving, position lost: check antenna and sky view") != nil)
             #expect(observer.states.filter { $0.contains("no position yet") }.count == 1, "\(observer.states)")
         }
     }

@@ -9,7 +9,7 @@ import WaypostTestSupport
 @testable import GNSSReceiver
 
 @Suite(.timeLimit(.minutes(1))) struct NetworkReceivers {
-    @Test func survivesATCPServerThatGoesAndComesBack() async throws {
+    @Test func reconnectToATCPServerThatReturns() async throws {
         let reservation = try LoopbackSocket.reservation()
         let port = reservation.port
         try await observe(LiveReceiver.tcp(host: "localhost", port: port)) { observer in
@@ -25,7 +25,7 @@ import WaypostTestSupport
         withExtendedLifetime(reservation) {}
     }
 
-    @Test func doesNotJoinHalvesOfASentenceAcrossConnections() async throws {
+    @Test func doNotJoinHalvesOfASentenceAcrossConnections() async throws {
         let server = try LoopbackSocket(.stream)
         let cut = epoch(second: 2)
         try await observe(LiveReceiver.tcp(host: "127.0.0.1", port: server.port)) { observer in
@@ -35,16 +35,16 @@ import WaypostTestSupport
             connection = nil
             let next = try server.accept()
             try next.send(cut.dropFirst(30) + epoch(second: 3))
-            // Of the cut epoch its RMC is left, which is a fix without the altitude that stood in the other half.
+            // The RMC of the cut epoch gives a fix without altitude, which was in the other half.
             while let fix = await observer.fix(), fix.timeOfFix.millisecondOfDay / 1000 % 60 != 3 {
                 #expect(fix.altitudeMeters == nil)
             }
         }
     }
 
-    @Test func saysThatAServerIsSilentAndConnectsAgain() async throws {
+    @Test func reportASilentServerAndReconnect() async throws {
         let server = try LoopbackSocket(.stream)
-        let receiver = LiveReceiver.tcp(host: "127.0.0.1", port: server.port, patience: .milliseconds(100))
+        let receiver = LiveReceiver.tcp(host: "127.0.0.1", port: server.port, timeout: .milliseconds(100))
         try await observe(receiver) { observer in
             let silent = try server.accept()
             #expect(await observer.state(saying: "silent for 0 s; check that the server has data") != nil)
@@ -67,16 +67,16 @@ import WaypostTestSupport
     private static let greetings = [
         (
             "220 mail.example ESMTP\r\n",
-            "text arrives that is no NMEA, beginning with \"220 mail.example ESMTP\"; check that host and port are the"
+            "text arrives that isn't NMEA, beginning with \"220 mail.example ESMTP\"; check that host and port are the"
         ), ("login: ", "beginning with \"login: \"; check that host and port are the receiver's"),
-        ("lat 48.1234 lon 11.5678\r\n", "text arrives that is no NMEA; check that host and port are the receiver's"),
+        ("lat 48.1234 lon 11.5678\r\n", "text arrives that isn't NMEA; check that host and port are the receiver's"),
     ]
 
-    /// A greeting comes once, and then such a server waits.
+    /// Such a server sends a greeting and then waits.
     @Test(arguments: strangers + greetings)
-    func saysWhoAnswersInAReceiversPlace(greeting: String, words: String) async throws {
+    func nameTheOtherProgramThatAnswers(greeting: String, words: String) async throws {
         let server = try LoopbackSocket(.stream)
-        let receiver = LiveReceiver.tcp(host: "127.0.0.1", port: server.port, patience: .milliseconds(100))
+        let receiver = LiveReceiver.tcp(host: "127.0.0.1", port: server.port, timeout: .milliseconds(100))
         try await observe(receiver) { observer in
             let connection = try server.accept()
             try connection.send(greeting)
@@ -85,9 +85,9 @@ import WaypostTestSupport
         }
     }
 
-    /// It is told once, however often the line is opened again.
+    /// It is reported once, however often the line is reopened.
     @Test(arguments: strangers)
-    func saysWhoHasAnsweredAndClosed(greeting: String, words: String) async throws {
+    func nameTheOtherProgramThatAnsweredAndClosed(greeting: String, words: String) async throws {
         let server = try LoopbackSocket(.stream)
         let address = "tcp 127.0.0.1:\(server.port)"
         try await observe(LiveReceiver.tcp(host: "127.0.0.1", port: server.port)) { observer in
@@ -101,9 +101,9 @@ import WaypostTestSupport
         }
     }
 
-    @Test func saysThatSentencesComeInPlaceOfGpsdsReports() async throws {
+    @Test func reportSentencesInPlaceOfGpsdsReports() async throws {
         let server = try LoopbackSocket(.stream)
-        let receiver = LiveReceiver.gpsd(host: "127.0.0.1", port: server.port, patience: .milliseconds(100))
+        let receiver = LiveReceiver.gpsd(host: "127.0.0.1", port: server.port, timeout: .milliseconds(100))
         try await observe(receiver) { observer in
             let connection = try server.accept()
             try connection.send(epoch(second: 1))
@@ -113,7 +113,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func saysThatAWebServerAnswersInGpsdsPlace() async throws {
+    @Test func reportAWebServerInPlaceOfGpsd() async throws {
         let server = try LoopbackSocket(.stream)
         try await observe(LiveReceiver.gpsd(host: "127.0.0.1", port: server.port)) { observer in
             do {
@@ -125,11 +125,11 @@ import WaypostTestSupport
         }
     }
 
-    @Test func givesFixesOutOfAFlood() async throws {
+    @Test func findFixesInAFlood() async throws {
         let server = try LoopbackSocket(.stream)
         try await observe(LiveReceiver.tcp(host: "127.0.0.1", port: server.port)) { observer in
             let connection = try server.accept()
-            // Megabytes without an end of line, a sentence begun again and again.
+            // Megabytes without a line end: a sentence that starts over and over.
             let flood = String(repeating: "$GPGGA,101500.000,4810", count: 1 << 15)
             let sending = Task {
                 await onThread(named: "flood") {
@@ -143,7 +143,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func saysThatNobodyListens() async throws {
+    @Test func reportARefusedConnection() async throws {
         let closed = try LoopbackSocket.reservation()
         let ending = await observe(LiveReceiver.tcp(host: "127.0.0.1", port: closed.port)) { observer in
             let state = await observer.state(saying: "cannot connect: Connection refused; check host and port")
@@ -152,13 +152,13 @@ import WaypostTestSupport
         #expect(ending?.code == .cancelled)
     }
 
-    @Test func saysThatAHostIsUnknown() async throws {
+    @Test func reportAnUnknownHost() async throws {
         await observe(LiveReceiver.tcp(host: "no such host", port: 10110)) { observer in
             #expect(await observer.state(saying: "no such host cannot be found (") != nil)
         }
     }
 
-    /// Runs `body` with a receiver of datagrams and a way to send some, each time from another port.
+    /// Runs `body` with a UDP receiver and a function that sends a datagram, each time from another port.
     private func withDatagrams(
         _ body: (SourceObserver, _ send: (String) throws -> Void) async throws -> Void
     ) async throws {
@@ -169,7 +169,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func takesDatagramsOfWholeSentencesFromSendersThatComeAndGo() async throws {
+    @Test func acceptDatagramsFromAnySender() async throws {
         try await withDatagrams { observer, send in
             try send("")
             try send(epoch(second: 1))
@@ -181,11 +181,11 @@ import WaypostTestSupport
         }
     }
 
-    @Test func doesNotJoinHalvesOfASentenceAcrossDatagrams() async throws {
+    @Test func doNotJoinHalvesOfASentenceAcrossDatagrams() async throws {
         try await withDatagrams { observer, send in
             let halves = epoch(second: 1)
             try send(String(halves.prefix(30)))
-            // Joined they would be sentences with right checksums.
+            // Joined, they would be sentences with correct checksums.
             try send(String(halves.dropFirst(30).prefix(90)))
             try send(String(halves.dropFirst(120)))
             try send(epoch(second: 2))
@@ -193,7 +193,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func givesAFixOnceHoweverOftenItsDatagramComes() async throws {
+    @Test func giveOneFixForRepeatedDatagrams() async throws {
         try await withDatagrams { observer, send in
             for second in [1, 2, 2, 1, 2, 3] { try send(epoch(second: second)) }
             var seconds: [Int] = []
@@ -202,7 +202,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func saysThatAPortIsTaken() async throws {
+    @Test func reportAPortInUse() async throws {
         let other = try LoopbackSocket(.datagrams)
         await observe(LiveReceiver.udp(host: "127.0.0.1", port: other.port)) { observer in
             #expect(await observer.state(saying: "cannot listen: Address already in use") != nil)
@@ -210,7 +210,7 @@ import WaypostTestSupport
         withExtendedLifetime(other) {}
     }
 
-    @Test func asksGpsdForReportsAndSaysWhatIsMissing() async throws {
+    @Test func requestReportsFromGpsdAndNameTheMissingDevice() async throws {
         let server = try LoopbackSocket(.stream)
         try await observe(LiveReceiver.gpsd(host: "127.0.0.1", port: server.port)) { observer in
             let connection = try server.accept()
@@ -229,7 +229,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func asksGpsdForSentencesTooWhenTheyAreRecorded() async throws {
+    @Test func requestSentencesFromGpsdForARecording() async throws {
         let server = try LoopbackSocket(.stream)
         let tap = RecordingTap()
         try await observe(LiveReceiver.gpsd(host: "127.0.0.1", port: server.port, progress: tap, tap: tap)) {
@@ -241,9 +241,9 @@ import WaypostTestSupport
         }
     }
 
-    @Test func saysThatGpsdIsSilent() async throws {
+    @Test func reportThatGpsdIsSilent() async throws {
         let server = try LoopbackSocket(.stream)
-        let receiver = LiveReceiver.gpsd(host: "127.0.0.1", port: server.port, patience: .milliseconds(100))
+        let receiver = LiveReceiver.gpsd(host: "127.0.0.1", port: server.port, timeout: .milliseconds(100))
         await observe(receiver) { observer in
             #expect(await observer.state(saying: "no report for 0 s; check that gpsd's receiver") != nil)
         }

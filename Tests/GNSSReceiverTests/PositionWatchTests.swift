@@ -3,7 +3,7 @@ import Testing
 @testable import GNSSReceiver
 
 @Suite struct PositionWatches {
-    /// Arrivals at seconds, with or without a position; then the judgement at a moment.
+    /// The times of arrivals with or without a position, and the judgement at a time.
     @Test(
         arguments: [
             ([], 1000, PositionWatch.Condition.good), ([(5, false)], 64.9, .good), ([(5, false)], 65, .noneYet),
@@ -11,27 +11,27 @@ import Testing
             ([(5, true), (60, false)], 64.9, .good), ([(5, true), (60, false)], 65, .lost),
             ([(5, true), (66, true), (67, false)], 126, .lost), ([(5, false), (70, true)], 129, .good),
         ] as [([(at: Double, withPosition: Bool)], Double, PositionWatch.Condition)])
-    func areMissedAfterAMinute(
+    func missAPositionAfterAMinute(
         arrivals: [(at: Double, withPosition: Bool)], now: Double, condition: PositionWatch.Condition
     ) {
-        var watch = PositionWatch(patience: .seconds(60))
+        var watch = PositionWatch(timeout: .seconds(60))
         watch.lineOpened()
         for arrival in arrivals { watch.sentencesArrived(withPosition: arrival.withPosition, at: .seconds(arrival.at)) }
         #expect(watch.condition(at: .seconds(now)) == condition)
     }
 
-    /// Receivers send what they send within seconds; a first position takes longer.
+    /// Receivers send each of their sentences within seconds; a first position takes longer.
     @Test(arguments: [(24.9, false), (25, true)])
-    func areNotToBeExpectedAfterTwentySecondsWithoutASentenceOfTheirs(now: Double, isSo: Bool) {
-        var watch = PositionWatch(patience: .seconds(60))
+    func knowAfterTwentySecondsThatEveryTypeHasArrived(now: Double, isSo: Bool) {
+        var watch = PositionWatch(timeout: .seconds(60))
         watch.lineOpened()
-        #expect(!watch.hasHeardEverySentence(at: .seconds(1000)))
+        #expect(!watch.hasReceivedEveryType(at: .seconds(1000)))
         watch.sentencesArrived(withPosition: false, at: .seconds(5))
-        #expect(watch.hasHeardEverySentence(at: .seconds(now)) == isSo)
+        #expect(watch.hasReceivedEveryType(at: .seconds(now)) == isSo)
     }
 
-    @Test func haveAMinuteAgainOnALineThatIsBack() {
-        var watch = PositionWatch(patience: .seconds(60))
+    @Test func allowAMinuteAgainOnAReopenedLine() {
+        var watch = PositionWatch(timeout: .seconds(60))
         watch.sentencesArrived(withPosition: true, at: .seconds(1))
         watch.lineOpened()
         #expect(watch.condition(at: .seconds(500)) == .good && watch.nextChange(after: .seconds(500)) == nil)
@@ -39,8 +39,8 @@ import Testing
         #expect(watch.condition(at: .seconds(559)) == .good && watch.condition(at: .seconds(560)) == .lost)
     }
 
-    @Test func areMissedAtAKnownTime() {
-        var watch = PositionWatch(patience: .seconds(60))
+    @Test func knowTheTimeOfTheNextChange() {
+        var watch = PositionWatch(timeout: .seconds(60))
         watch.sentencesArrived(withPosition: false, at: .seconds(1))
         #expect(watch.nextChange(after: .seconds(1)) == .seconds(61))
         #expect(watch.nextChange(after: .seconds(61)) == nil)

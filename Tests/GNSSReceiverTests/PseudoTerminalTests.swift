@@ -3,7 +3,7 @@ import Testing
 import WaypostTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct PseudoTerminals {
-    @Test func loseWhatNobodyIsThereToReadAndCarryWhatComesAfter() throws {
+    @Test func dropBytesWithoutAReaderAndCarryLaterOnes() throws {
         let terminal = try PseudoTerminal()
         do { _ = try SerialLine(path: terminal.path, baudRate: 9600) }  // opened, and closed again
         let noise = [UInt8](repeating: UInt8(ascii: "U"), count: 10_000)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct ReadPaces {
     private var pace = ReadPace(openedAt: .zero)
 
-    /// Reads `count` bytes at a time as often as allowed at `now`; gives how often that was.
+    /// Reads `count` bytes at a time as often as allowed at `now`. Returns the number of reads.
     private mutating func readAll(_ count: Int, withFix: Bool = false, at now: Duration) -> Int {
         var reads = 0
         guard pace.rest(at: now) == .zero else { return 0 }
@@ -16,9 +16,9 @@ import Testing
         return reads
     }
 
-    /// Bytes of each read, and how many reads there may be in a second without a fix.
+    /// The bytes of each read, and the number of reads allowed per second without a fix.
     @Test(arguments: [(65_536, 5), (4096, 78), (80, 1576), (1, 2540)])
-    mutating func isSlowWhileNothingUsefulComes(count: Int, allowed: Int) {
+    mutating func areSlowWithoutFixes(count: Int, allowed: Int) {
         _ = readAll(count, at: .zero)
         _ = readAll(count, at: .milliseconds(100))
         var reads = 0
@@ -26,17 +26,17 @@ import Testing
         #expect(reads == allowed)
     }
 
-    @Test mutating func letsAMebibyteWaitAtTheStart() {
+    @Test mutating func allowAMebibyteAtTheStart() {
         #expect(readAll(4096, at: .zero) == (1 << 20) / (4096 + 128) + 1)
         #expect(pace.rest(at: .milliseconds(1)) == .milliseconds(99))
         #expect(pace.rest(at: .milliseconds(99)) == .milliseconds(1))
         #expect(pace.rest(at: .milliseconds(100)) == .zero)
-        // What the last read brought beyond its portion is paid for by the next.
+        // The excess of the last read is deducted from the next portion.
         #expect(readAll(4096, at: .milliseconds(100)) == (1 << 15) / (4096 + 128))
     }
 
-    /// A fix in the small portion makes it a generous one, and the next one too.
-    @Test mutating func isFastAgainWithTheFirstFix() {
+    /// A fix in the small portion makes this portion and the next one generous.
+    @Test mutating func areFastAgainAfterAFix() {
         for tenth in 0..<10 { _ = readAll(4096, at: .milliseconds(tenth * 100)) }
         pace.took(0, withFix: true)
         #expect(pace.rest(at: .milliseconds(950)) == .zero)
@@ -45,8 +45,8 @@ import Testing
         #expect(readAll(4096, at: .seconds(1.1)) < 20)
     }
 
-    /// Fixes without end are a flood as well.
-    @Test mutating func hasALimitThoughEveryReadBringsAFix() {
+    /// Endless fixes are a flood too.
+    @Test mutating func haveALimitEvenIfEveryReadHasAFix() {
         var bytes = 0
         for millisecond in 0..<1000 {
             bytes += readAll(4096, withFix: true, at: .milliseconds(millisecond)) * 4096
@@ -54,8 +54,8 @@ import Testing
         #expect((9 << 20...10 << 20).contains(bytes))
     }
 
-    /// The fastest line there is, without a fix for a minute, in reads as small as they are on a busy one: no rest.
-    @Test mutating func doesNotDelayAReceiverHoweverTalkativeItIs() {
+    /// The fastest serial port without a fix for a minute, in small reads, is never delayed.
+    @Test mutating func doNotDelayTheFastestSerialPort() {
         var longest = Duration.zero
         for millisecond in 0..<60_000 {
             longest = max(longest, pace.rest(at: .milliseconds(millisecond)))

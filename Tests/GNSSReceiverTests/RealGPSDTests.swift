@@ -5,7 +5,7 @@ import WaypostTestSupport
 
 @testable import GNSSReceiver
 
-/// The real gpsd, where it is installed, fed by pseudo-terminals: it and its receivers come and go.
+/// The real gpsd, if it is installed, with pseudo-terminals as receivers that are added and removed.
 @Suite(.timeLimit(.minutes(1)), .enabled(if: GPSDaemon.program != nil, "gpsd is not installed"))
 struct RealGPSD {
     private let daemon: GPSDaemon
@@ -13,10 +13,10 @@ struct RealGPSD {
 
     init() throws {
         daemon = try GPSDaemon()
-        receiver = LiveReceiver.gpsd(host: "127.0.0.1", port: daemon.port, patience: .seconds(30))
+        receiver = LiveReceiver.gpsd(host: "127.0.0.1", port: daemon.port, timeout: .seconds(30))
     }
 
-    /// Sends epochs, one at a time, until `count` fixes of them have come; gpsd keeps some to itself while it learns.
+    /// Sends epochs, one at a time, until there are `count` fixes; gpsd reports none for some epochs while it learns.
     private func drive(
         _ terminal: PseudoTerminal, from first: Int, count: Int, _ observer: SourceObserver
     ) async throws -> [Int] {
@@ -25,7 +25,7 @@ struct RealGPSD {
         while seconds.count < count {
             let next = second
             second += 1
-            // gpsd answers to an epoch, or to the one that follows it.
+            // gpsd reports an epoch, or waits for the next one.
             let feeding = Task {
                 for step in 0..<2 {
                     try terminal.send(epoch(second: (next + step) % 60, minute: 15 + (next + step) / 60))
@@ -56,13 +56,13 @@ struct RealGPSD {
         }
     }
 
-    @Test func goesOnWhenItsReceiverIsTakenAwayAndGivenBack() async throws {
+    @Test func continuesAfterItsReceiverIsRemovedAndAdded() async throws {
         let terminal = try PseudoTerminal()
         try await observe(receiver) { observer in
             await observer.state(saying: "has no receiver")
             for round in 0..<2 {
                 try await daemon.add(terminal.path)
-                // The line has proved itself by then.
+                // By then the line counts as good.
                 #expect(await observer.state(saying: round == 0 ? "connected" : "receiving") != nil)
                 #expect(try await drive(terminal, from: round * 30, count: 3, observer).count == 3)
                 try await daemon.remove(terminal.path)
@@ -72,7 +72,8 @@ struct RealGPSD {
     }
 
     @Test func staysWithOneOfTwoReceivers() async throws {
-        let (first, second) = (try PseudoTerminal(), try PseudoTerminal())
+        let first = try PseudoTerminal()
+        let second = try PseudoTerminal()
         try await observe(receiver) { observer in
             await observer.state(saying: "has no receiver")
             try await daemon.add(first.path)
@@ -86,10 +87,11 @@ struct RealGPSD {
         }
     }
 
-    @Test func takesTheReceiverThatIsConfigured() async throws {
-        let (other, wanted) = (try PseudoTerminal(), try PseudoTerminal())
+    @Test func usesTheConfiguredReceiver() async throws {
+        let other = try PseudoTerminal()
+        let wanted = try PseudoTerminal()
         let receiver = LiveReceiver.gpsd(
-            host: "127.0.0.1", port: daemon.port, device: wanted.path, patience: .seconds(30))
+            host: "127.0.0.1", port: daemon.port, device: wanted.path, timeout: .seconds(30))
         try await observe(receiver) { observer in
             #expect(await observer.state(saying: "does not have \(wanted.path), nor any other receiver") != nil)
             try await daemon.add(other.path)

@@ -4,7 +4,7 @@ import GNSSReceiver
 import Testing
 import WaypostTestSupport
 
-/// Motion derived from positions alone beside what the receiver stated, on recordings that lie beside the checkout on
+/// Motion derived from positions only, compared with the stated one, on recordings that are next to the checkout on
 /// some machines (`Fixtures.recordedReceivers`).
 @Suite(.enabled(if: Fixtures.recordedReceivers != nil, "no recorded receivers beside the checkout"))
 struct RecordedMotion {
@@ -13,7 +13,7 @@ struct RecordedMotion {
         var headings: [Double] = []
         var moving = 0
         var standing = 0
-        /// Courses given to a vehicle that stood.
+        /// The number of courses derived for a standing vehicle.
         var inventedCourses = 0
 
         mutating func compare(_ derived: Fix, with stated: Fix) {
@@ -57,13 +57,14 @@ struct RecordedMotion {
         values.sorted()[min(values.count - 1, Int(Double(values.count) * part))]
     }
 
-    @Test func isWhatTheReceiversStated() async throws {
+    @Test func agreesWithStatedMotion() async throws {
         var errors = Errors()
         for log in Self.logs {
             var motion = DerivedMotion()
             for stated in try await Self.fixes(of: log) {
                 var bare = stated
-                (bare.speedMetersPerSecond, bare.headingDegrees) = (nil, nil)
+                bare.speedMetersPerSecond = nil
+                bare.headingDegrees = nil
                 let derived = motion.completed(bare)
                 #expect(derived.speedMetersPerSecond == nil && derived.headingDegrees == nil)
                 errors.compare(derived, with: stated)
@@ -82,7 +83,7 @@ struct RecordedMotion {
             "\(errors.inventedCourses) of \(errors.standing)")
     }
 
-    @Test(arguments: logs) func leavesWhatIsStatedAsItIs(log: URL) async throws {
+    @Test(arguments: logs) func keepsStatedValues(log: URL) async throws {
         var motion = DerivedMotion()
         for stated in try await Self.fixes(of: log) {
             var fix = motion.completed(stated)

@@ -8,7 +8,7 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// Shape points beside the greedy ones of the drives' own `score.py`, on the drives that lie beside the checkout on
+/// Shape points compared with the greedy ones of the drives' own `score.py`, on drives that are next to the checkout on
 /// some machines (`Fixtures.recordedReceivers`).
 @Suite(.enabled(if: Fixtures.recordedReceivers != nil, "no recorded drives beside the checkout"))
 struct RecordedShape {
@@ -20,7 +20,8 @@ struct RecordedShape {
 
     private static func lines(of drive: URL) throws -> [[String]] {
         let log = try RecordedLog(path: drive.path, stop: EventDescriptor())
-        var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
+        var bytes = [UInt8]()
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
             var span = buffer.mutableSpan
             let count = try log.read(into: &span)
@@ -32,7 +33,7 @@ struct RecordedShape {
         }
     }
 
-    /// The fixes of one receiver, at most one in 0.9 s.
+    /// Returns the fixes of one receiver, at most one per 0.9 s.
     private static func fixes(of drive: URL) throws -> [Fix] {
         let lines = try lines(of: drive)
         let columns = try #require(lines.first)
@@ -52,7 +53,7 @@ struct RecordedShape {
         return fixes
     }
 
-    /// Seconds of the day in `2014-09-10 06:54:07+0200`.
+    /// Returns the second of the day of a time such as `2014-09-10 06:54:07+0200`.
     private static func seconds(_ text: String) -> Double? {
         let parts = text.dropFirst(11).prefix(8).split(separator: ":").compactMap { Double($0) }
         return parts.count == 3 ? parts[0] * 3600 + parts[1] * 60 + parts[2] : nil
@@ -66,9 +67,10 @@ struct RecordedShape {
         ).distance(to: fix)
     }
 
-    /// How many points `score.py` tells between the ends: always the farthest that one leg reaches.
+    /// Returns the number of points that `score.py` keeps between the ends: always the farthest that one leg reaches.
     private static func greedy(_ fixes: [Fix], meters: Double) -> Int {
-        var (points, start) = (0, 0)
+        var points = 0
+        var start = 0
         while start < fixes.count - 1 {
             var best = start + 1
             for end in (start + 1)..<fixes.count where end > start + 1 {
@@ -84,12 +86,13 @@ struct RecordedShape {
         return points - 1
     }
 
-    /// Points between updates so far apart, ours and greedy ones.
+    /// Returns the number of points between updates at `interval`, ours and greedy ones.
     private static func points(of drive: URL, interval: Double) throws -> (ours: Int, greedy: Int) {
-        var (shape, waiting) = (ShapePoints(meters: 5), [Fix]())
+        var shape = ShapePoints(meters: 5)
+        var waiting = [Fix]()
         var points = (ours: 0, greedy: 0)
         for fix in try fixes(of: drive) {
-            // The greedy ones know of no gap and no jump: what lies between two of them is compared.
+            // The greedy choice ignores gaps and jumps, so only the parts between them are compared.
             let breaks = waiting.last.map {
                 $0.timeOfFix.duration(to: fix.timeOfFix) > .seconds(10) || !fix.isWithinReach(of: $0)
             }
@@ -109,9 +112,9 @@ struct RecordedShape {
         return points
     }
 
-    /// Ours keep a centimetre for what rounding moves, and measure on the ellipsoid, where a way may be half a percent
-    /// longer than on the sphere of the greedy ones: their bound is as much stricter.
-    @Test(arguments: [10.0, 30, 60]) func isToldInFewerPoints(interval: Double) throws {
+    /// Ours reserve a centimetre for rounding and measure on the ellipsoid, where a path may be half a percent longer
+    /// than on the sphere of the greedy ones, so the greedy ones get a correspondingly stricter bound.
+    @Test(arguments: [10.0, 30, 60]) func needsFewerPoints(interval: Double) throws {
         var sum = (ours: 0, greedy: 0)
         for drive in Self.drives {
             let points = try Self.points(of: drive, interval: interval)

@@ -2,11 +2,11 @@ import GNSS
 import GNSSReceiver
 import LinuxPlatform
 
-/// Notes what a receiver's thread tells.
+/// Records the notifications of a receiver's thread.
 final class RecordingTap: ReceiverProgress, ReceiverTap {
     struct Seen {
         var turns = 0
-        /// How many bytes came in each turn.
+        /// The number of bytes in each iteration.
         var bytesOfTurns: [Int] = []
         var bytes: [UInt8] = []
         var fixes = 0

@@ -9,7 +9,7 @@ import TimeAndChance
         UTCTime(millisecondsSince1970: 1_700_000_000_000 + Int64((seconds * 1000).rounded()))
     }
 
-    /// Times in a log, speed, when each fix is due, how old it is then; all in seconds.
+    /// The times in a log, the speed, the time at which each fix is due, and its age then; all in seconds.
     @Test(
         arguments: [
             ([0, 1, 3], ReplaySpeed.times(1), [0, 1, 3], [0, 0, 0]),
@@ -23,7 +23,7 @@ import TimeAndChance
             ([5, 5], .times(1), [0, 0.001], [0, 0]),
             ([7], .maximum, [0], [0]),
         ] as [([Double], ReplaySpeed, [Double], [Double])])
-    func followsTheLog(times: [Double], speed: ReplaySpeed, due: [Double], ages: [Double]) {
+    func followTheLog(times: [Double], speed: ReplaySpeed, due: [Double], ages: [Double]) {
         var survey = LogSurvey()
         for seconds in times { survey.add(Self.time(seconds)) }
         var timeline = ReplayTimeline(speed: speed, survey)
@@ -36,7 +36,7 @@ import TimeAndChance
     }
 
     @Test(arguments: [ReplaySpeed.times(1), .times(0.5), .times(60), .maximum])
-    func onlyGrowsPassAfterPassAndIsNeverInTheFuture(speed: ReplaySpeed) throws {
+    func neverDecreaseAndAreNeverInTheFuture(speed: ReplaySpeed) throws {
         let times: [Double] = [0, 1, 2, 900, 901, 100, 101]
         var survey = LogSurvey()
         for seconds in times { survey.add(Self.time(seconds)) }
@@ -54,9 +54,9 @@ import TimeAndChance
         #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
     }
 
-    /// Whatever the speed does to the time of waiting, in whole milliseconds.
+    /// The times between fixes don't depend on the speed, in whole milliseconds.
     @Test(arguments: [ReplaySpeed.times(1), .times(1.7), .times(3), .times(17), .times(99_999), .maximum])
-    func keepsTheDistancesOfTheLogToTheMillisecond(speed: ReplaySpeed) throws {
+    func keepTheTimesBetweenFixes(speed: ReplaySpeed) throws {
         let times = (0..<1000).map { Double($0) * 0.333 }
         var survey = LogSurvey()
         for seconds in times { survey.add(Self.time(seconds)) }
@@ -72,7 +72,7 @@ import TimeAndChance
         #expect(dates.map { first.duration(to: $0) } == times.map { Self.time(0).duration(to: Self.time($0)) })
     }
 
-    @Test func planNothingThatTheSurveyHasNotSeen() {
+    @Test func planOnlySurveyedFixes() {
         var survey = LogSurvey()
         for seconds: Double in [0, 10] { survey.add(Self.time(seconds)) }
         var timeline = ReplayTimeline(speed: .maximum, survey)
@@ -84,7 +84,7 @@ import TimeAndChance
         #expect(planned == [.seconds(-10), .zero, nil])
     }
 
-    @Test func beginsAgainNoEarlierThanReadingIsDone() {
+    @Test func startOverNoEarlierThanReadingIsDone() {
         var survey = LogSurvey()
         for seconds: Double in [0, 10] { survey.add(Self.time(seconds)) }
         var timeline = ReplayTimeline(speed: .maximum, survey)
@@ -94,7 +94,7 @@ import TimeAndChance
         #expect(timeline.planned == .milliseconds(3001))
     }
 
-    @Test func isMeasuredByTheSurvey() {
+    @Test func haveTheLengthOfTheSurvey() {
         var survey = LogSurvey()
         for seconds: Double in [50, 51, 10_000, 40] { survey.add(Self.time(seconds)) }
         #expect(survey.fixes == 4)

@@ -8,7 +8,7 @@ import TimeAndChance
     private var assembler = ReportAssembler()
     private var given: [String] = []
 
-    /// A report at `milliseconds` after some full hour, marked by a speed.
+    /// Adds a report at `milliseconds` after a full hour, recognisable by its speed.
     private mutating func report(_ milliseconds: Int, speed: Double, at now: Duration = .zero) {
         var fix = Fix(
             timeOfFix: UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_000_000 + milliseconds), latitude: 48,
@@ -29,13 +29,13 @@ import TimeAndChance
         given += fixes.map { "\($0.timeOfFix.millisecondOfDay - 36_000_000):\($0.speedMetersPerSecond ?? -1)" }
     }
 
-    @Test mutating func givesEachEpochAtOnceOnceItsOnlyReportIsKnownToBeThat() {
+    @Test mutating func emitEachEpochAtOnceIfItHasOneReport() {
         for second in 0..<4 { report(second * 1000, speed: 1) }
-        // The first waited for the second, the others for nothing.
+        // The first waited for the second, the others didn't wait.
         #expect(given == ["0:1.0", "1000:1.0", "2000:1.0", "3000:1.0"])
     }
 
-    @Test mutating func takesTheLastReportOfAnEpoch() {
+    @Test mutating func useTheLastReportOfAnEpoch() {
         for second in 0..<3 {
             report(second * 1000, speed: 16)
             report(second * 1000, speed: 0.5)
@@ -43,7 +43,7 @@ import TimeAndChance
         #expect(given == ["0:0.5", "1000:0.5", "2000:0.5"])
     }
 
-    @Test mutating func waitsNoLongerThanAPauseForReportsThatDoNotCome() {
+    @Test mutating func waitAtMostAPauseForMissingReports() {
         for _ in 0..<4 { report(0, speed: 1) }
         report(1000, speed: 2, at: .seconds(9))
         #expect(given == ["0:1.0"])
@@ -57,7 +57,7 @@ import TimeAndChance
         #expect(given.last == "2000:3.0")
     }
 
-    @Test mutating func givesNoSecondFixOfOneEpoch() {
+    @Test mutating func emitOneFixPerEpoch() {
         for second in 0..<3 { report(second * 1000, speed: 1) }
         report(2000, speed: 9)
         report(2005, speed: 9)
@@ -65,12 +65,12 @@ import TimeAndChance
         #expect(given == ["0:1.0", "1000:1.0", "2000:1.0"])
     }
 
-    @Test mutating func givesNothingWhileTheClockStandsStillOrGoesBack() {
+    @Test mutating func emitNothingWhileTheClockIsFrozenOrGoesBack() {
         for time in [0, 1000, 2000, 1000, 2000, 0, 3000] { report(time, speed: 1) }
         #expect(given == ["0:1.0", "1000:1.0", "2000:1.0", "3000:1.0"])
     }
 
-    @Test mutating func waitsLessForAFastReceiver() {
+    @Test mutating func waitLessForAFastReceiver() {
         for tick in 0..<3 {
             report(tick * 100, speed: 1)
             report(tick * 100, speed: 1)
@@ -79,21 +79,21 @@ import TimeAndChance
         #expect(assembler.idleDeadline == .milliseconds(1030))
     }
 
-    @Test mutating func takesBackWhatTheSameEpochTakesBack() {
+    @Test mutating func retractAnEpochWithoutPosition() {
         report(0, speed: 1)
-        takeBack(0)
+        retract(0)
         #expect(assembler.idleDeadline == nil)
         report(0, speed: 2)
-        takeBack(nil)
+        retract(nil)
         report(0, speed: 3)
-        takeBack(1000)
+        retract(1000)
         #expect(given == ["0:3.0"])
     }
 
-    private mutating func takeBack(_ milliseconds: Int?) {
+    private mutating func retract(_ milliseconds: Int?) {
         var out: [Fix] = []
         let time = milliseconds.map { UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_000_000 + $0) }
-        assembler.takeBack(at: time) { out.append($0) }
+        assembler.retract(at: time) { out.append($0) }
         note(out)
     }
 }

@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 @testable import GNSSReceiver
 
-/// Three times the same, then something else.
+/// An endpoint with the same result three times, then another one.
 private final class RepeatingEndpoint: ReceiverEndpoint {
     private let attempts = Locked(0)
     private let opens: Bool
@@ -29,7 +29,7 @@ private final class RepeatingEndpoint: ReceiverEndpoint {
     func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault { .lost("\(trouble)") }
 }
 
-/// An open line on which nothing ever comes.
+/// An open line without bytes.
 private final class QuietLine: ReceiverLine {
     private let event: EventDescriptor
 
@@ -44,12 +44,12 @@ private final class QuietLine: ReceiverLine {
     @Test(arguments: [
         (false, [ReceiverFault.deviceMissing, .deviceForbidden]), (true, [.lost("silence"), .deviceForbidden]),
     ])
-    func isReportedOnceForManyAttempts(opens: Bool, faults: [ReceiverFault]) async {
+    func isReportedOncePerChange(opens: Bool, faults: [ReceiverFault]) async {
         let source = LiveReceiver(
-            endpoint: RepeatingEndpoint(opens: opens), decoder: SentenceDecoder(), patience: .milliseconds(10))
+            endpoint: RepeatingEndpoint(opens: opens), decoder: SentenceDecoder(), timeout: .milliseconds(10))
         await observe(source) { observer in
             while let event = await observer.next(), event != .state(.waiting(source: "line", .deviceForbidden)) {}
-            // That the line is open may have been overtaken by its silence.
+            // The state of the opened line may have been replaced by its silence.
             let opened = FixSourceEvent.state(.starting(source: "line", .opened))
             #expect(observer.seen.filter { $0 != opened } == faults.map { .state(.waiting(source: "line", $0)) })
             #expect(observer.seen.filter { $0 == opened }.count <= 1)

@@ -28,8 +28,8 @@ private final class CountingEndpoint: ReceiverEndpoint {
     func watchForReturn() -> DirectoryWatch? { endpoint.watchForReturn() }
 }
 
-/// A receiver that goes and comes back under another number, while the next attempt is an hour away: what opens it
-/// again is its arrival alone.
+/// A receiver that is removed and returns under another number. The next attempt is an hour away, so only the arrival
+/// can reopen it.
 @Suite(.timeLimit(.minutes(1))) struct ReturningReceiver {
     private let folder: TemporaryFolder
     private let files = FileManager.default
@@ -50,7 +50,7 @@ private final class CountingEndpoint: ReceiverEndpoint {
         return terminal
     }
 
-    /// The folder goes with the last link in it.
+    /// Removes the link, and the folder with the last link in it.
     private func unplug(_ terminal: PseudoTerminal) throws {
         try files.removeItem(atPath: folder.path("serial"))
         terminal.unplug()
@@ -58,29 +58,29 @@ private final class CountingEndpoint: ReceiverEndpoint {
 
     @Test func isNoticedAtOnce() async throws {
         try await observe(source) { observer in
-            await observer.state(saying: "not there")
+            await observer.state(saying: "no such device")
             for second in 1...3 {
                 let terminal = try plugIn()
                 await observer.state(saying: "open at 9600 baud")
                 try terminal.send(epoch(second: second))
                 await observer.state(saying: "receiving")
                 try unplug(terminal)
-                #expect(await observer.state(saying: "not there") != nil)
+                #expect(await observer.state(saying: "no such device") != nil)
             }
             #expect(!observer.states.contains { $0.contains("closed by the other side") })
         }
     }
 
-    @Test func isNoticedInAStormThatKeepsNobodyBusy() async throws {
+    @Test func isNoticedAmongManyChangesWithoutBusyWaiting() async throws {
         try await observe(source) { observer in
-            await observer.state(saying: "not there")
+            await observer.state(saying: "no such device")
             for number in 0..<2000 {
                 let other = try folder.write([], to: "other-\(number)")
                 try files.removeItem(atPath: other)
             }
             let terminal = try plugIn()
             #expect(await observer.state(saying: "open at 9600 baud") != nil)
-            // The first, the one after the watch began, and one for each of the three steps of the way.
+            // The first, the one after the watch began, and one per level of the path.
             #expect(endpoint.openings <= 5)
             withExtendedLifetime(terminal) {}
         }

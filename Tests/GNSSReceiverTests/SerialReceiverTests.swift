@@ -16,7 +16,7 @@ import WaypostTestSupport
         receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600)
     }
 
-    @Test func deliversAFixForEachEpoch() async throws {
+    @Test func deliverAFixForEachEpoch() async throws {
         let ending = try await observe(receiver) { observer in
             await observer.state(saying: "open at 9600 baud")
             for second in 1...3 {
@@ -31,7 +31,7 @@ import WaypostTestSupport
         #expect(ending?.code == .cancelled)
     }
 
-    @Test func passesOnWhatTheReceiverWarnsOf() async throws {
+    @Test func deliversWarnings() async throws {
         try await observe(receiver) { observer in
             await observer.state(saying: "open at 9600 baud")
             try terminal.send(sentence("GPTXT,01,01,01,ANTSTATUS=SHORT"))
@@ -40,7 +40,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func isIndifferentToWhereTheBytesAreCut() async throws {
+    @Test func deliverTheSameFixesInPiecesOfAnyLength() async throws {
         let text = Array(epoch(second: 1).utf8)
         try await observe(receiver) { observer in
             await observer.state(saying: "open at 9600 baud")
@@ -52,7 +52,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func tellsEachStateOnce() async throws {
+    @Test func reportEachStateOnce() async throws {
         let folder = try TemporaryFolder()
         let link = folder.path("usb-receiver")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: terminal.path)
@@ -64,28 +64,28 @@ import WaypostTestSupport
             }
             try FileManager.default.removeItem(atPath: link)
             terminal.unplug()
-            await observer.state(saying: "not there")
+            await observer.state(saying: "no such device")
             // That it was lost may have been overtaken by its absence.
             #expect(Set(observer.states).count == observer.states.count, "\(observer.states)")
             #expect(observer.states.count <= 4)
         }
     }
 
-    @Test func findsAReceiverThatComesBackUnderAnotherName() async throws {
+    @Test func findAReceiverThatReturnsUnderAnotherName() async throws {
         let folder = try TemporaryFolder()
         let link = folder.path("usb-receiver")
         let receiver = LiveReceiver.serial(device: link, baudRate: 115_200)
         try await observe(receiver) { observer in
-            await observer.state(saying: "not there; plug the receiver in")
+            await observer.state(saying: "no such device; plug the receiver in")
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: terminal.path)
             await observer.state(saying: "open at 115200 baud")
             try terminal.send(epoch(second: 1))
             await observer.state(saying: "receiving")
 
-            // In this order, for another test may be given the terminal's number at once.
+            // In this order, because another test may get the terminal's number at once.
             try FileManager.default.removeItem(atPath: link)
             terminal.unplug()
-            await observer.state(saying: "not there")
+            await observer.state(saying: "no such device")
             let successor = try PseudoTerminal()
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: successor.path)
             await observer.state(saying: "open at 115200 baud")
@@ -94,8 +94,8 @@ import WaypostTestSupport
         }
     }
 
-    @Test func saysThatTheLineIsSilentAndOpensItAnewWithoutAWord() async throws {
-        let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600, patience: .milliseconds(300))
+    @Test func reportASilentLineAndReopenItQuietly() async throws {
+        let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600, timeout: .milliseconds(300))
         try await observe(receiver) { observer in
             await observer.state(saying: "silent")
             try terminal.send(epoch(second: 1))

@@ -13,7 +13,7 @@ import WaypostTestSupport
 
     init() throws { terminal = try PseudoTerminal() }
 
-    /// A program that has the line open and does nothing, after what is done to the open line.
+    /// Starts a program that has the line open and does nothing; `prepare` is called with the open line.
     private func sleeper(_ prepare: (CInt) throws -> Void = { _ in }) throws -> RunningProgram {
         let line = try OwnedDescriptor(opening: terminal.path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
         try prepare(line.raw)
@@ -23,7 +23,7 @@ import WaypostTestSupport
     }
 
     @Test func noiseIsBlamedOnTheBaudRate() async throws {
-        let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 4800, patience: .milliseconds(300))
+        let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 4800, timeout: .milliseconds(300))
         await observe(receiver) { observer in
             let noise = Task {
                 while !Task.isCancelled {
@@ -36,10 +36,10 @@ import WaypostTestSupport
         }
     }
 
-    /// A modem or a console speaks at the right rate, on a port where no receiver is.
+    /// A modem or a console sends at the right rate, but isn't a receiver.
     @Test(arguments: ["\r\nERROR\r\n", "\r\ngw login: "])
     func readableTextIsBlamedOnThePort(text: String) async throws {
-        let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600, patience: .milliseconds(300))
+        let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600, timeout: .milliseconds(300))
         await observe(receiver) { observer in
             let sending = Task {
                 while !Task.isCancelled {
@@ -63,9 +63,9 @@ import WaypostTestSupport
         withExtendedLifetime(holder) {}
     }
 
-    @Test func whoElseHasTheLineOpenIsTold() async throws {
+    @Test func otherHoldersOfTheLineAreNamed() async throws {
         let other = try sleeper()
-        let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600, patience: .milliseconds(40))
+        let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600, timeout: .milliseconds(40))
         await observe(receiver) { observer in
             #expect(await observer.state(saying: "also open in sleep (process \(other.processID))") != nil)
         }
@@ -78,14 +78,14 @@ import WaypostTestSupport
             GPSDaemon.program ?? "gpsd", "-b", "-N", "-n", "-S", "\(reservation.port)", terminal.path,
         ])
         await yieldTurns { !HoldingProcess.others(withDevice: terminal.path).isEmpty }
-        let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600, patience: .milliseconds(40))
+        let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600, timeout: .milliseconds(40))
         await observe(receiver) { observer in
             let words = "also open in gpsd (process \(daemon.processID)); read from it instead (receiver.type gpsd)"
             #expect(await observer.state(saying: words) != nil)
         }
     }
 
-    @Test func aProgramThatKeepsTheLineToItselfIsNamed() async throws {
+    @Test func aProgramWithExclusiveAccessIsNamed() async throws {
         let other = try sleeper()
         let exclusive = try OwnedDescriptor(opening: terminal.path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
         clinux_set_exclusive(exclusive.raw)
@@ -96,7 +96,7 @@ import WaypostTestSupport
     }
 
     @Test func aProgramThatHasLockedTheLineIsNamed() async throws {
-        // The lock goes over to the process, which has the same open file.
+        // The lock passes to the process, which has the same open file.
         let other = try sleeper { line in
             try valueOrSystemError("flock") { flock(line, LOCK_EX | LOCK_NB) }
         }
@@ -106,7 +106,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
-        ("/dev/no-such-receiver", 9600, "/dev/no-such-receiver: not there; plug the receiver in"),
+        ("/dev/no-such-receiver", 9600, "/dev/no-such-receiver: no such device; plug the receiver in"),
         ("/dev/null", 9600, "/dev/null: not a serial port"), ("/tmp", 9600, "/tmp: not a serial port"),
         (
             "/dev/null", 12,
@@ -122,11 +122,11 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [Stage.missing, .waiting, .receiving])
-    func cancellingEndsAtOnceAndGivesTheLineBack(stage: Stage) async throws {
+    func cancellingEndsAtOnceAndReleasesTheLine(stage: Stage) async throws {
         let device = stage == .missing ? "/dev/no-such-receiver" : terminal.path
         var cancelled: ContinuousClock.Instant?
         let ending = try await observe(LiveReceiver.serial(device: device, baudRate: 9600)) { observer in
-            await observer.state(saying: stage == .missing ? "not there" : "open at 9600 baud")
+            await observer.state(saying: stage == .missing ? "no such device" : "open at 9600 baud")
             if stage == .receiving {
                 try terminal.send(epoch(second: 1))
                 await observer.state(saying: "receiving")
@@ -136,7 +136,7 @@ import WaypostTestSupport
         let elapsed = try #require(cancelled).duration(to: .now)
         #expect(ending?.code == .cancelled)
         #expect(elapsed < .seconds(1), "took \(elapsed)")  // milliseconds, but not on a busy machine
-        if stage != .missing { _ = try SerialLine(path: device, baudRate: 9600) }  // nobody has it any more
+        if stage != .missing { _ = try SerialLine(path: device, baudRate: 9600) }  // the line is free
     }
 
     enum Stage: Sendable { case missing, waiting, receiving }

@@ -11,9 +11,9 @@ import WaypostTestSupport
 
     init() throws { terminal = try PseudoTerminal() }
 
-    /// While the first fix is held back, more is sent than the kernel holds for a terminal (640 KiB): it fits only
-    /// if it is read.
-    @Test func neverHoldsUpTheLineAndGetsTheNewestFix() async throws {
+    /// While the first fix is delayed, more is sent than the kernel buffers for a terminal (640 KiB), which succeeds
+    /// only if it is read.
+    @Test func neverBlocksTheLineAndGetsTheNewestFix() async throws {
         let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600)
         let (gate, opener) = AsyncStream.makeStream(of: Never.self, bufferingPolicy: .bufferingNewest(1))
         let (events, sink) = AsyncStream.makeStream(of: FixSourceEvent.self, bufferingPolicy: .bufferingNewest(10_000))
@@ -38,7 +38,7 @@ import WaypostTestSupport
             if case .fix(let fix) = event { numbers.append(start.duration(to: fix.timeOfFix).components.seconds) }
         }
         #expect(numbers.last == Int64(count))
-        // At the end the line may still have been in the middle of its work, a few fixes ago.
+        // At the end, the receiver's thread may still be a few fixes behind.
         #expect(numbers.count < 10, "old fixes were kept: \(numbers.count) of \(count)")
         running.cancel()
         _ = await running.result

@@ -4,7 +4,7 @@ import Testing
 import WaypostTestSupport
 
 @Suite struct Taps {
-    @Test func hearsEveryByteAndEachTurn() async throws {
+    @Test func areNotifiedOfAllBytesAndIterations() async throws {
         let server = try LoopbackSocket(.stream)
         let tap = RecordingTap()
         let sent = epoch(second: 1)
@@ -19,8 +19,8 @@ import WaypostTestSupport
         #expect(seen.turns >= 3, "before and after the opening, and after the bytes")
     }
 
-    /// What brings no fix is read in small portions once the first, which may have waited, has been read.
-    @Test(.timeLimit(.minutes(1))) func hearsLittleAtATimeOfAFlood() async throws {
+    /// Bytes without fixes are read in small portions after the first one, which may be a backlog.
+    @Test(.timeLimit(.minutes(1))) func getAFloodInSmallPortions() async throws {
         let server = try LoopbackSocket(.stream)
         let tap = RecordingTap()
         let flood = String(repeating: sentence("GPTXT,01,01,02,nothing of use"), count: 40_000)
@@ -31,10 +31,11 @@ import WaypostTestSupport
         }
         let turns = tap.seen.bytesOfTurns.filter { $0 > 0 }
         #expect(turns.reduce(0, +) > flood.utf8.count)
-        var (first, later) = (0, turns[...])
+        var first = 0
+        var later = turns[...]
         while first < 1 << 20, let turn = later.popFirst() { first += turn }
         #expect(!later.isEmpty)
-        // A read that began within the portion may end beyond it.
+        // A read that begins within the portion may exceed it.
         #expect(later.allSatisfy { $0 < 3 << 15 }, "\(turns)")
     }
 }

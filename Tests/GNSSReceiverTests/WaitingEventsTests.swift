@@ -12,7 +12,7 @@ import TimeAndChance
     private static let receiving = ReceiverState.receiving(source: "x")
     private static let waiting = ReceiverState.waiting(source: "x", .deviceMissing)
 
-    @Test func keepTheNewestFixAlone() {
+    @Test func keepOnlyTheNewestFix() {
         var events = LatestEvents()
         for second in 1...3 { events.put(.fix(Self.fix(Int64(second)))) }
         #expect(events.take() == [.fix(Self.fix(3))])
@@ -37,7 +37,7 @@ import TimeAndChance
         #expect(events.take() == [])
     }
 
-    @Test func keepTheNewestSkyBesideTheNewestFix() {
+    @Test func keepTheNewestSkyAndTheNewestFix() {
         var events = LatestEvents()
         for number in 1...3 { events.put(.sky(Sky([Satellite(.gps, number)]))) }
         events.put(.fix(Self.fix(1)))
@@ -45,7 +45,7 @@ import TimeAndChance
         #expect(events.take() == [])
     }
 
-    @Test func neverLoseAStateToAFix() {
+    @Test func neverReplaceAStateByAFix() {
         var events = LatestEvents()
         events.put(.state(Self.waiting))
         for second in 1...3 { events.put(.fix(Self.fix(Int64(second)))) }

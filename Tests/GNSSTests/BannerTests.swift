@@ -25,9 +25,9 @@ import WaypostTestSupport
         "GPTXT,01,01,02,ANTSTATUS=OK", "GPTXT,01,01,02,LIC 1EBF-BD07", "GNTXT,01,01,01,txbuf alloc",
         "GNTXT,01,01,02,0,00,10000,00,01,17,01", "PMTK001,604,1", "GPTXT,01", "GPTXT", "PGRMT", "PASHR,RID,90",
     ])
-    func areNotWhatSaysNothingOfIt(body: String) { #expect(Self.banners([body]).isEmpty) }
+    func doNotIncludeOtherTexts(body: String) { #expect(Self.banners([body]).isEmpty) }
 
-    @Test func areFewAndShort() {
+    @Test func areBounded() {
         let many = Self.banners((0..<1000).map { "GPTXT,01,01,02,Version \($0) " + String(repeating: "x", count: 150) })
         #expect(many.count == 8)
         #expect(many.allSatisfy { $0.utf8.count <= 80 })

@@ -10,24 +10,25 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: stated)
-    func standBesideTheCourse(body: String, heading: Double?) {
+    func areSeparateFromTheCourse(body: String, heading: Double?) {
         let fixes = Decoding.fixes(sentence(body) + FixDetails.position + FixDetails.data)
         #expect(fixes.map(\.bodyHeadingDegrees) == [heading])
         #expect(fixes.map(\.headingDegrees) == [nil])
     }
 
     @Test(arguments: [
-        ("GNHDT,360.1,T", SentenceRefusal.outOfRange), ("GNHDT,-1.0,T", .outOfRange), ("GNHDT,12x,T", .malformedField),
+        ("GNHDT,360.1,T", SentenceRejection.outOfRange), ("GNHDT,-1.0,T", .outOfRange),
+        ("GNHDT,12x,T", .malformedField),
         ("GNHDT,12.0,M", .malformedField), ("GNTHS,400,A", .outOfRange), ("GNTHS,12.0,Q", .malformedField),
     ])
-    func thatCannotBeAreRefused(body: String, reason: SentenceRefusal) {
+    func outOfRangeAreRejected(body: String, reason: SentenceRejection) {
         let outcome = Decoding.outcome(of: Array((sentence(body) + FixDetails.position).utf8))
         #expect(outcome.fixes.map(\.bodyHeadingDegrees) == [nil])
-        #expect(outcome.statistics.refusals(reason).count == 1)
+        #expect(outcome.statistics.rejections(reason).count == 1)
     }
 
-    /// A compass sends ten times a second, whatever the receiver does.
-    @Test func neverHoldAnEpochBack() {
+    /// A compass sends ten times per second, independent of the receiver.
+    @Test func neverDelayAnEpoch() {
         var decoder = NMEADecoder()
         var headings: [Double?] = []
         for tick in 0..<20 {
@@ -46,7 +47,7 @@ import WaypostTestSupport
         #expect(headings.last == 18.9)
     }
 
-    @Test func areNotKeptBeyondAnEpoch() {
+    @Test func areUsedForOneEpochOnly() {
         let compass = sentence("GNHDT,90.0,T")
         let first = Epochs.sentence("RMC", tick: 0, milliseconds: 1000)
         let second = Epochs.sentence("RMC", tick: 1, milliseconds: 1000)

@@ -3,7 +3,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-/// Sentences of one burst that do not agree about who speaks, or what time it is.
+/// Sentences of one burst with different talkers or times.
 @Suite struct Bursts {
     private static let place = "5231.50000,N,01324.25000,E"
 
@@ -23,7 +23,7 @@ import WaypostTestSupport
     private static func time(_ text: String) -> String { "2026-01-05T\(text)Z" }
     private static func times(_ text: String) -> [String] { Decoding.fixes(text).map(\.timeOfFix.description) }
 
-    /// The talkers of a position and of a sentence that says that there is none, and whether there is a fix.
+    /// The talker of a position, the talker of void sentences, and whether there is a fix.
     @Test(arguments: [
         ("GP", "AI", true), ("GN", "II", true), ("II", "AI", true), ("AI", "GP", true), ("GP", "GP", false),
         ("GN", "GP", false), ("GL", "GN", false), ("BD", "GP", false), ("II", "II", false), ("II", "IN", false),
@@ -37,7 +37,7 @@ import WaypostTestSupport
         #expect(Decoding.fixes(speakers.reversed().joined()).count == (hasFix ? 1 : 0))
     }
 
-    /// Bursts with GLL in local time, in the orders that converters use. RMC has the date, GGA a better clock than GLL.
+    /// Bursts with GLL in local time, in the orders of converters. RMC has the date; GGA has a better clock than GLL.
     @Test(arguments: [
         [gga("101530"), gll("121530.020"), rmc("101530")], [gll("121530.020"), gga("101530"), rmc("101530")],
         [rmc("101530"), gll("121530"), gga("101530")], [rmc("101530"), gga("101530"), gll("121530")],
@@ -50,7 +50,7 @@ import WaypostTestSupport
         #expect(outcome.statistics.warnings(.localTime).count == 1)
     }
 
-    /// RMC is stamped with its time of sending: the solution is of the earlier time.
+    /// RMC states its time of sending; the earlier time is the solution's.
     @Test(arguments: [0.3, 0.6, 0.8, 0.96])
     func takeTheEarlierTimeWithinOneInterval(delay: Double) {
         let milliseconds = Int(delay * 100)
@@ -65,35 +65,35 @@ import WaypostTestSupport
         #expect(outcome.statistics.warnings(.localTime).count == 0)
     }
 
-    /// What is not one burst: another place, a type that has come already, a receiver of 5 Hz, half of an hour's zone.
+    /// Not one burst: another place, a repeated type, a receiver at 5 Hz, a difference that isn't a time zone's.
     @Test(arguments: [
         ([gga("101530"), rmc("101530.30", "5231.50010,N,01324.25000,E")], 2), ([rmc("101530"), rmc("121530")], 2),
         ([rmc("101530"), rmc("101530.20"), rmc("101530.40"), gga("101530.60")], 4),
         ([rmc("101530"), gga("101531")], 2), ([rmc("101530"), gll("102330")], 2),
     ])
-    func areToldFromEpochs(sentences: [String], count: Int) {
+    func areDistinguishedFromEpochs(sentences: [String], count: Int) {
         #expect(Self.times(sentences.joined()).count == count)
     }
 }
 
-/// An HDOP holds for a while: many receivers state it in every fourth second only.
+/// The last HDOP is used for a while, because many receivers state it only every four seconds.
 @Suite struct EarlierDilutions {
     private static func rmc(_ second: Int, quality: String = "A") -> String {
         sentence("GPRMC,1015\(second),A,5231.5,N,01324.25,E,10.0,90.0,050126,,,\(quality)")
     }
     private static let gsa = sentence("GPGSA,A,3,04,17,13,23,,,,,,,,,1.5,1.1,1.1")
 
-    @Test func holdForTenSeconds() {
+    @Test func areUsedForTenSeconds() {
         let text = Self.rmc(10) + Self.gsa + [14, 20, 21].map { Self.rmc($0) }.joined()
         #expect(Decoding.fixes(text).map(\.hdop) == [1.1, 1.1, 1.1, nil])
     }
 
-    @Test func areNotOfPositionsByDeadReckoning() {
+    @Test func areNotUsedForDeadReckoning() {
         #expect(Decoding.fixes(Self.rmc(10) + Self.gsa + Self.rmc(11, quality: "E")).map(\.hdop) == [1.1, nil])
     }
 
-    @Test func comeBetweenTheEpochsToo() {
-        // The epoch ends with RMC, as has been learned: GSA is of the next.
+    @Test func areUsedIfStatedBetweenEpochs() {
+        // RMC is learned to be the last sentence, so GSA belongs to the next epoch.
         let text = (10..<40).map { Self.gsa + Self.rmc($0) }.joined()
         #expect(Decoding.fixes(text).allSatisfy { $0.hdop == 1.1 && $0.horizontalAccuracyMeters != nil })
     }

@@ -20,17 +20,17 @@ import WaypostTestSupport
             minimum("235959.00", "311225") + minimum("000000.00", "010126"),
             ["2025-12-31T23:59:59.000Z", "2026-01-01T00:00:00.000Z"]
         ),
-        // Time-only sentences cross midnight by themselves.
+        // Sentences without date cross midnight.
         (
             minimum("235959.00", "280224") + data("000000.00") + data("000001.00"),
             ["2024-02-28T23:59:59.000Z", "2024-02-29T00:00:00.000Z", "2024-02-29T00:00:01.000Z"]
         ),
-        // The last second of a day is told after the first one of the next.
+        // The last second of a day comes after the first one of the next.
         (
             minimum("000000.00", "010326", minute: "31.6") + data("235959.90"),
             ["2026-03-01T00:00:00.000Z", "2026-02-28T23:59:59.900Z"]
         ),
-        // Twice past midnight counts twice, no more.
+        // Two midnights count twice.
         (
             minimum("230000.00", "010126", minute: "31.6") + data("080000.00") + data("190000.00") + data("060000.00"),
             [
@@ -38,14 +38,14 @@ import WaypostTestSupport
                 "2026-01-03T06:00:00.000Z",
             ]
         ),
-        // The leap second stays in its day and moves time on.
+        // The leap second is in its day and time advances.
         (
             minimum("235959.00", "311216") + minimum("235960.00", "311216") + minimum("000000.00", "010117"),
             ["2016-12-31T23:59:59.000Z", "2016-12-31T23:59:59.999Z", "2017-01-01T00:00:00.000Z"]
         ),
         // Sentences of one epoch a few milliseconds apart, across midnight.
         (minimum("235959.996", "311225") + data("000000.000"), ["2025-12-31T23:59:59.996Z"]),
-        // Held until the date is known.
+        // Kept until the date is known.
         (
             data("101529.00") + data("101530.00") + minimum("101531.00", "050126"),
             ["2026-01-05T10:15:29.000Z", "2026-01-05T10:15:30.000Z", "2026-01-05T10:15:31.000Z"]
@@ -57,12 +57,12 @@ import WaypostTestSupport
             sentence("PUBX,04,101530.00,050126,37000.00,2400,18D,1,0.0,0") + data("101530.00"),
             ["2026-01-05T10:15:30.000Z"]
         ),
-        // Never dated, never given.
+        // Never dated, so no fix.
         (data("101529.00") + data("101530.00"), []),
-        // A void sentence's date is a guess, and so is one of hours ago.
+        // The date of a void sentence is uncertain, and so is one that is hours old.
         (sentence("GPRMC,101529.00,V,,,,,,,060180,,,N") + data("101530.00"), []),
         (Decoding.date("031530.00") + data("101530.00"), []),
-        // Bad dates leave the position alone.
+        // Bad dates don't void the position.
         (
             minimum("101530.00", "050126") + minimum("101531.00", "2208-1"),
             ["2026-01-05T10:15:30.000Z", "2026-01-05T10:15:31.000Z"]
@@ -72,7 +72,7 @@ import WaypostTestSupport
             ["2026-01-05T10:15:30.000Z", "2026-01-05T10:15:31.000Z"]
         ),
         (minimum("101530.00", "310226") + minimum("101531.00", "001326"), []),
-        // Recorded logs keep what they state.
+        // Recorded logs keep their dates.
         (minimum("101530.00", "140180"), ["1980-01-14T10:15:30.000Z"]),
         // A receiver that doesn't know the time yet counts from the beginning of GPS time.
         (minimum("101530.00", "060180"), []),
@@ -94,7 +94,7 @@ import WaypostTestSupport
             minimum("120000.00", "050126") + minimum("000000.00", "050126"),
             ["2026-01-05T12:00:00.000Z", "2026-01-05T00:00:00.000Z"]
         ),
-        // The date of a sentence without position dates what nothing else does.
+        // The date of a sentence without position dates fixes without another date.
         (void("101529.00", "050126") + data("101530.00"), ["2026-01-05T10:15:30.000Z"]),
         (void("235959.00", "050126") + data("000000.00"), ["2026-01-06T00:00:00.000Z"]),
         (void("101529.00", "060180") + data("101530.00"), []),
@@ -115,13 +115,13 @@ import WaypostTestSupport
         #expect(Decoding.fixes(stream).map(\.timeOfFix.description) == times)
     }
 
-    /// Stated dates, and what a live receiver's become on 2026-01-05.
+    /// Stated dates of a live receiver, and the repaired ones on 2026-01-05.
     static let repairs: [(String, String?, ReceiverWarning?)] = [
         ("050126", "2026-01-05T10:15:30.000Z", nil), ("050127", "2027-01-05T10:15:30.000Z", nil),
         // 1024 and 2048 weeks ago.
         ("220506", "2026-01-05T10:15:30.000Z", .weekRolloverRepaired),
         ("061086", "2026-01-05T10:15:30.000Z", .weekRolloverRepaired),
-        // Default dates that no roll-over explains.
+        // Default dates that aren't off by roll-overs.
         ("010925", nil, .dateTooEarly), ("010124", nil, .dateTooEarly),
     ]
 
@@ -137,23 +137,24 @@ import WaypostTestSupport
         }
     }
 
-    /// A release of 2026 that still runs decades later: dates are those nearest to the present as it is known then.
+    /// A release of 2026 that still runs decades later: dates are moved nearest to the current reference.
     @Test(arguments: [
         ("050126", 2026, "2026-01-05T10:15:30.000Z"), ("100639", 2039, "2039-06-10T10:15:30.000Z"),
         ("251019", 2039, "2039-06-10T10:15:30.000Z"), ("100639", 2059, "2059-01-24T10:15:30.000Z"),
-        // A reference that is years ahead of the truth moves no date that is right.
+        // A reference that is years ahead doesn't move a correct date.
         ("050126", 2035, "2026-01-05T10:15:30.000Z"),
     ])
-    func datesByThePresentAsItIsKnown(date: String, year: Int, time: String) {
-        let (present, release) = (UTCTime(year: year, month: 6, day: 1), UTCTime(year: 2026, month: 1, day: 1))
+    func repairsDatesByTheReference(date: String, year: Int, time: String) {
+        let present = UTCTime(year: year, month: 6, day: 1)
+        let release = UTCTime(year: 2026, month: 1, day: 1)
         let outcome = Decoding.outcome(
             of: Array(Self.minimum("101530.00", date).utf8),
             options: NMEADecoderOptions(dates: .repaired(reference: { present }, earliest: release)))
         #expect(outcome.fixes.map(\.timeOfFix.description) == [time])
     }
 
-    /// A log of 2015 on a live line is no roll-over: moved by 1024 weeks, it would lie in 2034.
-    @Test func movesNoDateFarBeyondThePresent() {
+    /// A log of 2015 on a live line isn't moved by 1024 weeks, which would give 2034.
+    @Test func movesNoDateFarAfterTheReference() {
         let present = UTCTime(year: 2026, month: 11, day: 1)
         let outcome = Decoding.outcome(
             of: Array(Self.minimum("101530.00", "180315").utf8),
@@ -162,7 +163,7 @@ import WaypostTestSupport
         #expect(outcome.statistics.warnings(.dateTooEarly).count == 1)
     }
 
-    /// Positions without a date on a live line: their times of day, the host's time, what becomes of them.
+    /// Positions without a date on a live line: their times of day, the host's time, and the resulting fixes.
     struct Undated: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let stream: String
@@ -173,7 +174,7 @@ import WaypostTestSupport
     }
 
     static let host = UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_930_000)
-    /// A second before and after midnight.
+    /// One second before and one after midnight.
     private static let eve = UTCTime(year: 2026, month: 1, day: 4, millisecondOfDay: 86_399_000)
     private static let newYear = UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 1000)
 
@@ -214,8 +215,9 @@ import WaypostTestSupport
             times: ["2026-01-04T23:59:50.000Z", "2026-01-04T23:59:59.000Z", "2026-01-05T00:00:00.000Z"]),
     ]
 
-    @Test(arguments: undated) func datesALiveReceiverThatStatesNone(row: Undated) {
-        let (release, host) = (UTCTime(year: 2026, month: 1, day: 1), row.host)
+    @Test(arguments: undated) func datesALiveReceiverWithoutDates(row: Undated) {
+        let release = UTCTime(year: 2026, month: 1, day: 1)
+        let host = row.host
         var decoder = NMEADecoder(
             options: NMEADecoderOptions(
                 dates: .repaired(reference: { release }, earliest: release, hostTime: { host })))
@@ -228,8 +230,8 @@ import WaypostTestSupport
         #expect((decoder.statistics.warnings(.datedByHost).count > 0) == row.isWarned)
     }
 
-    /// A recorded log is dated by nothing but itself.
-    @Test func datesNoRecordingByTheHost() {
+    /// Only its own dates date a recorded log.
+    @Test func datesNoRecordedLogByTheHost() {
         var decoder = NMEADecoder()
         let stream = Self.data("101520.00") + Self.data("101540.00")
         decoder.decode(Array(stream.utf8).span, receivedAt: .zero) { _ in Issue.record("a fix without a date") }
@@ -237,7 +239,7 @@ import WaypostTestSupport
         #expect(decoder.statistics.epochs.undated == 2 && !decoder.lacksDate)
     }
 
-    @Test func keepsFixesForTheFirstDateWithinBounds() {
+    @Test func keepsABoundedNumberOfFixesForTheFirstDate() {
         let text = (0..<300).map { tick in
             let second = tick % 60 < 10 ? "0\(tick % 60)" : "\(tick % 60)"
             return Self.data("10\(10 + tick / 60)\(second)")

@@ -5,7 +5,7 @@ import WaypostTestSupport
 
 @Suite(.enabled(if: !Sanitizer.isActive, "computes long on one thread, as fuzzers do"))
 struct Chunking {
-    /// What a decoder gives, down to the bytes that are written.
+    /// The results of a decoder and their written form.
     private struct Result: Equatable {
         let fixes: [Fix]
         let written: [UInt8]
@@ -19,8 +19,9 @@ struct Chunking {
             var written: [UInt8] = []
             for fix in fixes { JSONLinesFormat.append(fix, to: &written) }
             self.written = written
-            (lines, sentences) = (outcome.statistics.lines, outcome.statistics.sentences)
-            refusals = SentenceRefusal.allCases.map { outcome.statistics.refusals($0).count }
+            lines = outcome.statistics.lines
+            sentences = outcome.statistics.sentences
+            refusals = SentenceRejection.allCases.map { outcome.statistics.rejections($0).count }
         }
     }
 

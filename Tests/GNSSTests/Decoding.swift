@@ -1,9 +1,9 @@
 import GNSS
 import WaypostTestSupport
 
-/// Bytes to fixes: what the suites here have in common.
+/// Decoding for the suites of this module.
 enum Decoding {
-    /// The fixes of `text`, all of it at once, with its end.
+    /// Returns the fixes of `text`, decoded in one piece.
     static func fixes(_ text: String, options: NMEADecoderOptions = NMEADecoderOptions()) -> [Fix] {
         fixes(Array(text.utf8), options: options)
     }
@@ -12,7 +12,7 @@ enum Decoding {
         outcome(of: bytes, options: options).fixes
     }
 
-    /// Fixes and account of `bytes`, given in pieces of the lengths that `cuts` yields.
+    /// Returns fixes and statistics of `bytes`, decoded in pieces with the lengths that `cuts` returns.
     static func outcome(
         of bytes: [UInt8], options: NMEADecoderOptions = NMEADecoderOptions(), cuts: () -> Int = { .max }
     ) -> (fixes: [Fix], statistics: DecoderStatistics) {
@@ -28,6 +28,6 @@ enum Decoding {
         return (fixes, decoder.statistics)
     }
 
-    /// A date sentence that dates what stands beside it.
+    /// Returns a date sentence for the fixes near it.
     static func date(_ time: String = "101530.00") -> String { sentence("GPZDA,\(time),05,01,2026,00,00") }
 }

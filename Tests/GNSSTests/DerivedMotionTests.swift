@@ -9,7 +9,7 @@ import WaypostTestSupport
         return fixes.map { motion.completed($0) }
     }
 
-    /// A second apart at `speed` metres a second to the north.
+    /// Returns fixes one second apart that go north at `speed` metres per second.
     private static func drive(_ seconds: Int, speed: Double, from start: Double = 0, at second: Int = 0) -> [Fix] {
         (0..<seconds).map { .sample(Double(second + $0), north: start + speed * Double($0)) }
     }
@@ -21,7 +21,7 @@ import WaypostTestSupport
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let fixes: [Fix]
-        /// Of the last fix; `nil` where the track must not tell.
+        /// For the last fix; `nil` if nothing must be derived.
         let speed: Double?
         let heading: Double?
     }
@@ -79,7 +79,7 @@ import WaypostTestSupport
             heading: 0),
     ]
 
-    @Test(arguments: drives) func tellsWhatTheTrackTells(row: Row) {
+    @Test(arguments: drives) func deriveSpeedAndCourse(row: Row) {
         let last = Self.derived(row.fixes).last
         #expect(last?.speedMetersPerSecond == nil && last?.headingDegrees == nil)
         if let speed = row.speed {
@@ -94,17 +94,18 @@ import WaypostTestSupport
         }
     }
 
-    @Test func addsNothingToWhatIsStated() {
+    @Test func keepStatedValues() {
         let fixes = Self.drive(20, speed: 10).map { fix in
             var fix = fix
-            (fix.speedMetersPerSecond, fix.headingDegrees) = (10, 0)
+            fix.speedMetersPerSecond = 10
+            fix.headingDegrees = 0
             return fix
         }
         #expect(Self.derived(fixes) == fixes)
     }
 
-    /// Speeds as stated, and whether a course is derived beside them.
-    @Test(arguments: [(20.0, true), (1.4, false), (0, false)]) func addsACourseToASpeedOfMotion(
+    /// Stated speeds, and whether a course is derived.
+    @Test(arguments: [(20.0, true), (1.4, false), (0, false)]) func addACourseToAStatedSpeedOfMotion(
         speed: Double, isDerived: Bool
     ) {
         let fixes = (0..<6).map { Fix.sample(Double($0), north: Double($0) * 20, speed: speed) }
@@ -113,8 +114,8 @@ import WaypostTestSupport
         #expect((last?.derived.headingDegrees != nil) == isDerived)
     }
 
-    /// How far a parked receiver's positions lie apart, in sevenths of what it states.
-    @Test(arguments: [1.0, 3, 5, 7]) func givesNoCourseToAParkedReceiversNoise(part: Double) {
+    /// The error of a parked receiver's positions, in sevenths of the stated one.
+    @Test(arguments: [1.0, 3, 5, 7]) func deriveNoCourseFromAParkedReceiversNoise(part: Double) {
         var chance = SplitMix64(seed: 7)
         func error() -> Double { (0..<12).reduce(-6) { sum, _ in sum + chance.unit() } * 4.5 / 1.51 * part / 7 }
         let fixes = (0..<4000).map { second in
@@ -126,7 +127,7 @@ import WaypostTestSupport
         #expect(courses <= (part < 5 ? 0 : 4000 / 50), "\(courses) courses")
     }
 
-    @Test func crossesTheDateLine() {
+    @Test func crossTheDateLine() {
         let fixes = (0..<5).map { second in
             var fix = Fix.sample(Double(second))
             fix.longitude = 179.9995 + Double(second) * 0.0003

@@ -4,7 +4,7 @@ import TimeAndChance
 import WaypostTestSupport
 
 @Suite struct Epochs {
-    /// One epoch's sentences in the orders that receivers use.
+    /// The sentences of one epoch in the orders of receivers.
     static let orders: [[String]] = [
         ["RMC", "VTG", "GGA", "GSA", "GSV", "GLL"], ["GGA", "GSA", "GSV", "RMC"],
         ["GGA", "GLL", "GSA", "GSV", "RMC", "VTG"],
@@ -13,10 +13,11 @@ import WaypostTestSupport
         ["RMC"], ["GGA", "GGA", "RMC"],
     ]
 
-    /// `type` of the epoch at `tick` intervals of `milliseconds` after 10:00:00.
+    /// Returns a sentence of `type` for the epoch at `tick` intervals of `milliseconds` after 10:00:00.
     static func sentence(_ type: String, tick: Int, milliseconds: Int) -> String {
         let total = tick * milliseconds
-        let (minute, second) = (total / 60_000, total / 1000 % 60)
+        let minute = total / 60_000
+        let second = total / 1000 % 60
         let time = "10\(two(minute))\(two(second)).\(two(total % 1000 / 10))"
         let position = "5231.\(10_000 + tick),N,01324.\(20_000 + tick),E"
         let body =
@@ -65,11 +66,12 @@ import WaypostTestSupport
             }
             counts.append(fixes)
         }
-        // The third epoch begins with the second one's fix and, the ending being learned, ends with its own.
+        // The second epoch's fix comes when the third begins; then the last sentence is learned and completes the
+        // third.
         #expect(counts == [0, 1, 2, 1, 1, 1])
     }
 
-    /// Orders of sentences, and how many of them the fix needs: what says nothing new is not waited for.
+    /// Orders of sentences, and how many of them the fix needs: it doesn't wait for sentences that add nothing.
     static let needed: [([String], Int)] = [
         (["RMC", "VTG", "GGA", "GSA", "GSV", "GSV", "GLL", "ZDA"], 4), (["RMC", "VTG", "GGA", "GSA", "GSA", "GSA"], 4),
         (["GGA", "GSA", "GSV", "RMC", "VTG"], 4), (["GGA", "GLL", "VTG"], 3), (["GLL", "GSA", "VTG", "ZDA"], 3),
@@ -90,7 +92,7 @@ import WaypostTestSupport
         #expect(places.suffix(3) == [count, count, count])
     }
 
-    @Test func unlearnAnEndingThatDoesNotComeAnyMore() {
+    @Test func learnAnotherLastSentenceIfTheOrderChanges() {
         let early = (0..<5).map {
             Self.sentence("GGA", tick: $0, milliseconds: 1000) + Self.sentence("RMC", tick: $0, milliseconds: 1000)
         }
@@ -99,12 +101,12 @@ import WaypostTestSupport
         }
         let fixes = Decoding.fixes((early + late).joined())
         #expect(fixes.count == 12)
-        // The first epoch in the new order ends with the old ending, too early; all others are whole.
+        // The first epoch in the new order ends too early, with the old last sentence; all others are complete.
         #expect(fixes.filter { $0.altitudeMeters == nil }.count == 1)
     }
 
-    /// A pause within one epoch costs that epoch alone; the endings after it come as before.
-    @Test func keepTheirEndingOverAPauseWithinOne() throws {
+    /// A pause within an epoch cuts short that epoch only; later epochs end as before.
+    @Test func keepTheirLastSentenceAfterAPause() throws {
         var decoder = NMEADecoder()
         var places: [Int] = []
         var now = Duration.zero
@@ -123,7 +125,7 @@ import WaypostTestSupport
         #expect(places.suffix(4) == [3, 0, 3, 3])
     }
 
-    @Test func endWhenTheLineFallsQuiet() throws {
+    @Test func endWhenTheLineGoesQuiet() throws {
         var decoder = NMEADecoder()
         var fixes: [Fix] = []
         let epoch =
@@ -140,7 +142,7 @@ import WaypostTestSupport
         #expect(fixes.count == 1)
     }
 
-    @Test func areNotGivenUpWhenTheLineFallsQuietTooEarly() {
+    @Test func areNotEndedByAPauseBeforeThePosition() {
         var decoder = NMEADecoder()
         var fixes: [Fix] = []
         let date =
@@ -166,7 +168,7 @@ import WaypostTestSupport
         #expect(decoder.idleDeadline == .milliseconds(130))
     }
 
-    @Test func beginWithWhatFollowsAQuietLine() {
+    @Test func beginAfterAQuietLine() {
         var decoder = NMEADecoder()
         var fixes: [Fix] = []
         for tick in 0..<4 {
@@ -179,7 +181,7 @@ import WaypostTestSupport
         #expect(fixes.map { ($0.speedMetersPerSecond ?? -1) * 3600 / 1852 }.map { $0.rounded() } == [0, 1, 2, 3])
     }
 
-    @Test func takeEachPartFromTheBestSentence() throws {
+    @Test func useEachValueOfTheBestSentence() throws {
         let time = "101530.00"
         let bodies = [
             "GPGLL,5231.1,N,01324.1,E,\(time),A,A", "GPVTG,91.0,T,,M,11.0,N,20.4,K,A",
@@ -203,7 +205,7 @@ import WaypostTestSupport
         }
     }
 
-    /// What stands beside a valid RMC and takes its validity away.
+    /// Sentences that void a valid RMC.
     @Test(arguments: [
         "GPGGA,101530.00,5231.3,N,01324.3,E,0,00,99.9,,M,,M,,",
         "GPGGA,101530.00,5231.3,N,01324.3,E,8,09,0.9,34.5,M,46.9,M,,",
@@ -218,7 +220,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func ofAFrozenClockGiveNothingNew() {
+    @Test func ofAFrozenClockGiveNoFix() {
         let text = (0..<20).map { _ in Self.sentence("GGA", tick: 1, milliseconds: 1000) }
         #expect(Decoding.fixes(Self.sentence("RMC", tick: 0, milliseconds: 1000) + text.joined()).count == 2)
     }

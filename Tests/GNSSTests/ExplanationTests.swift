@@ -2,14 +2,14 @@ import GNSS
 import Testing
 import WaypostTestSupport
 
-/// What a sentence says for itself.
+/// The explanation of a sentence without its log.
 @Suite struct Explanation {
     static let lines: [(String, String)] = [
         (Framing.plain, "GNRMC: valid (gps), position 52.525, 13.404166666666667"),
         (Framing.plain + "\r", "GNRMC: valid (gps), position 52.525, 13.404166666666667"),
         (
             String(Framing.plain.dropLast()) + "x",
-            "rejected: checksum is not two hexadecimal digits: behind * stands \"7x\", its bytes make *7D"
+            "rejected: checksum is not two hexadecimal digits: \"7x\" follows *, its bytes make *7D"
         ),
         (
             Framing.plain.replacing("5231", with: "5232"),
@@ -17,11 +17,11 @@ import WaypostTestSupport
         ),
         (
             Framing.body,
-            "nothing here begins like a sentence, with $ or !; a shell takes the $ unless the line stands in single quotes"
+            "nothing here begins like a sentence, with $ or !; a shell expands the $ unless the line is in single quotes"
         ), ("# made by hand $GPRMC", "a comment: not looked at"),
         ("$" + Framing.body, "rejected: no checksum: its line ends without one; its bytes make *7D"),
         ("$GNRMC,1015", "rejected: no checksum"),
-        ("$GNRMC,\u{1}", "rejected: interrupted before its end: byte 0x01, which is no text, comes after 7 bytes"),
+        ("$GNRMC,\u{1}", "rejected: interrupted before its end: byte 0x01, which isn't text, comes after 7 bytes"),
         (
             sentence("GPTXT," + String(repeating: "A", count: 300)),
             "rejected: longer than 255 bytes: 310 bytes"
@@ -46,19 +46,19 @@ import WaypostTestSupport
         (sentence("GPHDT,361.0,T"), "field 1 (heading) is \"361.0\""),
         (sentence("GPHDT,36.0,T"), "the vehicle's front points to 36.0 degrees"),
         (sentence("GPGGA,101530.00,5231.5,N,01324.25,E,8,08,1.0,,,,,,"), "simulated or typed in by hand"),
-        (sentence("GPGLL,5231.5,N,01324.25,E,101530.00"), "a position that no flag vouches for"),
+        (sentence("GPGLL,5231.5,N,01324.25,E,101530.00"), "a position that no flag confirms"),
         (sentence("GPGLL,5231.5,N,01324.25,E,,A,A"), "it states no time"),
         (sentence("GPGSV,1,1,00"), "its type holds nothing that a fix needs: only counted"),
         (sentence("ADPMB,5,0"), "only counted"), (sentence("PUBX,03,0"), "only counted"),
         (sentence("AIVDM,1,1,,A,13u,0", start: "!"), "never a position of ours"),
         (sentence("GPDTM,P90,,0.000021,S,0.000002,E,0.989,W84"), "WGS 84"),
-        (sentence("GPDTM,OHI,,0.02,N,0.1,E,0.0,W84"), "the receiver's datum is not WGS 84"),
+        (sentence("GPDTM,OHI,,0.02,N,0.1,E,0.0,W84"), "the warning foreign_datum"),
         (sentence("GPVTG,,,,,,,,,N"), "its mode says that speed and course are not valid"),
-        (Decoding.date(), "a date for the fix beside it"),
+        (Decoding.date(), "a date for a fix near it"),
     ]
 
     @Test(arguments: lines)
-    func saysWhatIsInASentence(line: String, words: String) {
+    func describesTheSentence(line: String, words: String) {
         let texts = LogTrace.explanation(of: Array(line.utf8)).lines
         #expect(texts.count == 1)
         #expect(texts.first?.contains(words) == true, "\(texts)")
@@ -69,22 +69,22 @@ import WaypostTestSupport
         ("GPGSA,A,7,,,,,,,,,,,,,1,1,1", "field 2 (solution mode) is \"7\""),
         ("PUBX,00,101530.00,5231.5,N,01324.25,E,12,G3,1,1,x,1,1,,1,1,1,8", "field 11 (speed) is \"x\""),
     ])
-    func saysWhatWasLeftOut(body: String, words: String) {
+    func namesTheOmittedField(body: String, words: String) {
         let lines = LogTrace.explanation(of: Array(sentence(body).utf8)).lines
         #expect(lines.dropFirst() == ["  \(words), which can't be read: left out"])
     }
 
     @Test(arguments: [
-        (TagBlocks.tagged("s:r1,c:1767608131", ""), "behind a tag block, sent at 2026-01-05T10:15:31.000Z"),
-        (TagBlocks.tagged("s:r1", ""), "behind a tag block without a time of transmission"),
-        ("+GPSRD:", "behind 7 bytes of something else: \"+GPSRD:\""),
-        ("\u{1}", "behind 1 byte of something else: \".\""),
+        (TagBlocks.tagged("s:r1,c:1767608131", ""), "after a tag block, sent at 2026-01-05T10:15:31.000Z"),
+        (TagBlocks.tagged("s:r1", ""), "after a tag block without a time of transmission"),
+        ("+GPSRD:", "after 7 bytes of something else: \"+GPSRD:\""),
+        ("\u{1}", "after 1 byte of something else: \".\""),
     ])
-    func saysWhatStandsBeforeIt(prefix: String, words: String) {
+    func describesThePrefix(prefix: String, words: String) {
         #expect(LogTrace.explanation(of: Array((prefix + Framing.plain).utf8)).lines.last == "  " + words)
     }
 
-    @Test func takesEverySentenceOfALine() {
+    @Test func describesEverySentenceOfALine() {
         let (texts, hasMissingChecksum) = LogTrace.explanation(of: Array((Framing.plain + Framing.plain).utf8))
         #expect(texts.count == 2)
         #expect(!hasMissingChecksum)

@@ -18,7 +18,7 @@ import WaypostTestSupport
         let times: [String]
         let latitude: Double
         let longitude: Double
-        /// Whole metres per second of every fix; `nil` if none states one.
+        /// The speed of every fix in whole metres per second; `nil` if none states one.
         let speed: Double?
 
         init(
@@ -36,7 +36,7 @@ import WaypostTestSupport
         var testDescription: String { file }
     }
 
-    /// Files with their number of fixes, the times of the first and the last, the first position and the speed.
+    /// Files with the number of fixes, the times of the first and last, the first position and the speed.
     static let cases = [
         Case(
             "cold-start-date-1980.nmea", 40, from: "2026-11-20T09:00:00.000Z", to: "2026-11-20T09:00:39.000Z",
@@ -113,41 +113,43 @@ import WaypostTestSupport
     func giveTheirFixes(known: Case) throws {
         let fixes = try Self.outcome("gnss/\(known.file)").fixes
         #expect(fixes.count == known.fixes)
-        let (first, last) = (try #require(fixes.first), try #require(fixes.last))
+        let first = try #require(fixes.first)
+        let last = try #require(fixes.last)
         #expect([first.timeOfFix.description, last.timeOfFix.description] == known.times)
         #expect(abs(first.latitude - known.latitude) < 0.0006 && abs(first.longitude - known.longitude) < 0.0006)
         #expect(fixes.allSatisfy { $0.speedMetersPerSecond.map { $0.rounded() } == known.speed })
         #expect(zip(fixes, fixes.dropFirst()).allSatisfy { $0.timeOfFix < $1.timeOfFix })
     }
 
-    /// One fix each second or fifth of it: none invented, none missing between the first and the last.
+    /// One fix per second or fifth of a second, none invented, none missing between the first and last.
     @Test(arguments: [
         ("gll-local-time.nmea", 59), ("lbe1421-rmc-tenths.nmea", 59), ("midnight-date-late.nmea", 39),
         ("cold-start-date-1980.nmea", 39), ("mux-second-receiver-void.nmea", 29),
     ])
-    func areWhole(file: String, seconds: Int) throws {
+    func missNoFix(file: String, seconds: Int) throws {
         let fixes = try Self.outcome("gnss/\(file)").fixes
-        let (first, last) = (try #require(fixes.first), try #require(fixes.last))
+        let first = try #require(fixes.first)
+        let last = try #require(fixes.last)
         #expect(first.timeOfFix.duration(to: last.timeOfFix) == .seconds(seconds))
         #expect(fixes.allSatisfy { $0.speedMetersPerSecond != nil })
     }
 
-    /// A datum that shifts by 4 cm, and text that has a start byte, are nothing to warn of.
+    /// A datum that shifts by 4 cm, and text with a start byte, cause no warning.
     @Test(arguments: ["spreadsheet-trailing-commas.nmea", "modem-at-mixed.nmea", "min-dtm-p90.nmea", "min-bang.nmea"])
-    func areNotWarnedOf(file: String) throws {
+    func causeNoWarning(file: String) throws {
         let statistics = try Self.outcome("gnss/\(file)").statistics
         #expect(ReceiverWarning.allCases.allSatisfy { statistics.warnings($0).count == 0 })
-        #expect(statistics.refusals(.missingChecksum).count == 0)
+        #expect(statistics.rejections(.missingChecksum).count == 0)
     }
 
     @Test(arguments: [
         ("lon-minus-E.nmea", "longitude out of range"), ("truncated-gga-before-rmc.nmea", "quality can't be read"),
     ])
-    func nameWhatWasRejected(file: String, description: String) throws {
+    func nameTheRejectedField(file: String, description: String) throws {
         #expect(try Self.outcome("gnss/\(file)").statistics.mostFrequentRejection?.description == description)
     }
 
-    @Test func haveAnAccuracyWhereverTheHDOPIsStated() throws {
+    @Test func haveAnAccuracyIfTheHDOPIsStated() throws {
         let fixes = try Self.outcome("truth/c3-hdop-every-second-fix.nmea").fixes
         #expect(fixes.count == 60 && fixes.allSatisfy { $0.horizontalAccuracyMeters != nil })
     }

@@ -47,12 +47,13 @@ import TimeAndChance
         #expect(lines.allSatisfy { $0.filter { $0 == "," }.count == 13 })
     }
 
-    /// What is derived never stands in the place of what a receiver states.
-    @Test func writesWhatIsDerivedBehindWhatIsStated() {
+    /// Derived values never replace stated ones.
+    @Test func writesDerivedValuesAfterStatedOnes() {
         var fix = Self.bare
         fix.derived.speedMetersPerSecond = 12.34567
         fix.derived.headingDegrees = 270.12345
-        var (lines, rows) = ([UInt8](), [UInt8]())
+        var lines = [UInt8]()
+        var rows = [UInt8]()
         JSONLinesFormat.append(fix, to: &lines)
         CSVFormat.append(fix, to: &rows)
         #expect(

@@ -24,14 +24,15 @@ import WaypostTestSupport
         ("lower-case checksum", bytes("$GNRMC,101530.00,A,5231.50000,N,01324.25000,E,1.0,90.0,050126,,,D*" + lowerSum)),
     ]
 
-    /// The checksum of the body above with mode D, in lower case.
+    /// A body with a checksum in lower case.
     static let lowerSum = String((body.dropLast() + "D").utf8.reduce(UInt8(0), ^), radix: 16)
 
     static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
     static func ubx(payload: [UInt8]) -> [UInt8] {
         let content = [1, 7, UInt8(payload.count & 255), UInt8(payload.count >> 8)] + payload
-        var (sum, sumOfSums) = (UInt8(0), UInt8(0))
+        var sum = UInt8(0)
+        var sumOfSums = UInt8(0)
         for byte in content {
             sum &+= byte
             sumOfSums &+= sum
@@ -67,25 +68,25 @@ import WaypostTestSupport
         let statistics = Decoding.outcome(of: frames + Self.bytes(Self.plain)).statistics
         #expect(statistics.binaryBytes == frames.count)
         #expect(statistics.lines == 300)
-        #expect(SentenceRefusal.allCases.allSatisfy { statistics.refusals($0).count == 0 })
+        #expect(SentenceRejection.allCases.allSatisfy { statistics.rejections($0).count == 0 })
     }
 
-    /// A receiver that begins each sentence with `$$` loses none, and nothing of it is counted as lost.
+    /// A receiver that begins each sentence with `$$` loses none, and no rejection is counted.
     @Test(arguments: ["$$", "!$", "$$$", "$\u{0}$"])
-    func countsNoStartByteThatStandsAlone(start: String) {
+    func doesNotCountALoneStartByte(start: String) {
         let statistics = Decoding.outcome(of: Self.bytes(start + Self.plain.dropFirst())).statistics
         #expect(statistics.sentences == 1)
-        #expect(SentenceRefusal.allCases.allSatisfy { statistics.refusals($0).count == 0 })
+        #expect(SentenceRejection.allCases.allSatisfy { statistics.rejections($0).count == 0 })
     }
 
-    /// What the end of a log cuts off is no sentence without a checksum, and none at all.
-    @Test(arguments: [false, true]) func takesNoSentenceThatTheEndCutsOff(acceptsMissingChecksum: Bool) {
+    /// A sentence cut off by the end of a log isn't used, with or without checksums.
+    @Test(arguments: [false, true]) func usesNoSentenceThatTheEndCutsOff(acceptsMissingChecksum: Bool) {
         let options = NMEADecoderOptions(acceptsMissingChecksum: acceptsMissingChecksum)
         let cut = Self.bytes(Self.plain + "\r\n$GPRMC,101531.00,A,5231.5,N,0132")
         let statistics = Decoding.outcome(of: cut, options: options).statistics
         #expect(statistics.sentences == 1)
-        #expect(statistics.refusals(.missingChecksum).count == 0)
-        #expect(statistics.refusals(.interrupted).count == 1)
+        #expect(statistics.rejections(.missingChecksum).count == 0)
+        #expect(statistics.rejections(.interrupted).count == 1)
     }
 
     @Test func isCompleteAtTheSecondChecksumDigit() {
@@ -96,7 +97,7 @@ import WaypostTestSupport
         #expect(decoder.statistics.sentences == 1)
     }
 
-    @Test func releasesTheBytesBehindAFalseFrameWhenTheLineFallsQuiet() throws {
+    @Test func releasesTheBytesAfterAFalseFrameWhenTheLineGoesQuiet() throws {
         var decoder = NMEADecoder()
         var fixes: [Fix] = []
         let bytes = [0xB5, 0x62, 1, 7, 0, 16] + Self.bytes(Self.plain)
@@ -107,7 +108,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [(255, 1), (256, 0)])
-    func takesSentencesUpTo255Bytes(length: Int, sentences: Int) {
+    func acceptsSentencesUpTo255Bytes(length: Int, sentences: Int) {
         let text = sentence("GPTXT," + String(repeating: "A", count: length - 10), ending: "")
         #expect(text.utf8.count == length)
         #expect(Decoding.outcome(of: Self.bytes(text)).statistics.sentences == sentences)

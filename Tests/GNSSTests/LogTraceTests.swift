@@ -4,7 +4,7 @@ import WaypostTestSupport
 
 @testable import GNSS
 
-/// What became of a line of a log.
+/// The explanations of lines of a log.
 @Suite(.enabled(if: !Sanitizer.isActive, "computes long on one thread, as fuzzers do"))
 struct LogTraces {
     private static func minimum(_ second: Int, _ ending: String = "A,5231.5,N,01324.25,E,1.0,90.0,050126,,,A") -> String
@@ -14,26 +14,26 @@ struct LogTraces {
     private static func data(_ second: Int, quality: Int = 1, position: String = "5231.6,N,01324.35,E") -> String {
         sentence("GPGGA,1015\(second).00,\(position),\(quality),08,0.9,34.5,M,46.9,M,,")
     }
-    /// Five epochs, so that their order is learned.
+    /// Five epochs, after which their last sentence is learned.
     private static let learned = (30...34).map { data($0) + minimum($0) }.joined()
 
-    /// A log, the line asked for, and what is said of it, by lines.
+    /// A log, the number of a line, and parts of its explanation.
     static let logs: [(String, Int, [String])] = [
         (
             learned, 2,
             [
-                "gave the fix of 2026-01-05T10:15:30.000Z, which came out at GPGGA in line 3, where another epoch begins",
+                "gave the fix of 2026-01-05T10:15:30.000Z, which was released at GPGGA in line 3, where another epoch begins",
                 "date: from this sentence", "speed, course from this sentence",
                 "position, altitude, HDOP, geoid separation, satellites used, quality from GPGGA in line 1 (GGA before RMC)",
                 "accuracy from the HDOP of GPGGA in line 1",
             ]
         ),
-        (learned, 9, ["which came out at GPRMC in line 10, with which this receiver's epochs end"]),
+        (learned, 9, ["which was released at GPRMC in line 10, the last sentence of this receiver's epochs"]),
         (
             learned + sentence("GPVTG,90.0,T,,M,1.0,N,,K,A"), 11,
             ["epoch 10:15:34.000", "it came after its epoch was complete: none of its values is in the fix"]
         ),
-        (minimum(30), 1, ["which came out at the end of the log", "quality from this sentence"]),
+        (minimum(30), 1, ["which was released at the end of the log", "quality from this sentence"]),
         (
             data(30) + minimum(30, "V,,,,,,,050126,,,N"), 1,
             ["epoch 10:15:30.000: no fix: void by GPRMC in line 2 (status V, mode N)"]
@@ -51,21 +51,21 @@ struct LogTraces {
                 "date: from GPRMC in line 3",
             ]
         ),
-        (data(29), 1, ["epoch 10:15:29.000: no fix: no date came for it"]),
+        (data(29), 1, ["epoch 10:15:29.000: no fix: no date was stated"]),
         (data(29) + data(30) + data(29) + minimum(31), 3, ["no fix: one of the last fixes has the same time"]),
         (data(30) + Decoding.date(), 2, ["its date is that of the fix of 2026-01-05T10:15:30.000Z"]),
-        (Decoding.date() + data(30), 2, ["date: from GPZDA in line 1, beside the fix"]),
+        (Decoding.date() + data(30), 2, ["date: from GPZDA in line 1, which is near the fix"]),
         (minimum(30) + data(31), 2, ["date: from GPRMC in line 1, the last one before it"]),
         (
             TagBlocks.tagged("c:1767608131", data(30)), 1,
             [
-                "date: from the tag block in line 1, when it was sent",
-                "behind a tag block, sent at 2026-01-05T10:15:31.000Z",
+                "date: from the tag block in line 1, its time of sending",
+                "after a tag block, sent at 2026-01-05T10:15:31.000Z",
             ]
         ),
         (
             sentence("GPGLL,5231.5,N,01324.25,E,101530.00"), 1,
-            ["no fix: no sentence of it vouches for a position"]
+            ["no fix: none of its sentences confirms a position"]
         ),
         (sentence("GPRMC,,V,,,,,,,,,,N"), 1, ["no sentence of its epoch states a time: no fix"]),
         (
@@ -87,12 +87,12 @@ struct LogTraces {
     }
 
     @Test(arguments: logs)
-    func sayWhatBecameOfALine(log: String, line: Int, words: [String]) {
+    func explainALine(log: String, line: Int, words: [String]) {
         let texts = Self.explanation(Array(log.utf8), line)
         for words in words { #expect(texts.contains { $0.contains(words) }, "\(texts.joined(separator: "\n"))") }
     }
 
-    @Test func knowABinaryFrame() {
+    @Test func recogniseABinaryFrame() {
         let log =
             Framing.ubx(payload: Array("\n$GPGLL,0100.0,N,00100.0,E,101530,A*2F\n".utf8)) + Array(Self.learned.utf8)
         #expect(Self.explanation(log, 2) == ["bytes of a UBX or RTCM frame, which is skipped by its length"])
@@ -109,7 +109,7 @@ struct LogTraces {
         }
     }
 
-    @Test func endAsSoonAsNothingElseMatters() {
+    @Test func endAsSoonAsTheExplanationIsSettled() {
         var trace = LogTrace(lines: 1...1)
         trace.take(Array(Self.learned.utf8).span)
         #expect(!trace.isSettled)  // a whole frame must fit into what is looked at
@@ -134,7 +134,7 @@ struct LogTraces {
         try check(MixedStream.bytes(seed: 3, seconds: 4 * MixedStream.kinds))
     }
 
-    /// Traces every line of `log` and compares with the decoder, which knows nothing of that.
+    /// Traces every line of `log` and compares the results with the decoder's.
     private func check(_ log: [UInt8]) throws {
         let (fixes, statistics) = Decoding.outcome(of: log)
         var trace = LogTrace(lines: 1...Int.max)
@@ -151,11 +151,13 @@ struct LogTraces {
         #expect(count(.void, .excluded, .nullIsland) == statistics.epochs.void)
         #expect(count(.repeated) == statistics.epochs.repeated)
         #expect(count(.undated) == statistics.epochs.undated)
-        #expect(trace.sentences.count { $0.refusal == nil || ($0.refusal?.rawValue ?? 0) > 4 } == statistics.sentences)
-        for reason in SentenceRefusal.allCases {
-            #expect(trace.sentences.count { $0.refusal == reason } == statistics.refusals(reason).count, "\(reason)")
+        #expect(
+            trace.sentences.count { $0.rejection == nil || ($0.rejection?.rawValue ?? 0) > 4 } == statistics.sentences)
+        for reason in SentenceRejection.allCases {
+            #expect(
+                trace.sentences.count { $0.rejection == reason } == statistics.rejections(reason).count, "\(reason)")
         }
-        // The position is that of the sentence it is said to be from; what is refused has its number.
+        // The position is that of the sentence named as its source; rejections have the decoder's counts.
         let byPlace = Dictionary(uniqueKeysWithValues: trace.sentences.map { ($0.place, $0) })
         for epoch in epochs {
             guard let fix = epoch.fix else { continue }

@@ -2,7 +2,7 @@ import ReceiverSimulator
 import TimeAndChance
 import WaypostTestSupport
 
-/// A drive with everything between its sentences that lines really carry: each kind in turn, one after each epoch.
+/// A drive with all kinds of other bytes that real lines carry: one kind after each epoch, in turn.
 enum MixedStream {
     static func bytes(seed: UInt64, seconds: Int) -> [UInt8] {
         var random = SplitMix64(seed: seed)
@@ -27,6 +27,6 @@ enum MixedStream {
         return bytes
     }
 
-    /// So many epochs hold each kind once.
+    /// The number of epochs with which each kind occurs once.
     static let kinds = 11
 }

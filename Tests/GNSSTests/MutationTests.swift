@@ -5,16 +5,19 @@ import WaypostTestSupport
 
 @Suite(.enabled(if: !Sanitizer.isActive, "computes long on one thread, as fuzzers do"))
 struct Mutation {
-    /// Damages one to three bytes of a sentence; a fix may come only from bytes whose checksum agrees, and is possible.
+    /// Damages one to three bytes of a sentence. Only bytes with a correct checksum give a fix, and only a possible
+    /// one.
     @Test func ofTheBytesIsNoticed() {
         let sentence = Array(Framing.plain.utf8)
         #expect(Self.fixes(sentence).count == 1)
         var random = SplitMix64(seed: 1)
-        var (damagedCount, agreeing, given) = (0, 0, 0)
+        var damagedCount = 0
+        var agreeing = 0
+        var given = 0
         var accepted: [[UInt8]] = []
         while damagedCount < 100_000 {
             var damaged = sentence
-            // Any byte, or, every other time, a digit: such damage looks like a sentence.
+            // Every other time the new byte is a digit, so that the damage looks like a sentence.
             let range: ClosedRange<UInt8> = damagedCount % 2 == 0 ? .min ... .max : 0x30...0x39
             for _ in 0..<Int.random(in: 1...3, using: &random) {
                 damaged[Int.random(in: 1..<damaged.count, using: &random)] = UInt8.random(in: range, using: &random)
@@ -28,16 +31,18 @@ struct Mutation {
             if !fixes.isEmpty, !agrees || !fixes.allSatisfy(Self.isPossible) { accepted.append(damaged) }
         }
         #expect(accepted.isEmpty)
-        // One in 256 of the sums agrees by chance: the rule above was put to the test from both sides.
+        // One in 256 checksums is correct by chance, so both cases have been tested.
         #expect(agreeing > 100 && given > 10 && given < agreeing, "\(agreeing) \(given)")
     }
 
-    /// Damages the fields and states the right checksum of the damage: only ranges and forms are left to notice it.
+    /// Damages the fields and corrects the checksum, so that only ranges and forms can detect the damage.
     @Test func ofTheFieldsNeverGivesAnImpossibleFix() {
         let bodies = PositionSentences.valid.map(\.0)
         var random = SplitMix64(seed: 2)
         var impossible: [String] = []
-        var (given, malformed, outOfRange) = (0, 0, 0)
+        var given = 0
+        var malformed = 0
+        var outOfRange = 0
         for round in 0..<100_000 {
             var body = Array(bodies[round % bodies.count].utf8)
             for _ in 0..<Int.random(in: 1...3, using: &random) {
@@ -46,15 +51,15 @@ struct Mutation {
             let text = sentence(String(decoding: body, as: UTF8.self))
             let (fixes, statistics) = Self.outcome(Array((Decoding.date() + text).utf8))
             given += fixes.count
-            malformed += statistics.refusals(.malformedField).count
-            outOfRange += statistics.refusals(.outOfRange).count
+            malformed += statistics.rejections(.malformedField).count
+            outOfRange += statistics.rejections(.outOfRange).count
             if !fixes.allSatisfy(Self.isPossible) { impossible.append(text) }
         }
         #expect(impossible.isEmpty)
         #expect(given > 10_000 && malformed > 10_000 && outOfRange > 1000, "\(given) \(malformed) \(outOfRange)")
     }
 
-    /// The fixes of `bytes` alone, by a decoder that is copied, not built anew.
+    /// Returns the fixes of `bytes`, from a copy of a new decoder.
     private static func fixes(_ bytes: [UInt8]) -> [Fix] { outcome(bytes).fixes }
 
     private static func outcome(_ bytes: [UInt8]) -> (fixes: [Fix], statistics: DecoderStatistics) {
@@ -67,7 +72,7 @@ struct Mutation {
 
     private static let fresh = NMEADecoder()
 
-    /// Whether any `$` in `bytes` begins a run of text that ends with its own checksum; judged without the decoder.
+    /// Whether any `$` in `bytes` begins a sentence with a correct checksum, computed without the decoder.
     private static func agrees(_ bytes: [UInt8]) -> Bool {
         bytes.indices.contains { start in
             guard bytes[start] == UInt8(ascii: "$"), let end = bytes[start...].firstIndex(of: UInt8(ascii: "*")),

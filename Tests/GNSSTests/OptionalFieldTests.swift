@@ -2,12 +2,12 @@ import GNSS
 import Testing
 import WaypostTestSupport
 
-/// A field that a sentence can do without costs that field alone, and is counted.
+/// A faulty optional field is ignored and counted; the rest of the sentence is used.
 @Suite struct OptionalFields {
     private static let rmc = "GPRMC,101530.00,A,5231.5,N,01324.25,E"
     private static let gga = "GPGGA,101530.00,5231.5,N,01324.25,E,1"
 
-    /// Bodies of sentences, the field at fault, and whether it is out of its range.
+    /// Bodies of sentences, the faulty field, and whether it is out of range.
     static let faulty: [(String, String, Bool)] = [
         ("\(rmc),1.0,  5.0,050126", "course", false), ("\(rmc),-1.0,90.0,050126", "speed", true),
         ("\(rmc),1001,90.0,050126", "speed", true), ("\(rmc),fast,90.0,050126", "speed", false),
@@ -19,17 +19,17 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: faulty)
-    func costTheFieldAlone(body: String, field: String, isOutOfRange: Bool) throws {
+    func loseOnlyTheFaultyField(body: String, field: String, isOutOfRange: Bool) throws {
         let outcome = Decoding.outcome(of: Array((Decoding.date() + sentence(body)).utf8))
         #expect(outcome.fixes.map(\.latitude) == [52.525])
-        #expect(SentenceRefusal.allCases.allSatisfy { outcome.statistics.refusals($0).count == 0 })
+        #expect(SentenceRejection.allCases.allSatisfy { outcome.statistics.rejections($0).count == 0 })
         #expect(outcome.statistics.mostFrequentRejection == nil)
-        let omission = try #require(outcome.statistics.omissions.first)
+        let omission = try #require(outcome.statistics.omittedFields.first)
         #expect(omission.name == field && omission.isOutOfRange == isOutOfRange)
         #expect(omission.found.count == 1 && omission.found.firstLine == 2)
     }
 
-    @Test func leaveTheOthers() throws {
+    @Test func keepTheOtherFields() throws {
         let fix = try #require(Decoding.fixes(sentence("\(Self.rmc),10.0,  5.0,050126")).first)
         #expect(fix.speedMetersPerSecond != nil && fix.headingDegrees == nil)
         let described = try #require(
@@ -37,27 +37,27 @@ import WaypostTestSupport
         #expect(described.altitudeMeters == nil && described.geoidSeparationMeters == 46.9 && described.hdop == 0.9)
     }
 
-    /// Sentences beside an RMC, and the fields that are left out of them.
+    /// Sentences in addition to an RMC, and the fields that are ignored in them.
     @Test(arguments: [
         ("GPVTG,361,T,,M,5.5,N,10.2,K,A", "course"), ("GPVTG,54.7,T,,M,fast,N,10.2,K,A", "speed in knots"),
         ("GPGSA,A,4,01,02,03,04,,,,,,,,,1.7,1.0,1.3", "solution mode"),
         ("GPGSA,A,3,01,02,03,04,,,,,,,,,1.7,x,1.3", "HDOP"), ("GPGST,101530.00,1,1,1,1,-1,1,1", "latitude error"),
     ])
-    func areLeftOutOfSentencesWithoutPosition(body: String, field: String) {
+    func areIgnoredInSentencesWithoutPosition(body: String, field: String) {
         let text = sentence("\(Self.rmc),,,050126") + sentence(body)
         let outcome = Decoding.outcome(of: Array(text.utf8))
         #expect(outcome.fixes.count == 1)
-        #expect(outcome.statistics.omissions.map(\.name) == [field])
+        #expect(outcome.statistics.omittedFields.map(\.name) == [field])
     }
 
-    @Test func ofVoidSentencesDoNotMatter() {
+    @Test func areNotCheckedInVoidSentences() {
         let outcome = Decoding.outcome(of: Array(sentence("GPRMC,101530.00,V,nan,N,nan,E,nan,nan,050126").utf8))
-        #expect(outcome.statistics.omissions.isEmpty && outcome.statistics.mostFrequentRejection == nil)
+        #expect(outcome.statistics.omittedFields.isEmpty && outcome.statistics.mostFrequentRejection == nil)
         #expect(outcome.statistics.epochs.void == 1)
     }
 }
 
-/// Sentences that are rejected for a field are counted by it, whichever type they have.
+/// Sentences rejected because of a field are counted by the field's name, whatever their type.
 @Suite struct RejectedFields {
     @Test func areCountedByName() throws {
         let epoch = [
@@ -72,7 +72,7 @@ import WaypostTestSupport
         #expect(most.found.count == 4 && most.found.firstLine == 1)
     }
 
-    @Test func areNamedEvenIfTheyAreFlags() throws {
+    @Test func includeFlags() throws {
         let text = sentence("GPGGA,101530.00,5231.5,N,01324.25,E,DGNSS fix,08,0.9,34.5,M,46.9,M,,")
         let most = try #require(Decoding.outcome(of: Array(text.utf8)).statistics.mostFrequentRejection)
         #expect(most.description == "quality can't be read")
@@ -82,7 +82,7 @@ import WaypostTestSupport
 /// A flag that can't be read says nothing about validity.
 @Suite struct UnreadableFlags {
     @Test(arguments: ["M", "00000", "DGNSS fix", "x"])
-    func leaveTheFixToTheOtherSentences(quality: String) {
+    func doNotVoidTheFixOfOtherSentences(quality: String) {
         let gga = sentence("GPGGA,101530.00,5231.5,N,01324.25,E,\(quality),08,0.9,34.5,M,46.9,M,,")
         let rmc = sentence("GPRMC,101530.00,A,5231.5,N,01324.25,E,1.0,90.0,050126,,,A")
         #expect(Decoding.fixes(gga + rmc).count == 1)
@@ -90,7 +90,7 @@ import WaypostTestSupport
         #expect(Decoding.outcome(of: Array((gga + rmc).utf8)).statistics.epochs.void == 0)
     }
 
-    @Test func areNotEmptyOnes() {
+    @Test func doNotIncludeEmptyFlags() {
         let gga = sentence("GPGGA,101530.00,5231.5,N,01324.25,E,,08,0.9,34.5,M,46.9,M,,")
         let rmc = sentence("GPRMC,101530.00,A,5231.5,N,01324.25,E,1.0,90.0,050126,,,A")
         #expect(Decoding.fixes(gga + rmc).isEmpty)

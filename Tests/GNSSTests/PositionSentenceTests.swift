@@ -50,7 +50,7 @@ import WaypostTestSupport
         #expect(fixes[0].timeOfFix.description == "2026-01-05T10:15:30.000Z")
     }
 
-    /// Sentences whose flags, or whose kind, say that there is no position of ours.
+    /// Sentences that state no position of the receiver, by their flags or type.
     static let withoutFix = [
         "GPRMC,101530.00,V,5231.50000,N,01324.25000,E,1.0,90.0,050126,,,N",
         "GPRMC,101530.00,V,5231.50000,N,01324.25000,E,1.0,90.0,050126",
@@ -82,19 +82,19 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: withoutFix)
-    func giveNoFixAgainstTheirFlags(body: String) {
+    func giveNoFixIfTheirFlagsSaySo(body: String) {
         #expect(Decoding.fixes(Decoding.date() + sentence(body)).isEmpty)
     }
 
     @Test(arguments: ["!AIVDM,1,1,,A,13u?etPv2;0n:dDPwUM1U1Cb069D,0", "!AIVDO,1,1,,,13u?etPv2;0n:dDPwUM1U1Cb069D,0"])
-    func ofShipsAreNeverOurs(body: String) {
+    func ofOtherShipsGiveNoFix(body: String) {
         let text = sentence(String(body.dropFirst()), start: "!")
         let outcome = Decoding.outcome(of: Array((Decoding.date() + text).utf8))
         #expect(outcome.fixes.isEmpty)
         #expect(outcome.statistics.sentences == 2)
     }
 
-    @Test func needsAnotherSentenceToVouchForFewSatellites() {
+    @Test func needConfirmationForFewSatellites() {
         let data = sentence("GPGGA,101530.00,5231.50000,N,01324.25000,E,1,00,3.1,34.5,M,46.9,M,,")
         let vouching = [
             "GPRMC,101530.00,A,5231.50000,N,01324.25000,E,1.0,90.0,050126,,,A", "GPGSA,A,2,,,,,,,,,,,,,3.3,3.1,1.0",

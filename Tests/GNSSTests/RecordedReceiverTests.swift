@@ -38,7 +38,7 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: logs)
-    func giveTheFixesThatTheirSentencesState(log: String) throws {
+    func giveTheFixesOfTheirSentences(log: String) throws {
         let score = try Self.score(log)
         #expect(score.hits == score.epochs)
         #expect(score.invented.isEmpty)
@@ -46,15 +46,16 @@ import WaypostTestSupport
         if score.epochs == 0 { #expect(score.agreeing == score.fixes) }
     }
 
-    @Test func giveOneFixAnEpoch() throws {
+    @Test func giveOneFixPerEpoch() throws {
         let scores = try Self.logs.map(Self.score)
-        let (hits, single) = (scores.reduce(0) { $0 + $1.hits }, scores.reduce(0) { $0 + $1.single })
+        let hits = scores.reduce(0) { $0 + $1.hits }
+        let single = scores.reduce(0) { $0 + $1.single }
         #expect(hits > 0)
         #expect(Double(single) >= 0.99 * Double(hits))
     }
 
     @Test(arguments: logs)
-    func giveTheSameHoweverTheyAreCut(log: String) throws {
+    func giveTheSameFixesInPiecesOfAnyLength(log: String) throws {
         let bytes = try Self.bytes(log).prefix(20_000)
         let whole = Decoding.fixes(Array(bytes))
         for seed in 0..<2 as Range<UInt64> {

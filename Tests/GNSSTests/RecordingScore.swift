@@ -2,10 +2,10 @@ import FoundationEssentials
 import GNSS
 import TimeAndChance
 
-/// How the fixes of one recorded log compare with two oracles: another reader's reports, and what each valid position
-/// sentence of the log states by itself.
+/// The comparison of one recorded log's fixes with two oracles: another reader's reports, and the values of each valid
+/// position sentence in the log.
 struct RecordingScore {
-    /// What the other reader reported.
+    /// A report of the other reader.
     struct Report: Decodable {
         let mode: Int
         let time: String?
@@ -13,7 +13,7 @@ struct RecordingScore {
         let lon: Double?
     }
 
-    /// What a position sentence states; `tod` is its time of day in seconds.
+    /// The values of a position sentence; `tod` is its time of day in seconds.
     struct Claim: Decodable {
         let valid: Bool?
         let tod: Double?
@@ -21,22 +21,22 @@ struct RecordingScore {
         let lon: Double?
     }
 
-    /// Instants for which the other reader has a position, and those of them for which there is a fix with it.
+    /// Times with a position of the other reader, and those of them with a fix at that position.
     private(set) var epochs = 0
     private(set) var hits = 0
-    /// Of the hits, those with exactly one fix.
+    /// The hits with exactly one fix.
     private(set) var single = 0
     private(set) var fixes = 0
     /// Fixes that agree with the other reader.
     private(set) var agreeing = 0
-    /// Fixes that it does not have, but a valid sentence of the log states.
+    /// Fixes that only a valid sentence of the log confirms.
     private(set) var statedOnly: [Fix] = []
-    /// Fixes that nothing supports.
+    /// Fixes that neither confirms.
     private(set) var invented: [Fix] = []
 
     private static let degrees = 1e-6
     private static let milliseconds: Int64 = 6
-    /// Sentences of one epoch are up to this far apart.
+    /// The maximum difference of times within one epoch.
     private static let epochMilliseconds: Int64 = 10
     private static let rollover = 1024 * 7 * UTCTime.millisecondsPerDay
 
@@ -85,7 +85,7 @@ struct RecordingScore {
         single = fixesByEpoch.values.count { $0 == 1 }
     }
 
-    /// Whether two instants differ by one or two roll-overs of the week number: a log keeps the dates that it states.
+    /// Whether two times differ by one or two roll-overs of the week number, because a log keeps its dates.
     private static func isRollover(_ difference: Int64) -> Bool {
         (1...2).contains { abs(difference - $0 * rollover) <= milliseconds }
     }

@@ -3,7 +3,7 @@ import Testing
 import WaypostTestSupport
 
 @Suite struct Skies {
-    /// A line a satellite: system, number, elevation/azimuth, C/N0, and `*` where it is used.
+    /// One line per satellite: system, number, elevation/azimuth, C/N0, and `*` if it is used.
     private static func lines(_ sky: Sky?) -> [String]? {
         sky?.satellites.map { satellite in
             func text(_ value: Int?) -> String { value.map(String.init) ?? "-" }
@@ -13,7 +13,7 @@ import WaypostTestSupport
         }
     }
 
-    /// What `sentences` say of the sky; `nil` when nothing.
+    /// Returns the sky that `sentences` state; `nil` if they state none.
     private static func sky(_ sentences: [String]) -> [String]? {
         var decoder = NMEADecoder(options: NMEADecoderOptions(readsSky: true))
         decoder.decode(Array(sentences.map { sentence($0) }.joined().utf8).span, receivedAt: .zero) { _ in }
@@ -29,28 +29,28 @@ import WaypostTestSupport
             ["GPS 1 1/1 1", "GPS 2 2/2 2", "GPS 3 3/3 3", "GPS 4 4/4 4", "GPS 5 5/5 5"]
         ),
         ((1...9).map { "GPGSV,9,\($0),09,0\($0),10,020,30" }, (1...9).map { "GPS \($0) 10/20 30" }),
-        // NMEA 4.10: a signal behind the satellites, a group each; the stronger one counts.
+        // NMEA 4.10: a signal after the satellites, one group per signal; the stronger one counts.
         (
             ["GAGSV,1,1,02,05,60,120,40,24,68,279,37,7", "GAGSV,1,1,02,05,,,44,31,48,156,,2"],
             ["Galileo 5 60/120 44", "Galileo 24 68/279 37", "Galileo 31 48/156 -"]
         ),
-        // A signal in the last part only, as of a Quectel LC79D.
+        // A signal in the last part only, as a Quectel LC79D sends.
         (["GPGSV,2,1,02,06,12,215,45", "GPGSV,2,2,02,06,,,40,8"], ["GPS 6 12/215 45"]),
         (["PQGSV,1,1,01,03,10,020,30,1,5"], ["QZSS 3 10/20 30"]),
-        // Older talkers list other systems under that of GPS.
+        // Older receivers list other systems under GPS.
         (
             ["GPGSV,1,1,04,46,31,150,,70,76,297,23,193,50,100,40,03,3,3,3"],
             ["GPS 3 3/3 3", "GLONASS 70 76/297 23", "QZSS 193 50/100 40", "SBAS 46 31/150 -"]
         ),
         (["GNGSV,1,1,02,03,3,3,3,71,4,4,4"], ["GPS 3 3/3 3", "GLONASS 71 4/4 4"]),
         (["BDGSV,1,1,01,219,,,47", "GIGSV,1,1,01,02,3,4,5"], ["BeiDou 219 -/- 47", "NavIC 2 3/4 5"]),
-        // None in view; empty places; what is no angle, or no strength.
+        // None in view; empty fields; invalid angles and signals.
         (["GPGSV,1,1,00"], []), (["GPGSV,1,1,00,1"], []),
         (["GPGSV,1,1,01,,,,,05,,,,00,00,000,00,,,,"], ["GPS 5 -/- -"]),
         (["GPGSV,1,1,02,05,91,361,100,06,-3,x,00"], ["GPS 5 -/- -", "GPS 6 -3/- -"]),
         // One number twice in a group.
         (["GLGSV,1,1,02,70,10,020,,70,11,021,33"], ["GLONASS 70 10/20 33"]),
-        // Used, by the system that GSA states, by its talker, and by the number alone.
+        // Used, with the system by GSA, by the talker, and by the number.
         (
             ["GPGSV,1,1,01,05,10,020,30", "GNGSA,A,3,05,,,,,,,,,,,,1.7,1.0,1.3,1"], ["GPS 5 10/20 30 *"]
         ),
@@ -63,7 +63,7 @@ import WaypostTestSupport
     ])
     func areReadFrom(sentences: [String], lines: [String]) { #expect(Self.sky(sentences) == lines) }
 
-    /// A group without one of its parts says too little, and one at fault nothing.
+    /// A group with a missing or faulty part is dropped.
     @Test(arguments: [
         ["GPGSV,2,2,05,12,07,344,39"], ["GPGSV,2,1,05,12,07,344,39"], ["GPGSV,3,1,9,01,1,1,1", "GPGSV,3,3,9,02,2,2,2"],
         ["GPGSV,2,1,05,01,1,1,1", "GLGSV,2,2,05,71,2,2,2"], ["GPGSV,2,1,05,01,1,1,1", "GPGSV,3,2,05,71,2,2,2"],
@@ -78,7 +78,7 @@ import WaypostTestSupport
         #expect(Self.sky(parts) == ["GPS 2 2/2 2", "GPS 3 1/1 1"])
     }
 
-    @Test func keepWhatComesInTurnAndForgetWhatIsOld() {
+    @Test func keepGroupsOfEachKindForThirtySeconds() {
         var decoder = NMEADecoder(options: NMEADecoderOptions(readsSky: true))
         func take(_ body: String, at second: Int) {
             decoder.decode(Array(sentence(body).utf8).span, receivedAt: .seconds(second)) { _ in }
@@ -87,15 +87,15 @@ import WaypostTestSupport
         take("GLGSV,1,1,01,70,2,2,30", at: 0)
         #expect(Self.lines(decoder.takeSky(at: .zero))?.count == 2)
         #expect(decoder.takeSky(at: .seconds(1)) == nil, "no news")
-        // The next of its kind takes the place of a group.
+        // The next group of a kind replaces the previous one.
         take("GPGSV,1,1,01,02,1,1,41", at: 5)
         #expect(Self.lines(decoder.takeSky(at: .seconds(5))) == ["GPS 2 1/1 41", "GLONASS 70 2/2 30"])
         take("GPGSV,1,1,00", at: 31)
         #expect(Self.lines(decoder.takeSky(at: .seconds(31))) == [])
     }
 
-    /// Several GSA belong to one epoch; the next one's take their place together.
-    @Test func sayWhatTheLastEpochIsMadeOf() {
+    /// Several GSA belong to one epoch; those of the next epoch replace them together.
+    @Test func listTheSatellitesOfTheLastEpoch() {
         var decoder = NMEADecoder(options: NMEADecoderOptions(readsSky: true))
         func used() -> [Int]? {
             decoder.takeSky(at: .zero)?.satellites.filter(\.isUsed).map(\.id.number)
@@ -128,13 +128,13 @@ import WaypostTestSupport
         #expect(decoder.takeSky(at: .zero)?.satellites.count == 256)
     }
 
-    @Test func areReadOnlyWhereWanted() {
+    @Test func areReadOnlyIfWanted() {
         var decoder = NMEADecoder()
         decoder.decode(Array(sentence("GPGSV,1,1,01,01,1,1,40").utf8).span, receivedAt: .zero) { _ in }
         #expect(decoder.takeSky(at: .zero) == nil)
     }
 
-    /// Receivers of seven makers: in view and used at the end of each log, as another reader of it counts them.
+    /// Satellites in view and used at the end of logs of seven makers' receivers, counted by another reader.
     @Test(
         .enabled(if: Fixtures.recordedReceivers != nil),
         arguments: [
@@ -158,7 +158,7 @@ import WaypostTestSupport
         #expect(bySystem.joined(separator: " ") == satellites)
     }
 
-    /// Nothing of a fix depends on whether the sky is read.
+    /// Fixes don't depend on whether the sky is read.
     @Test(.enabled(if: Fixtures.recordedReceivers != nil), arguments: RecordedReceivers.logs)
     func changeNoFix(log: String) throws {
         let bytes = try RecordedReceivers.bytes(log)

@@ -5,12 +5,15 @@ import WaypostTestSupport
 
 /// Receivers whose stated speed or course isn't that of their track.
 @Suite struct StatedMotions {
-    /// A minute north, a minute east, a stop of half a minute, and again; a fix per second with errors of a metre.
+    /// Returns a repeated drive of a minute north, a minute east and a stop of half a minute; one fix per second,
+    /// errors of 1 m.
     private static func drive(
         _ metersPerSecond: Double, minutes: Int = 6,
         states: (_ speed: Double, _ course: Double?) -> (speed: Double?, course: Double?)
     ) -> [Fix] {
-        var (chance, east, north) = (SplitMix64(seed: 11), 0.0, 0.0)
+        var chance = SplitMix64(seed: 11)
+        var east = 0.0
+        var north = 0.0
         return (0..<(minutes * 60)).map { second in
             let phase = second % 150
             let course = phase < 60 ? 0.0 : phase < 120 ? 90 : nil
@@ -33,7 +36,8 @@ import WaypostTestSupport
         }
     }
 
-    /// Metres a second of a drive, what its receiver makes of speeds, and the second from which on that is known.
+    /// The speed of a drive in metres per second, the receiver's change of speeds, and the second at which it is
+    /// detected.
     @Test(
         arguments: [
             ("always 0", 12.0, 0.0, 0.0, 12), ("always 0, in town", 6, 0, 0, 15), ("km/h as knots", 12, 1.852, 0, 20),
@@ -51,7 +55,7 @@ import WaypostTestSupport
         #expect(!wrong[..<60].contains(true) && wrong[75..<150].allSatisfy { $0 })
     }
 
-    /// What is derived is in fields of its own; what the receiver states stays as it is.
+    /// Derived values have their own fields; stated values don't change.
     @Test func areMarkedAsDerived() {
         var motion = DerivedMotion()
         let fixes = Self.drive(12) { _, _ in (0, 0) }
@@ -68,7 +72,7 @@ import WaypostTestSupport
         #expect(!Self.wrong(Self.drive(metersPerSecond) { ($0, $1) }).contains(true))
     }
 
-    @Test func areUsedAgainWhenTheyHaveAgreedForAWhile() {
+    @Test func areUsedAgainAfterThirtySecondsOfAgreement() {
         let fixes = Self.drive(12, minutes: 10) { ($0, $1) }
         let broken = fixes.enumerated().map { second, fix in
             var fix = fix
@@ -81,8 +85,8 @@ import WaypostTestSupport
         #expect(!wrong[240...].contains(true))
     }
 
-    /// One wild speed, and a vehicle that brakes hard and turns, say nothing about the receiver.
-    @Test func areUsedAfterAWildSpeed() {
+    /// One wrong speed, hard braking and turning don't count against the receiver.
+    @Test func areUsedAfterOneWrongSpeed() {
         let fixes = Self.drive(12) { ($0, $1) }.enumerated().map { second, fix in
             var fix = fix
             if second % 40 == 20 { fix.speedMetersPerSecond = 60 }

@@ -17,24 +17,24 @@ import WaypostTestSupport
         (tagged("c:\(sent)", bare), ["2026-01-05T10:15:30.000Z"]),
         (tagged("s:r3669961,c:\(sent),n:7", bare), ["2026-01-05T10:15:30.000Z"]),
         (tagged("c:\(sent)250", bare), ["2026-01-05T10:15:30.000Z"]),
-        // Sent after midnight, of before midnight.
+        // Sent after midnight with a time before midnight.
         (
             tagged("c:1767571201", sentence("GPGLL,5231.5,N,01324.25,E,235959.50,A,A")),
             ["2026-01-04T23:59:59.500Z"]
         ),
-        // One block dates what came before it, too.
+        // One block also dates earlier fixes.
         (
             sentence("GPGLL,5231.5,N,01324.25,E,101529.00,A,A") + tagged("c:\(sent)", bare),
             ["2026-01-05T10:15:29.000Z", "2026-01-05T10:15:30.000Z"]
         ),
-        // Days without a sentence are counted.
+        // Days without a sentence count.
         (
             tagged("c:\(sent)", bare)
                 + tagged(
                     "c:\(sent + 3 * 86_400)", sentence("GPGLL,5231.5,N,01324.25,E,101531.00,A,A")),
             ["2026-01-05T10:15:30.000Z", "2026-01-08T10:15:31.000Z"]
         ),
-        // The receiver's own date wins, in the epoch and from then on.
+        // The receiver's own date has priority, in the epoch and afterwards.
         (
             tagged("c:\(sent + 864_000)", Framing.plain + "\r\n")
                 + tagged("c:\(sent + 864_000)", sentence("GPGLL,5231.5,N,01324.25,E,101531.00,A,A")),
@@ -51,7 +51,7 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: streams)
-    func dateWhatNothingElseDates(stream: String, times: [String]) {
+    func dateFixesWithoutAnotherDate(stream: String, times: [String]) {
         #expect(Decoding.fixes(stream).map(\.timeOfFix.description) == times)
     }
 
@@ -65,13 +65,14 @@ import WaypostTestSupport
         }
     }
 
-    @Test func ofALiveReceiverMayNotLieBeforeTheReference() {
+    @Test func ofALiveReceiverMayNotBeBeforeTheEarliestTime() {
         let stream = Self.tagged("c:\(Self.sent)", Self.bare)
         func options(releasedOn day: Int) -> NMEADecoderOptions {
             let release = UTCTime(year: 2026, month: 1, day: day)
             return NMEADecoderOptions(dates: .repaired(reference: { release }, earliest: release))
         }
-        let (late, early) = (options(releasedOn: 8), options(releasedOn: 4))
+        let late = options(releasedOn: 8)
+        let early = options(releasedOn: 4)
         #expect(Decoding.fixes(stream, options: late).isEmpty)
         #expect(Decoding.fixes(stream, options: early).count == 1)
     }

@@ -13,12 +13,12 @@ enum Track {
         return fix
     }
 
-    /// Stands at `meters` from one second to another, a fix a second.
+    /// Returns fixes of a vehicle that stands at `meters`, one per second.
     static func standing(_ seconds: ClosedRange<Int>, at meters: Double = 0, speed: Double? = 0.2) -> [Fix] {
         seconds.map { fix(Double($0), meters + Double($0 % 3), speed: speed) }
     }
 
-    /// Drives on at 10 m/s from `meters`.
+    /// Returns fixes of a vehicle that drives at 10 m/s from `meters`, one per second.
     static func driving(_ seconds: ClosedRange<Int>, from meters: Double) -> [Fix] {
         seconds.map { fix(Double($0), meters + Double($0 - seconds.lowerBound) * 10, speed: 10) }
     }
@@ -34,7 +34,7 @@ enum Track {
     ]
 
     @Test(arguments: rows)
-    func breaksWhereItMust(times: [Double], meters: Double, causes: [TrackBreak.Cause]) {
+    func breaksAtGapsJumpsAndBackwardTimes(times: [Double], meters: Double, causes: [TrackBreak.Cause]) {
         var track = TrackStatistics()
         for (index, time) in times.enumerated() { track.add(Track.fix(time, Double(index) * meters)) }
         #expect(track.breaks.elements().map(\.cause) == causes)
@@ -59,7 +59,7 @@ enum Track {
     struct Case: CustomTestStringConvertible {
         let testDescription: String
         let fixes: [Fix]
-        /// Seconds from start to end of each.
+        /// The start and end of each stop in seconds.
         let stops: [ClosedRange<Double>]
         var unseen: Double = 0
     }
@@ -105,7 +105,8 @@ enum Track {
     ]
 
     @Test(arguments: cases) func areFound(row: Case) {
-        var (continuity, finder) = (TrackContinuity(), StopFinder())
+        var continuity = TrackContinuity()
+        var finder = StopFinder()
         for fix in row.fixes { finder.add(fix, continuity.step(to: fix)) }
         let found = finder.found
         let start = Track.fix(0).timeOfFix
@@ -117,7 +118,8 @@ enum Track {
     }
 
     @Test func haveTheirMeanPlaceAcrossTheDateLine() throws {
-        var (continuity, finder) = (TrackContinuity(), StopFinder())
+        var continuity = TrackContinuity()
+        var finder = StopFinder()
         for second in 0...100 {
             var fix = Track.fix(Double(second), speed: 0)
             fix.longitude = second % 2 == 0 ? 179.99999 : -179.99999

@@ -3,14 +3,14 @@ import Testing
 import TimeAndChance
 
 @Suite struct TrackSimplifications {
-    /// A point so many seconds after the first and so many metres east and north of it.
+    /// Returns a point `second` seconds after the first, `east` and `north` metres from it.
     private static func point(_ second: Double, _ east: Double, _ north: Double = 0) -> TrackPoint {
         TrackPoint(
             timeOfFix: UTCTime(millisecondsSince1970: 1_767_600_000_000 + Int64(second * 1000)),
             latitude: north / 111_195, longitude: east / 111_195)
     }
 
-    /// Metres at the time of `point` from it to the straight way between the two others.
+    /// Returns the distance in metres of `point` from the straight path between the two others at its time.
     private static func error(_ one: TrackPoint, _ next: TrackPoint, _ point: TrackPoint) -> Double {
         let share = one.timeOfFix.duration(to: point.timeOfFix) / one.timeOfFix.duration(to: next.timeOfFix)
         let between = Fix(
@@ -20,7 +20,7 @@ import TimeAndChance
             to: Fix(timeOfFix: point.timeOfFix, latitude: point.latitude, longitude: point.longitude))
     }
 
-    /// The fewest legs, by trying each of them.
+    /// Returns the minimum number of points, found by trying every leg.
     private static func fewest(of points: [TrackPoint], tolerance: Double) -> Int {
         var legs = [0]
         for end in points.indices.dropFirst() {
@@ -32,10 +32,13 @@ import TimeAndChance
         return (legs.last ?? 0) + 1
     }
 
-    /// A vehicle whose acceleration wanders.
+    /// Returns the track of a vehicle with random acceleration.
     private static func track(points: Int, seed: UInt64) -> [TrackPoint] {
         var chance = SplitMix64(seed: seed)
-        var (east, north, eastward, northward) = (0.0, 0.0, 10.0, 0.0)
+        var east = 0.0
+        var north = 0.0
+        var eastward = 10.0
+        var northward = 0.0
         return (0..<points).map { second in
             eastward += .random(in: -3...3, using: &chance)
             northward += .random(in: -3...3, using: &chance)
@@ -45,9 +48,9 @@ import TimeAndChance
         }
     }
 
-    @Test(arguments: 1...300 as ClosedRange<UInt64>) func findsTheFewestThatKeepTheTrack(seed: UInt64) {
+    @Test(arguments: 1...300 as ClosedRange<UInt64>) func keepsTheMinimumNumberOfPoints(seed: UInt64) {
         let points = Self.track(points: 2 + Int(seed % 30), seed: seed)
-        // What the plane gives away may cost a point at the very edge: the reference is a little stricter.
+        // The plane's distances are a little too long, so the reference has a smaller tolerance.
         let kept = TrackSimplification.kept(of: points, tolerance: 5)
         #expect(kept.count <= Self.fewest(of: points, tolerance: 4.97))
         #expect(kept.first == 0 && kept.last == points.count - 1)
@@ -58,12 +61,13 @@ import TimeAndChance
         }
     }
 
-    /// The farthest point that one leg reaches is not always on the way of the fewest.
-    @Test func isBetterThanTheFarthestNext() {
+    /// The farthest point that one leg reaches isn't always on the path with the fewest legs.
+    @Test func keepsFewerThanAGreedyChoice() {
         var fewer = 0
         for seed in 1...200 as ClosedRange<UInt64> {
             let points = Self.track(points: 60, seed: seed)
-            var (start, greedy) = (0, 1)
+            var start = 0
+            var greedy = 1
             while start < points.count - 1 {
                 let reached = ((start + 1)..<points.count).filter { end in
                     points[start..<end].dropFirst().allSatisfy { Self.error(points[start], points[end], $0) <= 4.97 }
@@ -78,13 +82,13 @@ import TimeAndChance
         #expect(fewer > 20)
     }
 
-    @Test func endsALegAfterFiveMinutes() {
+    @Test func limitsALegToFiveMinutes() {
         let points = (0..<20).map { Self.point(Double($0) * 60, 0) }
         #expect(TrackSimplification.kept(of: points, tolerance: 5).count == 5)
         #expect(TrackSimplification.kept(of: [Self.point(0, 0), Self.point(1000, 0)], tolerance: 5) == [0, 1])
     }
 
-    @Test func takesAnyNumberOfPoints() {
+    @Test func acceptsEmptyAndSinglePointTracks() {
         #expect(TrackSimplification.kept(of: [], tolerance: 5).isEmpty)
         #expect(TrackSimplification.kept(of: [Self.point(0, 0)], tolerance: 5) == [0])
     }

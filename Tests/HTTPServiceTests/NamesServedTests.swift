@@ -45,7 +45,7 @@ import Testing
         #expect(try verdict(host: "127.3.2.1", on: address) == .misdirected(host: ReportedText("127.3.2.1")))
     }
 
-    /// No browser reaches one; a proxy before it has names of its own.
+    /// No browser reaches a Unix socket, and a proxy in front of it has its own names.
     @Test func areAnyOnAUnixSocket() throws {
         let origins = ["https://fleet.example.com"]
         #expect(
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// What a browser says of the page behind a request: nothing, that somebody typed the address, or where it is from.
+    /// `Sec-Fetch-Site` says whether the user typed the address, or which site the requesting page is from.
     @Test(
         arguments: [
             ([], true), (["none"], true), (["same-origin"], true), (["same-site"], true), ([""], true),
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    /// A browser fetches ahead for any page, and says then that nobody's page asks.
+    /// A browser prefetches for any page, and then doesn't state the page.
     @Test(arguments: ["sec-purpose", "purpose"], ["prefetch", "prefetch;prerender"])
     func areNotForWhatIsFetchedAhead(header: String, purpose: String) throws {
         var headers = HTTPHeaders(["host": "localhost", "sec-fetch-site": "none"])

@@ -3,7 +3,7 @@ import HTTPService
 import ReportedText
 import Testing
 
-/// What a parser made of a stream: requests, and the error that ended it.
+/// The requests that a parser read from a stream, and the error that ended it.
 private struct Parsed: Equatable, CustomTestStringConvertible {
     var requests: [String] = []
     var error: HTTPRequestError?
@@ -25,7 +25,7 @@ private struct Parsed: Equatable, CustomTestStringConvertible {
     var testDescription: String { "\(requests) \(error.map { "\($0)" } ?? "")" }
 }
 
-private let small = HTTPServiceLimits(requestLineBytes: 40, headerBytes: 60, headerCount: 3, bodyBytes: 10)
+private let small = HTTPServiceLimits(headBytes: 100, headerCount: 3, bodyBytes: 10)
 
 @Suite struct RequestStream {
     @Test(arguments: [
@@ -63,7 +63,7 @@ private let small = HTTPServiceLimits(requestLineBytes: 40, headerBytes: 60, hea
     ])
     func isJudgedAlikeHoweverItIsCut(text: String) {
         var limits = HTTPServiceLimits()
-        limits.requestLineBytes = 10
+        limits.headBytes = 10
         let bytes = Array(text.utf8)
         let whole = Parsed([bytes], limits: limits)
         for cut in bytes.indices {
@@ -101,15 +101,15 @@ private let small = HTTPServiceLimits(requestLineBytes: 40, headerBytes: 60, hea
         ("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n000000001\r\n", .malformedChunk),
         ("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nno colon\r\n", .malformedHeader),
     ])
-    func isRefused(text: String, error: HTTPRequestError) {
+    func isRejected(text: String, error: HTTPRequestError) {
         let bytes = Array(text.utf8)
         #expect(Parsed([bytes], limits: HTTPServiceLimits()).error == error)
         #expect(Parsed(bytes.map { [$0] }, limits: HTTPServiceLimits()).error == error, "byte by byte")
     }
 
     @Test(arguments: [
-        ("GET /" + String(repeating: "x", count: 37), HTTPRequestError.requestLineTooLong(limit: 40), 414),
-        ("GET / HTTP/1.1\r\nHost: a\r\nX: " + String(repeating: "x", count: 60), .headersTooLarge(limit: 60), 431),
+        ("GET /" + String(repeating: "x", count: 97), HTTPRequestError.headTooLarge(limit: 100), 431),
+        ("GET / HTTP/1.1\r\nHost: a\r\nX: " + String(repeating: "x", count: 80), .headTooLarge(limit: 100), 431),
         ("GET / HTTP/1.1\r\nHost: a\r\nA: 1\r\nB: 1\r\nC: 1\r\n", .tooManyHeaders(limit: 3), 431),
         ("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\n", .bodyTooLarge(limit: 10), 413),
         ("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\n", .bodyTooLarge(limit: 10), 413),
@@ -121,7 +121,7 @@ private let small = HTTPServiceLimits(requestLineBytes: 40, headerBytes: 60, hea
         ("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nffffffff\r\n", .bodyTooLarge(limit: 10), 413),
         (
             "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + String(repeating: "x", count: 63),
-            .headersTooLarge(limit: 60), 431
+            .headTooLarge(limit: 100), 431
         ),
     ])
     func keepsItsLimits(text: String, error: HTTPRequestError, status: Int) {
@@ -132,7 +132,7 @@ private let small = HTTPServiceLimits(requestLineBytes: 40, headerBytes: 60, hea
     }
 
     @Test func fillsItsLimits() {
-        let text = "GET /\(String(repeating: "x", count: 26)) HTTP/1.1\r\nHost: a\r\nA: 1\r\nB: 1\r\n\r\n"
+        let text = "GET /\(String(repeating: "x", count: 61)) HTTP/1.1\r\nHost: a\r\nA: 1\r\nB: 1\r\n\r\n"
         #expect(Parsed([Array(text.utf8)], limits: small).requests.count == 1)
         let body = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n0123456789"
         #expect(Parsed([Array(body.utf8)], limits: small).requests.count == 1)

@@ -41,7 +41,7 @@ import WaypostTestSupport
             var place = Fix(timeOfFix: update.timeOfFix, latitude: update.latitude, longitude: update.longitude)
             place.speedMetersPerSecond = update.speedMetersPerSecond
             place.headingDegrees = update.headingDegrees.map(Double.init)
-            return place.drivenOn(to: time)
+            return place.extrapolated(to: time)
         }
     }
 

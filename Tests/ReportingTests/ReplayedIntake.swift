@@ -55,7 +55,7 @@ struct ReplayedIntake {
             guard let update = reports.last(where: { $0.update.timeOfFix <= place.timeOfFix })?.update else {
                 return nil
             }
-            return (Fix(update).drivenOn(to: place.timeOfFix).distance(to: place), place.timeOfFix)
+            return (Fix(update).extrapolated(to: place.timeOfFix).distance(to: place), place.timeOfFix)
         }
     }
 
@@ -66,7 +66,7 @@ struct ReplayedIntake {
             guard let next = track.firstIndex(where: { $0.timeOfFix >= place.timeOfFix }), next > 0 else {
                 return worst
             }
-            return max(worst, track[next - 1].onTheWay(to: track[next], at: place.timeOfFix).distance(to: place))
+            return max(worst, track[next - 1].interpolated(to: track[next], at: place.timeOfFix).distance(to: place))
         }
     }
 }

@@ -46,7 +46,7 @@ import WaypostTestSupport
     }
 
     @Test func deliversWhatWasReadBeforeTheRecordingFailed() async throws {
-        let failure = FixSourceError(.notALog, "drive.nmea.gz: ends in the middle")
+        let failure = FixSourceError(log: "drive.nmea.gz", .archiveCutShort)
         let reporter = try reporter()
         await #expect(throws: failure) { try await reporter.run(Recording(fixes: Self.drive, failure: failure)) }
         #expect(try await outbox.ledger() == Ledger(accepted: 10, delivered: 10))

@@ -56,7 +56,7 @@ struct Eviction {
         #expect(left.first?.sequence == 1 && left.last?.sequence == 12_000, "both ends stay")
         let worst = Drives.error(of: left.map(\.update), against: drive)
         #expect(worst.meters <= 250)
-        #expect(worst.span <= TrackSimplification.longestSpan)
+        #expect(worst.span <= TrackSimplification.maximumSpan)
         try outbox.close()
         #expect(try OutboxReader(path: folder.store).summary().evictions == summary.evictions)
     }

@@ -112,7 +112,7 @@ struct Thinning {
             let kept = TrackThinning.kept(of: drive, tolerance: step.tolerance)
             let worst = Drives.error(of: kept.map { drive[$0] }, against: drive)
             #expect(worst.meters <= step.tolerance, "seed \(seed)")
-            #expect(worst.span <= TrackSimplification.longestSpan, "seed \(seed)")
+            #expect(worst.span <= TrackSimplification.maximumSpan, "seed \(seed)")
             #expect(kept == Set(kept).sorted(), "each once, in order")
             #expect(Self.landmarks(drive).isSubset(of: kept), "seed \(seed)")
         }
@@ -132,7 +132,7 @@ struct Thinning {
             let kept = TrackThinning.kept(of: drive, tolerance: step.tolerance)
             for (one, next) in zip(kept, kept.dropFirst()) where next > one + 1 {
                 let worst = Drives.error(of: [drive[one], drive[next]], against: Array(drive[one...next]))
-                #expect(worst.meters <= step.tolerance && worst.span <= TrackSimplification.longestSpan, "\(log)")
+                #expect(worst.meters <= step.tolerance && worst.span <= TrackSimplification.maximumSpan, "\(log)")
             }
         }
         #expect(updates > 1000)
@@ -183,7 +183,7 @@ struct Thinning {
             left = thinned + left.suffix(1)
             let worst = Drives.error(of: left, against: drive)
             #expect(worst.meters <= step.bound)
-            #expect(worst.span <= TrackSimplification.longestSpan)
+            #expect(worst.span <= TrackSimplification.maximumSpan)
         }
         #expect(left.count < drive.count / 3)
     }

@@ -5,8 +5,8 @@ package import Reporting
 import TimeAndChance
 
 extension FixSourceError {
-    /// The error as text.
-    package var text: String { "\(self)" }
+    /// Why the log can't be used; `nil` if a line failed.
+    package var fault: LogFault? { if case .log(_, let fault) = reason { fault } else { nil } }
 }
 
 /// Reads the events of a fix source one at a time.

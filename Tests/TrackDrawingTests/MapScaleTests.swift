@@ -19,84 +19,23 @@ import TimeAndChance
         ] as [(Double, Int64)])
     func divideTimeAsClocksDo(minimum: Double, step: Int64) { #expect(RoundStep.seconds(atLeast: minimum) == step) }
 
-    /// Speeds in km/h, each as often as it says.
-    static func histogram(_ speeds: [(kilometers: Double, count: Int)]) -> SpeedHistogram {
-        var histogram = SpeedHistogram()
-        for (kilometers, count) in speeds {
-            for _ in 0..<count { histogram.add(kilometers / 3.6) }
-        }
-        return histogram
+    @Test func divideSpeedsIntoClasses() {
+        let labels = (0..<SpeedScale.classCount).map(SpeedScale.label)
+        #expect(labels == ["0–10", "10–25", "25–40", "40–60", "60–85", "85–110", "≥ 110"])
+        #expect([0, 9.9, 10.1, 50, 111, 900].map { SpeedScale.index(of: $0 / 3.6) } == [0, 0, 1, 3, 6, 6])
     }
 
-    static let driven: [(String, [(kilometers: Double, count: Int)], [String])] = [
-        ("parked", [(0.1, 500), (0.6, 20)], ["up to 1"]),
-        ("one speed", [(49.2, 100), (50.4, 300), (51.3, 100)], ["about 50"]),
-        ("one speed, and waits", [(0.2, 900), (80.0, 300)], ["about 80"]),
-        (
-            "every speed of a town", (4..<54).map { (Double($0) + 0.5, 10) },
-            ["0–10", "10–20", "20–25", "25–35", "35–40", "40–45", "≥ 45"]
-        ),
-        (
-            "a limit that is kept", [(10.5, 40), (20.5, 40), (30.5, 40), (49.7, 90), (50.3, 90)],
-            ["0–15", "15–25", "25–45", "≥ 45"]
-        ),
-        ("waits in between", [(0.2, 900), (20.5, 50), (80.5, 50)], ["0–25", "≥ 25"]),
-        ("a boat", (4..<13).map { (Double($0) + 0.5, 100) }, ["0–5", "5–7", "7–8", "8–9", "9–10", "10–12", "≥ 12"]),
-        (
-            "an aeroplane", (700..<900).map { (Double($0) + 0.5, 1) },
-            ["0–720", "720–760", "760–780", "780–820", "820–840", "840–880", "≥ 880"]
-        ),
-    ]
-
-    @Test(arguments: driven)
-    func divideTheSpeedsThatWereDriven(
-        what: String, speeds: [(kilometers: Double, count: Int)], labels: [String]
-    ) {
-        let histogram = Self.histogram(speeds)
-        let scale = SpeedScale(dividing: histogram)
-        #expect((0..<scale.count).map(scale.label) == labels, "\(what)")
-        #expect(scale.index(of: 1000) == scale.count - 1 && scale.index(of: 0) == 0)
-        let colors = (0..<scale.count).map(scale.color)
-        if labels[0].hasPrefix("about") { #expect(colors == [SpeedScale.palette / 2], "neither slow nor fast") }
-        #expect(Set(colors).count == scale.count && colors.allSatisfy { (0..<SpeedScale.palette).contains($0) })
-        #expect(scale.percentages(of: histogram).reduce(0, +) == 100)
-        for (index, bound) in scale.bounds.enumerated() {
-            #expect(
-                scale.index(of: (bound - 0.01) / 3.6) == index && scale.index(of: (bound + 0.01) / 3.6) == index + 1)
-        }
+    @Test(arguments: [(39.0, 2, true), (41, 2, true), (43, 2, false), (22, 2, false), (300, 6, true), (0, 0, true)])
+    func keepTheColourOfASpeedNearABound(speed: Double, index: Int, isAbout: Bool) {
+        #expect(SpeedScale.isAbout(speed / 3.6, inClass: index) == isAbout)
     }
 
-    @Test func forgiveASpeedAtABound() {
-        let scale = SpeedScale(dividing: Self.histogram([(10.5, 40), (20.5, 40), (30.5, 40), (49.7, 90), (50.3, 90)]))
-        #expect(scale.isAbout(44 / 3.6, inClass: 3) && scale.isAbout(46 / 3.6, inClass: 2))
-        #expect(!scale.isAbout(38 / 3.6, inClass: 3) && !scale.isAbout(50 / 3.6, inClass: 2))
-        #expect(scale.isAbout(200 / 3.6, inClass: 3) && scale.isAbout(0, inClass: 0))
-        let single = SpeedScale(dividing: Self.histogram([(50, 9)]))
-        #expect(single.isAbout(0, inClass: 0) && single.isAbout(99, inClass: 0))
-    }
-
-    @Test(
-        arguments: [
-            ([1, 1, 1], [34, 33, 33]), ([15, 11, 10, 19, 46], [15, 11, 10, 19, 45]), ([0, 7], [0, 100]), ([5], [100]),
-            ([0, 0], [0, 0]), ([1, 999], [0, 100]),
-        ] as [([Int], [Int])])
-    func shareAHundredPercent(counts: [Int], percentages: [Int]) {
-        #expect(SpeedHistogram.percentages(counts) == percentages)
-    }
-
-    /// A wait is no slow driving.
-    @Test func tellStandingApart() {
-        let speeds = Self.histogram([(0.2, 300), (20.5, 50), (80.5, 50)])
-        #expect(SpeedScale(dividing: speeds).percentages(of: speeds) == [50, 50] && speeds.standingPercentage == 75)
-        #expect(Self.histogram([(20.5, 50)]).standingPercentage == 0)
-        #expect(Self.histogram([(0.2, 50)]).standingPercentage == 100 && SpeedHistogram().standingPercentage == 0)
-    }
-
-    @Test func doNotFollowOneWildSpeed() {
-        var speeds = SpeedHistogram()
-        for _ in 0..<1000 { speeds.add(13.9) }
-        speeds.add(250)
-        #expect(speeds.usualTop < 15)
+    @Test func leaveStandingOutOfTheShares() {
+        var speeds = SpeedShares()
+        for _ in 0..<300 { speeds.add(0.2) }
+        #expect(speeds.percentages == nil)
+        for speed in [20.0, 20, 20, 80] { speeds.add(speed / 3.6) }
+        #expect(speeds.percentages == [0, 75, 0, 0, 25, 0, 0])
     }
 
     static func time(_ clock: Int, day: Int = 31) -> UTCTime {
@@ -129,21 +68,26 @@ import TimeAndChance
         #expect(ticks.allSatisfy { $0.x >= 40 && $0.x <= 540.001 })
     }
 
-    @Test func cutLongPausesAndShowShortOnesAsTheyAre() {
+    @Test func shortenLongPausesOnly() throws {
         let short = TimeAxis(
             [(Self.time(100000), Self.time(101000)), (Self.time(101500), Self.time(102000))], x: 0, width: 200)
-        #expect(short.pauses.map(\.isCut) == [false])
-        #expect(
-            abs(short.pauses[0].width - 50) < 1e-6
-                && abs(short.x(of: Self.time(102000), in: short.stretches[1]) - 200) < 1e-6)
-        let night = TimeAxis(
+        #expect(abs(short.pauses[0].width - 50) < 1e-6)
+        #expect(abs(short.x(of: Self.time(102000), in: short.runs[1]) - 200) < 1e-6)
+        let nights = TimeAxis(
             [(Self.time(100000), Self.time(180000)), (Self.time(90000, day: 34), Self.time(100000, day: 34))], x: 0,
             width: 200)
-        #expect(night.pauses.map(\.isCut) == [true])
-        #expect(night.pauses[0].width < 80)
-        #expect(abs(night.x(of: Self.time(100000, day: 34), in: night.stretches[1]) - 200) < 1e-6)
-        #expect(night.index(holding: Self.time(120000)) == 0)
-        #expect(night.index(holding: Self.time(200000)) == nil)
+        #expect(nights.pauses[0].width < 80)
+        #expect(abs(nights.x(of: Self.time(100000, day: 34), in: nights.runs[1]) - 200) < 1e-6)
+        #expect(
+            try abs(#require(nights.x(of: Self.time(120000))) - nights.x(of: Self.time(120000), in: nights.runs[0]))
+                < 1e-6)
+        #expect(nights.x(of: Self.time(200000)) == nil)
+    }
+
+    @Test func showWhereTheTimeGoesBack() {
+        let axis = TimeAxis(
+            [(Self.time(100000), Self.time(101000)), (Self.time(100000), Self.time(101000))], x: 0, width: 200)
+        #expect(axis.pauses[0].duration == .seconds(-600) && axis.pauses[0].width > 1)
     }
 
     @Test func keepAProfileBounded() {
@@ -153,29 +97,26 @@ import TimeAndChance
                 timeOfFix: UTCTime(millisecondsSince1970: Int64(second % 40_000) * 1000), latitude: 0, longitude: 0)
             fix.speedMetersPerSecond = Double(second % 977)
             profile.add(fix, beginsRun: second % 40_000 == 0 || second % 5000 == 0)
-            #expect(profile.runs.reduce(0) { $0 + $1.slots.count } <= 100)
+            #expect(profile.samples.count <= 100)
         }
-        let extents = profile.runs.flatMap(\.slots).compactMap(\.speed)
+        let extents = profile.samples.compactMap(\.speed)
         #expect(extents.map(\.high).max() == 976 && extents.map(\.low).min() == 0)
-        for run in profile.runs {
-            #expect(zip(run.slots, run.slots.dropFirst()).allSatisfy { $0.number < $1.number })
-            #expect(run.from <= run.to)
-        }
+        #expect(profile.samples.allSatisfy { $0.from <= $0.to })
+        #expect(profile.runs.map(\.count).reduce(0, +) == profile.samples.count)
     }
 
-    /// Each fix a run of its own: slots grow with the time that there is, not with how often it breaks.
-    @Test(arguments: [1, -1, 86_400, 0]) func keepTheSlotsOfABrokenProfileShort(secondsBetween: Int64) {
+    /// Each fix begins a run. With a step of 0 s the time goes to and fro over eight thousand years.
+    @Test(arguments: [1, -1, 86_400, 0]) func keepTheSamplesOfABrokenProfileShort(secondsBetween: Int64) {
         var profile = TrackProfile(capacity: 100)
         for number in 0..<Int64(20_000) {
-            // With no step at all: to and fro over eight thousand years.
             let second = secondsBetween == 0 ? (number % 2) * 250_000_000_000 : number * secondsBetween
             let fix = Fix(timeOfFix: UTCTime(millisecondsSince1970: second * 1000), latitude: 0, longitude: 0)
             profile.add(fix, beginsRun: true)
-            #expect(profile.runs.reduce(0) { $0 + $1.slots.count } <= 100)
+            #expect(profile.samples.count <= 100)
         }
-        guard let first = profile.runs.map(\.from).min(), let last = profile.runs.map(\.to).max() else { return }
-        let span = last.millisecondsSince1970 - first.millisecondsSince1970
-        #expect(profile.slotMilliseconds <= max(span / 20, secondsBetween == 0 ? span * 4 : 0))
+        guard let first = profile.samples.map(\.from).min(), let last = profile.samples.map(\.to).max() else { return }
+        let span = first.duration(to: last)
+        #expect(profile.sampleLength <= (secondsBetween == 0 ? span * 4 : span / 20))
     }
 
     @Test(arguments: [

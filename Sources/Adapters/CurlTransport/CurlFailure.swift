@@ -23,7 +23,7 @@ struct CurlFailure {
         certificateFault = code == .certificateNotTrusted ? Self.certificateFault(verification) : nil
         cause =
             switch code {
-            case .nameNotResolved: "its name could not be resolved; check the network and the spelling"
+            case .nameNotResolved: "its name could not be resolved"
             case .timedOut: "timeout: no connection within \(limits.connect.formattedSeconds) (\(message))"
             case .certificateNotTrusted: "its certificate is not trusted: \(message)"
             case .tlsFailed: "no secure connection: \(message)"

@@ -2,25 +2,25 @@ import HTTPMessages
 import LinuxPlatform
 import ReportedText
 
-/// The names by which a service of this machine may be asked.
+/// The host names under which clients of this machine may ask the service.
 ///
-/// A browser can be led to a loopback address by a name that its page's owner chose (DNS rebinding), and then states
-/// that name as the host. Of what a page has it ask for elsewhere it states the page's origin, or at least, as for an
-/// image or a link, that this is another site.
+/// DNS rebinding can lead a browser to a loopback address under a name that a foreign page's owner chose; the request
+/// then states that name as its host. A request from a foreign page states the page's origin or, for an image or a
+/// link, at least that it comes from another site.
 struct AllowedHosts: Sendable, Hashable {
-    /// `nil` where no browser comes: a Unix socket.
+    /// `nil` on a Unix socket, which no browser can reach.
     private let hosts: Set<String>?
 
     init(listeningOn address: LocalAddress) {
         switch address {
         case .loopback(let host, _):
-            // With a dot at its end a name is the same name.
+            // A name with a final dot is the same name.
             hosts = ["127.0.0.1", "[::1]", "localhost", "localhost.", host.contains(":") ? "[\(host)]" : host]
         case .unix: hosts = nil
         }
     }
 
-    /// Throws when a page of another site seems to have sent `request`. HTTP/1.0 may omit the host; no browser does.
+    /// Throws if `request` seems to come from a page of another site. HTTP/1.0 may omit the host; no browser does.
     func check(_ request: ServedRequest) throws(HTTPRequestError) {
         guard let hosts else { return }
         if let host = request.headers["Host"], !hosts.contains(host: host) {
@@ -34,7 +34,7 @@ struct AllowedHosts: Sendable, Hashable {
                     hosts.contains(host: field.value.dropFirst(scheme.count))
                 else { throw .foreignOrigin(Self.shown(field.value)) }
             case "sec-fetch-site" where field.value.lowercased() == "cross-site": throw .foreignSite
-            // Prefetched for any page, and then said to come from none.
+            // Any page can have a browser prefetch, which then doesn't state the page.
             case "sec-purpose", "purpose": throw .foreignSite
             default: break
             }
@@ -45,7 +45,7 @@ struct AllowedHosts: Sendable, Hashable {
 }
 
 extension Set<String> {
-    /// Whether the host of `authority`, which may have a port, is among these.
+    /// Whether the host of `authority`, which may have a port, is in the set.
     fileprivate func contains(host authority: some StringProtocol) -> Bool {
         let bracket = authority.hasPrefix("[") ? authority.firstIndex(of: "]") : nil
         let end = bracket.map(authority.index(after:)) ?? authority.firstIndex(of: ":") ?? authority.endIndex

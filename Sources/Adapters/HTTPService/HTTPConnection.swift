@@ -1,7 +1,7 @@
 /// The state of one connection: when to read and write, which request is next, when to close.
 ///
-/// Bytes, answers and times come in, decisions are read off; sockets are left to `ServiceLoop`. Times are those of a
-/// monotonic clock, counted from any fixed moment. One request at a time: bytes behind it wait in the parser.
+/// It has no socket: `ServiceLoop` passes bytes, answers and times in. Times count from any fixed moment of a monotonic
+/// clock. One request is handled at a time; bytes that follow it wait in the parser.
 struct HTTPConnection {
     enum Ending: Sendable, Hashable {
         /// An orderly end (FIN).
@@ -11,184 +11,139 @@ struct HTTPConnection {
     }
 
     private enum Phase {
-        /// Waits for a request until `deadline`.
         case reading(deadline: Duration)
-        /// A request is with the handler.
         case handling
-        /// The answer waits for its time.
-        case delaying(until: Duration, ServedResponse)
-        /// `output` goes out, and then comes `next`.
         case writing(deadline: Duration, next: AfterWriting)
-        /// Silence until the client leaves.
+        /// A fault of the simulator: silence until the client leaves.
         case stalled
-        /// The answer is sent; so much of what still arrives is dropped, then no more is read: closing at once would
-        /// reset the answer away.
-        case draining(deadline: Duration, left: Int)
+        /// The answer is sent and the rest of the request is dropped. Closing at once would reset the connection, and
+        /// the client would lose the answer.
+        case draining(deadline: Duration)
         case ended(Ending)
     }
 
     private enum AfterWriting { case nextRequest, stall, reset, drain }
 
-    /// What a client may well have sent before it hears that it is refused. Who sends without end would otherwise send
-    /// all the faster, and mostly at this side's expense: the kernel takes the next packets when it is read.
-    private static let dropped = 1 << 16
+    private static let drainTime = Duration.seconds(2)
 
     private let limits: HTTPServiceLimits
     private let names: AllowedHosts
+    /// The value of the `Date` header.
+    private let date: () -> String
     private var parser: HTTPRequestParser
     private var phase: Phase
     private var request: ServedRequest?
-    private var hasRequestBytes = false
-    /// What is to be written next.
+    /// The bytes to write next.
     private(set) var output: ArraySlice<UInt8> = []
-    /// When it asked for something last; a new one counts as if it asked a second after it was opened, so that it is
-    /// not behind all others before its request can be there.
-    private(set) var lastAsked: Duration
 
-    init(limits: HTTPServiceLimits, names: AllowedHosts, now: Duration) {
+    init(limits: HTTPServiceLimits, names: AllowedHosts, now: Duration, date: @escaping () -> String) {
         self.limits = limits
         self.names = names
-        lastAsked = now + .seconds(1)
+        self.date = date
         parser = HTTPRequestParser(limits: limits)
-        phase = .reading(deadline: now + limits.idle)
+        phase = .reading(deadline: now + limits.time)
     }
 
-    /// Whether it may be closed for a newer one: no answer for it is in progress.
-    var canGiveWay: Bool {
-        switch phase {
-        case .handling, .delaying: false
-        default: true
-        }
-    }
+    /// Whether the handler has a request of this connection.
+    var isHandling: Bool { if case .handling = phase { true } else { false } }
 
     var wantsToRead: Bool {
         switch phase {
-        case .reading, .stalled: true
-        case .draining(_, let left): left > 0
-        default: false
+        case .reading, .stalled, .draining: true
+        case .handling, .writing, .ended: false
         }
     }
 
     var wantsToWrite: Bool { !output.isEmpty }
 
-    /// Whether more has come than the requests that were taken.
-    var holdsMore: Bool { !parser.isBetweenRequests }
-
-    /// Whether the client is to see the end of the stream while its own bytes are still drained.
+    /// Whether nothing more will be sent, so that the client may see the end of the stream.
     var hasSentEverything: Bool { if case .draining = phase { true } else { false } }
 
     var ending: Ending? { if case .ended(let ending) = phase { ending } else { nil } }
 
-    /// When `tick` is due.
+    /// The time at which `tick` is due.
     var deadline: Duration? {
         switch phase {
-        case .reading(let deadline), .writing(let deadline, _), .draining(let deadline, _): deadline
-        case .delaying(let until, _): until
+        case .reading(let deadline), .writing(let deadline, _), .draining(let deadline): deadline
         case .handling, .stalled, .ended: nil
         }
     }
 
-    /// Bytes from the client; the request that they complete.
-    mutating func receive(_ bytes: some Collection<UInt8>, now: Duration, date: String) -> ServedRequest? {
-        if case .draining(let deadline, let left) = phase {
-            phase = .draining(deadline: deadline, left: left - bytes.count)
-        }
-        guard case .reading = phase else { return nil }  // stalled or draining
+    /// Accepts bytes from the client. Returns the request that they complete.
+    mutating func receive(_ bytes: some Collection<UInt8>, now: Duration) -> ServedRequest? {
+        guard case .reading = phase else { return nil }
+        if parser.isBetweenRequests { phase = .reading(deadline: now + limits.time) }
         parser.append(bytes)
-        return nextRequest(now: now, date: date)
+        return nextRequest(now: now)
     }
 
-    /// The client sends no more.
-    mutating func receiveEnd() {
-        if wantsToRead { phase = .ended(.close) }
-    }
+    /// The client sends no more bytes.
+    mutating func receiveEnd() { phase = .ended(.close) }
 
-    /// The handler's answer.
-    mutating func answer(_ response: ServedResponse, now: Duration, date: String) {
+    /// Accepts the handler's answer.
+    mutating func answer(_ served: ServedResponse, now: Duration) {
         guard case .handling = phase else { return }
-        phase = .delaying(until: now + response.delay, response)
-        if response.delay <= .zero { startWriting(response, now: now, date: date) }
+        let keepsAlive = request?.keepsAlive ?? false
+        let bytes = renderedResponse(served.response, to: request?.method, keepsAlive: keepsAlive, date: date())
+        switch served.delivery {
+        case .whole: write(bytes[...], next: keepsAlive ? .nextRequest : .drain, now: now)
+        case .stall(let count): write(bytes.prefix(count), next: .stall, now: now)
+        case .reset(let count): write(bytes.prefix(count), next: .reset, now: now)
+        case .drop: phase = .ended(.close)
+        }
     }
 
-    /// The socket took `count` bytes of `output`; the next request, if it has arrived already.
-    mutating func wrote(_ count: Int, now: Duration, date: String) -> ServedRequest? {
+    /// The socket accepted `count` bytes of `output`. Returns the next request if it has already arrived.
+    mutating func wrote(_ count: Int, now: Duration) -> ServedRequest? {
         output.removeFirst(count)
         guard output.isEmpty, case .writing(_, let next) = phase else { return nil }
         switch next {
         case .nextRequest:
-            hasRequestBytes = false
-            phase = .reading(deadline: now + limits.idle)
-            return nextRequest(now: now, date: date)
+            phase = .reading(deadline: now + limits.time)
+            return nextRequest(now: now)
         case .stall: phase = .stalled
         case .reset: phase = .ended(.reset)
-        case .drain: phase = .draining(deadline: now + .seconds(2), left: Self.dropped)
+        case .drain: phase = .draining(deadline: now + Self.drainTime)
         }
         return nil
     }
 
-    /// The deadline has come.
-    mutating func tick(now: Duration, date: String) {
+    /// Acts on the deadline if it has passed.
+    mutating func tick(now: Duration) {
         guard let deadline, now >= deadline else { return }
         switch phase {
-        case .delaying(_, let response): startWriting(response, now: now, date: date)
-        case .reading where !parser.isBetweenRequests:
-            refuse(.refusal(status: 408, HTTPRequestError.timedOut.description), now: now, date: date)
+        case .reading where !parser.isBetweenRequests: reject(.timedOut, now: now)
         case .reading, .draining: phase = .ended(.close)
         case .writing: phase = .ended(.reset)
         case .handling, .stalled, .ended: break
         }
     }
 
-    /// The socket has ended: nothing can be sent any more.
+    /// The socket has failed.
     mutating func fail() { phase = .ended(.close) }
 
-    private mutating func nextRequest(now: Duration, date: String) -> ServedRequest? {
+    private mutating func nextRequest(now: Duration) -> ServedRequest? {
         do {
             if let complete = try parser.next() {
                 try names.check(complete)
                 request = complete
-                lastAsked = now
                 phase = .handling
                 output = []
                 return complete
             }
             if parser.takeContinue() { output += Array("HTTP/1.1 100 Continue\r\n\r\n".utf8) }
-            if !hasRequestBytes, !parser.isBetweenRequests {
-                hasRequestBytes = true
-                phase = .reading(deadline: now + limits.exchange)
-            }
-        } catch {
-            refuse(.refusal(status: error.status, error.description), now: now, date: date)
-        }
+        } catch { reject(error, now: now) }
         return nil
     }
 
-    /// Answers with an error and ends the connection.
-    private mutating func refuse(_ response: ServedResponse, now: Duration, date: String) {
-        lastAsked = now
-        output = renderedResponse(response.response, to: nil, keepsAlive: false, date: date)[...]
-        phase = .writing(deadline: now + limits.exchange, next: .drain)
+    private mutating func reject(_ error: HTTPRequestError, now: Duration) {
+        let response = ServedResponse.refusal(status: error.status, error.description).response
+        write(renderedResponse(response, to: nil, keepsAlive: false, date: date())[...], next: .drain, now: now)
     }
 
-    private mutating func startWriting(_ served: ServedResponse, now: Duration, date: String) {
-        let keepsAlive = request?.keepsAlive ?? false
-        let rendered = renderedResponse(served.response, to: request?.method, keepsAlive: keepsAlive, date: date)
-        let next: AfterWriting
-        switch served.delivery {
-        case .whole:
-            output = rendered[...]
-            next = keepsAlive ? .nextRequest : .drain
-        case .stall(let count):
-            output = rendered.prefix(count)
-            next = .stall
-        case .reset(let count):
-            output = rendered.prefix(count)
-            next = .reset
-        case .drop:
-            phase = .ended(.close)
-            return
-        }
-        phase = .writing(deadline: now + limits.exchange, next: next)
-        if output.isEmpty { _ = wrote(0, now: now, date: date) }
+    private mutating func write(_ bytes: ArraySlice<UInt8>, next: AfterWriting, now: Duration) {
+        output = bytes
+        phase = .writing(deadline: now + limits.time, next: next)
+        if bytes.isEmpty { _ = wrote(0, now: now) }
     }
 }

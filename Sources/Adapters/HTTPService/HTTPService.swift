@@ -2,10 +2,10 @@ package import LinuxPlatform
 
 /// A small HTTP/1.1 server for this machine only: the agent's status, and the simulator.
 ///
-/// It listens from the moment it exists, so that its address is known before `run`. All sockets live on one thread;
-/// handlers run as child tasks of `run`. Cancelling `run` closes every connection at once.
+/// It listens from its creation, so that its address is known before `run`. One thread owns all sockets; handlers run
+/// as child tasks of `run`. Cancelling `run` closes every connection at once.
 package struct HTTPService: Sendable {
-    /// Answers one request; called concurrently, once for each open connection at most.
+    /// Answers one request. Calls run concurrently, at most one per open connection.
     package typealias Handler = @Sendable (ServedRequest) async -> ServedResponse
 
     private let listener: ListeningSocket
@@ -15,7 +15,7 @@ package struct HTTPService: Sendable {
 
     /// Listens on `address`.
     ///
-    /// - Throws: when the address is taken, or may not be used.
+    /// - Throws: If the address is in use or not permitted.
     package init(
         listeningOn address: LocalAddress, limits: HTTPServiceLimits = HTTPServiceLimits(), handler: @escaping Handler
     ) throws(ListenError) {
@@ -25,16 +25,16 @@ package struct HTTPService: Sendable {
         self.handler = handler
     }
 
-    /// Where clients find the service; the port is the real one, also when port 0 was asked for.
+    /// The address of the service, with the actual port if port 0 was requested.
     package var address: LocalAddress { listener.address }
 
-    /// Serves until the task is cancelled; afterwards nothing listens any more. To be called once.
+    /// Serves until the task is cancelled, then stops listening. Must be called once.
     package func run() async {
         let (arrivals, continuation) = AsyncStream.makeStream(
-            of: ServiceLoop.Arrival.self, bufferingPolicy: .bufferingOldest(2 * limits.connections))
+            of: ServiceLoop.Arrival.self, bufferingPolicy: .bufferingOldest(limits.connections))
         await withTaskCancellationHandler {
             await withDiscardingTaskGroup { group in
-                // A child of its own, because cancellation ends reading the arrivals before the sockets are closed.
+                // A separate child: cancellation ends the loop over the arrivals before the sockets are closed.
                 group.addTask {
                     await withCheckedContinuation { ended in
                         startThread(named: "http-service") {
@@ -46,7 +46,11 @@ package struct HTTPService: Sendable {
                     }
                 }
                 for await arrival in arrivals {
-                    group.addTask { mailbox.answer(await handler(arrival.request), on: arrival.connection) }
+                    group.addTask {
+                        let response = await handler(arrival.request)
+                        if response.delay > .zero { try? await Task.sleep(for: response.delay) }
+                        mailbox.answer(response, on: arrival.connection)
+                    }
                 }
                 group.cancelAll()
             }
@@ -56,7 +60,7 @@ package struct HTTPService: Sendable {
     }
 }
 
-/// How the tasks that handle requests reach the thread that owns the sockets.
+/// Passes answers from the tasks that handle requests to the thread that owns the sockets.
 final class ServiceMailbox: Sendable {
     struct Messages: Sendable {
         var answers: [(connection: Int, response: ServedResponse)] = []
@@ -68,7 +72,7 @@ final class ServiceMailbox: Sendable {
 
     init() throws(SystemError) { wakeUp = try EventDescriptor() }
 
-    /// For `poll`: readable when there are messages.
+    /// The descriptor for `poll`; readable when there are messages.
     var raw: CInt { wakeUp.raw }
 
     func answer(_ response: ServedResponse, on connection: Int) {
@@ -81,7 +85,7 @@ final class ServiceMailbox: Sendable {
         wakeUp.signal()
     }
 
-    /// Everything since the last time.
+    /// Returns the messages since the previous call.
     func collect() -> Messages {
         wakeUp.clear()
         return messages.withLock { messages in

@@ -3,13 +3,13 @@ package import HTTPMessages
 /// A complete request that a client sent.
 package struct ServedRequest: Sendable, Hashable {
     package var method: HTTPMethod
-    /// Path and query as they stand in the request line; begins with `/`.
+    /// Path and query of the request line; begins with `/`.
     package var target: String
     package var headers: HTTPHeaders
     package var body: [UInt8]
-    /// Whether the client wants to use the connection again.
+    /// Whether the client may use the connection again.
     package var keepsAlive: Bool
-    /// What the request took on the wire, head and framing included.
+    /// Bytes of the request on the wire, including head and framing.
     package var byteCount: Int
 
     package init(
@@ -27,14 +27,14 @@ package struct ServedRequest: Sendable, Hashable {
     /// The target up to its query, still percent-encoded.
     package var path: String { String(target.prefix { $0 != "?" }) }
 
-    /// The path's parts without their percent-encoding; `nil` when that is malformed.
+    /// The path's parts, percent-decoded; `nil` if the encoding is malformed.
     ///
-    /// Split before decoding, so that `%2F` inside a part does not divide it.
+    /// Split before decoding, so that `%2F` inside a part doesn't divide it.
     package var pathSegments: [String]? {
         decodedParts(path.dropFirst().split(separator: "/", omittingEmptySubsequences: false))
     }
 
-    /// The query's `name=value` pairs without their percent-encoding, in order; `nil` when that is malformed.
+    /// The query's `name=value` pairs, percent-decoded, in order; `nil` if the encoding is malformed.
     package var queryItems: [(name: String, value: String)]? {
         guard let mark = target.firstIndex(of: "?") else { return [] }
         var items: [(name: String, value: String)] = []
@@ -52,7 +52,7 @@ package struct ServedRequest: Sendable, Hashable {
     }
 }
 
-/// `text` with its `%XX` resolved; `nil` when a percent sign stands alone or the bytes are not UTF-8.
+/// Returns `text` with its `%XX` decoded; `nil` if a percent sign has no two digits or the bytes aren't UTF-8.
 private func percentDecoded(_ text: Substring) -> String? {
     var bytes: [UInt8] = []
     var rest = text.utf8[...]

@@ -1,20 +1,20 @@
 package import HTTPMessages
 
-/// An answer, and how it is handed over.
+/// An answer, and how it is delivered.
 package struct ServedResponse: Sendable, Hashable {
-    /// How much of the answer the client gets to see; all but `.whole` are faults for tests and the simulator.
+    /// How much of the answer the client gets. All but `.whole` are faults for tests and the simulator.
     package enum Delivery: Sendable, Hashable {
         case whole
-        /// The first bytes, then silence on an open connection until the client leaves.
+        /// The first bytes, then silence until the client closes the connection.
         case stall(afterBytes: Int)
         /// The first bytes, then a reset (RST) instead of an orderly end.
         case reset(afterBytes: Int)
-        /// The connection is closed in order without a byte.
+        /// The connection is closed cleanly without a byte.
         case drop
     }
 
     package var response: HTTPResponse
-    /// Waited before the first byte.
+    /// The time to wait before the first byte.
     package var delay: Duration
     package var delivery: Delivery
 
@@ -24,14 +24,14 @@ package struct ServedResponse: Sendable, Hashable {
         self.delivery = delivery
     }
 
-    /// A text answer with its content type.
+    /// Creates a text answer with its content type.
     package init(status: Int, contentType: String, _ text: String, headers: HTTPHeaders = HTTPHeaders()) {
         var headers = headers
         headers["Content-Type"] = contentType
         self.init(HTTPResponse(status: status, headers: headers, body: Array(text.utf8)))
     }
 
-    /// A refusal as one line of JSON: `{"error":{"code":404,"message":"…"}}`.
+    /// Returns an error answer with one line of JSON: `{"error":{"code":404,"message":"…"}}`.
     package static func refusal(status: Int, _ message: String) -> Self {
         let escaped = message.unicodeScalars.reduce(into: "") { text, scalar in
             switch scalar {
@@ -46,16 +46,16 @@ package struct ServedResponse: Sendable, Hashable {
     }
 }
 
-/// The bytes of an answer: status line, headers, body.
+/// Returns the bytes of an answer: status line, headers, body.
 ///
-/// `Content-Length`, `Connection` and, unless the handler set one, `Date` are added; the body stays away for HEAD.
+/// Adds `Content-Length`, `Connection` and, unless the handler set one, `Date`. HEAD gets no body.
 func renderedResponse(_ response: HTTPResponse, to method: HTTPMethod?, keepsAlive: Bool, date: String) -> [UInt8] {
     let hasBody = response.status >= 200 && response.status != 204 && response.status != 304
     let phrase = reasonPhrases[response.status] ?? "Status \(response.status)"
     var head = "HTTP/1.1 \(response.status) \(phrase)\r\n"
     if response.headers["Date"] == nil { head += "Date: \(date)\r\n" }
     for field in response.headers.fields {
-        // A line end in a value would let its author write headers of his own.
+        // A line end in a value could start another header.
         head += "\(field.name): \(String(field.value.unicodeScalars.filter { $0.value >= 0x20 }))\r\n"
     }
     if hasBody { head += "Content-Length: \(response.body.count)\r\n" }
@@ -66,7 +66,7 @@ func renderedResponse(_ response: HTTPResponse, to method: HTTPMethod?, keepsAli
 private let reasonPhrases = [
     200: "OK", 201: "Created", 204: "No Content", 302: "Found", 304: "Not Modified", 400: "Bad Request",
     401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 408: "Request Timeout",
-    409: "Conflict", 411: "Length Required", 413: "Content Too Large", 414: "URI Too Long", 421: "Misdirected Request",
+    409: "Conflict", 411: "Length Required", 413: "Content Too Large", 421: "Misdirected Request",
     429: "Too Many Requests", 431: "Request Header Fields Too Large", 500: "Internal Server Error",
     501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout",
     505: "HTTP Version Not Supported",

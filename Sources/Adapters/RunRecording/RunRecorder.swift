@@ -1,7 +1,6 @@
 package import GNSS
 import GNSSReceiver
-import Glibc
-import LinuxPlatform
+package import LinuxPlatform
 package import Reporting
 package import TimeAndChance
 
@@ -81,26 +80,9 @@ package final class RunRecorder: ReportingObserver, ReceiverTap {
 }
 
 extension RunRecorder {
-    /// Writes the recording until the task is cancelled.
-    ///
-    /// A recording that can't be written, such as on a full disk, ends; `reportEnd` is called once with the reason.
-    package func write(_ settings: RecordingSettings, reportEnd: @escaping @Sendable (String) -> Void) async {
-        guard let error = await writeUntilCancelled(settings) else { return }
-        // Waypost's own refusals bring their remedy.
-        let remedy =
-            if error.refusal != nil {
-                ""
-            } else if error.number == ENOTDIR {
-                "give --record the path of a directory; "
-            } else {
-                "check that there is room and that this user may write, or give --record another directory; "
-            }
-        reportEnd(
-            "recording in \(settings.folder) stopped: \(error); \(remedy)restart to record again; "
-                + "reporting continues")
-    }
-
-    private func writeUntilCancelled(_ settings: RecordingSettings) async -> SystemError? {
+    /// Writes the recording until the task is cancelled. Returns the reason if the recording ended before, such as a
+    /// full disk.
+    package func write(_ settings: RecordingSettings) async -> SystemError? {
         do throws(SystemError) {
             let stop = try EventDescriptor()
             return await withTaskCancellationHandler {

@@ -2,7 +2,7 @@ package import Reporting
 import ReportedText
 
 extension ActiveConditions {
-    /// A warning of the receiver that isn't repeated for so long is over.
+    /// A warning of the receiver ends if it isn't repeated within this time.
     private static let warningLife = Duration.seconds(600)
     /// Fixes come every second or so: one that was rejected longer ago says nothing about the present.
     private static let rejectionLife = Duration.seconds(30)
@@ -38,7 +38,7 @@ extension ActiveConditions {
             clear(.storing, at: now)
             clear(.reading, at: now)
         case .notStored(_, let error):
-            // While positions go out from memory, nothing waits for the outbox.
+            // Positions are sent from memory now, so nothing is read from the outbox.
             supersede(.reading)
             raise(Condition(error, isStoring: true), on: .storing, at: now)
         case .dropped(let count):

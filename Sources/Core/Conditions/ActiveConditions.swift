@@ -7,7 +7,7 @@ package import ReportedText
 /// after ten minutes with the number of repetitions. The end of a topic is logged if its beginning was. Whatever comes
 /// and goes, the same condition is logged once in ten minutes.
 package struct ActiveConditions: Sendable {
-    /// What a condition is about.
+    /// The subject of a condition.
     package enum Topic: Sendable, Hashable {
         /// The connection to the receiver.
         case receiver
@@ -122,7 +122,7 @@ package struct ActiveConditions: Sendable {
     /// Ends what is active on `topic`, because something else says more.
     package mutating func supersede(_ topic: Topic) { states[topic] = nil }
 
-    /// Begins `condition` anew from `now`: it measures the time since something last happened.
+    /// Restarts `condition`, which measures the time since something last happened, at `now`.
     package mutating func restart(_ condition: Condition, on topic: Topic, at now: Duration) {
         clear(topic, at: now)
         states[topic] = State(condition: condition, since: now)
@@ -138,14 +138,14 @@ package struct ActiveConditions: Sendable {
         return lines
     }
 
-    /// What is active on `topic`, whether it is visible or not.
+    /// Returns the active condition of `topic`, visible or not.
     package func active(_ topic: Topic) -> ActiveCondition? {
         states[topic].map { ActiveCondition(condition: $0.condition, since: $0.since) }
     }
 
-    /// What is to be shown at `now`: what began first comes first, because nothing else can have caused it; of what
-    /// began together, what a position meets first. What needs no attention is last; a wrong clock, which may cause
-    /// anything, is first.
+    /// Returns the conditions to show at `now`. The one that began first comes first, because no later one can have
+    /// caused it. Conditions that began together are in the order in which a position meets them. A wrong clock, which
+    /// may cause anything, precedes all; conditions that need no attention follow.
     package func visible(at now: Duration) -> [ActiveCondition] {
         let shown = states.filter { isVisible($0.value, at: now) && !isHidden($0.key, at: now) }
         let inOrder = shown.sorted { $0.key.rank($0.value.condition.code) < $1.key.rank($1.value.condition.code) }
@@ -199,10 +199,10 @@ extension ActiveConditions.Topic {
         }
     }
 
-    /// The end of what lasted no longer isn't worth a line: one fix may be wrong.
+    /// The end of a condition that lasted less isn't logged: one fix may be wrong.
     fileprivate var shortestEnded: Duration { self == .rejections ? .seconds(60) : .zero }
 
-    /// What the log says at the end of a condition.
+    /// The text of the log at the end of a condition.
     fileprivate func end(of code: ConditionCode) -> ReportedText {
         switch self {
         case .receiver: "receiver works again"

@@ -32,7 +32,7 @@ extension Condition {
             self.init(.networkUnavailable, lost.cause(of: reason), facts: .aborted(reason))
         case .everythingRejected(let fault):
             self.init(.everythingRejected, "\(fault.message); it rejects one update after another")
-        case .invalidAddress(let message): self.init(.endpointUnusable, message)
+        case .invalidAddress(let message): self.init(.serviceRefuses, message)
         }
     }
 
@@ -88,8 +88,7 @@ extension ConditionCode {
                 .networkUnavailable
             case .tlsFailed: .tlsFailed
             case .untrustedCertificate(.outsideItsTime?): .certificateOutsideItsTime
-            case .untrustedCertificate(.ofUnknownAuthority?): .certificateOfUnknownAuthority
-            case .untrustedCertificate(.ofAnotherName?), .untrustedCertificate(nil): .certificateUntrusted
+            case .untrustedCertificate: .certificateUntrusted
             case .malformedAnswer: .intercepted
             case .undecodableAnswer: .answerUndecodable
             }
@@ -97,7 +96,7 @@ extension ConditionCode {
 }
 
 extension ServiceAnswer {
-    /// What came.
+    /// A description of the answer.
     fileprivate var cause: ReportedText {
         switch (body, status) {
         case (.error(let message, _), _): "\(status) \(message)"

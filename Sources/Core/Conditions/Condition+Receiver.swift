@@ -39,7 +39,7 @@ extension Condition {
             case .before, .after, .unconfirmedTime, .notAdvancing: .fixTimesRejected
             case .positionOutOfRange, .nullIsland, .estimatedBeforeMeasured, .jump, .acceleration: .fixesRejected
             }
-        self.init(code, "\(text: rejection.description)", facts: .rejection(rejection.label))
+        self.init(code, rejection.cause, facts: .rejection(rejection.label))
     }
 
     /// The condition that a receiver's warning is.
@@ -58,6 +58,23 @@ extension Condition {
         case .utf16Text: self.init(.utf16Text, "an editor has saved it so")
         case .localTime: self.init(.localTime, "the time of RMC or GGA is used")
         case .positionsRejected: self.init(.positionsUnreadable, "a field can't be read")
+        }
+    }
+}
+
+extension FixRejection {
+    fileprivate var cause: ReportedText {
+        switch self {
+        case .positionOutOfRange: "its position is outside -90...90 or -180...180 degrees"
+        case .nullIsland: "its position is exactly 0, 0, which receivers send when they have none"
+        case .estimatedBeforeMeasured:
+            "its position is an estimate (dead reckoning), and the receiver has measured none since the start"
+        case .before(let floor): "its time is before \(floor), when this release was built"
+        case .after(let limit): "its time is after \(limit), which is in the future"
+        case .notAdvancing: "its time is not after that of the last fix"
+        case .unconfirmedTime: "its time is far from what was known before, and no other fix confirms it yet"
+        case .acceleration(let rate): "its speed would need an acceleration of \(rate) m/s² since the last fix"
+        case .jump(let meters): "it is \(meters) m from the last fix, farther than any vehicle goes in that time"
         }
     }
 }

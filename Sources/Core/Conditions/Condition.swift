@@ -28,7 +28,7 @@ package struct Condition: Sendable, Hashable {
         self.init(code, Wording(cause, ""), facts: facts)
     }
 
-    /// A condition whose cause is in words already, with its own remedy.
+    /// Creates a condition from a cause with its own remedy.
     package init(_ code: ConditionCode, _ wording: Wording, facts: Facts = .none) {
         self.code = code
         self.facts = facts

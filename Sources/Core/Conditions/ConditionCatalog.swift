@@ -33,7 +33,7 @@ extension ConditionCode {
             .warning, "satellites too weak",
             "give the antenna a free view of the sky, and check its cable; under a roof it passes by itself",
             visibleAfter: longestWithoutFix),
-        .fixesRejected: Entry(.warning, "fixes rejected", "if it doesn't pass, check the receiver and its antenna"),
+        .fixesRejected: Entry(.warning, "fixes rejected", "check the receiver and its antenna"),
         .fixTimesRejected: Entry(
             .warning, "times of fixes rejected", "compare the receiver's date with this host's clock"),
         .logEnded: Entry(.info, "log ended", "set receiver.follow to true if the log still grows"),
@@ -45,22 +45,22 @@ extension ConditionCode {
         .weekRolloverRepaired: Entry(.info, "receiver's dates repaired", "update the receiver's firmware"),
         .dateTooEarly: Entry(
             .warning, "receiver's dates in the past",
-            "if it doesn't pass within minutes, update the receiver's firmware"),
+            "wait some minutes, then update the receiver's firmware"),
         .datedByHost: Entry(.info, "fixes dated by this host's clock", "switch RMC or ZDA on in the receiver"),
         .motionContradicted: Entry(
             .warning, "speed or course contradicts the track", "check the receiver's settings and firmware"),
         .simulatedPositions: Entry(
             .warning, "simulated positions not used", "switch simulated and manual positions off in the receiver"),
-        .zeroPosition: Entry(.warning, "position 0, 0 not used", "check where the device has its position from"),
+        .zeroPosition: Entry(.warning, "position 0, 0 not used", "check the source of the device's position"),
         .utf16Text: Entry(
             .warning, "input is UTF-16 text", "convert it to plain text, for example with iconv -f UTF-16 -t ASCII"),
         .localTime: Entry(
             .warning, "sentences state local time", "set the device that writes the sentences to UTC"),
         .positionsUnreadable: Entry(
-            .warning, "sentences with a position unreadable", "record a minute and see waypost fixes --explain"),
+            .warning, "sentences with a position unreadable", "record a minute, and see waypost fixes --explain"),
         .receiverTimeWrong: Entry(
             .warning, "receiver's time wrong",
-            "switch the receiver off and on; if that doesn't help, update its firmware or replace it"),
+            "switch the receiver off and on, then update its firmware, or replace it"),
     ]
 
     fileprivate static let outbox: [Self: Entry] = [
@@ -118,16 +118,13 @@ extension ConditionCode {
     fileprivate static let delivery: [Self: Entry] = [
         .networkUnavailable: Entry(
             .warning, "Fleet Engine unreachable",
-            "wait for the network; if it stays so, check the vehicle's network and upload.endpoint"),
+            "wait for the network, then check the vehicle's network and upload.endpoint"),
         .tlsFailed: Entry(
-            .warning, "no secure connection", "if it stays so, check that upload.endpoint names a port for https"),
+            .warning, "no secure connection", "check that upload.endpoint names a port for https"),
         .certificateOutsideItsTime: Entry(
             .error, "certificate outside its time",
             "set this host's clock; if it is right, a captive portal or a proxy answers: use another network, or "
                 + "correct upload.endpoint"),
-        .certificateOfUnknownAuthority: Entry(
-            .error, "certificate of an unknown authority",
-            "add the authority to upload.caFile if it is your own or your proxy's; otherwise use another network"),
         .certificateUntrusted: Entry(
             .error, "certificate not trusted",
             "sign in to the network (a captive portal), or use another one; set upload.caFile if the authority is "
@@ -140,14 +137,14 @@ extension ConditionCode {
             .error, "answers unreadable", "switch compression off in the proxy, or correct upload.endpoint"),
         .requestTooLarge: Entry(
             .warning, "request too large",
-            "if it stays so, a captive portal or a proxy answers: raise its limit, or correct upload.endpoint"),
+            "raise the limit of the proxy on the route, or correct upload.endpoint"),
         .throttled: Entry(
-            .warning, "Fleet Engine throttles", "wait; if it comes often, lower upload.backlogUpdatesPerSecond"),
-        .serviceBusy: Entry(.warning, "Fleet Engine busy", "wait, it passes by itself"),
+            .warning, "Fleet Engine throttles", "wait, or lower upload.backlogUpdatesPerSecond"),
+        .serviceBusy: Entry(.warning, "Fleet Engine busy", "wait until it passes"),
         .gatewayError: Entry(
-            .warning, "no answer of Fleet Engine",
-            "wait; if it stays so, check the proxy on the way and upload.endpoint"),
-        .serviceRefuses: Entry(.error, "Fleet Engine accepts no updates", "check upload.endpoint"),
+            .warning, "no answer from Fleet Engine",
+            "wait, then check the proxy on the route and upload.endpoint"),
+        .serviceRefuses: Entry(.error, "Fleet Engine accepts no updates", "correct upload.endpoint"),
         .vehicleUnknown: Entry(
             .error, "vehicle unknown",
             "create the vehicle in the backend, or correct vehicle.vehicleId, vehicle.providerId, vehicle.service or "
@@ -163,7 +160,6 @@ extension ConditionCode {
         .everythingRejected: Entry(
             .error, "every update rejected",
             "check vehicle.service and upload.endpoint, and install the newest release of Waypost"),
-        .endpointUnusable: Entry(.error, "endpoint unusable", "correct upload.endpoint"),
         .nothingDelivered: Entry(
             .error, "nothing delivered", "see the log (journalctl -u waypost)", visibleAfter: longestWithoutDelivery),
     ]
@@ -172,9 +168,13 @@ extension ConditionCode {
         .hostClockWrong: Entry(.warning, "this host's clock wrong", "set it (NTP, or a real-time clock)"),
         .statusAddressUnavailable: Entry(
             .warning, "status address unavailable", "free the address, or change status.listen"),
+        .privateZoneDistant: Entry(
+            .warning, "private zone far away", "check that latitude and longitude are not swapped"),
+        .recordingStopped: Entry(
+            .warning, "recording stopped", "give --record a directory with room that this user may write, and restart"),
         .reloadRejected: Entry(.warning, "reload rejected", "correct the configuration and reload again"),
         .lastRunStalled: Entry(
-            .warning, "last run ended itself", "if it comes again, find the device or disk that hangs (journalctl -k)"),
+            .warning, "last run ended itself", "find the device or disk that hangs (journalctl -k)"),
         .internalError: Entry(.error, "internal error", "report it with the file that waypost bundle writes"),
         .privateMode: Entry(
             .info, "private mode on", "leave it on, or end it at the switch of vehicle.privateModeFile"),

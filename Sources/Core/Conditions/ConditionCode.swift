@@ -1,4 +1,4 @@
-/// A condition of a running vehicle that an operator should know of. One code is one remedy and one alert.
+/// A condition of a running vehicle that an operator should know about. One code is one remedy and one alert.
 ///
 /// The raw value is part of the contract: it is in the log, `/status`, the metrics and the alerts.
 package enum ConditionCode: String, Sendable, Hashable, Codable, CaseIterable {
@@ -57,7 +57,6 @@ package enum ConditionCode: String, Sendable, Hashable, Codable, CaseIterable {
     case networkUnavailable = "network_unavailable"
     case tlsFailed = "tls_failed"
     case certificateOutsideItsTime = "certificate_outside_its_time"
-    case certificateOfUnknownAuthority = "certificate_of_unknown_authority"
     case certificateUntrusted = "certificate_untrusted"
     case intercepted = "intercepted"
     case answerUndecodable = "answer_undecodable"
@@ -71,12 +70,13 @@ package enum ConditionCode: String, Sendable, Hashable, Codable, CaseIterable {
     case billingDisabled = "billing_disabled"
     case updateRejected = "update_rejected"
     case everythingRejected = "everything_rejected"
-    case endpointUnusable = "endpoint_unusable"
     case nothingDelivered = "nothing_delivered"
 
     // The service and its host.
     case hostClockWrong = "host_clock_wrong"
     case statusAddressUnavailable = "status_address_unavailable"
+    case privateZoneDistant = "private_zone_distant"
+    case recordingStopped = "recording_stopped"
     case reloadRejected = "reload_rejected"
     case lastRunStalled = "last_run_stalled"
     case internalError = "internal_error"
@@ -99,11 +99,11 @@ extension ConditionCode {
         case receiver, outbox, token, delivery, service
     }
 
-    /// What the catalog says about a code.
+    /// The catalog's entry of a code.
     struct Entry: Sendable {
         let severity: Severity
         let title: String
-        /// What to do, as an imperative without a full stop.
+        /// The remedy, as an imperative without a full stop.
         let remedy: String
         var visibleAfter = Duration.zero
 
@@ -117,7 +117,7 @@ extension ConditionCode {
 
     package var stage: Stage { Self.catalog[self].stage }
     package var severity: Severity { Self.catalog[self].entry.severity }
-    /// What is wrong, in a few words.
+    /// A short description of the problem.
     package var title: String { Self.catalog[self].entry.title }
     package var remedy: String { Self.catalog[self].entry.remedy }
     /// How long a condition lasts before it is shown and logged.

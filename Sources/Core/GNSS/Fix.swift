@@ -1,10 +1,9 @@
 import CMath
 package import TimeAndChance
 
-/// One position solution of a GNSS receiver: everything that one epoch's sentences said, put together.
+/// A position solution of a GNSS receiver: the combined values of one epoch's sentences.
 ///
-/// A field is absent when the receiver did not say it; an absent heading is not a heading of 0. What is derived from
-/// other fixes stands in fields of its own.
+/// A value that the receiver didn't state is `nil`. Values that are derived from other fixes have their own fields.
 package struct Fix: Sendable, Hashable {
     /// UTC of the solution, from the receiver.
     package var timeOfFix: UTCTime
@@ -20,10 +19,10 @@ package struct Fix: Sendable, Hashable {
     /// Course over ground in degrees from true north, 0..<360.
     package var headingDegrees: Double?
     package var derived = TrackMotion()
-    /// Where the vehicle's front points (HDT, THS), in degrees from true north, 0..<360: from a compass or a second
-    /// antenna, true at standstill too; says nothing about its way.
+    /// The direction of the vehicle's front (HDT, THS) in degrees from true north, 0..<360. It is from a compass or a
+    /// second antenna, so it is right at standstill too, but it isn't the direction of travel.
     package var bodyHeadingDegrees: Double?
-    /// Radius of the 68 % circle in metres.
+    /// The radius of the 68 % circle in metres.
     package var horizontalAccuracyMeters: Double?
     package var hdop: Double?
     package var satellitesUsed: Int?
@@ -38,7 +37,7 @@ package struct Fix: Sendable, Hashable {
     }
 }
 
-/// Speed and course by the track, if the receiver doesn't state them and the track shows them (`DerivedMotion`).
+/// Speed and course derived from the track, if the receiver doesn't state them correctly (`DerivedMotion`).
 package struct TrackMotion: Sendable, Hashable {
     package var speedMetersPerSecond: Double?
     package var headingDegrees: Double?
@@ -46,9 +45,9 @@ package struct TrackMotion: Sendable, Hashable {
     package init() {}
 }
 
-/// Decimals that written fixes keep: all that a receiver states, none that arithmetic invents.
+/// The decimals of written fixes: as many as receivers state.
 enum FixPrecision {
-    /// A tenth of a millimetre; receivers state minutes to eight decimals at most.
+    /// A tenth of a millimetre. Receivers state minutes with at most eight decimals.
     static let degrees = 9
     static let meters = 3
     static let metersPerSecond = 4
@@ -57,30 +56,37 @@ enum FixPrecision {
 }
 
 extension Fix {
-    /// On the sphere of `distance`.
-    static let metersPerDegree = 111_195.0
+    /// On the sphere that `distance` uses.
+    package static let metersPerDegree = 111_195.0
 
-    /// Metres to `other` on a sphere; within 0.5 % of the geodesic at the distances between two fixes of a vehicle.
+    /// Returns the distance to `other` in metres on a sphere: within 0.5 % of the geodesic at the distances between two
+    /// fixes of a vehicle.
     ///
-    /// An equirectangular approximation: exact enough below a few hundred kilometres, and monotonic beyond, where only
-    /// "impossibly far" matters.
+    /// The equirectangular approximation is exact enough below a few hundred kilometres. Beyond, it is monotonic, and
+    /// only "impossibly far" matters.
     package func distance(to other: Fix) -> Double { displacement(to: other).meters }
 
-    /// The way to `other`, as exact.
+    /// Returns the displacement to `other`, with the precision of `distance(to:)`.
     func displacement(to other: Fix) -> Displacement {
-        var east = other.longitude - longitude
-        if east > 180 { east -= 360 } else if east < -180 { east += 360 }
-        east *= cmath_cos((latitude + other.latitude) / 2 * .pi / 180)
+        let east =
+            Self.degreesEast(from: longitude, to: other.longitude)
+            * cmath_cos((latitude + other.latitude) / 2 * .pi / 180)
         return Displacement(
             east: east * Self.metersPerDegree, north: (other.latitude - latitude) * Self.metersPerDegree)
     }
 
-    /// The speed that counts: if the track shows one, the receiver states none or a wrong one.
+    /// Returns the difference of two longitudes in degrees, across the 180th meridian if that is shorter.
+    static func degreesEast(from longitude: Double, to other: Double) -> Double {
+        let east = other - longitude
+        return east > 180 ? east - 360 : east < -180 ? east + 360 : east
+    }
+
+    /// The derived speed if there is one, because the stated one is then missing or wrong; otherwise the stated speed.
     package var knownSpeedMetersPerSecond: Double? { derived.speedMetersPerSecond ?? speedMetersPerSecond }
 
-    /// Where the vehicle is at `time` if it drives on with its speed and heading, for a minute at most; at the same
-    /// place where either is absent.
-    package func drivenOn(to time: UTCTime) -> Fix {
+    /// Returns the position at `time` if the vehicle continues with its speed and heading, for at most a minute. The
+    /// position is unchanged if either is missing.
+    package func extrapolated(to time: UTCTime) -> Fix {
         var later = self
         later.timeOfFix = time
         guard let speed = speedMetersPerSecond, let heading = headingDegrees else { return later }
@@ -92,83 +98,86 @@ extension Fix {
         return later
     }
 
-    /// Where the vehicle is at `time` if it goes straight and evenly from here to `other`.
-    package func onTheWay(to other: Fix, at time: UTCTime) -> Fix {
+    /// Returns the position at `time` if the vehicle goes straight to `other` at constant speed.
+    package func interpolated(to other: Fix, at time: UTCTime) -> Fix {
         var between = self
         between.timeOfFix = time
         guard timeOfFix < other.timeOfFix else { return between }
         let share = timeOfFix.duration(to: time) / timeOfFix.duration(to: other.timeOfFix)
-        var east = other.longitude - longitude
-        if east > 180 { east -= 360 } else if east < -180 { east += 360 }
         between.latitude += (other.latitude - latitude) * share
-        between.longitude += east * share
+        between.longitude += Self.degreesEast(from: longitude, to: other.longitude) * share
         return between
     }
 
-    /// From this time of fix to that of `other`.
+    /// Returns the time between the two fixes in seconds; negative if `other` is earlier.
     func seconds(to other: Fix) -> Double { timeOfFix.duration(to: other.timeOfFix) / .seconds(1) }
 }
 
 extension Fix {
-    /// No vehicle is faster unless it states so or three fixes agree on it, in metres per second (252 km/h).
-    private static let fastestSpeed = 70.0
-    /// No receiver on sale works at a higher speed (1,000 knots).
-    private static let receiverLimit = 515.0
-    /// Seconds over which two fixes still show how fast a vehicle goes, and over which it speeds up or brakes at most.
-    private static let longestStep = 60.0
-    private static let longestChange = 3.0
-    /// Metres by which the errors of two fixes in a row differ.
+    /// The maximum speed of a vehicle, in metres per second (252 km/h), unless it states more or three fixes agree on
+    /// more.
+    private static let maximumVehicleSpeed = 70.0
+    /// The maximum speed at which receivers on sale work, in metres per second (1,000 knots).
+    private static let maximumReceiverSpeed = 515.0
+    /// The maximum time, in seconds, over which two fixes show a vehicle's speed.
+    private static let maximumStep = 60.0
+    /// The maximum time, in seconds, for which a vehicle accelerates or brakes as hard as it can.
+    private static let maximumChangeTime = 3.0
+    /// The difference of the errors of two consecutive fixes, in metres.
     private static let stepError = 10.0
-    /// No vehicle brakes or accelerates harder, in metres per second squared.
-    private static let hardestAcceleration = 10.0
-    /// What a stated speed may be off, in metres per second.
+    /// The maximum acceleration of a vehicle, in metres per second squared.
+    private static let maximumAcceleration = 10.0
+    /// The error of a stated speed, in metres per second.
     private static let speedError = 5.0
-    /// What a receiver may be off at any time, in metres: when it does not say, and whatever it says.
+    /// The error in metres of a receiver that states none.
     private static let usualError = 50.0
-    private static let leastError = 25.0
+    /// The minimum error in metres, whatever the receiver states.
+    private static let minimumError = 25.0
 
-    /// Whether a vehicle can have come here from `previous` in the time between, at the speeds that both state, errors
-    /// of both positions allowed for.
+    /// Whether a vehicle can have come here from `previous` in the time between, at the speeds that both state. Allows
+    /// for the errors of both positions.
     package func isWithinReach(of previous: Fix) -> Bool {
         let seconds = previous.timeOfFix.duration(to: timeOfFix) / .seconds(1)
         let error =
             (previous.horizontalAccuracyMeters ?? Self.usualError) + (horizontalAccuracyMeters ?? Self.usualError)
-        var reach = seconds * Self.fastestSpeed
+        var reach = seconds * Self.maximumVehicleSpeed
         if let before = previous.speedMetersPerSecond, let after = speedMetersPerSecond {
             let stated = max(before, after) + Self.speedError
-            reach = seconds * min(stated + seconds * Self.hardestAcceleration / 2, max(stated, Self.fastestSpeed))
+            let fastest = max(stated, Self.maximumVehicleSpeed)
+            reach = seconds * min(stated + seconds * Self.maximumAcceleration / 2, fastest)
         }
-        return previous.distance(to: self) <= reach + max(Self.leastError, error * 2)
+        return previous.distance(to: self) <= reach + max(Self.minimumError, error * 2)
     }
 
-    /// Whether a vehicle that went from `earlier` to `previous` can have gone on to here, however fast it is.
+    /// Whether a vehicle that went from `earlier` to `previous` can have continued to here, however fast it is.
     package func continues(from earlier: Fix, by previous: Fix) -> Bool {
         let before = earlier.seconds(to: previous)
         let after = previous.seconds(to: self)
-        guard before > 0, after > 0, max(before, after) <= Self.longestStep else { return false }
+        guard before > 0, after > 0, max(before, after) <= Self.maximumStep else { return false }
         let first = earlier.displacement(to: previous)
         let second = previous.displacement(to: self)
-        guard max(first.meters / before, second.meters / after) <= Self.receiverLimit else { return false }
+        guard max(first.meters / before, second.meters / after) <= Self.maximumReceiverSpeed else { return false }
         let change = Displacement(
             east: second.east / after - first.east / before, north: second.north / after - first.north / before)
         let slack = Self.stepError / min(before, after)
-        return Self.canChange(by: change.meters - slack, in: min(after, Self.longestChange))
+        return Self.canChange(by: change.meters - slack, in: min(after, Self.maximumChangeTime))
     }
 
-    /// This fix with the highest speed that it can have after `measured`, and with the radius of that fix, if it states
-    /// none or its receiver states wrong speeds.
+    /// Returns this fix with the maximum possible speed after `measured` if it states none or its receiver states wrong
+    /// speeds, and with the radius of `measured` if it states none.
     package func completed(after measured: Fix) -> Fix {
         var fix = self
         fix.horizontalAccuracyMeters = horizontalAccuracyMeters ?? measured.horizontalAccuracyMeters
         if fix.speedMetersPerSecond == nil || measured.derived.speedMetersPerSecond != nil {
             fix.speedMetersPerSecond = measured.knownSpeedMetersPerSecond.map {
-                $0 + measured.seconds(to: fix) * Self.hardestAcceleration
+                $0 + measured.seconds(to: fix) * Self.maximumAcceleration
             }
         }
         return fix
     }
 
-    /// The acceleration since `previous` in metres per second squared, where it is one that no vehicle has.
+    /// Returns the acceleration since `previous` in metres per second squared if no vehicle can have it, otherwise
+    /// `nil`.
     package func impossibleAcceleration(since previous: Fix) -> Double? {
         guard let before = previous.speedMetersPerSecond, let after = speedMetersPerSecond else { return nil }
         let seconds = previous.timeOfFix.duration(to: timeOfFix) / .seconds(1)
@@ -176,8 +185,8 @@ extension Fix {
         return Self.canChange(by: change, in: seconds) ? nil : change / seconds
     }
 
-    /// Whether a vehicle's velocity can change by so many metres a second in that time.
+    /// Whether a vehicle's velocity can change by `change` metres per second in `seconds`.
     static func canChange(by change: Double, in seconds: Double) -> Bool {
-        change <= seconds * hardestAcceleration + speedError
+        change <= seconds * maximumAcceleration + speedError
     }
 }

@@ -1,34 +1,9 @@
-/// How a position was found; the words of the GGA quality field and of the mode letters (NMEA 0183 4.11).
+/// How a position was found, by the GGA quality field and the mode letters (NMEA 0183 4.11).
 package enum FixQuality: String, Sendable, Hashable, CaseIterable {
     case gps, dgps, pps, rtkFixed, rtkFloat
     /// Dead reckoning.
     case estimated
     case manual, simulated
-}
-
-/// The words of written fixes, ready without a `String`.
-extension FixQuality {
-    var text: StaticString {
-        switch self {
-        case .gps: "gps"
-        case .dgps: "dgps"
-        case .pps: "pps"
-        case .rtkFixed: "rtkFixed"
-        case .rtkFloat: "rtkFloat"
-        case .estimated: "estimated"
-        case .manual: "manual"
-        case .simulated: "simulated"
-        }
-    }
-}
-
-extension FixMode {
-    var text: StaticString {
-        switch self {
-        case .twoDimensional: "2d"
-        case .threeDimensional: "3d"
-        }
-    }
 }
 
 /// Whether altitude was solved for (GSA field 2).
@@ -37,49 +12,46 @@ package enum FixMode: String, Sendable, Hashable, CaseIterable {
     case threeDimensional = "3d"
 }
 
-/// Which sentence types state positions, from the one that an epoch's position is taken from last to the first.
+/// A set of the sentence types that state positions. The raw value of one type is its rank for an epoch's position.
 struct PositionSource: OptionSet {
     let rawValue: UInt8
 
-    /// GLL.
-    static let bare = Self(rawValue: 1)
-    /// RMC.
-    static let minimum = Self(rawValue: 2)
-    /// PUBX,00.
-    static let maker = Self(rawValue: 4)
-    /// GGA and GNS.
-    static let data = Self(rawValue: 8)
+    static let gll = Self(rawValue: 1)
+    static let rmc = Self(rawValue: 2)
+    static let pubx00 = Self(rawValue: 4)
+    /// GGA or GNS.
+    static let gga = Self(rawValue: 8)
 
     @inline(__always)
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The place of a single source among the four.
+    /// The index of a single source, 0...3.
     @inline(__always)
     var index: Int { rawValue.trailingZeroBitCount }
 
     @inline(__always)
     init(_ type: SentenceType) {
         switch type {
-        case .gll: self = .bare
-        case .rmc: self = .minimum
-        case .pubx00: self = .maker
-        default: self = .data
+        case .gll: self = .gll
+        case .rmc: self = .rmc
+        case .pubx00: self = .pubx00
+        default: self = .gga
         }
     }
 }
 
-/// What a sentence's flags say about its position. Validity comes from flags, never from the presence of numbers.
+/// The validity of a sentence's position. It is decided by flags, never by the presence of numbers.
 enum SolutionStatus: Hashable {
     case valid
     case void
-    /// Simulated or typed in by hand: never a fix.
+    /// Simulated or typed in: never a fix.
     case excluded
-    /// The sentence has no flag (old GLL), or one that another sentence must bear out.
-    case unstated
+    /// Another sentence must confirm the position: there is no flag (old GLL), or one that isn't enough.
+    case unconfirmed
 }
 
 extension SolutionStatus {
-    /// The meaning of GGA field 6; `nil` for a character that the standard doesn't have there.
+    /// Returns the meaning of GGA field 6; `nil` for a character that the standard doesn't define.
     @inline(__always)
     static func ofQuality(_ letter: UInt8) -> (SolutionStatus, FixQuality?)? {
         switch letter {
@@ -96,7 +68,7 @@ extension SolutionStatus {
         }
     }
 
-    /// The meaning of a mode letter; makers' own letters say nothing.
+    /// Returns the meaning of a mode letter; letters that the standard doesn't define confirm nothing.
     @inline(__always)
     static func ofMode(_ letter: UInt8) -> (SolutionStatus, FixQuality?) {
         switch letter {
@@ -109,11 +81,11 @@ extension SolutionStatus {
         case UInt8(ascii: "M"): (.excluded, .manual)
         case UInt8(ascii: "S"): (.excluded, .simulated)
         case UInt8(ascii: "N"): (.void, nil)
-        default: (.unstated, nil)
+        default: (.unconfirmed, nil)
         }
     }
 
-    /// A status letter `A` or `V` together with the mode letter behind it, which may be missing.
+    /// Returns the meaning of a status letter `A` or `V` with the mode letter that follows it, which may be missing.
     @inline(__always)
     static func of(status: UInt8, mode: UInt8) -> (SolutionStatus, FixQuality?) {
         let (ofMode, quality) = ofMode(mode)

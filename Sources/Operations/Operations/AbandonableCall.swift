@@ -3,7 +3,7 @@ package import Reporting
 
 /// A call that may never return, and that its caller can leave.
 ///
-/// The body runs in a task of its own, outside the structure, for a caller can only leave what it does not own.
+/// The body runs in an unstructured task, because a caller can only abandon a task that isn't its child.
 package final class AbandonableCall<Value: Sendable>: Sendable {
     private enum State {
         case pending
@@ -15,14 +15,14 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// Runs `body`; `nil` when the call was abandoned, or had not returned after `limit`. The body is cancelled then,
-    /// for the case that it hears of that. The caller's cancellation reaches neither the body nor the wait.
+    /// Runs `body`. Returns `nil` if the call was abandoned or hadn't returned after `limit`; then the body is
+    /// cancelled. The caller's cancellation reaches neither the body nor the wait.
     package func run(
         within limit: Duration, on clock: MonotonicClock, _ body: @escaping @Sendable () async -> Value
     ) async -> Value? {
         let alarm = Task {
             let end = clock.now + limit
-            // By the second: a timer that is no longer waited for is kept until its time.
+            // In steps of a second, because an abandoned timer is kept until its time.
             while clock.now < end, !Task.isCancelled { await clock.sleep(for: min(end - clock.now, .seconds(1))) }
             abandon()
         }
@@ -30,9 +30,9 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
         return await run(body)
     }
 
-    /// The same until somebody abandons it.
+    /// Runs `body` until it ends or is abandoned.
     package func run(_ body: @escaping @Sendable () async -> Value) async -> Value? {
-        // At once and on this thread, as far as it comes: an update on its way waits for no other task to begin.
+        // Begins at once on this thread, so that an update doesn't wait for another task to start.
         let calling = Task.immediate { end(with: await body()) }
         let value: Value? = await withCheckedContinuation { continuation in
             let before = state.withLock { state in
@@ -64,7 +64,7 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
     /// Frees the caller.
     package func abandon() { end(with: nil) }
 
-    /// What comes first counts.
+    /// Ends the call, unless it has ended.
     private func end(with value: Value?) {
         let before = state.withLock { state in
             let before = state

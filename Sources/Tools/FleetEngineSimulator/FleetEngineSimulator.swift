@@ -4,17 +4,17 @@ import HTTPService
 package import LinuxPlatform
 package import TimeAndChance
 
-/// A token issuer and a strict Fleet Engine for both services on one loopback port, with faults to order, a record of
-/// what arrived, and a page that shows it. Needs no account and no network.
+/// A token issuer and a strict Fleet Engine for both services on one loopback port, with faults, a record of the
+/// arrivals, and a page. It needs no account and no network.
 ///
-/// It listens from the moment it exists; `run` serves until it is cancelled.
+/// It listens from its creation; `run` serves until it is cancelled.
 package struct FleetEngineSimulator: Sendable {
     private let engine: SimulatorResponder
     private let service: HTTPService
-    /// Where everything is: the page at `/`, tokens under `/token`, Fleet Engine under `/v1`.
+    /// The base URL: the page is at `/`, tokens under `/token`, Fleet Engine under `/v1`.
     package let baseURL: HTTPURL
 
-    /// - Throws: when the address is taken or may not be used, or the record's file cannot be opened.
+    /// - Throws: If the address is in use or not permitted, or the record's file can't be opened.
     package init(_ settings: SimulatorSettings = SimulatorSettings()) throws(SimulatorError) {
         let engine = try SimulatorResponder(settings)
         do {
@@ -28,61 +28,61 @@ package struct FleetEngineSimulator: Sendable {
         }
     }
 
-    /// Serves until the task is cancelled; then every connection is closed at once.
+    /// Serves until the task is cancelled, then closes all connections.
     package func run() async { await service.run() }
 
-    /// From now on connections are reset, except to the page and the record.
+    /// Starts an outage: connections are reset, except to the page and the record.
     package func beginOutage() async { await engine.setOutage(true) }
 
-    /// Ends what `beginOutage` began; an outage from the plan continues.
+    /// Ends the outage that `beginOutage` started; a planned outage continues.
     package func endOutage() async { await engine.setOutage(false) }
 
-    /// Everything up to now.
+    /// The record up to now.
     package var record: SimulatorRecord { get async { await engine.record } }
 
-    /// Where a consumer's tokens are; `{tripId}` stands for the trip.
+    /// The URL of a consumer's tokens; `{tripId}` is the placeholder for the trip.
     package var consumerTokenURL: String { "\(baseURL.origin)/token/consumer/{tripId}" }
 
-    /// Where a driver's tokens are; `{vehicleId}` stands for the vehicle.
+    /// Returns the URL of a driver's tokens; `{vehicleId}` is the placeholder for the vehicle.
     package func tokenURL(for service: FleetService) -> String {
         let kind = service == .onDemandTrips ? "driver" : "delivery_driver"
         return "\(baseURL.origin)/token/\(kind)/{vehicleId}"
     }
 }
 
-/// Everything a simulator can be told before it starts.
+/// The settings of a simulator.
 package struct SimulatorSettings: Sendable {
-    /// Port 0 takes a free one.
+    /// The address; port 0 uses a free port.
     package var address = LocalAddress.loopback(host: "127.0.0.1", port: 0)
-    /// The only provider that exists; `nil` takes any.
+    /// The only provider that exists; `nil` accepts any.
     package var providerID: String?
     package var existence = VehicleExistence.onFirstUse
     package var tokenShape = TokenAnswerShape.guide
     package var faults = FaultPlan()
-    /// The trips that exist, for whichever provider asks.
+    /// The trips that exist, under every provider.
     package var trips: [SimulatedTrip] = []
-    /// Decides where the faults fall.
+    /// The seed of the random faults.
     package var seed: UInt64 = 1
-    /// An RSA private key in DER that signs the tokens; `nil` makes a new one, so that no earlier token is valid.
+    /// The RSA private key in DER that signs tokens; `nil` makes a new one, so that no earlier token is valid.
     package var signingKey: [UInt8]?
-    /// A public key in PEM whose tokens are accepted too: a backend's own.
+    /// The public key in PEM of a backend whose tokens are accepted too.
     package var trustedKey: [UInt8]?
-    /// Where the complete record goes as JSON Lines; `nil` keeps it in memory only, within bounds.
+    /// The file of the complete record as JSON Lines; `nil` keeps only the bounded record in memory.
     package var recordPath: String?
-    /// Where every committed update is written as one line, its positions together.
+    /// The file of committed updates, one line each.
     package var uploadsPath: String?
     /// The server's clock.
     package var clock: @Sendable () -> UTCTime = { .system }
-    /// Hears, in words for a person, what goes wrong while it runs.
+    /// Reports a problem while the simulator runs, as text for people.
     package var tell: @Sendable (String) -> Void = { _ in }
 
     package init() {}
 }
 
-/// Why a simulator does not start.
+/// A reason why a simulator can't start.
 package enum SimulatorError: Error, Sendable, CustomStringConvertible {
     case listening(ListenError)
-    /// The simulator is reached by URL, so it needs a host and a port.
+    /// The address has no host and port, which a URL needs.
     case addressWithoutURL(LocalAddress)
     case signing(String)
     case recordFile(path: String, SystemError)

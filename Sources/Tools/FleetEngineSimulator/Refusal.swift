@@ -1,7 +1,7 @@
 import HTTPMessages
 import StrictJSON
 
-/// A refusal in Google's words: a status name, a message, and details.
+/// An error answer in Google's format: a status name, a message and details.
 struct Refusal: Error, Sendable, Hashable {
     /// Status names with their HTTP numbers (google/rpc/code.proto).
     enum Code: String, Sendable, Hashable {
@@ -25,7 +25,7 @@ struct Refusal: Error, Sendable, Hashable {
             503: .unavailable, 504: .deadlineExceeded,
         ]
 
-        /// The name that goes with an HTTP status.
+        /// Creates the code for an HTTP status.
         init(httpStatus: Int) {
             self = Self.byStatus[httpStatus] ?? ((400..<500).contains(httpStatus) ? .invalidArgument : .unknown)
         }
@@ -40,14 +40,14 @@ struct Refusal: Error, Sendable, Hashable {
     let code: Code
     let message: String
     var violations: [Violation] = []
-    /// Told as a `Retry-After` header, as `RetryInfo`, or not at all.
+    /// The advice on when to retry: a `Retry-After` header, a `RetryInfo`, or none.
     var retryAfter: RetryAdvice?
 
     static func invalid(_ message: String, _ violations: [Violation] = []) -> Self {
         Self(status: 400, code: .invalidArgument, message: message, violations: violations)
     }
 
-    /// One field is wrong.
+    /// Returns the error for an invalid field.
     static func invalid(field: String, _ problem: String) -> Self {
         .invalid("Invalid value at '\(field)': \(problem)", [Violation(field: field, description: problem)])
     }

@@ -1,6 +1,6 @@
 import TrackDrawing
 
-/// The page at `/`: one document without any file from outside, which asks for `page.json` every second.
+/// The page at `/`: one document that loads no other file. It requests `page.json` every second.
 enum SimulatorPage {
     static let html =
         PageStyle.opening(title: "Fleet Engine simulator", style: "\(LivePage.style)\(style)").text + body
@@ -69,14 +69,14 @@ enum SimulatorPage {
           <span id="next" class="dim"></span>
           <select id="vehicles" aria-label="Vehicle" hidden></select>
         </header>
-        <noscript><p class="warnings">This page is drawn by a script, which your browser does not run. <a href="record.json">record.json</a> holds the same as numbers.</p></noscript>
+        <noscript><p class="warnings">This page needs JavaScript. <a href="record.json">record.json</a> has the same data.</p></noscript>
         <main>
           <div class="column">
             <section id="begin" hidden>
               <h2>Nothing has arrived yet</h2>
-              <p>This is a Fleet Engine and an issuer of tokens. What vehicles report to it is shown here as it comes. To begin, write a configuration:</p>
+              <p>This is a Fleet Engine and a token issuer. Positions that vehicles report appear here. To begin, write a configuration:</p>
               <pre id="configuration"></pre>
-              <p>Then play any log of a receiver, or run with a receiver of your own (<code>waypost help run</code>):</p>
+              <p>Then replay a receiver's log, or run with a receiver (<code>waypost help run</code>):</p>
               <pre id="replay"></pre>
               <p>Or report one position by hand:</p>
               <pre id="curl"></pre>
@@ -94,7 +94,7 @@ enum SimulatorPage {
           <div class="column">
             <section id="trip" hidden><h2>Trips</h2><div id="trips"></div></section>
             <section id="one" hidden><h2 id="name"></h2><div class="big" id="figures"></div><dl id="vehicle"></dl></section>
-            <section class="other"><h2>Answers of Fleet Engine</h2><div id="answers"></div><dl id="traffic"></dl></section>
+            <section class="other"><h2>Fleet Engine's answers</h2><div id="answers"></div><dl id="traffic"></dl></section>
             <section class="other"><h2>Tokens</h2><dl id="tokenCounts"></dl><div id="tokens"></div></section>
             <section class="other"><h2>Ordered faults</h2><div id="faults"></div></section>
           </div>
@@ -105,7 +105,7 @@ enum SimulatorPage {
 
     private static let script = #"""
 
-        // A vehicle may be chosen by the address, as in /#providers/p/vehicles/van-7.
+        // The address may choose a vehicle, such as /#providers/p/vehicles/van-7.
         const fromAddress = () => { try { return decodeURIComponent(location.hash.slice(1)) || null; } catch { return null; } };
         let chosen = fromAddress(), view = null, drawn = null;
         const rows = new Map();
@@ -139,7 +139,7 @@ enum SimulatorPage {
             ["Heading", latest.heading == null ? "–" : latest.heading + "°"],
             ["Accuracy", latest.accuracy == null ? "–" : latest.accuracy.toFixed(1) + " m"],
             ["Updates", number(vehicle.updates)],
-            ["Updates a minute", number(vehicle.updatesPerMinute)],
+            ["Updates per minute", number(vehicle.updatesPerMinute)],
             ["Fixes delivered", number(vehicle.distinctFixes), "good"],
             ["As past locations", number(vehicle.pastLocations)],
             ["Delivered again", number(vehicle.repeatedFixes)],
@@ -193,7 +193,7 @@ enum SimulatorPage {
           list.classList.toggle("solo", fleet.length === 1);
           $("arrivals").hidden = !fleet.length;
           $("from").textContent = span(length / 1000) + " ago";
-          $("tallest").textContent = `a bar is ${time.barSeconds} s, the tallest ${counted(tallest, "fix", "fixes")}; heights grow with the logarithm`;
+          $("tallest").textContent = `a bar is ${time.barSeconds} s, the tallest ${counted(tallest, "fix", "fixes")}; logarithmic heights`;
           $("outage").hidden = !time.outages.length;
           const hidden = view.vehicles - fleet.length;
           $("more").textContent = hidden ? `${counted(hidden, "more vehicle is", "more vehicles are")} not shown here; choose one above.` : "";
@@ -282,7 +282,7 @@ enum SimulatorPage {
           showBeginning();
           showFleet();
           showTrips();
-          // Drawn by the simulator, which escapes the names of vehicles.
+          // The simulator draws the map and escapes the names of vehicles.
           const drawing = view.drawing || "<section>No position with a time so far.</section>";
           if (drawing !== drawn) $("map").innerHTML = drawn = drawing;
 
@@ -292,7 +292,7 @@ enum SimulatorPage {
               outcome.startsWith("2") ? "" : outcome.startsWith("4") ? "late" : "bad")) : [element("span", "none so far", "dim")]);
           const failed = Object.entries(view.tokenOutcomes).filter(([outcome]) => outcome !== "200").map(([outcome, count]) => outcome + ": " + number(count));
           list("tokenCounts", [["Issued" + (view.tokens.length > 4 ? "; the latest four:" : ""), number(view.tokensIssued)], ...failed.length ? [["Not issued", failed.join(", "), "bad"]] : []]);
-          list("traffic", [["Received", bytes(view.bytesReceived)], ["Sent, bodies alone", bytes(view.bytesSent)]]);
+          list("traffic", [["Received", bytes(view.bytesReceived)], ["Sent, bodies only", bytes(view.bytesSent)]]);
           $("tokens").replaceChildren(...view.tokens.slice(0, 4).map(token => {
             const left = token.expiry - view.now / 1000;
             const row = meter(token.id || token.kind, left / Math.max(1, token.expiry - token.issuedAt), left > 0 ? span(left) + " left" : "expired",

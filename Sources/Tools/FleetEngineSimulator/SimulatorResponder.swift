@@ -5,9 +5,9 @@ import LinuxPlatform
 import StrictJSON
 import TimeAndChance
 
-/// Token issuer, Fleet Engine, faults and record behind one port: answers each request.
+/// Answers each request: as token issuer, as Fleet Engine, with faults, or with the record.
 ///
-/// An actor on a thread of its own, because it writes the record's file.
+/// An actor with its own thread, because it writes the record's file.
 actor SimulatorResponder {
     private let settings: SimulatorSettings
     private let executor = ThreadExecutor(named: "simulator")
@@ -49,7 +49,7 @@ actor SimulatorResponder {
 
     func setOutage(_ isOn: Bool) { outages.set(isOn, at: now) }
 
-    /// Gives the service account a new key: tokens that were issued before are rejected from now on.
+    /// Gives the service account a new key. Earlier tokens are then rejected.
     func rotateKey() { extraRotations += 1 }
 
     func respond(to request: ServedRequest) -> ServedResponse {
@@ -67,7 +67,7 @@ actor SimulatorResponder {
 
     private func respondToObserver(_ request: ServedRequest, _ segments: [String]) -> ServedResponse {
         guard segments.count == 1, ["", "page.json", "record.json"].contains(segments[0]) else {
-            return .refusal(status: 404, "there is nothing here; the page is at /")
+            return .refusal(status: 404, "not found; the page is at /")
         }
         guard request.method == .get || request.method == .head else {
             return .refusal(status: 405, "this address can only be read")
@@ -139,7 +139,7 @@ actor SimulatorResponder {
         }
     }
 
-    /// The checks in Fleet Engine's order: token, claim, verb, query, body.
+    /// Checks a request in Fleet Engine's order: token, claim, verb, query, body.
     private func serve(_ request: ServedRequest, _ path: ArraySlice<String>) throws(Refusal) -> HTTPResponse {
         let target = try FleetTarget(path)
         let query = try FleetQuery(request)
@@ -226,7 +226,7 @@ actor SimulatorResponder {
         } catch {
             if recordFailure == nil {
                 settings.tell(
-                    "the record's file cannot be written, and lacks what arrives from now on: \(error.reason)")
+                    "could not write the record's file, which misses all further updates: \(error.reason)")
             }
             recordFailure = "the record's file: \(error)"
         }
@@ -246,7 +246,7 @@ actor SimulatorResponder {
         return .seconds(delay.lowerBound + (delay.upperBound - delay.lowerBound) * chance.unit())
     }
 
-    /// Notes the request and wraps up its answer.
+    /// Records the request. Returns its answer.
     private func finish(
         _ request: ServedRequest, _ outcome: Result<HTTPResponse, Refusal>?, _ fault: Fault,
         _ delivery: ServedResponse.Delivery, delay: Duration = .zero, isForToken: Bool = false

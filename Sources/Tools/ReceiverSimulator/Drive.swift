@@ -1,7 +1,7 @@
 package import GNSS
 package import TimeAndChance
 
-/// A seeded drive as a u-blox-like receiver reports it: the same bytes from the same seed on every machine.
+/// A simulated drive as a u-blox-like receiver reports it. The same seed gives the same bytes on every machine.
 package struct Drive: Sequence, IteratorProtocol, Sendable {
     private let situation: DriveSituation
     private let start: UTCTime
@@ -12,11 +12,11 @@ package struct Drive: Sequence, IteratorProtocol, Sendable {
     private var index: Int64 = 0
 
     /// - Parameters:
-    ///   - situation: what the drive shows.
-    ///   - seed: another number is another drive.
-    ///   - start: UTC of the first epoch; the situation's own when `nil`.
-    ///   - duration: the situation's own when `nil`.
-    ///   - satellitesInViewEvery: epochs from one set of GSV sentences to the next.
+    ///   - situation: the kind of drive.
+    ///   - seed: each seed gives another drive.
+    ///   - start: UTC of the first epoch; `nil` for the situation's standard.
+    ///   - duration: the length of the drive; `nil` for the situation's standard.
+    ///   - satellitesInViewEvery: the number of epochs from one set of GSV sentences to the next.
     package init(
         _ situation: DriveSituation, seed: UInt64 = 1, start: UTCTime? = nil, duration: Duration? = nil,
         satellitesInViewEvery: Int = 5
@@ -47,17 +47,16 @@ package struct Drive: Sequence, IteratorProtocol, Sendable {
     }
 }
 
-/// One epoch of a simulated drive.
+/// An epoch of a simulated drive.
 package struct DriveEpoch: Sendable {
-    /// UTC of the epoch.
     package let time: UTCTime
-    /// The fix that a faithful reader arrives at; `nil` where the receiver has none.
+    /// The fix that a correct decoder returns; `nil` if the receiver has none.
     package let truth: Fix?
-    /// What the receiver sends, CR LF at each sentence's end.
+    /// The receiver's output, with CR LF after each sentence.
     package let sentences: [UInt8]
 }
 
-/// What a simulated drive shows.
+/// The kind of a simulated drive.
 package enum DriveSituation: String, Sendable, Hashable, CaseIterable {
     /// Streets with corners and traffic lights.
     case town
@@ -65,14 +64,13 @@ package enum DriveSituation: String, Sendable, Hashable, CaseIterable {
     case motorway
     /// A country road with a tunnel in the middle: a minute and a half without a fix.
     case tunnel
-    /// A short way to a parking place, then standstill with a wandering position.
+    /// A short drive to a parking place, then standstill with a wandering position.
     case parking
-    /// Through the town across midnight.
+    /// A drive through the town across midnight.
     case midnight
-    /// Through the town, ten epochs a second.
+    /// A drive through the town with ten epochs per second.
     case tenHertz
 
-    /// When the drive starts unless told otherwise.
     package var standardStart: UTCTime {
         let halfPastTen = (10 * 60 + 30) * 60_000
         let twoMinutesToMidnight = (23 * 60 + 58) * 60_000
@@ -81,7 +79,6 @@ package enum DriveSituation: String, Sendable, Hashable, CaseIterable {
             millisecondOfDay: self == .midnight ? twoMinutesToMidnight : halfPastTen)
     }
 
-    /// How long the drive lasts unless told otherwise.
     package var standardDuration: Duration {
         switch self {
         case .town, .motorway, .parking: .seconds(600)
@@ -93,10 +90,10 @@ package enum DriveSituation: String, Sendable, Hashable, CaseIterable {
 
     var epochMilliseconds: Int64 { self == .tenHertz ? 100 : 1000 }
 
-    /// Seconds of the drive during which no satellite is seen.
+    /// The seconds without satellites.
     var outage: Range<Double> { self == .tunnel ? 100..<190 : 0..<0 }
 
-    /// Second at which the driver looks for a place to stop for good.
+    /// The second from which on the driver looks for a parking place.
     var parkingTime: Double { self == .parking ? 120 : .infinity }
 
     var road: RoadStyle {
@@ -115,7 +112,7 @@ package enum DriveSituation: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A whole drive as two files: what the receiver sends, and the fixes it stands for as JSON Lines.
+/// A whole drive as the content of two files: the receiver's output, and the expected fixes as JSON Lines.
 package struct GeneratedDrive: Sendable {
     package private(set) var sentences: [UInt8] = []
     package private(set) var expected: [UInt8] = []

@@ -1,7 +1,7 @@
 import GNSS
 import TimeAndChance
 
-/// What a receiver makes of one moment, in the whole units in which it speaks.
+/// The values of a receiver at one time, as whole numbers in the units of its sentences.
 struct ReceiverReading {
     let time: UTCTime
     let hasFix: Bool
@@ -18,14 +18,14 @@ struct ReceiverReading {
     let hdop: Int64
     let satellitesUsed: Int64
 
-    /// Decimetres by which mean sea level lies above the ellipsoid where the drives take place.
+    /// The height of mean sea level above the ellipsoid in the area of the drives, in decimetres.
     static let geoidSeparation: Int64 = 396
-    /// Metres of range error by which a reader must multiply HDOP.
+    /// The range error by which a decoder multiplies HDOP.
     private static let rangeErrorMeters = 4.5
-    /// The minimum radius that a reader must state.
+    /// The minimum radius that a decoder states.
     private static let minimumRadiusMeters = 4.0
 
-    /// The fix that a faithful reader of the sentences arrives at.
+    /// The fix that a correct decoder returns.
     var truth: Fix? {
         guard hasFix else { return nil }
         var fix = Fix(
@@ -43,7 +43,7 @@ struct ReceiverReading {
     }
 }
 
-/// A reading in the words of NMEA 0183 4.0, in the order and format of u-blox receivers.
+/// The sentences of NMEA 0183 4.0, in the order and format of u-blox receivers.
 extension ReceiverReading {
     /// RMC VTG GGA GSA GLL.
     var sentences: [UInt8] { sentences(satellites: []) }

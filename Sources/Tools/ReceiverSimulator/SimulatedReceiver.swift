@@ -1,24 +1,24 @@
 package import TimeAndChance
 
-/// Errors of a good receiver under a changing sky: a position that wanders by a metre or two.
+/// A good receiver, whose position wanders by a metre or two.
 struct SimulatedReceiver: Sendable {
     private var random: SplitMix64
     private var eastError = 0.0
     private var northError = 0.0
     private var upError = 0.0
     private var dilution = 0.9
-    /// Seconds since satellites came back after an outage.
+    /// The seconds since the last outage.
     private var secondsWithSky = 1000.0
     private(set) var satellites: [SimulatedSatellite]
 
-    /// A corner of Hamburg; the streets are made up.
+    /// A corner of Hamburg; the streets are invented.
     private static let originLatitude = 53.55
     private static let originLongitude = 10.0
     private static let metersPerDegree = 111_319.49
-    /// Seconds after which an error has mostly changed.
+    /// The time in which an error mostly changes.
     private static let memorySeconds = 40.0
-    /// Below this speed the receiver leaves the course empty, in metres per second.
-    private static let slowestCourse = 0.4
+    /// The minimum speed in metres per second for a course.
+    private static let minimumCourseSpeed = 0.4
 
     init(seed: UInt64) {
         var random = SplitMix64(seed: seed)
@@ -30,7 +30,7 @@ struct SimulatedReceiver: Sendable {
         _ vehicle: Vehicle, at time: UTCTime, elapsedSeconds: Double, seesSky: Bool
     ) -> ReceiverReading {
         secondsWithSky = seesSky ? secondsWithSky + elapsedSeconds : 0
-        // Fixes straight after an outage come from few satellites.
+        // Fixes right after an outage are from few satellites.
         let roughness = secondsWithSky < 20 ? 3 - 2 * secondsWithSky / 20 : 1
         eastError = wandered(eastError, sigma: 1.1 * roughness, elapsedSeconds)
         northError = wandered(northError, sigma: 1.3 * roughness, elapsedSeconds)
@@ -49,7 +49,7 @@ struct SimulatedReceiver: Sendable {
             latitude: Int64((latitude * 6_000_000).rounded()),
             longitude: Int64((longitude * 6_000_000).rounded()),
             speed: Int64((speed / 1852 * 3600 * 1000).rounded()),
-            course: speed < Self.slowestCourse ? nil : course(of: vehicle),
+            course: speed < Self.minimumCourseSpeed ? nil : course(of: vehicle),
             altitude: Int64(((12 + upError) * 10).rounded()),
             hdop: Int64((dilution * roughness * 100).rounded()),
             satellitesUsed: secondsWithSky < 20 ? 6 : 11)
@@ -62,14 +62,14 @@ struct SimulatedReceiver: Sendable {
         return Int64(turned.rounded()) % 36_000
     }
 
-    /// One step of a Gauss-Markov walk.
+    /// Returns the next value of a Gauss-Markov process.
     private mutating func wandered(_ error: Double, sigma: Double, _ seconds: Double) -> Double {
         let share = min(1, seconds / Self.memorySeconds)
         return error - error * share + random.normal() * sigma * (2 * share).squareRoot()
     }
 }
 
-/// One satellite in view, moving slowly across the sky.
+/// A satellite in view that moves slowly across the sky.
 struct SimulatedSatellite: Sendable {
     let number: Int64
     private var elevationDegrees: Double
@@ -95,7 +95,7 @@ struct SimulatedSatellite: Sendable {
     var carrierToNoise: Int64 { Int64(strength) }
 }
 
-/// Writes sentences with their checksum, fields from left to right, into a buffer that can be used again.
+/// Writes sentences with their checksums, field by field, into a reusable buffer.
 package struct SentenceWriter {
     package var bytes: [UInt8] = []
     private var start = 0
@@ -108,12 +108,10 @@ package struct SentenceWriter {
         address.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
     }
 
-    /// An empty field.
     package mutating func empty(_ count: Int = 1) {
         for _ in 0..<count { bytes.append(UInt8(ascii: ",")) }
     }
 
-    /// Fields of text.
     package mutating func text(_ texts: StaticString...) {
         for text in texts {
             empty()
@@ -121,14 +119,14 @@ package struct SentenceWriter {
         }
     }
 
-    /// A number given in units of its last decimal, with at least `width` digits before the point.
+    /// Writes a number in units of its last decimal, with at least `width` digits before the point.
     package mutating func number(_ value: Int64, decimals: Int = 0, width: Int = 1) {
         empty()
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
         digits(value.magnitude, decimals: decimals, width: width)
     }
 
-    /// A coordinate in units of 0.00001 minute, with its letter.
+    /// Writes a coordinate in units of 0.00001 minute, and its letter.
     package mutating func coordinate(
         _ value: Int64, degreeDigits: Int, positive: StaticString, negative: StaticString
     ) {
@@ -139,7 +137,7 @@ package struct SentenceWriter {
         text(value < 0 ? negative : positive)
     }
 
-    /// The time of day, in hundredths of a second.
+    /// Writes the time of day to hundredths of a second.
     package mutating func time(_ time: UTCTime) {
         let ofDay = Int64(time.millisecondOfDay)
         let clock = ofDay / 3_600_000 * 10_000 + ofDay / 60_000 % 60 * 100 + ofDay / 1000 % 60

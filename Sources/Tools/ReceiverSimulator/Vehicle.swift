@@ -1,11 +1,11 @@
 import TimeAndChance
 
-/// A car on its way along an endless generated road, moved in steps of a tenth of a second.
+/// A car on an endless generated road, moved in steps of a tenth of a second.
 struct Vehicle: Sendable {
     static let step = 0.1
     private static let acceleration = 1.7
     private static let braking = 2.0
-    /// Metres of road that the driver sees.
+    /// The length of road that the driver sees, in metres.
     private static let sight = 600.0
 
     private let style: RoadStyle
@@ -14,10 +14,11 @@ struct Vehicle: Sendable {
     private var road: [RoadStretch] = []
     private var travelled = 0.0
     private var elapsed = 0.0
-    /// Seconds still to wait at the light, or before setting off.
+    /// The remaining seconds of waiting at a light, or before the start.
     private var waiting = 8.0
     /// The stop line at which the car has already waited.
     private var passedStopLine = -1.0
+    /// The acceleration in metres per second squared.
     private var rate = 0.0
 
     /// Metres from the start.
@@ -43,7 +44,7 @@ struct Vehicle: Sendable {
     /// Whether the driver has stopped for good.
     var isParked: Bool { elapsed > parkingTime && speed == 0 }
 
-    /// Moves on by one step.
+    /// Moves the car by one step.
     mutating func advance() {
         elapsed += Self.step
         if waiting > 0 {
@@ -54,7 +55,7 @@ struct Vehicle: Sendable {
         extendRoad()
         let wanted = wantedSpeed()
         let wantedRate = max(-2.6, min(Self.acceleration, (wanted - speed) / 0.6))
-        // A foot moves the pedal within half a second: no jolt.
+        // The pedal moves within half a second, without a jolt.
         rate += (wantedRate - rate) * 0.2
         speed = max(0, speed + rate * Self.step)
         if wanted == 0, speed < 0.4 { stop() }
@@ -77,7 +78,7 @@ struct Vehicle: Sendable {
         road.first { $0.redSeconds > 0 && $0.stopLine > passedStopLine && $0.stopLine > travelled - 3 }
     }
 
-    /// The highest speed from which everything in sight can still be met.
+    /// Returns the maximum speed at which every limit, bend and light in sight can be met.
     private func wantedSpeed() -> Double {
         if elapsed > parkingTime { return 0 }
         var wanted = road.first?.limit ?? 0
@@ -109,17 +110,17 @@ struct Vehicle: Sendable {
 
 /// A straight with the bend at its end, and perhaps a traffic light before the bend.
 struct RoadStretch: Sendable {
-    /// Metres from the start of the drive.
+    /// The distance from the start of the drive, in metres.
     let start: Double
     private let straightLength: Double
-    /// Signed: positive turns to the right.
+    /// Positive for a turn to the right.
     private let turnRadians: Double
     let radius: Double
     let limit: Double
-    /// Seconds for which the light at the end of the straight stops the car; 0 for green.
+    /// How long the light at the end of the straight stops the car; 0 for green.
     let redSeconds: Double
 
-    /// Sideways acceleration that passengers do not mind, in metres per second squared.
+    /// The maximum comfortable sideways acceleration, in metres per second squared.
     private static let sideways = 2.2
 
     init(start: Double, style: RoadStyle, _ random: inout SplitMix64) {
@@ -134,15 +135,15 @@ struct RoadStretch: Sendable {
     }
 
     var bendStart: Double { start + straightLength }
-    /// Twice as long as a circle's arc: curvature grows and falls evenly, as on a built road.
+    /// The length of the bend: twice a circle's arc, because the curvature of real roads grows and falls evenly.
     private var bendLength: Double { 2 * radius * abs(turnRadians) }
     var end: Double { bendStart + bendLength }
     /// The speed at which the tightest point of the bend is comfortable.
     var bendSpeed: Double { min(limit, (Self.sideways * radius).squareRoot()) }
-    /// Where the car stops at a red light.
+    /// The place at which the car stops at a red light.
     var stopLine: Double { bendStart - 4 }
 
-    /// Change of heading a metre at `place`, in radians.
+    /// Returns the change of heading per metre at `place`, in radians.
     func curvature(at place: Double) -> Double {
         guard place > bendStart, place < end else { return 0 }
         let part = (place - bendStart) / bendLength
@@ -151,25 +152,25 @@ struct RoadStretch: Sendable {
     }
 }
 
-/// What the roads of a situation are like.
+/// The roads of a situation.
 struct RoadStyle: Sendable {
-    /// Speed limits in metres per second; each stretch has one of them.
+    /// The speed limits in metres per second, one of which each stretch has.
     let limits: [Double]
-    /// Metres between two bends.
+    /// The lengths between two bends, in metres.
     let straights: ClosedRange<Double>
-    /// Radii of bends in metres.
+    /// The radii of bends, in metres.
     let radii: ClosedRange<Double>
-    /// How far a bend turns, in degrees.
+    /// The angles of bends, in degrees.
     let turns: ClosedRange<Double>
     let hasTrafficLights: Bool
 }
 
-/// Sine and cosine by polynomial: the C library's differ in the last bit from machine to machine.
+/// Sine and cosine by a polynomial, because the C library's differ in the last bit between machines.
 enum Angle {
     static let radiansPerDegree = Double.pi / 180
 
     static func sine(_ radians: Double) -> Double {
-        // To the nearest multiple of a half turn, where the odd series converges fast.
+        // Reduced by the nearest multiple of a half turn, so that the odd series converges fast.
         let halfTurns = (radians / Double.pi).rounded()
         let x = radians - halfTurns * Double.pi
         let square = x * x
@@ -187,7 +188,8 @@ enum Angle {
 }
 
 extension SplitMix64 {
-    /// About normal with standard deviation 1: the sum of twelve even draws needs no logarithm.
+    /// Returns an approximately normal value with standard deviation 1: the sum of twelve uniform values, without a
+    /// logarithm.
     mutating func normal() -> Double {
         var sum = -6.0
         for _ in 0..<12 { sum += uniform(0...1) }

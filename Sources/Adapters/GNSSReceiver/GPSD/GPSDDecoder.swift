@@ -3,11 +3,11 @@ import ReportedText
 import Reporting
 import TimeAndChance
 
-/// gpsd's JSON objects, a line each; sentences between them are passed over.
+/// Decodes gpsd's JSON objects, one per line. Sentences between them are ignored.
 struct GPSDDecoder: LineDecoder {
     private var splitter = LineSplitter()
     private var session: GPSDSession
-    /// What sends no reports, by its first bytes.
+    /// The program that the first bytes reveal.
     private var speaker: OtherSpeaker?
     private var hasBegun = false
     private var hasObjects = false
@@ -35,78 +35,77 @@ struct GPSDDecoder: LineDecoder {
     mutating func takeSky(at now: Duration) -> Sky? { session.takeSky() }
     var idleDeadline: Duration? { session.idleDeadline }
     var obstacle: ReceiverFault? { session.obstacle.map { .gpsd($0) } }
-    var causeOfNoise: ReceiverFault? { stranger.map { .otherSpeaker($0) } }
 
-    var stranger: OtherSpeaker? {
-        if hasObjects { return nil }
-        return hasSentences ? .nmeaServer : speaker == .gpsd ? nil : speaker
+    var findings: LineFindings {
+        var other: OtherSpeaker?
+        if !hasObjects { other = hasSentences ? .nmeaServer : speaker == .gpsd ? nil : speaker }
+        let fault = other.map { ReceiverFault.otherSpeaker($0) }
+        return LineFindings(otherSpeaker: fault, noiseFault: fault)
     }
 }
 
-/// Cuts a stream of bytes into lines of bounded length, wherever the reads cut it.
-///
-/// A longer line is passed over to its end.
+/// Divides a stream of bytes into lines of bounded length. Longer lines are skipped.
 struct LineSplitter: Sendable {
-    /// gpsd's own lines end at 10 KiB.
-    private static let longestLine = 1 << 16
+    /// gpsd's own lines have at most 10 KiB.
+    private static let maximumLine = 1 << 16
 
     private var line: [UInt8] = []
-    private var isPassingOver = false
+    private var isSkipping = false
 
-    /// Takes the next bytes and hands out every line that ends in them, without its line feed.
+    /// Adds the next bytes and calls `deliver` with each line that ends in them, without its line feed.
     mutating func take(_ bytes: Span<UInt8>, _ deliver: ([UInt8]) -> Void) {
         for index in bytes.indices {
             let byte = bytes[index]
             if byte == UInt8(ascii: "\n") {
-                if !isPassingOver { deliver(line) }
+                if !isSkipping { deliver(line) }
                 line.removeAll(keepingCapacity: true)
-                isPassingOver = false
-            } else if line.count == Self.longestLine {
+                isSkipping = false
+            } else if line.count == Self.maximumLine {
                 line.removeAll()
-                isPassingOver = true
-            } else if !isPassingOver {
+                isSkipping = true
+            } else if !isSkipping {
                 line.append(byte)
             }
         }
     }
 }
 
-/// What gpsd's reports come to on one connection: whose fixes are taken, which go out, and what keeps them from coming.
+/// Combines gpsd's reports on one connection to fixes, or to the fault that prevents them.
 ///
-/// gpsd reports on all of its receivers. The first that has a fix is taken and kept while it has one, for fixes of two
-/// antennas in turn would make a vehicle jump.
+/// gpsd reports on all of its receivers. The first receiver with a fix is used as long as it has fixes, because
+/// alternating fixes from two antennas would make a vehicle jump.
 struct GPSDSession: Sendable {
-    /// How long the receiver that was taken may be without a fix before another one takes its place.
-    private static let loyalty = Duration.seconds(10)
+    /// How long the chosen receiver may be without a fix before another one replaces it.
+    private static let receiverHoldTime = Duration.seconds(10)
 
-    /// The only one to take, when it is configured.
+    /// The configured receiver; `nil` if any can be used.
     private let wantedDevice: String?
     private let dates: NMEADecoderOptions.Dates
-    /// By path, whether gpsd has them open; `nil` until it has told.
+    /// Whether gpsd has each device open, by path; `nil` until gpsd has listed them.
     private var devices: [String: Bool]?
     private var chosen: String?
     private var lastFixAt = Duration.zero
-    /// The newest of the chosen receiver, or of any while none is chosen.
+    /// The newest values of the chosen receiver, or of any while none is chosen.
     private var sky: (device: String, hdop: Double?, satellitesUsed: Int?)?
-    /// The satellites that have been listed since they were last taken.
-    private var seen: Sky?
+    /// The satellites that were listed since `takeSky` last returned them.
+    private var newSky: Sky?
     private var errors: (device: String, time: UTCTime, radiusMeters: Double)?
     private var assembler = ReportAssembler()
-    /// The receiver that gpsd has closed or lost, and that none has replaced.
+    /// The receiver that gpsd has closed or lost, until another one is chosen.
     private var lost: String?
-    private var refusal: ReportedText?
-    /// What the dates of the last report were found guilty of.
+    private var rejection: ReportedText?
+    /// The fault of the dates in the last report.
     private var warning: ReceiverWarning?
-    /// The receiver that has reported, but nothing that can be a fix, and whether that is for its dates.
+    /// The receiver that has sent reports without a usable fix, and whether its dates are the reason.
     private var unfixed: (device: String, hasPastDates: Bool)?
 
-    /// `device` is the path by which gpsd knows the receiver; any will do when it is `nil`.
+    /// Creates a session for the receiver with the path `device`; for any receiver if it is `nil`.
     init(device: String? = nil, dates: NMEADecoderOptions.Dates = .asStated) {
         wantedDevice = device
         self.dates = dates
     }
 
-    /// Takes the next report; `true` when it proves that there is a receiver.
+    /// Adds the next report. Returns whether it proves that there is a receiver.
     mutating func take(_ report: GPSDReport, at now: Duration, _ emit: (Fix) -> Void) -> Bool {
         switch report {
         case .devices(let all):
@@ -115,25 +114,25 @@ struct GPSDSession: Sendable {
         case .device(let path, let isOpen):
             note(path, isOpen: isOpen, emit)
             return false
-        case .refusal(let words):
-            refusal = words.shown
+        case .rejection(let message):
+            rejection = message.shown
             return false
         case .position(let device, let time, let fix):
             guard isWanted(device) else { return false }
-            refusal = nil
+            rejection = nil
             let meant = fix.map { dates.instant(meantBy: $0.timeOfFix) }
             warning = meant?.warning ?? warning
             if let fix, let time = meant?.instant {
                 take(fix, meantAt: time, of: device, at: now, emit)
             } else {
-                if device == chosen { assembler.takeBack(at: time, emit) }
+                if device == chosen { assembler.retract(at: time, emit) }
                 unfixed = (device, hasPastDates: fix != nil)
             }
         case .sky(let device, let hdop, let satellitesUsed, let satellites):
             guard isWanted(device) else { return false }
             guard chosen == nil || chosen == device else { return true }
             sky = (device, hdop, satellitesUsed)
-            seen = satellites ?? seen
+            newSky = satellites ?? newSky
         case .errors(let device, let time, let radiusMeters):
             guard isWanted(device) else { return false }
             if chosen == nil || chosen == device { errors = (device, time, radiusMeters) }
@@ -142,20 +141,18 @@ struct GPSDSession: Sendable {
         return true
     }
 
-    /// What the receiver's dates have been found guilty of since the last call.
     mutating func takeWarning() -> ReceiverWarning? { warning.take() }
 
-    /// The satellites that the receiver sees, if gpsd has listed them since the last call.
-    mutating func takeSky() -> Sky? { seen.take() }
+    mutating func takeSky() -> Sky? { newSky.take() }
 
     /// See `ReportAssembler`.
     var idleDeadline: Duration? { assembler.idleDeadline }
     mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) { assembler.lineIsIdle(at: now, emit) }
     mutating func finish(_ emit: (Fix) -> Void) { assembler.complete(emit) }
 
-    /// What keeps fixes from coming, as far as gpsd has reported; `nil` once one has come.
+    /// The fault that prevents fixes, as gpsd reports it; `nil` once there is a fix.
     var obstacle: GPSDFault? {
-        if let refusal { return .requestRejected(refusal) }
+        if let rejection { return .requestRejected(rejection) }
         guard chosen == nil, let devices else { return nil }
         if let lost { return .deviceLost(lost.shown) }
         if let unfixed {
@@ -175,7 +172,7 @@ struct GPSDSession: Sendable {
 
     private mutating func note(_ path: String, isOpen: Bool, _ emit: (Fix) -> Void) {
         var known = devices ?? [:]
-        if isOpen, known.count < GPSDReport.mostDevices || known[path] != nil {
+        if isOpen, known.count < GPSDReport.maximumDevices || known[path] != nil {
             known[path] = true
         } else if !isOpen {
             known[path] = nil
@@ -197,7 +194,7 @@ struct GPSDSession: Sendable {
         _ fix: Fix, meantAt time: UTCTime, of device: String, at now: Duration, _ emit: (Fix) -> Void
     ) {
         if device != chosen {
-            guard chosen == nil || now - lastFixAt >= Self.loyalty else { return }
+            guard chosen == nil || now - lastFixAt >= Self.receiverHoldTime else { return }
             assembler.complete(emit)
             assembler = ReportAssembler()
             chosen = device
@@ -219,6 +216,6 @@ struct GPSDSession: Sendable {
 }
 
 extension String {
-    /// Fit for a log line, whoever has sent it.
+    /// The text in a form that is safe to log.
     fileprivate var shown: ReportedText { ReportedText(self, limit: 100) }
 }

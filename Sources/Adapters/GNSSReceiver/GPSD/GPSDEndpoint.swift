@@ -3,16 +3,16 @@ import LinuxPlatform
 import Reporting
 
 extension LiveReceiver {
-    /// Fixes from gpsd, the receiver daemon, by its JSON reports; whatever its receivers speak.
+    /// Creates a source of fixes from gpsd's JSON reports, whatever protocol its receivers use.
     ///
-    /// `device` is the receiver to take, by the path that gpsd knows; the first with a fix when it is `nil`.
+    /// `device` is the path by which gpsd knows the receiver; if it is `nil`, the first receiver with a fix is used.
     package static func gpsd(
         host: String, port: Int = 2947, device: String? = nil, dates: NMEADecoderOptions.Dates = .asStated,
-        patience: Duration = .seconds(5), progress: (any ReceiverProgress)? = nil, tap: (any ReceiverTap)? = nil
+        timeout: Duration = .seconds(5), progress: (any ReceiverProgress)? = nil, tap: (any ReceiverTap)? = nil
     ) -> LiveReceiver {
         LiveReceiver(
             endpoint: GPSDEndpoint(host: host, port: port, wantsSentences: tap != nil),
-            decoder: GPSDDecoder(GPSDSession(device: device, dates: dates)), patience: patience,
+            decoder: GPSDDecoder(GPSDSession(device: device, dates: dates)), timeout: timeout,
             progress: progress, tap: tap)
     }
 }
@@ -21,13 +21,13 @@ extension LiveReceiver {
 struct GPSDEndpoint: ReceiverEndpoint {
     let host: String
     let port: Int
-    /// A recording is replayed by its sentences, so that gpsd is asked for them as well.
+    /// Whether gpsd sends sentences too, because a recording is replayed from sentences.
     var wantsSentences = false
 
     var name: String { "gpsd \(host):\(port)" }
 
-    /// Subscribes to reports on all receivers (gpsd_json(5)): a watch of one of them is refused while it is not there,
-    /// and a request of more than 80 characters may be, too.
+    /// The request for reports of all receivers (gpsd_json(5)). gpsd rejects a watch of one receiver while it is
+    /// missing, and may reject a request of more than 80 characters.
     private var watch: String { "?WATCH={\"enable\":true,\"json\":true\(wantsSentences ? ",\"nmea\":true" : "")}\n" }
 
     func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
@@ -36,7 +36,7 @@ struct GPSDEndpoint: ReceiverEndpoint {
     }
 
     func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault {
-        // Silence or not: gpsd reports other things than its receivers' fixes, too.
+        // Whatever the trouble, because gpsd also sends reports that aren't its receivers'.
         .silent(.gpsd, limit, alsoOpenIn: nil)
     }
 }

@@ -2,31 +2,31 @@ import GNSS
 import StrictJSON
 import TimeAndChance
 
-/// What one object of gpsd's says (gpsd_json(5)), as far as it is about fixes and where they come from.
+/// A JSON object of gpsd (gpsd_json(5)) that concerns fixes or receivers.
 enum GPSDReport: Sendable, Hashable {
-    /// DEVICES: all that gpsd knows, by path, and whether it has them open.
+    /// DEVICES: whether gpsd has each device open, by path.
     case devices([String: Bool])
-    /// DEVICE: one has come or gone.
+    /// DEVICE: gpsd has opened or closed a device.
     case device(path: String, isOpen: Bool)
-    /// TPV: time, position, velocity; without a fix where there is no position that may be used.
+    /// TPV: time, position, velocity; without a fix if there is no usable position.
     case position(device: String, time: UTCTime?, Fix?)
-    /// SKY: HDOP, how many satellites are used, and where it lists them those that are in view.
+    /// SKY: HDOP, the number of satellites used, and the satellites in view if they are listed.
     case sky(device: String, hdop: Double?, satellitesUsed: Int?, Sky? = nil)
-    /// GST: the receiver's own estimate of its error, as the radius of the 68 % circle in metres.
+    /// GST: the receiver's own error estimate, as the radius of the 68 % circle in metres.
     case errors(device: String, time: UTCTime, radiusMeters: Double)
-    /// ERROR: what was asked is not done, in gpsd's words.
-    case refusal(String)
-    /// Anything else that a device sent: the attitude of a vehicle, positions of ships.
+    /// ERROR: gpsd's message about a rejected request.
+    case rejection(String)
+    /// Any other report of a device: the attitude of a vehicle, positions of ships.
     case other(device: String)
 
-    /// `nil` for what is no JSON object (a sentence, a line that was cut off) and for what says nothing of a device.
+    /// Parses a line; `nil` if it isn't a JSON object (a sentence, a truncated line) or doesn't concern a device.
     init?(_ line: [UInt8]) {
         guard line.first == UInt8(ascii: "{"), let object = try? JSONValue(parsing: line) else { return nil }
-        // gpsd leaves the name out where it has one device and does not care.
+        // gpsd may omit the name if it has only one device.
         let device = object["device"]?.stringValue
         switch object["class"]?.stringValue {
         case "DEVICES":
-            let devices = (object["devices"]?.arrayValue ?? []).prefix(Self.mostDevices).compactMap(Self.device)
+            let devices = (object["devices"]?.arrayValue ?? []).prefix(Self.maximumDevices).compactMap(Self.device)
             self = .devices(Dictionary(devices, uniquingKeysWith: { $1 }))
         case "DEVICE":
             guard let (path, isOpen) = Self.device(object) else { return nil }
@@ -43,7 +43,7 @@ enum GPSDReport: Sendable, Hashable {
             }
             let radius = (north * north + east * east).squareRoot()
             self = .errors(device: device ?? "", time: time, radiusMeters: radius)
-        case "ERROR": self = .refusal(object["message"]?.stringValue ?? "")
+        case "ERROR": self = .rejection(object["message"]?.stringValue ?? "")
         default:
             guard let device else { return nil }
             self = .other(device: device)
@@ -51,27 +51,28 @@ enum GPSDReport: Sendable, Hashable {
     }
 
     /// gpsd is built for four to six.
-    static let mostDevices = 16
+    static let maximumDevices = 16
 
     private static func device(_ object: JSONValue) -> (path: String, isOpen: Bool)? {
         guard let path = object["path"]?.stringValue else { return nil }
-        // Since when it is open; absent or 0 when it is not.
+        // The time of opening; absent or 0 if it isn't open.
         let isOpen = object["activated"].map { $0.doubleValue != 0 } ?? false
         return (path, isOpen)
     }
 
     private static func satellitesUsed(_ object: JSONValue) -> Int? {
         if let count = object["uSat"]?.integerValue { return Int(exactly: count).flatMap { $0 >= 0 ? $0 : nil } }
-        // Before protocol 3.14 they have to be counted.
+        // Before protocol 3.14 the satellites must be counted.
         return object["satellites"]?.arrayValue.map { $0.count { $0["used"]?.boolValue == true } }
     }
 }
 
 extension Fix {
-    /// A TPV object; `nil` where it has no position, no time, or one that no receiver has found (simulated, typed in).
+    /// Reads a TPV object; `nil` if it has no position or time, or one that isn't from a receiver (simulated, typed
+    /// in).
     fileprivate init?(positionReport object: JSONValue) {
         let status = object["status"]?.integerValue
-        // A time without a position of its own, and a simulation.
+        // 7: a time without its own position; 8: a simulation.
         guard status != 7, status != 8, let mode = object["mode"]?.integerValue.flatMap({ fixModes[$0] }),
             let time = object.time, let latitude = object["lat"]?.doubleValue,
             let longitude = object["lon"]?.doubleValue,
@@ -98,14 +99,14 @@ extension Fix {
             altitudeMeters = aboveEllipsoid - separation
             geoidSeparationMeters = separation
         } else if aboveEllipsoid == nil {
-            // Before 3.20 there is `alt` alone, which means mean sea level; later versions give it no meaning.
+            // Before 3.20 there is only `alt`, above mean sea level; later versions leave its meaning undefined.
             altitudeMeters = aboveSea ?? object.meters("alt")
             geoidSeparationMeters = separation
         }
     }
 
-    /// Radius of the 68 % circle: gpsd's errors are of 95 %, in the plane (2.45 standard deviations of one axis) or
-    /// along an axis (1.96); 68 % is 1.52 of them.
+    /// Returns the radius of the 68 % circle (1.52 standard deviations of one axis). gpsd's errors are 95 % errors: in
+    /// the plane (2.45 standard deviations) or along one axis (1.96).
     private static func accuracy(_ object: JSONValue) -> Double? {
         if let horizontal = object.error("eph") { return horizontal * 1.52 / 2.45 }
         guard let east = object.error("epx"), let north = object.error("epy") else { return nil }
@@ -114,9 +115,9 @@ extension Fix {
 }
 
 extension Satellite {
-    /// One of the satellites of a SKY object; `nil` where it cannot be told which it is.
+    /// Reads one satellite of a SKY object; `nil` if it can't be identified.
     fileprivate init?(skyReport object: JSONValue) {
-        // Before protocol 3.17 a number says both which and of which system, by the ranges of NMEA.
+        // Before protocol 3.17, one number states both satellite and system, by NMEA's ranges.
         let stated = object["gnssid"]?.integerValue
         let numbered = (stated == nil ? nil : object["svid"]) ?? object["PRN"]
         guard let number = numbered?.integerValue.flatMap(Int.init(exactly:)), (1...999).contains(number) else {
@@ -134,22 +135,22 @@ extension Satellite {
     }
 }
 
-/// As u-blox and gpsd number them, without those of no use on a road.
+/// Systems by the numbers of u-blox and gpsd, without those that aren't used on roads.
 private let systems: [Int64: SatelliteSystem] = [
     0: .gps, 1: .sbas, 2: .galileo, 3: .beiDou, 5: .qzss, 6: .glonass, 7: .navIC,
 ]
 
-/// By `mode`, which is 0 where it is not known, and 1 without a fix.
+/// The modes by `mode`, which is 0 if it is unknown and 1 without a fix.
 private let fixModes: [Int64: FixMode] = [2: .twoDimensional, 3: .threeDimensional]
 
-/// By `status`; any other is a plain fix, as 6, a fix of satellites that dead reckoning helps.
+/// The qualities by `status`. Any other value is a plain fix, such as 6: satellites assisted by dead reckoning.
 private let fixQualities: [Int64: FixQuality] = [2: .dgps, 3: .rtkFixed, 4: .rtkFloat, 5: .estimated, 9: .pps]
 
 extension JSONValue {
     /// The member `time`: RFC 3339 in UTC.
     fileprivate var time: UTCTime? { self["time"]?.stringValue.flatMap(UTCTime.init(rfc3339:)) }
 
-    /// An estimated error in metres, if there is one.
+    /// Returns an estimated error in metres, if there is one.
     fileprivate func error(_ key: String) -> Double? { meters(key).flatMap { $0 > 0 ? $0 : nil } }
 
     fileprivate func meters(_ key: String) -> Double? { self[key]?.doubleValue.flatMap { abs($0) < 1e6 ? $0 : nil } }

@@ -1,64 +1,64 @@
 import GNSS
 import TimeAndChance
 
-/// Makes one fix an epoch of gpsd's reports, as early as can be: a decision, without a clock of its own.
+/// Makes one fix per epoch from gpsd's reports, as early as possible. It has no clock.
 ///
-/// Until it knows a receiver's cycle gpsd reports several times an epoch, each time with more; of some receivers it
-/// always does, and the first report may hold a speed that gpsd worked out from two positions and the receiver then
-/// corrects. So the last report of an epoch counts. It is known by its number: as many as in the epoch before;
-/// otherwise by a pause, or by the next epoch. What comes after it is not another fix.
+/// Until gpsd knows a receiver's cycle, it sends several reports per epoch, each with more values; for some receivers
+/// it always does. The first report may contain a speed that gpsd computed from two positions and the receiver corrects
+/// later. So the last report of an epoch counts. It is recognised by its number, which is that of the previous epoch,
+/// or else by a pause or the next epoch. Later reports of the same epoch give no fix.
 struct ReportAssembler: Sendable {
-    /// Times this close belong to one epoch (as with sentences).
+    /// Times that differ by less belong to one epoch, like those of sentences.
     private static let toleranceMilliseconds: Int64 = 10
-    private static let longestPause = Duration.milliseconds(250)
-    /// As many times are known again: a clock that stops or jumps back gives no new fix.
-    private static let memory = 8
+    private static let maximumPause = Duration.milliseconds(250)
+    /// The number of remembered times: a clock that stops or jumps back gives no new fix.
+    private static let rememberedTimes = 8
 
-    /// The newest report of the current epoch, while it is not out.
+    /// The newest report of the current epoch until it is emitted.
     private var pending: Fix?
     private var epoch: UTCTime?
-    /// Reports of the current epoch, and of the one before.
+    /// The number of reports of the current epoch.
     private var count = 0
+    /// The number of reports of the previous epoch.
     private var usualCount: Int?
-    private var isOut = false
+    private var isEmitted = false
     private var interval = Duration.seconds(1)
     private var lastReportAt = Duration.zero
     private var recent: [UTCTime] = []
 
-    /// Takes a report with a position.
+    /// Adds a report with a position.
     mutating func take(_ fix: Fix, at now: Duration, _ emit: (Fix) -> Void) {
         if isOfThisEpoch(fix.timeOfFix) {
             count += 1
         } else {
             begin(fix.timeOfFix, emit)
         }
-        guard !isOut else { return }
+        guard !isEmitted else { return }
         pending = fix
         lastReportAt = now
         if let usualCount, count >= usualCount { complete(emit) }
     }
 
-    /// Takes a report without a position: what has been said of the same epoch no longer holds.
-    mutating func takeBack(at time: UTCTime?, _ emit: (Fix) -> Void) {
+    /// Adds a report without a position, which retracts earlier reports of the same epoch.
+    mutating func retract(at time: UTCTime?, _ emit: (Fix) -> Void) {
         if let time, !isOfThisEpoch(time) { complete(emit) } else { pending = nil }
     }
 
-    /// When a quiet line completes the current epoch; `nil` when none is.
+    /// The time at which a quiet line completes the current epoch; `nil` if no epoch waits.
     var idleDeadline: Duration? {
-        pending == nil ? nil : lastReportAt + min(Self.longestPause, interval * 3 / 10)
+        pending == nil ? nil : lastReportAt + min(Self.maximumPause, interval * 3 / 10)
     }
 
-    /// Nothing has come until `now`: completes the epoch once its deadline has passed.
+    /// Notes that nothing has arrived until `now`. Completes the epoch once its deadline has passed.
     mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) {
         if let idleDeadline, idleDeadline <= now { complete(emit) }
     }
 
-    /// Completes the current epoch.
     mutating func complete(_ emit: (Fix) -> Void) {
         guard let fix = pending else { return }
         pending = nil
-        isOut = true
-        if recent.count == Self.memory { recent.removeFirst() }
+        isEmitted = true
+        if recent.count == Self.rememberedTimes { recent.removeFirst() }
         recent.append(fix.timeOfFix)
         emit(fix)
     }
@@ -76,6 +76,6 @@ struct ReportAssembler: Sendable {
         }
         epoch = time
         count = 1
-        isOut = recent.contains(time)
+        isEmitted = recent.contains(time)
     }
 }

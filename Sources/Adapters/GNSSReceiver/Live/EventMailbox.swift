@@ -1,11 +1,11 @@
 import LinuxPlatform
 import Reporting
 
-/// Hands events from a receiver's thread to the task that delivers them; posting never waits.
+/// Passes events from a receiver's thread to the task that delivers them. Posting never blocks.
 final class EventMailbox: Sendable {
     private let latest = Locked(LatestEvents())
     private let alarm: AsyncStream<Void>.Continuation
-    /// One element whenever there is something to take; ends after `close`, or when the task is cancelled.
+    /// A signal that there are events to take. Ends after `close`, or when the task is cancelled.
     let arrivals: AsyncStream<Void>
 
     init() { (arrivals, alarm) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
@@ -15,15 +15,15 @@ final class EventMailbox: Sendable {
         alarm.yield()
     }
 
-    /// What has come since the last call, in order; at most one fix, one state, one sky and each kind of warning once.
+    /// Returns the latest events since the last call; see `LatestEvents`.
     func take() -> [FixSourceEvent] { latest.withLock { $0.take() } }
 
-    /// Nothing more will be posted; what is there can still be taken.
+    /// Ends `arrivals`. Posted events can still be taken.
     func close() { alarm.finish() }
 }
 
-/// What is kept for a consumer that is busy: the newest fix and the newest state, in the order in which they came, the
-/// newest sky, and each kind of warning once.
+/// The events kept for a busy consumer: the newest fix and the newest state in order of arrival, the newest sky, and
+/// each kind of warning once.
 struct LatestEvents: Sendable {
     private var fix: FixSourceEvent?
     private var state: FixSourceEvent?
@@ -41,11 +41,10 @@ struct LatestEvents: Sendable {
             isFixNewer = false
         case .sky: sky = event
         case .warning: if !warnings.contains(event) { warnings.append(event) }
-        case .progress: break  // is of logs
+        case .progress: break  // only logs have progress
         }
     }
 
-    /// Empties the store.
     mutating func take() -> [FixSourceEvent] {
         defer {
             fix = nil

@@ -2,67 +2,57 @@ import GNSS
 import ReportedText
 import Reporting
 
-/// Makes fixes of the bytes of one open line, whatever is spoken on it; all times are on one monotonic scale.
+/// Decodes the bytes of one open line to fixes. All times are on one monotonic scale.
 ///
-/// It is called once a read, not once a sentence.
+/// It is called once per read, not once per sentence.
 protocol LineDecoder: Sendable {
-    /// Takes the next bytes; gives how many sentences were in them, or what stands for one: each proves that a receiver
-    /// is there.
+    /// Decodes the next bytes. Returns the number of sentences or reports that prove that a receiver is connected.
     mutating func take(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int
-    /// Nothing has come until `now`: completes the current epoch if its time is over.
+    /// Notes that nothing has arrived until `now`. Completes the current epoch once its deadline has passed.
     mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void)
-    /// The line has ended: completes the current epoch.
+    /// Notes the end of the line. Completes the current epoch.
     mutating func finish(_ emit: (Fix) -> Void)
-    /// When a quiet line completes the current epoch; `nil` when none is.
+    /// The time at which a quiet line completes the current epoch; `nil` if no epoch waits.
     var idleDeadline: Duration? { get }
-    /// A kind of warning that has come since it was last taken; `nil` when all are.
+    /// Returns a kind of warning that has occurred since it was last returned; `nil` if there is none.
     mutating func takeWarning() -> ReceiverWarning?
-    /// What is seen of the satellites, if anything was said of them since the last call.
+    /// Returns the satellites in view; `nil` if nothing was stated about them since the last call.
     mutating func takeSky(at now: Duration) -> Sky?
-    /// Whether whole frames of a binary protocol have come: the rate is right, and what is spoken is not wanted.
-    var hasBinaryFrames: Bool { get }
-    /// Whether what comes are sentences that lack nothing but their checksums.
-    var lacksChecksums: Bool { get }
-    /// Whether what comes is text that a person could read, and no sentence: the rate is right.
-    var isReadableText: Bool { get }
-    /// How that text begins; `nil` where a position may stand in it.
-    var textBeginning: ReportedText? { get }
-    /// What answers in place of what was expected; `nil` if that isn't known.
-    var stranger: OtherSpeaker? { get }
-    /// Why no sentence that has come can lead to a position; `nil` if one can, or none has come.
-    var lackOfPositions: ReceiverFault? { get }
-    /// What is wrong with bytes that aren't sentences, as far as they show it.
-    var causeOfNoise: ReceiverFault? { get }
-    /// Of all sentences that have come; `nil` where none are read.
-    var statistics: DecoderStatistics? { get }
-    /// What the other side says that keeps fixes from coming; `nil` if it says no such thing.
+    /// A fault reported by the other side that prevents fixes.
     var obstacle: ReceiverFault? { get }
+    /// The findings about a line on which no sentence or no position arrives.
+    var findings: LineFindings { get }
 }
 
-extension LineDecoder {
-    mutating func takeWarning() -> ReceiverWarning? { nil }
-    mutating func takeSky(at now: Duration) -> Sky? { nil }
-    var hasBinaryFrames: Bool { false }
-    var lacksChecksums: Bool { false }
-    var isReadableText: Bool { false }
-    var textBeginning: ReportedText? { nil }
-    var stranger: OtherSpeaker? { nil }
-    var lackOfPositions: ReceiverFault? { nil }
-    var causeOfNoise: ReceiverFault? { nil }
-    var statistics: DecoderStatistics? { nil }
-    var obstacle: ReceiverFault? { nil }
+/// The findings about the bytes of a line on which no sentence or no position arrives.
+struct LineFindings {
+    /// Whether there were whole frames of a binary protocol: the baud rate is right, but the protocol is wrong.
+    var hasBinaryFrames = false
+    /// Whether sentences are rejected only because they have no checksum.
+    var lacksChecksums = false
+    /// Whether the bytes are readable text without a sentence: the baud rate is right.
+    var isReadableText = false
+    /// The beginning of that text; `nil` if it may contain a position.
+    var textBeginning: ReportedText?
+    /// The fault of another program that answers in place of a receiver, if it is known.
+    var otherSpeaker: ReceiverFault?
+    /// The reason why the bytes aren't sentences, if it is known.
+    var noiseFault: ReceiverFault?
+    /// The reason why none of the sentences leads to a position; `nil` if one can, or if there were no sentences.
+    var positionFault: ReceiverFault?
+    /// The counts of all sentences; `nil` for gpsd's reports.
+    var statistics: DecoderStatistics?
 }
 
-/// NMEA 0183 as live receivers send it.
+/// Decodes NMEA 0183 from a live receiver.
 struct SentenceDecoder: LineDecoder {
     private var decoder: NMEADecoder
-    /// Sentences so far.
     private var sentences = 0
-    /// What had come when the last position came.
+    /// The counts at the last fix.
     private var atLastFix = DecoderStatistics.PositionCounts()
     private var hasWarnedOfRejections = false
     private var owesWarningOfRejections = false
-    /// What sends no sentences, by its first bytes.
+    /// The program that the first bytes reveal.
     private var speaker: OtherSpeaker?
     private var hasBegun = false
     private var text = ReadableText()
@@ -102,53 +92,50 @@ struct SentenceDecoder: LineDecoder {
     }
     mutating func takeSky(at now: Duration) -> Sky? { decoder.takeSky(at: now) }
 
-    var statistics: DecoderStatistics? { decoder.statistics }
+    var idleDeadline: Duration? { decoder.idleDeadline }
+    var obstacle: ReceiverFault? { decoder.lacksDate ? .noDate : nil }
 
-    var lacksChecksums: Bool { sentences == 0 && decoder.statistics.isMostly(.missingChecksum) }
-
-    var causeOfNoise: ReceiverFault? {
-        guard sentences == 0 else { return nil }
-        if lacksChecksums { return .noChecksums }
-        if hasBinaryFrames { return .binaryFrames }
-        // A sentence or two may be noise.
-        if decoder.statistics.refusals(.checksumMismatch).count > 2, decoder.statistics.isMostly(.checksumMismatch) {
-            return .wrongChecksums
-        }
-        return stranger.map { .otherSpeaker($0) }
-    }
-
-    var stranger: OtherSpeaker? { sentences == 0 ? speaker : nil }
-
-    /// What began like a sentence is judged as one.
-    var isReadableText: Bool {
-        sentences == 0 && decoder.statistics.refusedSentences == 0 && !hasBinaryFrames && text.isReadable
-    }
-
-    var textBeginning: ReportedText? { text.beginning }
-
-    var lackOfPositions: ReceiverFault? {
+    var findings: LineFindings {
         let statistics = decoder.statistics
+        var findings = LineFindings(hasBinaryFrames: statistics.binaryBytes > 0, statistics: statistics)
+        guard sentences == 0 else {
+            findings.positionFault = positionFault(statistics)
+            return findings
+        }
+        findings.lacksChecksums = statistics.isMostly(.missingChecksum)
+        // Bytes that began like a sentence are judged as one.
+        findings.isReadableText =
+            statistics.rejectedSentences == 0 && !findings.hasBinaryFrames && text.isReadable
+        findings.textBeginning = text.beginning
+        findings.otherSpeaker = speaker.map { .otherSpeaker($0) }
+        if findings.lacksChecksums {
+            findings.noiseFault = .noChecksums
+        } else if findings.hasBinaryFrames {
+            findings.noiseFault = .binaryFrames
+        } else if statistics.rejections(.checksumMismatch).count > 2, statistics.isMostly(.checksumMismatch) {
+            // One or two such sentences may be noise.
+            findings.noiseFault = .wrongChecksums
+        } else {
+            findings.noiseFault = findings.otherSpeaker
+        }
+        return findings
+    }
+
+    private func positionFault(_ statistics: DecoderStatistics) -> ReceiverFault? {
         if let rejection = statistics.rejection(since: atLastFix) {
             return .positionsRejected("\(rejection.most)", areAll: rejection.rejected == rejection.stated)
         }
-        guard statistics.sentences > 0, !statistics.hasPositionSentences else { return nil }
+        guard !statistics.hasPositionSentences else { return nil }
         if statistics.lostManyToChecksums { return .noPositionSentences(.wrongChecksums) }
         return .noPositionSentences(statistics.isAISAlone ? .otherShips : .otherSentences)
     }
-
-    var obstacle: ReceiverFault? { decoder.lacksDate ? .noDate : nil }
-
-    var hasBinaryFrames: Bool { decoder.statistics.binaryBytes > 0 }
-    var idleDeadline: Duration? { decoder.idleDeadline }
 }
 
-/// Whether bytes are text that a person could read, as a modem or a console sends it.
+/// Decides whether bytes are text for people, such as a modem or a console sends.
 private struct ReadableText: Sendable {
-    /// Fewer may be readable by chance, as what is read at a wrong rate.
-    private static let fewest = 7
-
-    /// As many are kept of how it begins.
-    private static let longestBeginning = 60
+    /// Fewer bytes may be readable by chance if the baud rate is wrong.
+    private static let minimum = 7
+    private static let maximumBeginning = 60
 
     private var readable = 0
     private var all = 0
@@ -156,22 +143,22 @@ private struct ReadableText: Sendable {
 
     mutating func take(_ input: Span<UInt8>) {
         var negotiation = 0
-        // A Telnet server begins with three bytes for each option that it offers or asks for.
+        // A Telnet server begins with three bytes per option that it offers or requests.
         while all == 0, negotiation + 3 <= input.count, input[negotiation] == 0xFF,
             0xFB...0xFE ~= input[negotiation + 1]
         {
             negotiation += 3
         }
         let bytes = input.extracting(droppingFirst: negotiation)
-        for index in bytes.indices.prefix(Self.longestBeginning - first.count) { first.append(bytes[index]) }
+        for index in bytes.indices.prefix(Self.maximumBeginning - first.count) { first.append(bytes[index]) }
         for index in bytes.indices where 0x20...0x7E ~= bytes[index] || 0x09...0x0D ~= bytes[index] { readable += 1 }
         all += bytes.count
     }
 
-    /// A cable spoils a byte now and then.
-    var isReadable: Bool { readable >= Self.fewest && readable * 20 >= all * 19 }
+    /// Allows for one damaged byte in twenty.
+    var isReadable: Bool { readable >= Self.minimum && readable * 20 >= all * 19 }
 
-    /// Its first line. Positions are kept out of logs, and are numbers with more decimals than those of releases.
+    /// The first line; `nil` if it has a number with three decimals, which may be a coordinate and must not be logged.
     var beginning: ReportedText? {
         guard let line = first.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).first else { return nil }
         let hasDecimals = line.indices.contains { index in
@@ -199,23 +186,24 @@ extension OtherSpeaker {
 }
 
 extension DecoderStatistics {
-    /// Whether sentences are refused, and more than half of them for `reason`: noise has a `$` here and there, too.
-    func isMostly(_ reason: SentenceRefusal) -> Bool { refusals(reason).count * 2 > refusedSentences }
+    /// Whether more than half of the rejected sentences are rejected for `reason`. Noise contains a `$` sometimes too.
+    func isMostly(_ reason: SentenceRejection) -> Bool { rejections(reason).count * 2 > rejectedSentences }
 
-    var refusedSentences: Int { SentenceRefusal.allCases.reduce(0) { $0 + refusals($1).count } }
+    var rejectedSentences: Int { SentenceRejection.allCases.reduce(0) { $0 + rejections($1).count } }
 
-    /// Whether all sentences are those of an AIS receiver.
+    /// Whether all sentences are from an AIS receiver.
     var isAISAlone: Bool {
         sentences > 0 && sentencesByAddress.allSatisfy { Talker.talker(ofAddress: $0.address) == "AI" }
     }
 
-    /// Whether what is missing may be among the sentences whose checksum does not agree: no usual noise spoils so many.
+    /// Whether more sentences have a wrong checksum than noise on the line causes, so that the missing ones may be
+    /// among them.
     var lostManyToChecksums: Bool {
-        let mismatches = refusals(.checksumMismatch).count
+        let mismatches = rejections(.checksumMismatch).count
         return mismatches > 2 && mismatches * 10 > sentences + mismatches
     }
 
-    /// Sentences with a position, and how many of them were rejected for a field.
+    /// The number of sentences of types that state a position, and of those rejected because of a field.
     struct PositionCounts: Sendable, Hashable {
         var stated = 0
         var rejected = 0
@@ -223,8 +211,8 @@ extension DecoderStatistics {
 
     var positionCounts: PositionCounts { PositionCounts(stated: positionSentences, rejected: rejectedPositions) }
 
-    /// Why most sentences with a position that came after `counts` were rejected; `nil` if they weren't. Cut sentences
-    /// whose checksum agrees by chance are too few.
+    /// Returns why most position sentences since `counts` were rejected; `nil` if they weren't. At least three
+    /// rejections are required: a damaged sentence may have a correct checksum by chance.
     func rejection(since counts: PositionCounts = PositionCounts()) -> PositionRejection? {
         let rejected = rejectedPositions - counts.rejected
         guard rejected > 2, let most = mostFrequentRejection else { return nil }
@@ -233,27 +221,14 @@ extension DecoderStatistics {
         return PositionRejection(rejected: rejected, stated: stated, most: most)
     }
 
-    /// The rejection that keeps a log from having fixes.
+    /// The rejection because of which a log has no fixes.
     var rejection: PositionRejection? { epochs.fixes == 0 ? rejection() : nil }
-
-    /// What to do about a live line on which checksums do not agree.
-    static let lineAdvice = "check the cable, and what changes the sentences on their way"
 }
 
-/// Why sentences with a position lead to none: a field that their receiver writes in a way of its own.
-struct PositionRejection: CustomStringConvertible {
+/// Sentences with a position that were rejected for a field that their receiver writes in its own way.
+struct PositionRejection {
     let rejected: Int
     let stated: Int
+    /// The field for which most of them were rejected.
     let most: FieldFaultCount
-
-    /// What to do about a live line.
-    static let liveAdvice = "record a minute of it, and see waypost fixes --explain"
-
-    /// The line of the first such sentence.
-    var firstLine: Int { most.found.firstLine }
-
-    var description: String {
-        "\(rejected.grouped) of \(stated.counted("sentence")) with a position rejected: \(most) in "
-            + most.found.count.grouped
-    }
 }

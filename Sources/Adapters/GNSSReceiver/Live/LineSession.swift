@@ -1,17 +1,17 @@
 import GNSS
 import Reporting
 
-/// What is made of the bytes of one open line, from its opening to its loss: fixes, and a judgement of the line.
+/// The decoding of one open line from its opening to its loss, and the judgement of the line.
 ///
-/// Knows no descriptor and no clock; all times are on one monotonic scale.
+/// It has no descriptor and no clock; all times are on one monotonic scale.
 struct LineSession: Sendable {
     private var decoder: any LineDecoder
     private(set) var watch: LineWatch
-    /// The idle deadline that has been reported already; the decoder may keep an epoch back beyond it.
+    /// The idle deadline that has passed already; the decoder may keep the epoch back longer.
     private var passedDeadline: Duration?
     private var skyTakenAt: Duration?
 
-    /// The sky changes slowly, and a receiver speaks of it in many sentences.
+    /// The minimum time between two skies: the sky changes slowly, and a receiver states it in many sentences.
     private static let skyInterval = Duration.seconds(1)
 
     init(decoder: any LineDecoder, watch: LineWatch) {
@@ -21,27 +21,29 @@ struct LineSession: Sendable {
 
     /// See `LineDecoder`.
     var obstacle: ReceiverFault? { decoder.obstacle }
-    var causeOfNoise: ReceiverFault? { decoder.causeOfNoise }
-    var stranger: ReceiverFault? { decoder.stranger.map { .otherSpeaker($0) } }
-    var lackOfPositions: ReceiverFault? { decoder.lackOfPositions }
-    var statistics: DecoderStatistics? { decoder.statistics }
+    var findings: LineFindings { decoder.findings }
 
-    /// What is wrong with a line on which bytes arrive, but no sentence.
-    var trouble: LineTrouble { decoder.isReadableText ? .text(decoder.textBeginning) : .noise }
+    /// The trouble of a line on which bytes arrive, but no sentence.
+    var noise: LineTrouble { readableText ?? .noise }
+    /// The trouble of a line on which no bytes arrive. A sender of text may have sent a greeting and then wait.
+    var silence: LineTrouble { readableText ?? .silence }
 
-    /// The same where nothing arrives any more: a greeting comes once, and then its sender waits.
-    var silence: LineTrouble { decoder.isReadableText ? trouble : .silence }
+    private var readableText: LineTrouble? {
+        let findings = findings
+        return findings.isReadableText ? .text(findings.textBeginning) : nil
+    }
 
-    /// What the bytes so far say of the rate at which they were read.
+    /// The evidence for or against the baud rate.
     var evidence: BaudRateEvidence {
         if watch.hasSentence { return .sentences }
-        if decoder.lacksChecksums { return .withoutChecksum }
-        if decoder.hasBinaryFrames { return .binaryFrames }
-        if decoder.isReadableText { return .text }
+        let findings = findings
+        if findings.lacksChecksums { return .withoutChecksum }
+        if findings.hasBinaryFrames { return .binaryFrames }
+        if findings.isReadableText { return .text }
         return watch.hasBytes ? .noise : .silence
     }
 
-    /// Takes the next bytes and gives the newest fix in them; `made` hears of each.
+    /// Decodes the next bytes and calls `made` for each fix. Returns the newest one.
     mutating func take(_ bytes: Span<UInt8>, at now: Duration, made: (Fix) -> Void = { _ in }) -> Fix? {
         var newest: Fix?
         let sentences = decoder.take(bytes, at: now) {
@@ -52,10 +54,9 @@ struct LineSession: Sendable {
         return newest
     }
 
-    /// What the receiver has warned of since the last call.
     mutating func takeWarning() -> ReceiverWarning? { decoder.takeWarning() }
 
-    /// What is seen of the satellites, if there is news of them and the last is not a moment old.
+    /// Returns the satellites in view, at most once per `skyInterval`; `nil` if there is nothing new.
     mutating func takeSky(at now: Duration) -> Sky? {
         if let skyTakenAt, now - skyTakenAt < Self.skyInterval { return nil }
         guard let sky = decoder.takeSky(at: now) else { return nil }
@@ -63,7 +64,7 @@ struct LineSession: Sendable {
         return sky
     }
 
-    /// Nothing has come until `now`: completes the current epoch if its time is over.
+    /// Notes that nothing has arrived until `now`. Completes the current epoch once its deadline has passed.
     mutating func lineIsIdle(at now: Duration) -> Fix? {
         let deadline = decoder.idleDeadline
         if let deadline, deadline <= now { passedDeadline = deadline }
@@ -72,14 +73,14 @@ struct LineSession: Sendable {
         return newest
     }
 
-    /// The line has ended: completes the current epoch.
+    /// Notes the end of the line. Completes the current epoch.
     mutating func finish() -> Fix? {
         var newest: Fix?
         decoder.finish { newest = $0 }
         return newest
     }
 
-    /// When, after `now`, there is something to do though nothing arrives.
+    /// Returns the next time after `now` at which there is something to do even if nothing arrives.
     func wakeUp(after now: Duration) -> Duration {
         let nextChange = watch.nextChange(after: now)
         guard let deadline = decoder.idleDeadline, deadline != passedDeadline else { return nextChange }

@@ -1,43 +1,42 @@
-/// Judges an open line by what has arrived on it and when: a decision, without a clock of its own.
+/// Judges an open line by the bytes and sentences on it. It has no clock; all times are on one monotonic scale.
 ///
-/// All times are on one monotonic scale. A line is given five of its own intervals, and at least 5 seconds, before it
-/// counts as silent; three times as long, and it is worth reopening.
+/// A line is silent after five of its intervals without a sentence, but at least 5 seconds. After three times as
+/// long it is worth reopening.
 struct LineWatch: Sendable, Hashable {
-    /// What can be said of the line.
     enum Condition: Sendable, Hashable {
-        /// Open, and not yet long enough without a sentence to be judged.
+        /// Open, without a sentence, but not for long enough to be judged.
         case opened
         case receiving
         /// No byte within the limit.
         case silent
-        /// Bytes within the limit, but no sentence: the wrong rate, or not NMEA.
+        /// Bytes within the limit, but no sentence: the wrong baud rate, or not NMEA.
         case noise
     }
 
-    private static let longestInterval = Duration.seconds(60)
+    private static let maximumInterval = Duration.seconds(60)
 
-    /// How long any line may be without a sentence.
-    private let patience: Duration
-    /// How long the line may be without a first sentence before it is opened in another way.
+    /// The minimum of `limit`.
+    private let timeout: Duration
+    /// How long to wait for a first sentence before the line is opened in another way.
     private let trial: Duration?
     private let openedAt: Duration
-    /// The receiver's own pace: the longest recent time between sentences.
+    /// The maximum recent time between sentences.
     private(set) var interval: Duration
-    /// Whether a sentence has come since the line was opened.
     private(set) var hasSentence = false
-    /// Whether a byte has come since the line was opened.
     private(set) var hasBytes = false
     private var lastByte: Duration
     private var lastSentence: Duration
 
-    /// `interval` is what a watch of the same line had learned before.
-    ///
-    /// `trial` is for a line that may be opened in another way when no sentence comes.
+    /// - Parameters:
+    ///   - openedAt: the time at which the line was opened.
+    ///   - interval: the interval of the previous watch of the same line.
+    ///   - timeout: how long any line may be without a sentence.
+    ///   - trial: how long to wait for a first sentence if the line can then be opened in another way.
     init(
-        openedAt: Duration, interval: Duration = .zero, patience: Duration = .seconds(5), trial: Duration? = nil
+        openedAt: Duration, interval: Duration = .zero, timeout: Duration = .seconds(5), trial: Duration? = nil
     ) {
         self.interval = interval
-        self.patience = patience
+        self.timeout = timeout
         self.trial = trial
         self.openedAt = openedAt
         lastByte = openedAt
@@ -45,16 +44,16 @@ struct LineWatch: Sendable, Hashable {
     }
 
     /// How long this line may be without a sentence.
-    var limit: Duration { max(patience, interval * 5) }
+    var limit: Duration { max(timeout, interval * 5) }
 
-    /// Bytes have arrived, and `sentences` ended within them.
+    /// Notes bytes in which `sentences` ended.
     mutating func bytesArrived(sentences: Int, at now: Duration) {
         lastByte = now
         hasBytes = true
         guard sentences > 0 else { return }
         if hasSentence {
-            // Within a burst gaps are short: the longest fades slowly enough to outlast one.
-            interval = min(max(now - lastSentence, interval * 9 / 10), Self.longestInterval)
+            // Times within a burst are short, so the maximum decays slowly enough to outlast a burst.
+            interval = min(max(now - lastSentence, interval * 9 / 10), Self.maximumInterval)
         }
         lastSentence = now
         hasSentence = true
@@ -73,39 +72,36 @@ struct LineWatch: Sendable, Hashable {
         return lastSentence + limit * 3
     }
 
-    /// The next moment after `now` at which the judgement changes if nothing arrives.
+    /// Returns the next time after `now` at which the judgement changes if nothing arrives.
     func nextChange(after now: Duration) -> Duration {
-        // A line that cannot be reopened outlives all of them.
+        // A line that can't be reopened may outlast all three times.
         [lastSentence + limit, lastByte + limit, overdueAt].filter { $0 > now }.min() ?? now + limit
     }
 }
 
-/// Judges whether the sentences that arrive lead to positions: a decision, without a clock of its own.
-///
-/// All times are on one monotonic scale.
+/// Judges whether the arriving sentences lead to positions. It has no clock; all times are on one monotonic scale.
 struct PositionWatch: Sendable, Hashable {
-    /// What can be said of the positions.
     enum Condition: Sendable, Hashable {
-        /// They come, or may still be waited for.
+        /// There are positions, or the receiver still has time to find one.
         case good
-        /// Sentences come, but there has been no position since the start.
+        /// No position has arrived yet.
         case noneYet
-        /// Sentences come, but positions do not any more.
+        /// Positions no longer arrive.
         case lost
     }
 
-    /// Within this a receiver has sent every sentence that it is set to send.
-    private static let longestRound = Duration.seconds(20)
+    /// The time within which a receiver sends each of its sentences at least once.
+    private static let maximumRound = Duration.seconds(20)
 
-    /// How long sentences may come without a position.
-    private let patience: Duration
+    /// How long sentences may arrive without a position.
+    private let timeout: Duration
     private var hasPosition = false
     /// The last position, or the first sentence on this line; `nil` until there is either.
     private var since: Duration?
 
-    init(patience: Duration) { self.patience = patience }
+    init(timeout: Duration) { self.timeout = timeout }
 
-    /// The line is open, perhaps not for the first time: its receiver may have to start.
+    /// Starts over for an opened line, because its receiver may have to start.
     mutating func lineOpened() { since = nil }
 
     mutating func sentencesArrived(withPosition: Bool, at now: Duration) {
@@ -113,20 +109,20 @@ struct PositionWatch: Sendable, Hashable {
         if withPosition || since == nil { since = now }
     }
 
-    /// What holds while sentences arrive.
+    /// Returns the judgement, which is valid while sentences arrive.
     func condition(at now: Duration) -> Condition {
-        guard let since, now - since >= patience else { return .good }
+        guard let since, now - since >= timeout else { return .good }
         return hasPosition ? .lost : .noneYet
     }
 
-    /// Whether sentences have come for so long, and no position, that one that states it would have been among them.
-    func hasHeardEverySentence(at now: Duration) -> Bool {
-        since.map { now - $0 >= min(patience, Self.longestRound) } ?? false
+    /// Whether sentences without a position have arrived long enough to include each type of sentence.
+    func hasReceivedEveryType(at now: Duration) -> Bool {
+        since.map { now - $0 >= min(timeout, Self.maximumRound) } ?? false
     }
 
-    /// The next moment after `now` at which the judgement changes if no position comes; `nil` when it does not.
+    /// Returns the next time after `now` at which the judgement changes if no position arrives; `nil` if it doesn't.
     func nextChange(after now: Duration) -> Duration? {
-        guard let since, since + patience > now else { return nil }
-        return since + patience
+        guard let since, since + timeout > now else { return nil }
+        return since + timeout
     }
 }

@@ -3,23 +3,21 @@ import LinuxPlatform
 import ReportedText
 package import Reporting
 
-/// Fixes from a live receiver: a thread that reads and decodes, and a task that delivers the newest.
+/// Fixes from a live receiver: one thread reads and decodes, one task delivers the newest.
 package struct LiveReceiver: FixSource {
     let endpoint: any ReceiverEndpoint
-    /// Starts over with each opening of the line.
+    /// The decoder of each opened line, in its initial state.
     let decoder: any LineDecoder
     /// How long a line may be without a sentence before that is reported (see `LineWatch`).
-    var patience = Duration.seconds(5)
-    /// How long sentences may come without a position before that is reported (see `PositionWatch`).
-    var positionPatience = Duration.seconds(60)
-    /// When a lost line is opened again, unless something tells that it is back.
+    var timeout = Duration.seconds(5)
+    /// How long sentences may arrive without a position before that is reported (see `PositionWatch`).
+    var positionTimeout = Duration.seconds(60)
     var schedule = ReopenSchedule()
-    /// Notified of each turn of the thread.
     var progress: (any ReceiverProgress)?
-    /// Notified of what the thread reads.
     var tap: (any ReceiverTap)?
 
-    /// When this returns or throws, the thread has ended and the line is closed.
+    /// Runs until cancelled or until the line has ended for good. When this returns or throws, the thread has ended and
+    /// the line is closed.
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
         let stop = try EventDescriptor.forReceiver()
         let mailbox = EventMailbox()
@@ -40,53 +38,51 @@ package struct LiveReceiver: FixSource {
         } onCancel: {
             stop.signal()
         }
-        if Task.isCancelled { throw FixSourceError(.cancelled, "\(endpoint.name): stopped") }
+        if Task.isCancelled { throw FixSourceError(log: endpoint.name, .stopped) }
         for event in mailbox.take() { await deliver(event) }
         if let error = failure.withLock({ $0 }) { throw error }
     }
 }
 
 extension EventDescriptor {
-    /// The signal by which a receiver is stopped.
+    /// Creates the signal that stops a receiver.
     static func forReceiver() throws(FixSourceError) -> EventDescriptor {
         do throws(SystemError) { return try EventDescriptor() } catch {
-            throw FixSourceError(.cannotOpen, "cannot start the receiver: \(error)")
+            throw FixSourceError(log: "the receiver", .notOpened(.other(error.description)))
         }
     }
 }
 
-/// What a live receiver's thread does: open, poll, read, decode, and begin again after each loss.
+/// The loop of a live receiver's thread: opens, polls, reads, decodes, and starts over after each loss.
 private struct ReceiverLoop {
-    /// Why the line is no longer read.
-    private enum Ending {
+    /// The reason why a line is no longer read.
+    private enum Termination {
         case stopped
         case endOfInput
-        /// The line has ended before a sentence came; what was wrong with what came, if that is known.
-        case endedInVain(ReceiverFault?)
+        /// The line ended before the first sentence, with the fault of the bytes if it is known.
+        case endedWithoutSentence(ReceiverFault?)
         case lost(ReceiverFault)
-        /// Without a sentence for so long that it is worth reopening.
+        /// The line was without a sentence long enough to be worth reopening.
         case overdue
     }
 
-    /// How an open line stands.
     private struct Judgement: Equatable {
         let condition: LineWatch.Condition
-        /// What the other side says that keeps fixes from coming.
         let obstacle: ReceiverFault?
     }
 
     private let receiver: LiveReceiver
     private let stop: EventDescriptor
     private let mailbox: EventMailbox
-    /// Takes one datagram of any size; a tty gives 4 KiB at most.
+    /// Has room for a datagram of any size. A tty returns at most 4 KiB.
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
     private var reopening: ReopenWait
     private var position: PositionWatch
     private var interval = Duration.zero
     private var reported: ReceiverState?
-    /// The line was reopened for being silent: that alone is not reported.
-    private var isSecondChance = false
-    /// Of all sentences that came, where the line is the only one.
+    /// Whether the line was reopened because it was silent, which isn't reported.
+    private var isReopenedAfterSilence = false
+    /// The counts of all sentences of a line that can't be reopened.
     private var statistics: DecoderStatistics?
 
     init(receiver: LiveReceiver, stop: EventDescriptor, mailbox: EventMailbox) {
@@ -94,14 +90,14 @@ private struct ReceiverLoop {
         self.stop = stop
         self.mailbox = mailbox
         reopening = ReopenWait(schedule: receiver.schedule)
-        position = PositionWatch(patience: receiver.positionPatience)
+        position = PositionWatch(timeout: receiver.positionTimeout)
     }
 
     private var endpoint: any ReceiverEndpoint { receiver.endpoint }
     private var progress: (any ReceiverProgress)? { receiver.progress }
     private var tap: (any ReceiverTap)? { receiver.tap }
 
-    /// Until stopped, or until the end of an input that cannot be opened again.
+    /// Runs until stopped, or until the end of an input that can't be reopened.
     mutating func run() throws(FixSourceError) {
         while true {
             progress?.turned()
@@ -114,32 +110,32 @@ private struct ReceiverLoop {
             case .lost(let fault) where !endpoint.canReopen:
                 throw FixSourceError(.readFailed, source: endpoint.name, fault)
             case .overdue:
-                isSecondChance = true
+                isReopenedAfterSilence = true
                 continue
-            case .endedInVain(let fault) where !endpoint.canReopen:
+            case .endedWithoutSentence(let fault) where !endpoint.canReopen:
                 throw FixSourceError(.notALog, source: endpoint.name, fault)
-            case .endedInVain(let fault?):
+            case .endedWithoutSentence(let fault?):
                 report(fault)
-                isSecondChance = true
+                isReopenedAfterSilence = true
                 guard waitForReturn() else { return }
                 continue
-            case .endOfInput, .endedInVain: report(.closedByOtherSide)
+            case .endOfInput, .endedWithoutSentence: report(.closedByOtherSide)
             case .lost(let fault): report(fault)
             }
-            isSecondChance = false
+            isReopenedAfterSilence = false
             guard waitForReturn() else { return }
         }
     }
 
-    /// False when stopped.
+    /// Waits until the line is worth another attempt. Returns `false` if stopped.
     private mutating func waitForReturn() -> Bool {
         do throws(SystemError) { return try reopening.wait(for: endpoint, unless: stop) } catch {
-            return true  // a wait that fails has no reason to fail again
+            return true  // the next wait need not fail
         }
     }
 
-    /// From one opening to the end of the line; it is closed when this returns.
-    private mutating func attempt() -> Ending {
+    /// Opens the line and reads it to its end. The line is closed when this returns.
+    private mutating func attempt() -> Termination {
         do throws(ReceiverOpenError) { return receive(from: try endpoint.open(unless: stop)) } catch {
             switch error {
             case .notNow(let fault): return .lost(fault)
@@ -148,9 +144,9 @@ private struct ReceiverLoop {
         }
     }
 
-    private mutating func receive(from line: any ReceiverLine) -> Ending {
+    private mutating func receive(from line: any ReceiverLine) -> Termination {
         let watch = LineWatch(
-            openedAt: MonotonicTime.now, interval: interval, patience: receiver.patience, trial: line.trial?.limit)
+            openedAt: MonotonicTime.now, interval: interval, timeout: receiver.timeout, trial: line.trial?.limit)
         var session = LineSession(decoder: receiver.decoder, watch: watch)
         var pace = ReadPace(openedAt: MonotonicTime.now)
         var judgement: Judgement?
@@ -163,13 +159,16 @@ private struct ReceiverLoop {
                 noteFix(last)
                 mailbox.post(.fix(last))
             }
-            if !endpoint.canReopen { statistics = session.statistics }
+            if !endpoint.canReopen { statistics = session.findings.statistics }
             while let warning = session.takeWarning() { mailbox.post(.warning(warning)) }
         }
         while true {
             progress?.turned()
             let now = MonotonicTime.now
-            if let ending = judge(line, in: session, at: now, after: &judgement) { return ending }
+            if isOverdue(line, in: session, at: now) { return .overdue }
+            let next = Judgement(condition: session.watch.condition(at: now), obstacle: session.obstacle)
+            report(next, after: judgement, of: line, in: session, at: now)
+            judgement = next
             let wakeUp = session.wakeUp(after: now)
             let pause = min(wakeUp, position.nextChange(after: now) ?? wakeUp) - now
             let rest = pace.rest(at: now)
@@ -186,49 +185,51 @@ private struct ReceiverLoop {
                 noteFix(fix)
                 mailbox.post(.fix(fix))
             case .success(.ready(let isHungUp)):
-                if let ending = drain(line, isHungUp: isHungUp, into: &session, at: &pace) {
-                    return seen(ending, after: session)
+                if let termination = drain(line, isHungUp: isHungUp, into: &session, at: &pace) {
+                    return interpreted(termination, after: session)
                 }
             }
         }
     }
 
-    /// What the end of a line means after what has come on it.
-    private func seen(_ ending: Ending, after session: LineSession) -> Ending {
-        switch ending {
+    /// Returns the termination of a line that has ended or was lost, by the findings about its bytes.
+    private func interpreted(_ termination: Termination, after session: LineSession) -> Termination {
+        switch termination {
         case .endOfInput where !session.watch.hasSentence:
-            return .endedInVain(endpoint.canReopen ? session.stranger : session.causeOfNoise)
-        // One that was asked and does not understand may reset the connection.
+            let findings = session.findings
+            return .endedWithoutSentence(endpoint.canReopen ? findings.otherSpeaker : findings.noiseFault)
+        // Another program that doesn't understand the request may reset the connection.
         case .lost where endpoint.canReopen:
-            return session.stranger.map { .endedInVain($0) } ?? ending
-        default: return ending
+            return session.findings.otherSpeaker.map { .endedWithoutSentence($0) } ?? termination
+        default: return termination
         }
     }
 
-    /// Tells what has changed since the line was last judged.
-    private mutating func judge(
-        _ line: any ReceiverLine, in session: LineSession, at now: Duration, after last: inout Judgement?
-    ) -> Ending? {
-        if endpoint.canReopen, session.watch.isOverdue(at: now) {
-            if let fault = line.trial?.lineClosed(after: session.evidence) { report(fault) }
-            return .overdue
-        }
-        let next = Judgement(condition: session.watch.condition(at: now), obstacle: session.obstacle)
-        defer { last = next }
-        if let obstacle = next.obstacle {
+    /// Returns whether the line must be reopened. Reports the fault that the search for the baud rate has found.
+    private mutating func isOverdue(_ line: any ReceiverLine, in session: LineSession, at now: Duration) -> Bool {
+        guard endpoint.canReopen, session.watch.isOverdue(at: now) else { return false }
+        if let fault = line.trial?.lineClosed(after: session.evidence) { report(fault) }
+        return true
+    }
+
+    /// Reports the changes since the last judgement.
+    private mutating func report(
+        _ judgement: Judgement, after last: Judgement?, of line: any ReceiverLine, in session: LineSession,
+        at now: Duration
+    ) {
+        if let obstacle = judgement.obstacle {
             report(obstacle)
-        } else if next != last {
-            report(next.condition, of: line, in: session)
-        } else if next.condition == .receiving {
+        } else if judgement != last {
+            report(judgement.condition, of: line, in: session)
+        } else if judgement.condition == .receiving {
             report(positionsOn: line, in: session, at: now)
         }
-        return nil
     }
 
-    /// Reads all there is, or as much as `pace` allows, and posts the newest fix in it.
+    /// Reads all available bytes, or as many as `pace` allows, and posts the newest fix.
     private mutating func drain(
         _ line: any ReceiverLine, isHungUp: Bool, into session: inout LineSession, at pace: inout ReadPace
-    ) -> Ending? {
+    ) -> Termination? {
         var newest: Fix?
         let hadSentence = session.watch.hasSentence
         defer {
@@ -285,18 +286,18 @@ private struct ReceiverLoop {
     ) {
         let limit = session.watch.limit
         switch condition {
-        case .opened where isSecondChance && line.trial?.isOpeningNews != true: break
+        case .opened where isReopenedAfterSilence && line.trial?.isOpeningReported != true: break
         case .opened: report(.starting(source: endpoint.name, line.start))
         case .receiving: report(positionsOn: line, in: session, at: MonotonicTime.now)
-        case .silent: report(session.stranger ?? endpoint.fault(of: session.silence, for: limit))
-        case .noise: report(session.causeOfNoise ?? endpoint.fault(of: session.trouble, for: limit))
+        case .silent: report(session.findings.otherSpeaker ?? endpoint.fault(of: session.silence, for: limit))
+        case .noise: report(session.findings.noiseFault ?? endpoint.fault(of: session.noise, for: limit))
         }
     }
 
-    /// Sentences arrive; so do positions, or not.
+    /// Reports whether the arriving sentences lead to positions.
     private mutating func report(positionsOn line: any ReceiverLine, in session: LineSession, at now: Duration) {
-        if position.hasHeardEverySentence(at: now), let lack = session.lackOfPositions {
-            return report(lack)
+        if position.hasReceivedEveryType(at: now), let fault = session.findings.positionFault {
+            return report(fault)
         }
         switch position.condition(at: now) {
         case .good: report(.receiving(source: endpoint.name, foundBaudRate: line.trial?.rate))
@@ -307,7 +308,7 @@ private struct ReceiverLoop {
 
     private mutating func report(_ fault: ReceiverFault) { report(.waiting(source: endpoint.name, fault)) }
 
-    /// Once for each change, not for each attempt.
+    /// Posts a state if it differs from the last one posted.
     private mutating func report(_ state: ReceiverState) {
         guard state != reported else { return }
         reported = state

@@ -1,39 +1,39 @@
-/// How much of a live line is read at once: a decision, without a clock of its own.
+/// Limits how much of a live line is read at once. It has no clock; all times are on one monotonic scale.
 ///
-/// Receivers say little: the fastest serial lines carry 92 kB a second. What comes faster has gathered while nobody
-/// read, and is worth reading when fixes come of it; or it is a flood, which is left to the kernel, who lets the sender
-/// of a stream wait and drops datagrams. All times are on one monotonic scale.
+/// The fastest serial ports carry 92 kB per second. Faster input is either a backlog that accumulated while nothing was
+/// read, which is worth reading if it contains fixes, or a flood. A flood is left to the kernel, which blocks the
+/// sender of a stream and drops datagrams.
 struct ReadPace: Sendable, Hashable {
-    /// For how long a portion must last; a fix that waits for the next one is hardly older for it.
+    /// The time for which a portion must last: short, because a fix may have to wait for the next portion.
     private static let period = Duration.milliseconds(100)
-    /// In bytes, each period, as long as fixes come.
+    /// The bytes per period while there are fixes.
     private static let generousPortion = 1 << 20
-    /// The same without a fix: three times what the fastest serial line carries.
+    /// The bytes per period without a fix: three times the rate of the fastest serial port.
     private static let smallPortion = 1 << 15
-    /// What a read costs beside its bytes, in bytes: datagrams may be tiny.
+    /// The cost of a read in addition to its bytes, in bytes: datagrams may be tiny.
     private static let readCost = 128
 
     private var periodBegan: Duration
-    /// Beyond the portion by what the last read brought; the next periods pay for it.
+    /// May exceed the portion by the last read; the next periods make up for it.
     private var taken = 0
     private var hasFix = false
-    /// Whether a fix came in the period before; true at first, for a line may have been waiting to be opened.
+    /// Whether the previous period had a fix; true at first, because the line may have a backlog when it is opened.
     private var hadFix = true
 
     init(openedAt now: Duration) { periodBegan = now }
 
     private var portion: Int { hasFix || hadFix ? Self.generousPortion : Self.smallPortion }
 
-    /// Whether the portion of this period is not used up.
+    /// Whether this period's portion isn't used up.
     var mayRead: Bool { taken < portion }
 
-    /// `count` bytes were read, perhaps with a fix in them.
+    /// Notes a read of `count` bytes.
     mutating func took(_ count: Int, withFix: Bool) {
         taken += count + Self.readCost
         if withFix { hasFix = true }
     }
 
-    /// How long to leave the line alone; zero when it may be read.
+    /// Returns how long not to read the line; zero if it may be read.
     mutating func rest(at now: Duration) -> Duration {
         let next = periodBegan + Self.period
         if now >= next {

@@ -3,20 +3,20 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// Where a live receiver is reached; reopened whenever the line was lost.
+/// The place at which a live receiver is reached. It is reopened when the line is lost.
 protocol ReceiverEndpoint: Sendable {
-    /// What the operator calls it, as `/dev/ttyUSB0`.
+    /// The name for operators, such as `/dev/ttyUSB0`.
     var name: String { get }
-    /// Whether a line that ended or fell silent is opened again; standard input cannot be.
+    /// Whether a line that ended or went silent can be reopened; standard input can't.
     var canReopen: Bool { get }
 
-    /// Opens the line; may block, but not once `stop` is signalled.
+    /// Opens the line. May block, but not after `stop` is signalled.
     func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine
 
     /// Returns the fault of a line that has brought no sentence for `limit`.
     func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault
 
-    /// Tells when a line that is not there may have come back; `nil` where nothing does.
+    /// Returns a watch for the return of a missing line; `nil` if that can't be watched.
     func watchForReturn() -> DirectoryWatch?
 }
 
@@ -25,30 +25,30 @@ extension ReceiverEndpoint {
     func watchForReturn() -> DirectoryWatch? { nil }
 }
 
-/// What can be wrong with an open line.
+/// The trouble of an open line without sentences.
 enum LineTrouble: Sendable, Hashable {
     case silence, noise
-    /// Noise that a person could read, and how it begins, where that may be shown.
+    /// Readable text, with its beginning if that may be shown.
     case text(ReportedText?)
 }
 
-/// Why a line could not be opened.
+/// The reason why a line isn't opened.
 enum ReceiverOpenError: Error, Sendable, Hashable {
-    /// It is tried again.
+    /// A fault; the line will be tried again.
     case notNow(ReceiverFault)
     case stopped
 }
 
-/// An open line, used on the receiver's thread alone; closed with its last reference.
+/// An open line. It is used on the receiver's thread only, and is closed with its last reference.
 protocol ReceiverLine: AnyObject {
-    /// For `poll`.
+    /// The descriptor for `poll`.
     var raw: CInt { get }
-    /// How the line stands until the first sentence has come.
+    /// The state to report until the first sentence.
     var start: ReceiverStart { get }
-    /// Takes what is there, without waiting.
+    /// Reads the available bytes, without blocking.
     func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> LineRead
 
-    /// What this opening tries; `nil` for a line that can be opened in one way only.
+    /// The trial of a baud rate; `nil` for a line that can be opened in one way only.
     var trial: RateTrial? { get }
 }
 
@@ -63,7 +63,7 @@ enum LineRead: Sendable, Hashable {
 }
 
 extension LineRead {
-    /// The meaning of one `read` from a descriptor that does not block.
+    /// Interprets one `read` from a non-blocking descriptor.
     init(_ read: () throws(SystemError) -> Int) throws(SystemError) {
         do throws(SystemError) {
             let count = try read()

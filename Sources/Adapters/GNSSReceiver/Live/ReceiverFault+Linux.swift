@@ -3,7 +3,7 @@ import ReportedText
 import Reporting
 
 extension ReceiverFault {
-    /// What is wrong with an open line that brings no sentence.
+    /// Creates the fault of an open line without sentences.
     init(_ trouble: LineTrouble, on kind: ReceiverLineKind, for limit: Duration, alsoOpenIn: DeviceHolders? = nil) {
         switch trouble {
         case .silence: self = .silent(kind, limit, alsoOpenIn: alsoOpenIn)
@@ -12,7 +12,7 @@ extension ReceiverFault {
         }
     }
 
-    /// Why a serial port could not be opened.
+    /// Creates the fault of a serial port that can't be opened.
     init(_ error: SerialLineError) {
         switch error {
         case .unsupportedBaudRate(let baudRate):
@@ -30,7 +30,7 @@ extension ReceiverFault {
 }
 
 extension DeviceHolders {
-    /// `nil` if there are none.
+    /// Creates the holders of the device at `path`; `nil` if `processes` is empty.
     init?(_ processes: [HoldingProcess], of path: String) {
         guard !processes.isEmpty else { return nil }
         self.init(

@@ -2,9 +2,10 @@ package import GNSS
 
 /// An observer of a live receiver's progress. It is called on the receiver's thread and must return at once.
 package protocol ReceiverProgress: Sendable {
-    /// Notes a turn of the thread. There is one at least every `ReceiverPace.longestTurn`, unless a call blocks.
+    /// Notes an iteration of the thread's loop. There is one at least every `ReceiverPace.longestTurn`, unless a call
+    /// blocks.
     func turned()
-    /// Notes a fix that was made of the bytes read so far.
+    /// Notes a fix that was decoded from the bytes read so far.
     func fixMade(_ fix: Fix)
     /// Notes that the thread has ended.
     func ended()
@@ -18,14 +19,14 @@ package protocol ReceiverTap: Sendable {
     func lineOpened()
     /// Notes bytes before they are decoded.
     func received(_ bytes: Span<UInt8>)
-    /// Notes a fix that was made of the bytes read so far.
+    /// Notes a fix that was decoded from the bytes read so far.
     func fixMade(_ fix: Fix)
 }
 
-/// How often a live receiver's thread goes round.
+/// The maximum times of a live receiver's thread.
 package enum ReceiverPace {
-    /// A quiet line is looked at this often, so that a thread that is stuck can be told from a line that is quiet.
+    /// The maximum time of one iteration, so that a stuck thread can be distinguished from a quiet line.
     package static let longestTurn = Duration.seconds(10)
-    /// Opening a line may take this long at most: looking up a host and connecting to each of its addresses.
+    /// The maximum time of opening a line: looking up a host and connecting to each of its addresses.
     package static let longestOpening = Duration.seconds(60)
 }

@@ -1,7 +1,7 @@
 import LinuxPlatform
 
-/// When a line that is missing or lost is tried again: at once and often at first, for a re-plugged receiver should be
-/// back before anyone notices; then ever more rarely, up to every 5 seconds, for ever.
+/// The times at which a missing or lost line is tried again: often at first, because a receiver may be re-plugged, then
+/// less often, down to every 5 seconds, forever.
 struct ReopenSchedule: Sendable, Hashable {
     private static let usualDelays: [Duration] = [
         .milliseconds(250), .milliseconds(250), .milliseconds(250), .milliseconds(250), .milliseconds(500), .seconds(1),
@@ -11,41 +11,40 @@ struct ReopenSchedule: Sendable, Hashable {
     private let delays: [Duration]
     private var attempt = 0
 
-    /// The last of `delays` is for all further attempts.
+    /// Creates a schedule that repeats the last of `delays` forever.
     init(delays: [Duration] = usualDelays) { self.delays = delays }
 
-    /// The wait before the next attempt; each call counts as one.
+    /// Returns the delay before the next attempt. Each call counts as an attempt.
     mutating func nextDelay() -> Duration {
         defer { attempt = min(attempt + 1, delays.count - 1) }
         return delays[attempt]
     }
 
-    /// The line has proved itself: after the next loss the schedule starts over.
     mutating func reset() { attempt = 0 }
 }
 
-/// The wait before a line is opened again: until its time is up, or until something appears where the line was.
+/// The wait before a line is reopened: until its delay is over, or until the line's device or file appears.
 struct ReopenWait {
-    /// A moment in which udev sets owner and mode of a new device; and the least time between two looks, however much
-    /// goes on in a folder.
-    private static let settling = Duration.milliseconds(100)
+    /// The time in which udev sets owner and mode of a new device. It also limits how often a busy directory is
+    /// checked.
+    private static let settlingTime = Duration.milliseconds(100)
 
     private var schedule: ReopenSchedule
     private var watch: DirectoryWatch?
 
     init(schedule: ReopenSchedule) { self.schedule = schedule }
 
-    /// The line has proved itself: after the next loss the schedule starts over.
+    /// Notes that the line was good: after the next loss the schedule starts over.
     mutating func lineProvedGood() {
         schedule.reset()
         watch = nil
     }
 
-    /// Blocks until the line is worth another attempt; false when stopped.
+    /// Blocks until the line is worth another attempt. Returns `false` if stopped.
     mutating func wait(for endpoint: any ReceiverEndpoint, unless stop: EventDescriptor) throws(SystemError) -> Bool {
         if watch == nil {
             watch = endpoint.watchForReturn()
-            // It may have come back just before it was watched for.
+            // The line may have returned just before the watch began.
             if watch != nil { return try settle(unless: stop) }
         }
         let deadline = MonotonicTime.now + schedule.nextDelay()
@@ -62,6 +61,6 @@ struct ReopenWait {
     }
 
     private func settle(unless stop: EventDescriptor) throws(SystemError) -> Bool {
-        try poll(nil, within: Self.settling, unless: stop) != .stopped
+        try poll(nil, within: Self.settlingTime, unless: stop) != .stopped
     }
 }

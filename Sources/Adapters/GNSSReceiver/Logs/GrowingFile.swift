@@ -2,35 +2,33 @@ import Glibc
 import LinuxPlatform
 import Reporting
 
-/// A file that another program writes to, read as `tail -F` does: what is appended, through rotation and truncation; or
-/// a FIFO, through one writer after another.
+/// A file that another program is writing, read like `tail -F`, through rotation and truncation; or a FIFO, through one
+/// writer after another.
 ///
-/// It looks four times a second instead of asking for notices (inotify): those do not come for what another machine
-/// writes to a network file system, nor through an overlay, and a receiver speaks once a second.
+/// It is checked four times per second. inotify doesn't work for network file systems that another machine writes to,
+/// nor through an overlay, and a receiver sends once per second anyway.
 final class GrowingFile {
-    /// Where reading begins.
-    enum Beginning: Sendable, Hashable {
+    enum StartPosition: Sendable, Hashable {
         case start, end
-        /// Where it was left off, if the same file is still there; else at the start.
+        /// The place of an earlier opening, if it is still the same file; otherwise the start.
         case place(FileStatus.Identity?, offset: Int64)
     }
 
-    /// What one look gave.
+    /// The result of one check.
     enum Look: Sendable, Hashable {
         case bytes(Int)
         case nothingYet
-        /// It was truncated: reading continues at its start.
+        /// The file was truncated: reading continues at its start.
         case truncated
-        /// Another file is in its place: reading continues there.
+        /// The file was replaced: reading continues with the new file.
         case replaced
-        /// The writers of a FIFO have gone; `reopen` waits for the next one.
+        /// All writers of a FIFO have closed it; `reopen` waits for the next one.
         case writersGone
     }
 
-    /// How often a file is looked at.
+    /// The time between two checks.
     static let interval = Duration.milliseconds(250)
-    /// What the system says of one that is not there, or not yet to be read: its writer creates it first and permits
-    /// reading then.
+    /// The errors of a missing file, or of one whose writer has created it but not yet permitted reading.
     static let missing = [ENOENT, EACCES]
 
     private final class OpenFile {
@@ -38,7 +36,7 @@ final class GrowingFile {
         let status: FileStatus
 
         init(_ path: String) throws(SystemError) {
-            // Without O_NONBLOCK, opening a FIFO waits for a writer.
+            // Without O_NONBLOCK, opening a FIFO blocks until it has a writer.
             descriptor = try OwnedDescriptor(opening: path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
             status = try FileStatus(of: descriptor)
         }
@@ -49,47 +47,43 @@ final class GrowingFile {
     private var file: OpenFile
     private(set) var offset: Int64 = 0
 
-    init(path: String, from beginning: Beginning) throws(SystemError) {
+    init(path: String, from start: StartPosition) throws(SystemError) {
         self.path = path
         ticker = try Ticker(every: Self.interval)
         file = try OpenFile(path)
-        let start: Int64 =
-            switch beginning {
+        let first: Int64 =
+            switch start {
             case .start: 0
             case .end: file.status.bytes
             case .place(let identity, let offset):
                 identity == file.status.identity && offset <= file.status.bytes ? offset : 0
             }
-        if file.status.kind == .file, start > 0 { offset = Int64(lseek(file.descriptor.raw, off_t(start), SEEK_SET)) }
+        if file.status.kind == .file, first > 0 { offset = Int64(lseek(file.descriptor.raw, off_t(first), SEEK_SET)) }
     }
 
-    /// What was opened.
     var kind: FileStatus.Kind { file.status.kind }
-    /// Where another opening continues.
-    var place: Beginning { .place(file.status.identity, offset: offset) }
-    /// Readable when a look is worth while.
+    /// The position from which a later opening continues.
+    var place: StartPosition { .place(file.status.identity, offset: offset) }
+    /// A descriptor that is readable when the next check is due.
     var raw: CInt { kind == .file ? ticker.raw : file.descriptor.raw }
 
-    /// The first bytes of a file, which tell what it is; empty for a FIFO, whose bytes can be read only once.
+    /// The first bytes of a file; empty for a FIFO, whose bytes can be read only once.
     private var firstBytes: [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 64)
         let count = unsafe pread(file.descriptor.raw, &bytes, bytes.count, 0)
         return Array(bytes.prefix(max(0, count)))
     }
 
-    /// Why it cannot be followed; `nil` when it can, as far as its first bytes tell.
-    var problem: FixSourceError? {
-        if kind == .folder { return FixSourceError(.notALog, "\(path) is a folder; name the logs in it") }
+    /// Why the file can't be followed; `nil` if it can, as far as its first bytes show.
+    var fault: LogFault? {
+        if kind == .folder { return .directory }
         let firstBytes = firstBytes
-        if kind == .device, !firstBytes.isEmpty, firstBytes.allSatisfy({ $0 == 0 }) {
-            return FixSourceError(.notALog, "\(path) is a device that gives only zeros; name a log or a serial line")
-        }
+        if kind == .device, !firstBytes.isEmpty, firstBytes.allSatisfy({ $0 == 0 }) { return .zeroDevice }
         let format = LogFileKind(firstBytes: firstBytes.span)
-        return format == .gzip
-            ? FixSourceError(.notALog, "\(path) is a gzip archive, which cannot be followed") : format.problem(of: path)
+        return format == .gzip ? .followedArchive : format.fault
     }
 
-    /// Takes what is there, without waiting.
+    /// Reads the available bytes, without blocking, or finds out what has happened to the file.
     func look(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> Look {
         ticker.clear()
         switch try read(into: &buffer) {
@@ -106,7 +100,7 @@ final class GrowingFile {
             offset = 0
             return .truncated
         case .replaced:
-            // What the writer said last, before it turned to the new file.
+            // The writer's last bytes before it turned to the new file.
             if case .bytes(let count) = try read(into: &buffer) { return .bytes(count) }
             return try reopen() ? .replaced : .nothingYet
         }
@@ -118,9 +112,9 @@ final class GrowingFile {
         return read
     }
 
-    /// Opens what is at the path now, before what was open is closed: the writer of a FIFO finds a reader all the time.
+    /// Opens the file at the path again before the old one is closed, so that the writer of a FIFO always has a reader.
     ///
-    /// False, with what was open still open, when there is nothing that may be read for the moment.
+    /// Returns `false` and keeps the old one open if there is no readable file at the moment.
     func reopen() throws(SystemError) -> Bool {
         do throws(SystemError) { file = try OpenFile(path) } catch {
             guard Self.missing.contains(error.number) else { throw error }
@@ -131,18 +125,18 @@ final class GrowingFile {
     }
 }
 
-/// What has become of a growing file that has been read to its end: a decision, as `tail -F` makes it.
+/// The change of a growing file that has been read to its end, decided as `tail -F` does.
 enum GrowthChange: Sendable, Hashable {
     case none
-    /// It is shorter than what has been read of it: its writer began it again.
+    /// The file is shorter than the part that has been read: its writer started over.
     case truncated
-    /// Another file is in its place: it was rotated away.
+    /// Another file is at its path: the file was rotated.
     case replaced
 
     /// - Parameters:
     ///   - offset: how far the open file has been read.
     ///   - open: the open file.
-    ///   - there: what lies at its path; `nil` when nothing does, which may be for the moment only.
+    ///   - there: the file at its path, if one exists at the moment.
     init(readTo offset: Int64, of open: FileStatus, there: FileStatus?) {
         if let there, there.identity != open.identity {
             self = .replaced
@@ -152,33 +146,32 @@ enum GrowthChange: Sendable, Hashable {
     }
 }
 
-/// When a pause of a growing file completes an epoch: a decision, without a clock of its own.
+/// Decides when a pause of a growing file completes an epoch. It has no clock.
 ///
-/// It does as on a live line, but only where the file ends with a line: a program that writes by the block stops in the
-/// midst of a sentence.
+/// A pause counts as on a live line, but only if the file ends with a complete line: a program that writes in blocks
+/// pauses in the middle of a sentence.
 struct GrowthPause: Sendable {
-    private static let shortestPatience = Duration.milliseconds(10)
+    private static let minimumTimeout = Duration.milliseconds(10)
 
-    /// The file's own time, for the decoder: so long has been waited for bytes. It stands still while what is there is
-    /// read and used.
+    /// The time for the decoder: the total time of waiting for bytes. It doesn't advance while bytes are read and used.
     private(set) var time = Duration.zero
     private var isAtLineEnd = true
 
-    /// Bytes have come; they are decoded as of `time`.
+    /// Notes bytes that are decoded at `time`.
     mutating func bytesArrived(_ bytes: Span<UInt8>) {
         guard let last = bytes.indices.last else { return }
         isAtLineEnd = bytes[last] == UInt8(ascii: "\n") || bytes[last] == UInt8(ascii: "\r")
     }
 
-    /// Nothing has come for `duration` more; whether the decoder is to hear of it.
+    /// Notes that nothing has arrived for another `duration`. Returns whether the pause counts.
     mutating func waited(_ duration: Duration) -> Bool {
         if isAtLineEnd { time += duration }
         return isAtLineEnd
     }
 
-    /// How long to wait for bytes at most, when a pause until `deadline` would complete an epoch.
-    func patience(until deadline: Duration?) -> Duration? {
+    /// Returns the maximum time to wait for bytes if a pause until `deadline` completes an epoch.
+    func timeout(until deadline: Duration?) -> Duration? {
         guard isAtLineEnd, let deadline else { return nil }
-        return max(deadline - time, Self.shortestPatience)
+        return max(deadline - time, Self.minimumTimeout)
     }
 }

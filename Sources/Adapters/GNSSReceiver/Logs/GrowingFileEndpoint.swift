@@ -5,37 +5,36 @@ import ReportedText
 import Reporting
 
 extension LiveReceiver {
-    /// Fixes from a file that another program writes a receiver's output to: from its end on, then what is appended,
-    /// through rotation and truncation. One that is not there is waited for.
+    /// Creates a source of fixes from a file to which another program writes a receiver's output. It reads what is
+    /// appended from now on, through rotation and truncation, and waits for a missing file.
     package static func growingFile(
-        _ path: String, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5),
+        _ path: String, decoder: NMEADecoder = NMEADecoder(), timeout: Duration = .seconds(5),
         progress: (any ReceiverProgress)? = nil, tap: (any ReceiverTap)? = nil
     ) -> LiveReceiver {
         LiveReceiver(
-            endpoint: GrowingFileEndpoint(path: path), decoder: SentenceDecoder(decoder), patience: patience,
+            endpoint: GrowingFileEndpoint(path: path), decoder: SentenceDecoder(decoder), timeout: timeout,
             progress: progress, tap: tap)
     }
 }
 
-/// A growing file by its path.
 private struct GrowingFileEndpoint: ReceiverEndpoint {
     let path: String
-    /// Where the next opening begins: what was in the file before us is of the past, what comes later is not.
-    private let beginning = Locked(GrowingFile.Beginning.end)
+    /// The position at which the next opening begins: at first the end, because older content isn't live.
+    private let nextStart = Locked(GrowingFile.StartPosition.end)
 
     var name: String { path }
 
     func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
         let file: GrowingFile
-        do throws(SystemError) { file = try GrowingFile(path: path, from: beginning.withLock { $0 }) } catch {
+        do throws(SystemError) { file = try GrowingFile(path: path, from: nextStart.withLock { $0 }) } catch {
             guard error.number == ENOENT else {
-                throw .notNow(.fileUnusable(RecordedLog.cannotOpen("it", error).shown))
+                throw .notNow(.fileUnusable(RecordedLog.openingFault(path, error)))
             }
-            beginning.withLock { $0 = .start }
+            nextStart.withLock { $0 = .start }
             throw .notNow(.fileMissing)
         }
-        if let problem = file.problem { throw .notNow(.fileUnusable(problem.shown)) }
-        return GrowingFileLine(file, next: beginning)
+        if let fault = file.fault { throw .notNow(.fileUnusable(fault)) }
+        return GrowingFileLine(file, nextStart: nextStart)
     }
 
     func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault {
@@ -43,23 +42,15 @@ private struct GrowingFileEndpoint: ReceiverEndpoint {
     }
 }
 
-extension FixSourceError {
-    /// What is wrong with a file, and what to do.
-    fileprivate var shown: ReportedText {
-        if case .log(let detail) = reason { ReportedText(detail, limit: ReportedText.longestSentence) } else { "" }
-    }
-}
-
 /// A growing file as the loop sees it.
 private final class GrowingFileLine: ReceiverLine {
     private let file: GrowingFile
-    /// Where another opening continues.
-    private let next: Locked<GrowingFile.Beginning>
+    private let nextStart: Locked<GrowingFile.StartPosition>
 
-    init(_ file: GrowingFile, next: Locked<GrowingFile.Beginning>) {
+    init(_ file: GrowingFile, nextStart: Locked<GrowingFile.StartPosition>) {
         self.file = file
-        self.next = next
-        next.withLock { $0 = file.place }
+        self.nextStart = nextStart
+        nextStart.withLock { $0 = file.place }
     }
 
     var raw: CInt { file.raw }
@@ -68,7 +59,7 @@ private final class GrowingFileLine: ReceiverLine {
     func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> LineRead {
         while true {
             let look = try file.look(into: &buffer)
-            next.withLock { $0 = file.place }
+            nextStart.withLock { $0 = file.place }
             switch look {
             case .bytes(let count): return .bytes(count)
             case .nothingYet: return .nothingYet

@@ -3,17 +3,21 @@ import ReportedText
 package import Reporting
 package import TimeAndChance
 
-/// What became of one log that has been read to its end.
+/// The outcome of one log that has been read to its end.
 package struct LogOutcome: Sendable {
-    /// What the operator calls it.
+    /// The name for operators.
     package let name: String
     package let statistics: DecoderStatistics
-    /// The times of its first fix and its last.
+    /// The times of the first and the last fix.
     private let ends: (first: UTCTime, last: UTCTime)?
-    /// What it is in place of a receiver's log, as far as its first bytes tell.
+    /// The kind of file, by its first bytes, if it isn't a receiver's log.
     private let foreignKind: ForeignLogKind?
 
-    /// `beginning` are its first bytes, unpacked; `ends` the times of its first fix and its last.
+    /// - Parameters:
+    ///   - name: the name for operators.
+    ///   - statistics: the counts of its decoder.
+    ///   - beginning: its first bytes, unpacked.
+    ///   - ends: the times of the first and the last fix.
     package init(
         name: String, statistics: DecoderStatistics, beginning: [UInt8] = [],
         ends: (first: UTCTime, last: UTCTime)? = nil
@@ -24,157 +28,93 @@ package struct LogOutcome: Sendable {
         foreignKind = statistics.sentences == 0 ? ForeignLogKind(beginning, statistics) : nil
     }
 
-    /// What is wrong with a log without any sentence, whose checksum may be missing.
+    /// Why the log can't be used: it has no sentence, with or without a checksum.
     package var emptiness: FixSourceError? {
-        // Beside a dump's figures stand the sentences as text, cut into lines.
+        // A dump has its sentences as text next to the figures, cut into lines.
         guard statistics.sentences == 0, foreignKind == .hexadecimal || !statistics.isMostly(.missingChecksum) else {
             return nil
         }
-        let mismatches = statistics.refusals(.checksumMismatch)
-        let problem =
+        let mismatches = statistics.rejections(.checksumMismatch).count
+        let fault: LogFault =
             if let foreignKind {
-                "is \(foreignKind.rawValue)"
-            } else if mismatches.count > 0 {
-                "holds \(mismatches.count.counted("sentence")), and not one checksum agrees: \(Self.alteration)"
+                .foreign(foreignKind)
             } else {
-                "holds no NMEA 0183 sentence with a right checksum; check that it is a receiver's log"
+                mismatches > 0 ? .wrongChecksums(sentences: mismatches) : .noSentence
             }
-        return FixSourceError(.notALog, "\(name) \(problem)")
+        return FixSourceError(log: name, fault)
     }
 
-    /// How many sentences lack nothing but their checksum, where there is no sentence with one.
+    /// The number of sentences that lack nothing but their checksum, if no sentence has one.
     package var sentencesWithoutChecksum: Int {
-        statistics.sentences == 0 && emptiness == nil ? statistics.refusals(.missingChecksum).count : 0
+        statistics.sentences == 0 && emptiness == nil ? statistics.rejections(.missingChecksum).count : 0
     }
 
-    /// What was left out of a log that has sentences, and what that means.
-    package var loss: String? {
-        let mismatches = statistics.refusals(.checksumMismatch)
-        let stumps = statistics.refusals(.malformedChecksum)
+    /// What was left out of a log that has sentences; `nil` if nothing was.
+    package var loss: LogRemark? {
+        let mismatches = statistics.rejections(.checksumMismatch)
+        let stumps = statistics.rejections(.malformedChecksum)
         let count = mismatches.count + stumps.count
         guard statistics.sentences > 0, count > 0 else { return nil }
-        let all = statistics.sentences + count
         let line = [mismatches, stumps].filter { $0.count > 0 }.map(\.firstLine).min() ?? 0
-        let cause =
-            mismatches.count == 0
-            ? "the checksum is cut off"
-            : "the checksum does not agree\(stumps.count == 0 ? "" : ", or is cut off")"
-        let front =
-            "\(name): \(count.grouped) of \(all.counted("sentence")) left out, as \(cause) "
-            + "(\(count == 1 ? "" : "the first ")in line \(line))"
-        // A cable loses one in some hundreds; an editor or a conversion more.
-        return count * 100 < all ? "\(front): damage on the line" : "\(front): \(Self.alteration)"
+        let checksums: LogRemark.Checksums =
+            if mismatches.count == 0 { .cutOff } else { stumps.count == 0 ? .wrong : .both }
+        return .leftOut(
+            log: name, FixAbsence.LeftOut(count, of: statistics.sentences + count), checksums, firstLine: line)
     }
 
-    /// Which of several logs was given before its turn, and what is wrong with that; `nil` where each begins after the
-    /// one in front of it.
-    package static func disorder(of outcomes: [LogOutcome]) -> String? {
+    /// The first of several logs that begins before the previous one ends; `nil` if they are in order.
+    package static func disorder(of outcomes: [LogOutcome]) -> LogRemark? {
         let parts = outcomes.compactMap { outcome in outcome.ends.map { (outcome.name, $0) } }
         guard let (before, after) = zip(parts, parts.dropFirst()).first(where: { $1.1.first < $0.1.last }) else {
             return nil
         }
-        return
-            "\(after.0) begins at \(after.1.first.shortestDescription), before the log in front of it ends, \(before.0) at "
-            + before.1.last.shortestDescription
+        return .disordered(
+            previous: before.0, end: before.1.last.shortestDescription, next: after.0,
+            begin: after.1.first.shortestDescription)
     }
 
-    /// What to do about that.
-    package static let orderAdvice = "logs are given in the order of their times, each as it was recorded"
-
-    private static let alteration =
-        "the log was altered after it was recorded, or damaged on the line; use it as it was recorded"
-
-    /// Why input that has ended, recorded or a receiver's, gave no fix; `nil` when it gave one, or when a warning has
-    /// said why it did not.
+    /// Why input that has ended, recorded or a receiver's, gave no fix; `nil` if it gave one, or if a warning has said
+    /// why it didn't.
     static func failure(of outcomes: [LogOutcome], isRecorded: Bool) -> FixSourceError? {
         let isExplained = outcomes.contains { outcome in
             outcome.statistics.epochs.fixes > 0
                 || ReceiverWarning.allCases.contains { $0.preventsFix && outcome.statistics.warnings($0).count > 0 }
         }
-        return isExplained ? nil : FixSourceError(.notALog, absence(of: outcomes, isRecorded: isRecorded))
+        return isExplained ? nil : absence(of: outcomes, isRecorded: isRecorded)
     }
 
-    /// Why logs have no fix that could be given, and what to do.
-    package static func absence(of outcomes: [LogOutcome], isRecorded: Bool = true) -> String {
-        let names = outcomes.map(\.name).joined(separator: ", ")
-        func sum(_ count: (DecoderStatistics) -> Int) -> Int { outcomes.reduce(0) { $0 + count($1.statistics) } }
+    /// Why logs have no fix that could be given.
+    package static func absence(of outcomes: [LogOutcome], isRecorded: Bool = true) -> FixSourceError {
+        let name = outcomes.map(\.name).joined(separator: ", ")
         let bare = outcomes.reduce(0) { $0 + $1.sentencesWithoutChecksum }
         guard bare == 0 else {
-            return
-                "\(names) \(outcomes.count == 1 ? "holds" : "hold") no fix, but \(bare.counted("sentence")) without "
-                + "checksum; if the receiver sends none, set receiver.acceptMissingChecksum to true, or give replay, fixes "
-                + "and map --accept-missing-checksum"
+            return FixSourceError(log: name, .missingChecksums(sentences: bare, logs: outcomes.count))
         }
-        let again = isRecorded ? ", and record again" : ""
-        let epochs = sum(\.epochs.all)
-        let undated = sum(\.epochs.undated)
-        let rejected = outcomes.first { $0.statistics.rejection != nil }
-        let (what, remedy) =
-            if let rejected, let rejection = rejected.statistics.rejection {
-                (
-                    rejection.description,
-                    isRecorded
-                        ? "waypost fixes \(rejected.name) --explain \(rejection.firstLine) shows the first; set the receiver "
-                            + "to NMEA 0183, and record again" : PositionRejection.liveAdvice
-                )
-            } else if undated > 0 {
-                (
-                    "\(undated.counted("fix", "fixes")), but no RMC or ZDA sentence that dates them",
-                    "have the receiver send RMC or ZDA too\(again)"
-                )
-            } else if outcomes.allSatisfy(\.statistics.isAISAlone) {
-                ("AIS messages, and no position of our own", "use the sentences of a GNSS receiver")
-            } else if epochs == 0 {
-                (
-                    "no sentence states a position with its time",
-                    "have the receiver send RMC and GGA\(again)"
-                )
-            } else {
-                (
-                    "\(epochs.counted("epoch")), none with a position that its receiver vouches for (RMC with status V, "
-                        + "GGA with quality 0, or simulated)",
-                    isRecorded ? "record again where the antenna sees the sky" : "check the antenna's view of the sky"
-                )
-            }
-        let front = "no fix \(undated > 0 && rejected == nil ? "with a date " : "")in \(names)"
         let altered = outcomes.map(\.statistics).filter(\.lostManyToChecksums)
-        guard !altered.isEmpty else { return "\(front): \(what); \(remedy)" }
-        let mismatches = altered.reduce(0) { $0 + $1.refusals(.checksumMismatch).count }
+        let mismatches = altered.reduce(0) { $0 + $1.rejections(.checksumMismatch).count }
         let all = altered.reduce(mismatches) { $0 + $1.sentences }
-        return
-            "\(front): \(mismatches.grouped) of \(all.counted("sentence")) left out, as the checksum does not agree; in "
-            + "the rest, \(what): \(isRecorded ? alteration : DecoderStatistics.lineAdvice)"
+        let absence = FixAbsence(
+            cause(of: outcomes), isRecorded: isRecorded,
+            leftOut: altered.isEmpty ? nil : FixAbsence.LeftOut(mismatches, of: all))
+        return FixSourceError(log: name, .noFix(absence))
+    }
+
+    private static func cause(of outcomes: [LogOutcome]) -> FixAbsence.Cause {
+        for outcome in outcomes {
+            guard let rejection = outcome.statistics.rejection else { continue }
+            return .rejectedPositions(
+                rejected: rejection.rejected, stated: rejection.stated, field: "\(rejection.most)",
+                count: rejection.most.found.count, log: outcome.name, firstLine: rejection.most.found.firstLine)
+        }
+        let undated = outcomes.reduce(0) { $0 + $1.statistics.epochs.undated }
+        guard undated == 0 else { return .undated(undated) }
+        guard !outcomes.allSatisfy(\.statistics.isAISAlone) else { return .otherShips }
+        let epochs = outcomes.reduce(0) { $0 + $1.statistics.epochs.all }
+        return epochs == 0 ? .noPositionSentences : .invalidEpochs(epochs)
     }
 }
 
-/// What people take for a receiver's log, with what to do, as the end of a sentence.
-enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
-    case gpx = "a GPX track, which has no sentences; use the receiver's log that it was made of"
-    case kml = "a KML track, which has no sentences; use the receiver's log that it was made of"
-    case page = "a page (HTML); save the log itself in its place"
-    case markup = "XML, not a receiver's log; use the log with the receiver's NMEA sentences"
-    case conflict = "a text with conflict marks of git (<<<<<<<); use the log as it was recorded"
-    case gpsdReports = "JSON reports of gpsd; record the receiver's sentences with gpspipe -r"
-    case runRecording =
-        "the record of a run, not a receiver's log; give its folder to waypost replay, or use receiver-*.nmea beside it"
-    case configuration =
-        "a configuration, not a log; name a receiver's log here, and the configuration behind --config if the command has it"
-    case json = "JSON, not a receiver's log; use the log with the receiver's NMEA sentences"
-    case table = "a table (CSV), which has no sentences; use the receiver's log that it was made of"
-    case rinex = "RINEX, which has raw measurements and no positions; record the receiver's NMEA sentences"
-    case binaryFrames =
-        "binary output (UBX or RTCM) without an NMEA sentence; switch the receiver's output to NMEA, and record again"
-    case sirf = "binary output of SiRF; switch the receiver's output to NMEA, and record again"
-    case canFrames =
-        "frames of a CAN bus (NMEA 2000), which has no sentences; let the gateway give NMEA 0183, and record that"
-    case hexadecimal = "a dump in hexadecimal; use the log itself (xxd -r makes it of what xxd printed)"
-    case database = "an SQLite database, perhaps an outbox; name a receiver's log"
-    case modem =
-        "a modem's answers to AT commands, not NMEA; record the modem's NMEA port, which may need a start command (AT+CGPS=1, AT+QGPS=1)"
-    case token = "a token, not a log; name a receiver's log"
-    case zeros = "nothing but zeros, as a file is after a power cut; record again"
-    case withoutDollar = "sentences without the $ that begins each; use the log as it was recorded"
-
+extension ForeignLogKind {
     /// Judges by the first bytes of a log, and by what a decoder met in it.
     init?(_ bytes: [UInt8], _ statistics: DecoderStatistics) {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -191,7 +131,7 @@ enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
         } else if begins("SQLite format 3") {
             self = .database
         } else if content.prefix(64).contains(where: { $0 < 0x20 && !(9...13 ~= $0) }) {
-            return nil  // what follows is told of text alone
+            return nil  // the other kinds are text
         } else if has("+cgpsinfo") || has("+cgnsinf") || has("+qgpsloc") {
             self = .modem
         } else if begins("<<<<<<<") {
@@ -226,7 +166,8 @@ enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// As `candump`, `candump -L`, canboat's analyzer and the gateways of Yacht Devices write them; in lower case.
+    /// Whether a line in lower case is written by `candump`, `candump -L`, canboat's analyzer or a Yacht Devices
+    /// gateway.
     private static func isCANFrame(_ line: String) -> Bool {
         func isIdentifier(_ text: Substring) -> Bool { text.count == 8 && text.allSatisfy(\.isHexDigit) }
         let words = line.split(separator: " ")
@@ -238,7 +179,7 @@ enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
         return isIdentifier(frame.prefix { $0 != "#" }) && (frame.contains("#") || rest.dropFirst().first?.first == "[")
     }
 
-    /// Whether `word` stands in `bytes`, which are in lower case.
+    /// Whether `bytes`, which are in lower case, contain `word`.
     private static func finds(_ word: String, in bytes: ArraySlice<UInt8>) -> Bool {
         finds(Array(word.lowercased().utf8), in: bytes)
     }

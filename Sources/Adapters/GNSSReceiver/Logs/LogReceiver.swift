@@ -3,8 +3,8 @@ package import Reporting
 
 /// Fixes from recorded logs, plain or gzip, one after another as if they were one; `-` is standard input.
 ///
-/// A log is read no faster than its fixes are taken, and memory does not grow with its length. A log that turns out to
-/// be damaged gives what was read before the damage, then the error; logs without a fix are an error that says why.
+/// A log is read no faster than its fixes are consumed, and memory doesn't grow with its length. A damaged log gives
+/// the fixes before the damage, then the error. Logs without a fix give an error with the reason.
 package struct LogReceiver: FixSource {
     private let paths: [String]
     private let decoder: NMEADecoder
@@ -25,9 +25,7 @@ package struct LogReceiver: FixSource {
 }
 
 extension LogReader {
-    /// Delivers all that is in the logs but the closing state.
-    ///
-    /// - Returns: what became of each log.
+    /// Delivers all events of the logs except the final state. Returns the outcome of each log.
     @discardableResult
     nonisolated func deliverAll(
         to deliver: (FixSourceEvent) async throws(FixSourceError) -> Void
@@ -50,6 +48,6 @@ extension LogReader {
     }
 
     private nonisolated func stopIfCancelled() throws(FixSourceError) {
-        if Task.isCancelled { throw FixSourceError(.cancelled, "\(name): stopped") }
+        if Task.isCancelled { throw FixSourceError(log: name, .stopped) }
     }
 }

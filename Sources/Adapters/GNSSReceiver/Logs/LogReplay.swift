@@ -3,19 +3,18 @@ import ReportedText
 package import Reporting
 package import TimeAndChance
 
-/// Recorded logs, delivered as if the vehicle were driving now.
+/// Replays recorded logs as if the vehicle were driving now.
 ///
-/// The logs are read twice: once quickly to learn how long they are, then at the wanted speed; for many vehicles once
-/// into memory (`loaded`). What the times become is `ReplayTimeline`'s affair.
+/// The logs are read twice: once quickly for their length, then at the wanted speed; for many vehicles only once, into
+/// memory (`loaded`). `ReplayTimeline` decides the times.
 package struct LogReplay: FixSource {
-    /// What the user may choose.
     package struct Options: Sendable, Hashable {
         package var speed: ReplaySpeed
-        /// Fixes carry the times that the log states.
+        /// Whether fixes keep the times that the log states.
         package var keepsTime: Bool
-        /// Begin again at the end, for ever.
+        /// Whether to start over at the end, forever.
         package var loops: Bool
-        /// Wait for more at the end of the last log, for ever.
+        /// Whether to wait for more at the end of the last log, forever.
         package var follows: Bool
 
         package init(
@@ -28,14 +27,14 @@ package struct LogReplay: FixSource {
         }
     }
 
-    /// A log in memory, decoded once for all who drive it.
-    private struct Drive: Sendable {
-        /// Some 200 MB; a drive of eleven days at one fix a second.
-        static let mostFixes = 1_000_000
+    /// Logs in memory, decoded once for all vehicles.
+    private struct LoadedFixes: Sendable {
+        /// About 200 MB; a drive of eleven days at one fix per second.
+        static let maximum = 1_000_000
 
         var fixes: [Fix] = []
         var survey = LogSurvey()
-        /// What ended the reading of a log that is damaged further on.
+        /// The error after the fixes of a damaged log.
         var failure: FixSourceError?
     }
 
@@ -44,61 +43,67 @@ package struct LogReplay: FixSource {
     private let decoder: NMEADecoder
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> UTCTime
-    private let tell: @Sendable (String) -> Void
-    private var drive: Drive?
+    private let report: @Sendable (LogRemark) -> Void
+    private var loadedFixes: LoadedFixes?
     private var offset = DriveOffset.none
 
-    /// `clock` paces the replay, `now` dates the fixes, `tell` hears what is left out of the logs.
+    /// Creates a replay of the logs at `paths`.
+    ///
+    /// - Parameters:
+    ///   - paths: the logs, in the order of their times.
+    ///   - options: the user's choices.
+    ///   - decoder: decodes the sentences.
+    ///   - clock: paces the replay.
+    ///   - now: dates the fixes.
+    ///   - report: receives a remark about each log that is used although something is wrong with it.
     package init(
         paths: [String], options: Options = Options(), decoder: NMEADecoder = NMEADecoder(),
         clock: any Clock<Duration>, now: @escaping @Sendable () -> UTCTime,
-        tell: @escaping @Sendable (String) -> Void = { _ in }
+        report: @escaping @Sendable (LogRemark) -> Void = { _ in }
     ) {
         self.paths = paths
         self.options = options
         self.decoder = decoder
         self.clock = clock
         self.now = now
-        self.tell = tell
+        self.report = report
     }
 
-    /// What the operator calls the logs.
     private var name: String { LogReader.name(of: paths) }
 
     /// Whether one of the logs is a pipe.
     private var isReadOnce: Bool { paths.contains(where: RecordedLog.isReadOnce) }
 
-    /// The same with every fix in memory, so that many vehicles drive what was decoded once.
+    /// Returns a replay with all fixes in memory, for many vehicles.
     ///
-    /// - Throws: when there is no fix to be replayed, or when there are too many to be kept.
+    /// - Throws: an error if there is no fix, or if there are too many to keep.
     package func loaded() async throws(FixSourceError) -> LogReplay {
-        var drive = Drive()
-        (drive.survey, drive.failure) = try await surveyPresent { fix throws(FixSourceError) in
-            guard drive.fixes.count < Drive.mostFixes else {
-                throw FixSourceError(
-                    .tooLong,
-                    "\(name) holds more than \(Drive.mostFixes) fixes, which many vehicles cannot keep in memory; cut it"
-                )
+        var all = LoadedFixes()
+        let (survey, failure) = try await surveyPresent { fix throws(FixSourceError) in
+            guard all.fixes.count < LoadedFixes.maximum else {
+                throw FixSourceError(log: name, .tooManyFixes(maximum: LoadedFixes.maximum))
             }
-            drive.fixes.append(fix)
+            all.fixes.append(fix)
         }
+        all.survey = survey
+        all.failure = failure
         var loaded = self
-        loaded.drive = drive
+        loaded.loadedFixes = all
         return loaded
     }
 
-    /// The same as a vehicle drives it that begins later, or elsewhere.
-    package func driven(with offset: DriveOffset) -> LogReplay {
-        var driven = self
-        driven.offset = offset
-        return driven
+    /// Returns a replay that begins later, or elsewhere.
+    package func shifted(by offset: DriveOffset) -> LogReplay {
+        var shifted = self
+        shifted.offset = offset
+        return shifted
     }
 
-    /// Reads everything once; a log that is damaged further on counts up to there.
+    /// Reads all logs once. A damaged log counts up to the damage.
     ///
-    /// - Throws: when there is no fix to be replayed, unless there may yet be one in a log that is followed.
+    /// - Throws: an error if there is no fix, unless a followed log may still get one.
     package func survey() async throws(FixSourceError) -> LogSurvey {
-        if let drive { return drive.survey }
+        if let loadedFixes { return loadedFixes.survey }
         if options.follows, isReadOnce { return LogSurvey() }
         do throws(FixSourceError) { return try await surveyPresent().survey } catch {
             guard options.follows, error.code != .cancelled else { throw error }
@@ -106,15 +111,12 @@ package struct LogReplay: FixSource {
         }
     }
 
-    /// The same of what the logs hold by now, and what ended the reading too early; `keep` gets each fix.
+    /// Reads the present content of the logs and calls `keep` with each fix. Also returns the error that ended the
+    /// reading early.
     private func surveyPresent(
         keep: (Fix) throws(FixSourceError) -> Void = { _ in }
     ) async throws(FixSourceError) -> (survey: LogSurvey, failure: FixSourceError?) {
-        guard !isReadOnce else {
-            throw FixSourceError(
-                .cannotOpen,
-                "\(name) cannot be replayed: it would be read twice, and is not a file; record it into one")
-        }
+        guard !isReadOnce else { throw FixSourceError(log: name, .readableOnce) }
         var survey = LogSurvey()
         var failure: FixSourceError?
         var outcomes: [LogOutcome] = []
@@ -129,14 +131,10 @@ package struct LogReplay: FixSource {
             guard survey.fixes > 0, error.code != .cancelled, error.code != .tooLong else { throw error }
             failure = error
         }
-        guard survey.fixes > 0 else { throw FixSourceError(.notALog, LogOutcome.absence(of: outcomes)) }
-        for outcome in outcomes { outcome.loss.map(tell) }
+        guard survey.fixes > 0 else { throw LogOutcome.absence(of: outcomes) }
+        for outcome in outcomes { outcome.loss.map(report) }
         if survey.stepsBack > 0 {
-            let times = survey.stepsBack == 1 ? "once" : "\(survey.stepsBack.grouped) times"
-            let what = LogOutcome.disorder(of: outcomes) ?? "\(name): the time goes back \(times)"
-            tell(
-                "\(what); a fix after such a step back is played a millisecond after the one before it; "
-                    + LogOutcome.orderAdvice)
+            report(LogOutcome.disorder(of: outcomes) ?? .timeGoesBack(log: name, times: survey.stepsBack))
         }
         return (survey, failure)
     }
@@ -153,12 +151,12 @@ package struct LogReplay: FixSource {
         if offset.delay > .zero { try await wait(until: offset.delay, clock) }
         var playback = Playback(options, survey, offset, start: now(), clock)
         while true {
-            if let drive {
-                for index in drive.fixes.indices {
-                    try await wait(until: playback.due(drive.fixes[index]), clock)
-                    await deliver(playback.event(drive.fixes[index], at: now()))
+            if let loadedFixes {
+                for index in loadedFixes.fixes.indices {
+                    try await wait(until: playback.due(loadedFixes.fixes[index]), clock)
+                    await deliver(playback.event(loadedFixes.fixes[index], at: now()))
                 }
-                if let failure = drive.failure { throw failure }
+                if let failure = loadedFixes.failure { throw failure }
             } else {
                 try await readOnce(&playback, clock, deliver)
             }
@@ -167,14 +165,14 @@ package struct LogReplay: FixSource {
         }
     }
 
-    /// Plays the logs from the disk.
+    /// Plays the logs from disk, once.
     @inline(never) private func readOnce(
         _ playback: inout Playback, _ clock: MonotonicClock, _ deliver: @Sendable (FixSourceEvent) async -> Void
     ) async throws(FixSourceError) {
         let reader = try LogReader(paths: paths, decoder: decoder, follows: options.follows)
         try await reader.deliverAll { event throws(FixSourceError) in
             guard case .fix(let fix) = event else {
-                // That the log is read again is no change of state.
+                // A further pass is not a change of state.
                 if case .state = event, playback.timeline.pass > 1 { return }
                 return await deliver(event)
             }
@@ -190,29 +188,30 @@ package struct LogReplay: FixSource {
 
     private func wait(until moment: Duration, _ clock: MonotonicClock) async throws(FixSourceError) {
         if moment > clock.now { await clock.sleep(until: moment) }
-        if Task.isCancelled { throw FixSourceError(.cancelled, "\(name): stopped") }
+        if Task.isCancelled { throw FixSourceError(log: name, .stopped) }
     }
 }
 
-/// How far one replay of a log is. Functions of its own keep fixes out of the frame that waits, of which there may be
-/// ten thousand.
+/// The progress of one replay. Its functions aren't inlined, to keep fixes out of the asynchronous frames, of which
+/// there may be ten thousand.
 private struct Playback {
-    /// How often progress is told at least, whatever the speed.
+    /// The minimum number of progress events per pass.
     private static let progressSteps = 500
 
     private let options: LogReplay.Options
     let survey: LogSurvey
     private let offset: DriveOffset
-    /// When it began, by the calendar and by the clock.
+    /// The time at which it began, as UTC.
     private let start: UTCTime
+    /// The time at which it began, by the clock.
     private let begun: Duration
     private(set) var timeline: ReplayTimeline
     private var keptTimeOffset = Duration.zero
-    /// The log time that progress was told of last.
-    private var told: Duration
+    /// The log time of the last progress event.
+    private var lastProgress: Duration
 
-    /// `start` is the present, taken before that of `clock`: what is planned for a moment of the clock has then come by
-    /// the calendar, too.
+    /// `start` is the current time, read before `clock`, so that no fix planned for a time of the clock is in the
+    /// future.
     init(
         _ options: LogReplay.Options, _ survey: LogSurvey, _ offset: DriveOffset, start: UTCTime,
         _ clock: MonotonicClock
@@ -223,59 +222,60 @@ private struct Playback {
         self.start = start
         begun = clock.now
         timeline = ReplayTimeline(speed: options.speed, survey)
-        told = .zero - survey.length
+        lastProgress = .zero - survey.length
     }
 
     var hasEnd: Bool { !options.loops && !options.follows }
 
-    /// Goes on to `fix` of the log; when it is due, by the clock.
+    /// Advances to `fix` of the log. Returns the time at which it is due, by the clock.
     @inline(never) mutating func due(_ fix: Fix) -> Duration {
         timeline.advance(to: fix.timeOfFix)
         return begun + timeline.due
     }
 
-    /// The log time that is reached, with that of earlier passes, when it is time to tell.
+    /// Returns the log time reached, including earlier passes, if progress is due; otherwise `nil`.
     mutating func newProgress(isWaiting: Bool) -> Duration? {
         let reached = survey.length * (timeline.pass - 1) + timeline.logTime
-        guard !options.follows, isWaiting || reached >= told + survey.length / Self.progressSteps else { return nil }
-        told = reached
-        return told
+        let isStepDone = reached >= lastProgress + survey.length / Self.progressSteps
+        guard !options.follows, isWaiting || isStepDone else { return nil }
+        lastProgress = reached
+        return reached
     }
 
-    /// What the vehicle receives at `now` of that fix.
+    /// Returns the event of `fix` for delivery at `now`.
     @inline(never) func event(_ fix: Fix, at now: UTCTime) -> FixSourceEvent {
         var fix = offset.moved(fix)
         if options.keepsTime {
             fix.timeOfFix = fix.timeOfFix.advanced(by: keptTimeOffset)
         } else {
-            // A system clock that was set back has the last word.
+            // Not later than `now`, because the system clock may have been set back.
             fix.timeOfFix = min(timeline.planned.map { start.advanced(by: $0) } ?? now, now)
         }
         return .fix(fix)
     }
 
-    /// The log begins once more.
     mutating func startAgain(at now: Duration) {
         timeline.startAgain(at: now - begun)
         keptTimeOffset += survey.span + .seconds(1)
     }
 }
 
-/// What a first quick reading finds out about logs that are to be replayed.
+/// The result of the first, quick reading of logs for a replay.
 package struct LogSurvey: Sendable, Hashable {
     package private(set) var fixes = 0
-    /// From the first fix to the last at speed 1, long gaps skipped (see `ReplayTimeline`).
+    /// The time from the first fix to the last at speed 1, with long gaps skipped (see `ReplayTimeline`).
     package private(set) var length = Duration.zero
 
-    /// How often a fix is dated before the one in front of it.
+    /// The number of fixes with an earlier time than the previous one.
     private(set) var stepsBack = 0
 
     private var last: UTCTime?
-    /// The earliest and the latest time in the logs; they need not be the first and the last.
+    /// The earliest time in the logs, which need not be the first.
     private var earliest: UTCTime?
+    /// The latest time in the logs, which need not be the last.
     private var latest: UTCTime?
 
-    /// From the earliest time of fix to the latest.
+    /// The time from `earliest` to `latest`.
     var span: Duration {
         guard let earliest, let latest else { return .zero }
         return earliest.duration(to: latest)
@@ -293,11 +293,11 @@ package struct LogSurvey: Sendable, Hashable {
     }
 }
 
-/// How fast a recorded log is replayed.
+/// The speed of a replay.
 package enum ReplaySpeed: Sendable, Hashable {
-    /// So many times as fast as it was recorded; above zero.
+    /// A multiple, above zero, of the speed at which the log was recorded.
     case times(Double)
-    /// As fast as its fixes are taken.
+    /// The speed at which the fixes are consumed.
     case maximum
 
     /// Seconds of replay for one second of log.
@@ -309,70 +309,72 @@ package enum ReplaySpeed: Sendable, Hashable {
     }
 }
 
-/// The arithmetic of a replay: how long each fix of a log is waited for, and which time it carries.
+/// The schedule of a replay: when each fix of a log is due, and which time it carries.
 ///
-/// The log is laid out on a time of its own, *log time*, that begins with zero at its first fix and only ever grows.
-/// Between two fixes it grows as their times say, with two exceptions, so that a log of several trips does not stall:
-/// a gap of more than 5 minutes counts as 10 seconds, and a step backwards, or none, as one millisecond.
+/// *Log time* begins with zero at the first fix and never decreases. From fix to fix it advances by the difference of
+/// their times, with two exceptions, so that a log of several trips doesn't stall: a gap of more than 5 minutes counts
+/// as 10 seconds, and a step backwards, or of zero, counts as one millisecond.
 ///
-/// A fix at log time `t` of a log that is `T` long is due at `t / speed`, and is then `(T - t) * (1 - 1 / speed)` old:
-/// nothing at speed 1, the whole rest of the log at `max`. So distances in time between fixes are those of the log, the
-/// last fix carries the moment at which it is due, and no fix is ever later than that. It is the plan that dates a fix
-/// and not the moment at which a busy machine comes to read it: two replays of a log are alike. Below speed 1, and from
-/// the second pass on, each fix carries the moment at which it is due: anything else would be in the future, or before
-/// what has already been sent. What a log has gained since it was surveyed has no plan, and happens now.
+/// A fix at log time `t` of a log with length `T` is due at `t / speed`, and is then `(T - t) * (1 - 1 / speed)` old:
+/// zero at speed 1, the whole rest of the log at `max`. So the time between fixes is that of the log, the last fix
+/// carries the time at which it is due, and no fix carries a later time. The schedule dates a fix, not the time at
+/// which a busy machine reads it, so two replays of a log are equal.
+///
+/// Below speed 1, and from the second pass on, each fix carries the time at which it is due. Any other time would be in
+/// the future, or earlier than fixes already sent. Fixes added to a log after its survey aren't scheduled and carry the
+/// current time.
 struct ReplayTimeline: Sendable, Hashable {
-    static let longestGap = Duration.seconds(300)
+    static let maximumGap = Duration.seconds(300)
     private static let skippedGap = Duration.seconds(10)
-    /// The least distance between two fixes: times of fix are whole milliseconds.
-    private static let shortestStep = Duration.milliseconds(1)
+    /// Times of fix are whole milliseconds.
+    private static let minimumStep = Duration.milliseconds(1)
 
-    /// How much log time passes from a fix to the next.
+    /// Returns the log time from a fix to the next.
     static func step(from earlier: UTCTime, to later: UTCTime) -> Duration {
         let step = earlier.duration(to: later)
-        return step > longestGap ? skippedGap : max(step, shortestStep)
+        return step > maximumGap ? skippedGap : max(step, minimumStep)
     }
 
     private let speed: ReplaySpeed
-    /// How long before the replay the log begins, in whole milliseconds, so that its own distances stay as they are.
+    /// How long before the replay the log begins, in whole milliseconds so that times between fixes don't change.
     private let lead: Duration
-    /// Fixes that are still planned in the first pass.
+    /// The number of surveyed fixes left in the first pass; negative for later fixes.
     private var plannedFixes: Int
     private var previous: UTCTime?
-    /// How far into the log the present fix is.
+    /// The log time of the current fix.
     private(set) var logTime = Duration.zero
-    /// How often the log has been begun, this time included.
+    /// The number of the current pass, from 1.
     private(set) var pass = 1
-    /// When the present fix is read, since the replay began.
+    /// The time since the replay began at which the current fix is due.
     private(set) var due = Duration.zero
 
     init(speed: ReplaySpeed, _ survey: LogSurvey) {
         self.speed = speed
-        // A nanosecond is what floating point may add.
+        // Without the nanosecond that floating point may add.
         let milliseconds = survey.length * max(0, 1 - speed.stretch) / .milliseconds(1) - 1e-6
         lead = .milliseconds(Int64(max(0, milliseconds.rounded(.up))))
         plannedFixes = survey.fixes
     }
 
-    /// Moves on to the fix that the log dates `timeOfFix`; `due` and `planned` then speak of it.
+    /// Advances to the fix with that time in the log.
     mutating func advance(to timeOfFix: UTCTime) {
         let step = previous.map { Self.step(from: $0, to: timeOfFix) } ?? .zero
         previous = timeOfFix
         logTime += step
         plannedFixes -= 1
         let wait = step * speed.stretch
-        due += pass == 1 ? wait : max(wait, Self.shortestStep)
+        due += pass == 1 ? wait : max(wait, Self.minimumStep)
     }
 
-    /// When the present fix happens, since the replay began; `nil` for one that the survey has not seen.
+    /// The time that the current fix carries, since the replay began; `nil` for a fix that wasn't surveyed.
     var planned: Duration? {
         guard pass == 1 else { return due }
         guard plannedFixes >= 0 else { return nil }
         return speed.stretch > 1 ? due : logTime - lead
     }
 
-    /// Begins the log once more, a second of log time after its last fix, and not before `now`, the time since the
-    /// replay began: at full speed reading takes longer than planned.
+    /// Begins the next pass, a second of log time after the last fix, but not before `now`, the time since the replay
+    /// began: at full speed, reading takes longer than planned.
     mutating func startAgain(at now: Duration) {
         previous = nil
         logTime = .zero

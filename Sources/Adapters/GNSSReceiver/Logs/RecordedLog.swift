@@ -4,32 +4,32 @@ package import LinuxPlatform
 import ReportedText
 package import Reporting
 
-/// The bytes of a recorded log, from its beginning: plain or gzip, told by its first bytes. Reading blocks.
+/// The bytes of a recorded log, plain or gzip, from its beginning. Reading blocks.
 package final class RecordedLog {
-    /// What the operator calls it.
+    /// The name for operators.
     package let name: String
-    /// Size of the file; `nil` for what is no file (a pipe).
+    /// The size of the file; `nil` for a pipe.
     let totalBytes: Int64?
     /// How much of the file has been read, before unpacking.
     private(set) var bytesRead: Int64 = 0
 
     private let descriptor: OwnedDescriptor
-    /// Ends the wait for a pipe; a file never makes one wait.
+    /// Ends the wait for a pipe. A file never blocks.
     private let stop: EventDescriptor
     private var archive: GzipStream?
     private var isAtEnd = false
-    /// What has been read from the file and is not yet handed on: `input[taken..<filled]`.
+    /// A buffer whose bytes `taken..<filled` have been read from the file but not returned.
     private var input = [UInt8](repeating: 0, count: 1 << 16)
     private var taken = 0
     private var filled = 0
-    /// The text's own beginning has been judged (inside a gzip archive, too).
-    private var isTextJudged = false
+    /// Whether the format of the text, after unpacking, has been checked.
+    private var isTextChecked = false
 
-    /// Opens `path`, or standard input for `-`, and looks at what it is.
+    /// Opens `path`, or standard input for `-`, and checks its format. `stop` ends the wait for a quiet pipe.
     ///
     /// `stop` ends the wait for a pipe whose other end is quiet.
     ///
-    /// - Throws: `cannotOpen` or `notALog`, saying what to do.
+    /// - Throws: `cannotOpen` or `notALog`.
     package init(path: String, stop: EventDescriptor) throws(FixSourceError) {
         self.stop = stop
         name = Self.name(of: path)
@@ -40,46 +40,37 @@ package final class RecordedLog {
             kind = status.kind
             totalBytes = kind == .file ? status.bytes : nil
         } catch {
-            throw Self.cannotOpen(path, error)
+            throw FixSourceError(log: path, Self.openingFault(path, error))
         }
-        if kind == .folder { throw FixSourceError(.notALog, "\(name) is a folder; name the logs in it") }
+        if kind == .folder { throw FixSourceError(log: name, .directory) }
         try fill()
         let beginning = input[..<filled]
-        if beginning.isEmpty {
-            throw FixSourceError(.notALog, "\(name) is empty; it should hold a receiver's output")
-        }
-        if kind == .device, beginning.allSatisfy({ $0 == 0 }) {
-            throw FixSourceError(.notALog, "\(name) is a device that gives only zeros; name a log or a serial line")
-        }
+        if beginning.isEmpty { throw FixSourceError(log: name, .empty) }
+        if kind == .device, beginning.allSatisfy({ $0 == 0 }) { throw FixSourceError(log: name, .zeroDevice) }
         switch LogFileKind(firstBytes: beginning.span) {
         case .gzip: archive = GzipStream()
-        case let format: try judgeText(format)
+        case let format: try checkText(format)
         }
     }
 
-    /// Fills `buffer` from its start as far as one step goes; zero means the end of the log.
+    /// Reads some bytes into `buffer`. Returns their number; zero at the end of the log.
     ///
-    /// - Throws: `readFailed`, or `notALog` for an archive that is damaged or ends too early; everything before the
-    ///   damage has then been handed out.
+    /// - Throws: `readFailed`, or `notALog` for an archive that is damaged or ends too early, after all bytes before
+    ///   the damage have been returned.
     package func read(into buffer: inout MutableSpan<UInt8>) throws(FixSourceError) -> Int {
         while true {
             if taken == filled, !isAtEnd { try fill() }
             let isDrained = taken == filled
             guard let archive else { return copy(into: &buffer) }
-            // zlib may still hold output when its input is used up.
+            // zlib may still have output when its input is used up.
             let produced = try unpack(archive, into: &buffer)
             if produced > 0 {
-                if !isTextJudged { try judgeText(LogFileKind(firstBytes: buffer.span.extracting(0..<produced))) }
+                if !isTextChecked { try checkText(LogFileKind(firstBytes: buffer.span.extracting(0..<produced))) }
                 return produced
             }
             guard isDrained else { continue }
-            guard archive.isAtMemberEnd else {
-                throw FixSourceError(
-                    .notALog, "\(name) ends in the middle of the archive; it was cut short, copy it once more")
-            }
-            guard isTextJudged else {
-                throw FixSourceError(.notALog, "\(name) holds nothing; record the receiver's output into it first")
-            }
+            guard archive.isAtMemberEnd else { throw FixSourceError(log: name, .archiveCutShort) }
+            guard isTextChecked else { throw FixSourceError(log: name, .archiveWithoutContents) }
             return 0
         }
     }
@@ -87,14 +78,11 @@ package final class RecordedLog {
     private func unpack(
         _ archive: GzipStream, into buffer: inout MutableSpan<UInt8>
     ) throws(FixSourceError) -> Int {
-        // Zeros behind the last member are padding (tapes, block devices).
+        // Zeros after the last member are padding (tapes, block devices).
         if archive.isAtMemberEnd {
             while taken < filled, input[taken] == 0 { taken += 1 }
             if taken < filled, input[taken] != 0x1F {
-                throw FixSourceError(
-                    .notALog,
-                    "\(name) is an archive with something else behind its end, from byte \(bytesRead - Int64(filled - taken)) "
-                        + "on; everything before was read")
+                throw FixSourceError(log: name, .archiveContinued(at: bytesRead - Int64(filled - taken)))
             }
         }
         do throws(GzipStream.Damage) {
@@ -102,8 +90,7 @@ package final class RecordedLog {
             taken += step.consumed
             return step.produced
         } catch {
-            throw FixSourceError(
-                .notALog, "\(name) is a damaged archive (\(error.words)) near byte \(bytesRead); copy it once more")
+            throw FixSourceError(log: name, .archiveDamaged(reason: error.message, near: bytesRead))
         }
     }
 
@@ -123,113 +110,101 @@ package final class RecordedLog {
             filled = try descriptor.read(into: &span)
         } catch {
             throw error.number == ECANCELED
-                ? FixSourceError(.cancelled, "\(name): stopped")
-                : FixSourceError(.readFailed, "\(name): \(error.reason) after \(bytesRead.counted("byte"))")
+                ? FixSourceError(log: name, .stopped)
+                : FixSourceError(log: name, .readFailed(reason: error.reason, afterBytes: bytesRead))
         }
         taken = 0
         bytesRead += Int64(filled)
         isAtEnd = filled == 0
     }
 
-    private func judgeText(_ format: LogFileKind) throws(FixSourceError) {
-        isTextJudged = true
-        if let problem = format.problem(of: name) { throw problem }
+    private func checkText(_ format: LogFileKind) throws(FixSourceError) {
+        isTextChecked = true
+        if let fault = format.fault { throw FixSourceError(log: name, fault) }
     }
 
     private static func open(_ path: String) throws(SystemError) -> OwnedDescriptor {
-        // Without O_NONBLOCK, opening a pipe waits for a writer.
+        // Without O_NONBLOCK, opening a pipe blocks until it has a writer.
         guard path == "-" else { return try OwnedDescriptor(opening: path, O_RDONLY | O_NOCTTY | O_NONBLOCK) }
         return OwnedDescriptor(
             owning: try valueOrSystemError("standard input") { fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) })
     }
 }
 
-/// What can be said of a log by its path.
+/// Questions about a log that need only its path.
 extension RecordedLog {
-    /// What the operator calls it.
+    /// Returns the name for operators.
     static func name(of path: String) -> String { path == "-" ? "standard input" : path }
 
-    /// Whether it can be read only once, and keeps its reader waiting: a pipe, a terminal, a socket, or `-`, standard
-    /// input.
+    /// Whether it can be read only once, and reading may block: a pipe, a terminal, a socket, or `-`, standard input.
     static func isReadOnce(_ path: String) -> Bool {
         if path == "-" { return true }
         guard let kind = try? FileStatus(behind: path).kind else { return false }
         return kind != .file && kind != .folder
     }
 
-    /// Whether it is a gzip archive, as far as can be seen.
+    /// Whether it is a gzip archive; `false` if it can't be read.
     package static func isArchive(_ path: String) -> Bool {
         guard !isReadOnce(path), let beginning = try? FileSystem.read(64, at: 0, of: path) else { return false }
         return LogFileKind(firstBytes: beginning.span) == .gzip
     }
 
-    /// Why it cannot be opened, and what to do.
-    static func cannotOpen(_ path: String, _ error: SystemError) -> FixSourceError {
-        let remedy =
+    /// Returns why the log at `path` can't be opened.
+    static func openingFault(_ path: String, _ error: SystemError) -> LogFault {
+        let obstacle: LogFault.Obstacle =
             switch error.number {
-            case ENOENT where path.contains("://"): "is no file; fetch it first, and name where it lies then"
-            case ENOENT where path.contains("*"):
-                "does not exist; without quotes the shell finds the files that it means"
-            case ENOENT, ENOTDIR: "does not exist; check the path"
-            case EACCES, EPERM:
-                if let folder = FileSystem.closedFolder(above: path) {
-                    "may not be read by this user, for the folder \(folder) is closed to it (chmod a+x)"
-                } else {
-                    "may not be read by this user; change its permissions (chmod a+r)"
-                }
-            case ENXIO: "is a socket, or a device that is not there; name a file, a pipe or a serial line"
-            default: "cannot be opened: \(error.reason)"
+            case ENOENT where path.contains("://"): .address
+            case ENOENT where path.contains("*"): .pattern
+            case ENOENT, ENOTDIR: .missing
+            case EACCES, EPERM: .forbidden(closedDirectory: FileSystem.closedFolder(above: path))
+            case ENXIO: .unreadableKind
+            default: .other(error.reason)
             }
-        return FixSourceError(.cannotOpen, "\(path) \(remedy)")
+        return .notOpened(obstacle)
     }
 }
 
-/// What a file is, told by its first bytes.
+/// The format of a file, by its first bytes.
 enum LogFileKind: Sendable, Hashable {
     case plain, gzip
-    /// Text in UTF-16, as some Windows tools save it; with the name that `iconv` has for it.
+    /// UTF-16 text, as some Windows tools save it, with the encoding's name for `iconv`.
     case utf16(encoding: String)
-    /// Packed by something that we do not unpack, with the command that does.
-    case packed(by: String, remedy: String)
+    /// A compressed format that Waypost doesn't unpack, with the command that does.
+    case packed(by: String, command: String)
 
-    /// Judges by the first bytes of a file; 64 are enough.
+    /// Detects the format of a file by its first bytes; 64 are enough.
     init(firstBytes bytes: Span<UInt8>) {
         func starts(with magic: [UInt8]) -> Bool {
             bytes.count >= magic.count && magic.indices.allSatisfy { bytes[$0] == magic[$0] }
         }
+        for packer in Self.packers where starts(with: packer.magic) {
+            self = .packed(by: packer.name, command: packer.command)
+            return
+        }
         if starts(with: [0x1F, 0x8B]) {
             self = .gzip
-        } else if starts(with: [0xFD, 0x37, 0x7A, 0x58, 0x5A]) {
-            self = .packed(by: "xz", remedy: "xz -d")
-        } else if starts(with: [0x28, 0xB5, 0x2F, 0xFD]) {
-            self = .packed(by: "zstd", remedy: "zstd -d")
-        } else if starts(with: [0x42, 0x5A, 0x68]) {
-            self = .packed(by: "bzip2", remedy: "bunzip2")
-        } else if starts(with: [0x50, 0x4B, 0x03, 0x04]) {
-            self = .packed(by: "zip", remedy: "unzip")
-        } else if starts(with: [0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C]) {
-            self = .packed(by: "7-Zip", remedy: "7z x")
-        } else if starts(with: Array("Rar!".utf8)) {
-            self = .packed(by: "RAR", remedy: "unrar x")
         } else {
             self = Self.utf16Encoding(of: bytes).map(Self.utf16(encoding:)) ?? .plain
         }
     }
 
-    /// What is wrong with text of this kind in `name`, and what to do; `nil` when nothing is.
-    func problem(of name: String) -> FixSourceError? {
+    private static let packers: [(magic: [UInt8], name: String, command: String)] = [
+        ([0xFD, 0x37, 0x7A, 0x58, 0x5A], "xz", "xz -d"), ([0x28, 0xB5, 0x2F, 0xFD], "zstd", "zstd -d"),
+        ([0x42, 0x5A, 0x68], "bzip2", "bunzip2"), ([0x50, 0x4B, 0x03, 0x04], "zip", "unzip"),
+        ([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], "7-Zip", "7z x"), (Array("Rar!".utf8), "RAR", "unrar x"),
+    ]
+
+    /// Why text of this kind can't be used; `nil` if it can.
+    var fault: LogFault? {
         switch self {
         case .plain: nil
-        case .gzip: FixSourceError(.notALog, "\(name) is packed twice; unpack it once (gunzip)")
-        case .utf16(let encoding):
-            FixSourceError(
-                .notALog, "\(name) is UTF-16 text; convert it first: iconv -f \(encoding) -t UTF-8 LOG > NEW")
-        case .packed(let packer, let remedy):
-            FixSourceError(.notALog, "\(name) is packed with \(packer); unpack it first (\(remedy))")
+        case .gzip: .packedTwice
+        case .utf16(let encoding): .utf16(encoding: encoding)
+        case .packed(let packer, let command): .packed(by: packer, command: command)
         }
     }
 
-    /// By its mark, or, as most text has none, by a zero in every second byte.
+    /// Detects UTF-16 by its byte order mark, or by a zero in every second byte, because most text has no mark.
     private static func utf16Encoding(of bytes: Span<UInt8>) -> String? {
         guard bytes.count >= 2 else { return nil }
         if bytes[0] == 0xFF, bytes[1] == 0xFE { return "UTF-16" }
@@ -245,19 +220,19 @@ enum LogFileKind: Sendable, Hashable {
     }
 }
 
-/// Unpacks gzip data as it comes, one member after another (RFC 1952).
+/// Unpacks a stream of gzip data, one member after another (RFC 1952).
 @safe private final class GzipStream {
-    /// Not gzip data, or damaged.
+    /// The error of damaged gzip data.
     struct Damage: Error {
-        /// zlib's.
-        let words: String
+        /// zlib's message.
+        let message: String
     }
 
-    /// zlib keeps the address of this structure, so it lives on the heap.
+    /// On the heap, because zlib keeps the address of this structure.
     private let stream: UnsafeMutablePointer<z_stream>
-    /// Whether input so far ends exactly at the end of a member: the only place where an archive may end.
+    /// Whether the input so far ends at the end of a member, the only place where an archive may end.
     private(set) var isAtMemberEnd = false
-    /// What the next step throws: what came out before the damage comes first.
+    /// The error of the next step, because the output before the damage is returned first.
     private var damage: Damage?
 
     init() {
@@ -272,9 +247,9 @@ enum LogFileKind: Sendable, Hashable {
         unsafe stream.deallocate()
     }
 
-    /// Unpacks from `input` into `output`, until either is used up or a member ends.
+    /// Unpacks from `input` into `output` until either is used up or a member ends.
     ///
-    /// A slice and not a `Span`, which Swift 6.2 does not accept beside an inout `MutableSpan` in a method.
+    /// `input` is a slice because Swift 6.2 doesn't accept a `Span` together with an inout `MutableSpan` in a method.
     func unpack(
         _ input: ArraySlice<UInt8>, into output: inout MutableSpan<UInt8>
     ) throws(Damage) -> (consumed: Int, produced: Int) {
@@ -293,11 +268,11 @@ enum LogFileKind: Sendable, Hashable {
             }
         }
         switch code {
-        case Z_OK, Z_BUF_ERROR: break  // the latter only says that there was nothing to do
+        case Z_OK, Z_BUF_ERROR: break  // Z_BUF_ERROR: there was nothing to do
         case Z_STREAM_END: isAtMemberEnd = true
         default:
-            let words = unsafe stream.pointee.msg.map { unsafe ReportedText(String(cString: $0)).description }
-            damage = Damage(words: words ?? "error \(code)")
+            let message = unsafe stream.pointee.msg.map { unsafe ReportedText(String(cString: $0)).description }
+            damage = Damage(message: message ?? "error \(code)")
         }
         let produced = output.count - Int(unsafe stream.pointee.avail_out)
         if let damage, produced == 0 { throw damage }

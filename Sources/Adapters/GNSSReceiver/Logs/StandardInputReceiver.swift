@@ -3,14 +3,14 @@ import Glibc
 import LinuxPlatform
 package import Reporting
 
-/// Fixes from standard input: a pipe, a FIFO or a terminal is a live receiver, a file is a recorded log.
+/// Fixes from standard input. A pipe, a FIFO or a terminal is a live receiver; a file is a recorded log.
 package struct StandardInputReceiver: FixSource {
     private let decoder: NMEADecoder
     private let descriptor: CInt
     private let progress: (any ReceiverProgress)?
     private let tap: (any ReceiverTap)?
 
-    /// `descriptor` is borrowed: it is neither changed nor closed.
+    /// `descriptor` is neither changed nor closed.
     package init(
         decoder: NMEADecoder = NMEADecoder(), descriptor: CInt = STDIN_FILENO,
         progress: (any ReceiverProgress)? = nil, tap: (any ReceiverTap)? = nil
@@ -32,7 +32,7 @@ package struct StandardInputReceiver: FixSource {
     }
 }
 
-/// Standard input: there once, and over when it ends.
+/// Standard input, which can't be reopened.
 private struct StandardInputEndpoint: ReceiverEndpoint {
     let descriptor: CInt
 
@@ -46,7 +46,7 @@ private struct StandardInputEndpoint: ReceiverEndpoint {
     }
 }
 
-/// A borrowed descriptor. It may block, which does no harm: it is read only after `poll`.
+/// A borrowed descriptor. It may be blocking, because it is read only after `poll`.
 private final class BorrowedLine: ReceiverLine {
     let raw: CInt
     var start: ReceiverStart { .opened }

@@ -3,41 +3,21 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// An address and port of IPv4 or IPv6, as the socket calls take it.
+/// An IPv4 or IPv6 address with its port, in the form of the socket calls.
 struct NetworkAddress: Sendable, Hashable {
     let family: CInt
     /// A `sockaddr` of the family.
     private let bytes: [UInt8]
 
-    /// Copies what `pointer` shows.
     @unsafe init(_ pointer: UnsafePointer<sockaddr>, length: socklen_t) {
         family = CInt(unsafe pointer.pointee.sa_family)
         bytes = unsafe Array(UnsafeRawBufferPointer(start: pointer, count: Int(length)))
     }
 
-    /// The address that `socket` is bound to.
-    init(of socket: CInt) throws(SystemError) {
-        var storage = sockaddr_storage()
-        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        try valueOrSystemError("getsockname") {
-            unsafe withUnsafeMutablePointer(to: &storage) { pointer in
-                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    unsafe getsockname(socket, $0, &length)
-                }
-            }
-        }
-        self = unsafe withUnsafePointer(to: &storage) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe Self($0, length: length) }
-        }
-    }
-
-    /// The port; it stands at the same place in both families, high byte first.
-    var port: Int { Int(bytes[2]) << 8 | Int(bytes[3]) }
-
     /// Calls `body` with the address in the form of `connect` and `bind`.
     @unsafe func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         unsafe bytes.withUnsafeBytes { buffer in
-            // The array's bytes lie where any such structure may (malloc's alignment).
+            // The array's bytes are aligned for any such structure (malloc's alignment).
             unsafe buffer.withMemoryRebound(to: sockaddr.self) { generic in
                 unsafe body(generic.baseAddress.unsafelyUnwrapped, socklen_t(buffer.count))
             }
@@ -45,26 +25,25 @@ struct NetworkAddress: Sendable, Hashable {
     }
 }
 
-/// Finds the addresses of a host by name, without holding up a thread that is being stopped.
+/// Looks up the addresses of a host. A thread that is being stopped doesn't wait for the resolver.
 struct HostLookup: Sendable {
-    /// What came of it.
     private enum Answer: Sendable {
         case addresses([NetworkAddress])
         /// The resolver's message.
         case failed(ReportedText)
     }
 
-    private static let longestWait = Duration.seconds(30)
+    private static let timeout = Duration.seconds(30)
 
     let host: String
     let port: Int
-    /// For `bind` rather than `connect`.
+    /// Whether the addresses are for `bind` instead of `connect`.
     var isPassive = false
 
-    /// All addresses, best first.
+    /// Returns all addresses, best first.
     ///
-    /// The resolver cannot be interrupted, so a name is looked up on a thread that is abandoned when the answer is no
-    /// longer needed; it ends with the resolver's own time limit.
+    /// The resolver can't be interrupted, so it runs on a thread that is abandoned if the answer isn't needed.
+    /// That thread ends with the resolver's own timeout.
     func addresses(unless stop: EventDescriptor) throws(ReceiverOpenError) -> [NetworkAddress] {
         if case .addresses(let addresses) = resolve(onlyNumeric: true) { return addresses }
         let answer = Locked<Answer?>(nil)
@@ -76,7 +55,7 @@ struct HostLookup: Sendable {
                 answer.withLock { $0 = found }
                 arrival.signal()
             }
-            outcome = try poll(arrival.raw, within: Self.longestWait, unless: stop)
+            outcome = try poll(arrival.raw, within: Self.timeout, unless: stop)
         } catch {
             throw .notNow(.hostNotFound(host, "\(error)"))
         }
@@ -88,10 +67,10 @@ struct HostLookup: Sendable {
         }
     }
 
-    /// Blocks unless `onlyNumeric`.
+    /// Calls the resolver, which may block unless `onlyNumeric`.
     private func resolve(onlyNumeric: Bool) -> Answer {
         var hints = unsafe addrinfo()
-        unsafe hints.ai_socktype = CInt(SOCK_STREAM.rawValue)  // else each address comes once a type
+        unsafe hints.ai_socktype = CInt(SOCK_STREAM.rawValue)  // otherwise each address is returned once per type
         unsafe hints.ai_flags = (isPassive ? AI_PASSIVE : 0) | (onlyNumeric ? AI_NUMERICHOST : 0) | AI_NUMERICSERV
         var first: UnsafeMutablePointer<addrinfo>?
         let code = unsafe getaddrinfo(host, String(port), &hints, &first)

@@ -2,21 +2,22 @@ package import GNSS
 import LinuxPlatform
 import Reporting
 
-/// Fixes from NMEA 0183 sentences that come over the network.
+/// Receivers on the network that send NMEA 0183.
 ///
-/// There is neither encryption nor a check who sends: for loopback and trusted networks only.
+/// There is neither encryption nor authentication: use them on loopback and trusted networks only.
 extension LiveReceiver {
-    /// From the server `host`; connected again whenever the connection is lost or falls silent.
+    /// Creates a source of fixes from the TCP server `host`. It reconnects when the connection is lost or goes silent.
     package static func tcp(
-        host: String, port: Int, decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5),
+        host: String, port: Int, decoder: NMEADecoder = NMEADecoder(), timeout: Duration = .seconds(5),
         progress: (any ReceiverProgress)? = nil, tap: (any ReceiverTap)? = nil
     ) -> LiveReceiver {
         LiveReceiver(
-            endpoint: TCPEndpoint(host: host, port: port), decoder: SentenceDecoder(decoder), patience: patience,
+            endpoint: TCPEndpoint(host: host, port: port), decoder: SentenceDecoder(decoder), timeout: timeout,
             progress: progress, tap: tap)
     }
 
-    /// In datagrams to the address `host` of this machine; a sentence lies in one of them as a whole.
+    /// Creates a source of fixes from UDP datagrams to the address `host` of this machine. Each sentence must be in one
+    /// datagram.
     package static func udp(
         host: String, port: Int, decoder: NMEADecoder = NMEADecoder(), progress: (any ReceiverProgress)? = nil,
         tap: (any ReceiverTap)? = nil
@@ -44,7 +45,7 @@ private struct TCPEndpoint: ReceiverEndpoint {
     }
 }
 
-/// An address of this machine to which datagrams with NMEA 0183 sentences come.
+/// An address of this machine that receives datagrams with NMEA 0183 sentences.
 private struct UDPEndpoint: ReceiverEndpoint {
     let host: String
     let port: Int

@@ -3,13 +3,12 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// A socket as the receiver's thread sees it.
+/// A TCP or UDP socket with NMEA or gpsd's reports.
 final class SocketLine: ReceiverLine {
-    /// What a read of zero bytes means.
     enum Kind: Sendable {
-        /// The other side has closed.
+        /// A read of zero bytes means that the other side has closed.
         case stream
-        /// An empty datagram.
+        /// A read of zero bytes is an empty datagram.
         case datagrams
     }
 
@@ -27,7 +26,7 @@ final class SocketLine: ReceiverLine {
 
     /// Connects to the first of `addresses` that answers, and sends `request`.
     ///
-    /// - Throws: the system's reason for the last failure, or that it was stopped.
+    /// - Throws: the system's reason for the last failure, or `stopped`.
     static func connect(
         to addresses: [NetworkAddress], request: [UInt8], isGPSD: Bool = false, unless stop: EventDescriptor
     ) throws(ReceiverOpenError) -> SocketLine {
@@ -51,7 +50,7 @@ final class SocketLine: ReceiverLine {
             do throws(SystemError) {
                 let descriptor = OwnedDescriptor(owning: try makeSocket(address.family, SOCK_DGRAM))
                 try valueOrSystemError("bind") { unsafe address.withPointer { unsafe bind(descriptor.raw, $0, $1) } }
-                let port = try NetworkAddress(of: descriptor.raw).port
+                let port = Int(SocketAddress.port(of: descriptor.raw))
                 return SocketLine(descriptor, .datagrams, .listening(port: port))
             } catch {
                 reason = "\(error.reason)"
@@ -68,14 +67,14 @@ final class SocketLine: ReceiverLine {
         switch read {
         case .end: return .nothingYet
         case .bytes(let count) where count < buffer.count:
-            // What a datagram leaves unfinished the next one, which may be of another epoch, does not finish.
+            // An unfinished sentence isn't continued by the next datagram, which may be of another epoch.
             buffer[count] = UInt8(ascii: "\n")
             return .bytes(count + 1)
         default: return read
         }
     }
 
-    /// `nil` when stopped.
+    /// Connects to one address. Returns `nil` if stopped.
     private static func attempt(
         _ address: NetworkAddress, _ request: [UInt8], unless stop: EventDescriptor
     ) throws(SystemError) -> SocketLine? {
@@ -89,7 +88,7 @@ final class SocketLine: ReceiverLine {
             case .ready: try throwPendingError(of: descriptor.raw)
             }
         }
-        // Short enough for any empty send buffer; a peer that has gone already is an error, not a signal.
+        // Short enough for any empty send buffer. MSG_NOSIGNAL: a peer that has closed causes an error, not a signal.
         try valueOrSystemError("send") {
             unsafe send(descriptor.raw, request, request.count, CInt(MSG_NOSIGNAL))
         }

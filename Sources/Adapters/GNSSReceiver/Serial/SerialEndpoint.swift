@@ -5,14 +5,13 @@ import ReportedText
 import Reporting
 
 extension LiveReceiver {
-    /// Fixes from a receiver on a serial line (or a USB device that poses as one).
+    /// Creates a source of fixes from a receiver on a serial port, or a USB device that acts as one.
     ///
-    /// A link such as `/dev/serial/by-id/...` is followed again at each opening, so that a receiver that comes back
-    /// under another number is found. A search for the baud rate begins with the one of `found`, and leaves there the
-    /// one that it finds.
+    /// A link such as `/dev/serial/by-id/...` is resolved at each opening, so that a receiver that returns under
+    /// another number is found. A search for the baud rate begins with the rate in `found` and stores its result there.
     package static func serial(
         device: String, baudRate: BaudRate, found: Locked<FoundBaudRate?> = Locked(nil),
-        decoder: NMEADecoder = NMEADecoder(), patience: Duration = .seconds(5),
+        decoder: NMEADecoder = NMEADecoder(), timeout: Duration = .seconds(5),
         progress: (any ReceiverProgress)? = nil, tap: (any ReceiverTap)? = nil
     ) -> LiveReceiver {
         let known = found.withLock { $0 }
@@ -23,14 +22,15 @@ extension LiveReceiver {
             case .automatic: SerialEndpoint(device: device, search: BaudRateSearch(lastGood: lastGood), found: found)
             }
         return LiveReceiver(
-            endpoint: endpoint, decoder: SentenceDecoder(decoder), patience: patience, progress: progress, tap: tap)
+            endpoint: endpoint, decoder: SentenceDecoder(decoder), timeout: timeout, progress: progress, tap: tap)
     }
 }
 
-/// A serial device by its path, at a rate that is known or looked for: each opening tries one then, as
-/// `BaudRateSearch` says.
+/// A serial device by its path, with a known baud rate or a search, in which each opening tries one rate
+/// (`BaudRateSearch`).
 ///
-/// A USB device that poses as a serial line takes any rate, so the first one does. Nothing is ever written.
+/// A USB device that acts as a serial port works at any rate, so the search ends with the first. Nothing is ever
+/// written.
 struct SerialEndpoint: ReceiverEndpoint {
     private enum Rate: Sendable {
         case known(Int)
@@ -78,7 +78,7 @@ struct SerialEndpoint: ReceiverEndpoint {
                         found.withLock { $0 = FoundBaudRate(device: device, rate: rate) }
                     })
             } catch {
-                // A driver that cannot do one rate may do the next.
+                // A driver may support the next rate.
                 guard case .baudRateRejected = error, refusals < BaudRateSearch.candidates.count else {
                     search.withLock { $0.lineIsMissing() }
                     throw error
@@ -95,17 +95,15 @@ struct SerialEndpoint: ReceiverEndpoint {
             case .known(let baudRate): .serial(baudRate: baudRate, wasFound: false)
             case .searched(let search, _): .serial(baudRate: search.withLock { $0.rate }, wasFound: true)
             }
-        // Each reader of a serial port takes bytes away from the others.
+        // Each reader of a serial port deprives the others of bytes.
         let others = DeviceHolders(HoldingProcess.others(withDevice: device), of: device)
         return ReceiverFault(trouble, on: kind, for: limit, alsoOpenIn: others)
     }
 
-    /// `nil` where the system has no inotify descriptor left: then the line is tried from time to time only.
+    /// `nil` if the system has no inotify descriptor left; the line is then only tried at times.
     func watchForReturn() -> DirectoryWatch? { try? DirectoryWatch(for: device) }
-
 }
 
-/// A serial line as the loop sees it.
 private final class OpenSerialLine: ReceiverLine {
     private let line: SerialLine
     let start: ReceiverStart
@@ -121,7 +119,7 @@ private final class OpenSerialLine: ReceiverLine {
 
     func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> LineRead {
         let read = try LineRead { () throws(SystemError) in try line.read(into: &buffer) }
-        // A serial line has no end: reading nothing means that the device has gone.
+        // A serial port has no end: an empty read means that the device was removed.
         if read == .end { throw SystemError(call: "read", number: ENODEV) }
         return read
     }

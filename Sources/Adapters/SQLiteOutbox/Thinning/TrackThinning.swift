@@ -56,7 +56,7 @@ enum TrackThinning {
 
     private static func isBreak(_ one: LocationUpdate, _ next: LocationUpdate) -> Bool {
         let span = one.timeOfFix.duration(to: next.timeOfFix)
-        return span <= .zero || span > TrackSimplification.longestSpan
+        return span <= .zero || span > TrackSimplification.maximumSpan
     }
 
     /// Whether the vehicle was at a standstill at each update. An update without speed, such as a shape point,

@@ -82,12 +82,15 @@ package struct StoreSummary: Sendable, Hashable {
     /// Updates that Fleet Engine has rejected for good.
     package var quarantined: UpdateTally
     package var newest: StoredUpdate?
+    /// The newest update that was delivered.
+    package var newestDelivered: StoredUpdate?
 
     init(_ counters: OutboxCounters) {
         ledger = counters.ledger
         evictions = counters.evictions
         quarantined = counters.quarantined
         newest = counters.newest
+        newestDelivered = counters.newestDelivered
     }
 
     /// Creates a summary of a ledger without times.

@@ -52,7 +52,7 @@ package struct ProgressWatch: Sendable {
 }
 
 extension ProgressWatch {
-    /// What intake and upload loop report: that they act, for how long they wait, that they have nothing to do.
+    /// Notes an event of intake or upload loop: that it acts, how long it waits, or that it has nothing to do.
     package mutating func take(_ event: ReportingEvent) {
         switch event {
         case .fix, .rejected, .withheld: rests(.intake)
@@ -66,8 +66,8 @@ extension ProgressWatch {
         case .waiting(let delay): moved(.upload, nextAfter: delay)
         case .idle: rests(.upload)
         case .accepted, .notStored: roused(.upload)
-        // No signs of the upload loop: these also come from work beside it, a vehicle's state and the outbox's
-        // maintenance; the loop itself waits or acts after each of them, and says so.
+        // Not signs of the upload loop: a vehicle's state and the outbox's maintenance cause these, too. The loop waits
+        // or acts after each of them, and reports that.
         case .failed: rests(.transport)
         case .outboxFailed, .announced, .internalError: break
         case .receiver, .receiverWarning, .sky, .progress, .privateModeBegan, .privateModeEnded, .tooSoon, .dropped,
@@ -93,7 +93,7 @@ package final class StageProgress: ReportingObserver, ReceiverProgress {
     package func fixMade(_ fix: Fix) { roused(.intake) }
     package func ended() {
         rests(.receiver)
-        rests(.intake)  // nobody takes what it left
+        rests(.intake)  // nothing consumes its last fixes
     }
 }
 
@@ -103,13 +103,13 @@ extension Configuration {
         [
             .receiver: ReceiverPace.longestOpening + ReceiverPace.longestTurn * 3,
             .intake: .seconds(300),
-            // Positions go out from memory meanwhile, so that there is no haste.
+            // Not urgent, because positions are sent from memory while the outbox hangs.
             .store: .seconds(330),
-            // Without a token updates are kept, and asked for again. After an hour no token that is in memory is good
-            // any more, so that a new start costs nothing; and it comes each hour only.
+            // Without a token, updates are kept and a token is requested again. After an hour no token in memory is
+            // valid, so that a restart costs nothing, and it happens at most once per hour.
             .token: .seconds(3600),
             .transport: upload.timeout + .seconds(30),
-            // Longer than all that it may wait for without a word: outbox, token and exchange.
+            // Longer than everything that it may wait for without an event: outbox, token and exchange.
             .upload: upload.timeout + tokenPatience + .seconds(150),
             .tasks: .seconds(60),
         ]

@@ -6,16 +6,16 @@ import SQLiteOutbox
 
 /// An outbox that answers in time, whatever its disk does.
 ///
-/// A call that hangs is left after `patience`, with all that wait behind it; until it returns every call fails at once,
-/// so that positions go out from memory. From then on the outbox is used again, and what it holds is delivered.
+/// A call that hangs is abandoned after `patience`, with all that wait for it. Until it returns, every call fails at
+/// once, so that positions are sent from memory. Then the outbox is used again, and its updates are delivered.
 ///
 /// Without `progress` the calls are not watched and go to the outbox itself.
 final class TimeLimitedOutbox<Store: Outbox>: Outbox {
     private struct Calls {
-        /// Those that a caller waits for, until when, and what frees it.
+        /// Calls whose callers wait, with the time limit and the closure that frees the caller.
         var waiting: [Int: (end: Duration, abandon: @Sendable () -> Void)] = [:]
         var isWatched = false
-        /// Those that were left, and have not returned yet.
+        /// Abandoned calls that haven't returned yet.
         var hanging: Set<Int> = []
         var lastNumber = 0
         var isOpening = false
@@ -30,7 +30,7 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
     /// Worn-out flash can take many seconds for an fsync.
     private static var patience: Duration { .seconds(30) }
 
-    /// `gaveUp`: called each time that a call is left.
+    /// `gaveUp` is called each time that a call is abandoned.
     init(
         _ outbox: Store, clock: MonotonicClock, progress: StageProgress?, gaveUp: @escaping @Sendable () -> Void = {}
     ) {
@@ -64,7 +64,7 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
         try await call { outbox throws(OutboxError) in try await outbox.ledger() }
     }
 
-    /// Comes after a call that hangs, and waits for it: whoever closes says for how long.
+    /// Closes the outbox after a call that hangs has returned. The caller limits the time.
     func close() async throws(OutboxError) { try await outbox.close() }
 
     private func call<Value: Sendable>(
@@ -81,7 +81,7 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
         return try result.get()
     }
 
-    /// `nil` while another call hangs.
+    /// Registers a call. Returns its number, or `nil` while another call hangs.
     private func begin(
         _ progress: StageProgress, until end: Duration, abandon: @escaping @Sendable () -> Void
     ) -> Int? {
@@ -98,8 +98,8 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
         }
     }
 
-    /// Leaves what does not answer, while anybody waits. One timer serves all calls until it rings: a service at work
-    /// wakes up for it each `patience`, and not for each call.
+    /// Abandons calls that don't return in time, while a caller waits. One timer serves all calls, so that a busy
+    /// service wakes up for it once per `patience`, not for each call.
     private func watch() async {
         while let end = firstEnd() {
             await clock.sleep(until: end)
@@ -123,7 +123,7 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
         }
     }
 
-    /// The others wait behind the one that is left, and are left with it.
+    /// Abandons all calls if one is overdue, because the others wait for it.
     private func giveUp(at now: Duration) {
         let left = calls.withLock { calls in
             guard calls.waiting.values.contains(where: { $0.end <= now }) else { return [@Sendable () -> Void]() }
@@ -131,7 +131,7 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
             calls.hanging.formUnion(calls.waiting.keys)
             return calls.waiting.values.map(\.abandon)
         }
-        if !left.isEmpty { gaveUp() }  // first, so that whoever is freed finds it counted
+        if !left.isEmpty { gaveUp() }  // before callers are freed, so that they find it counted
         for abandon in left { abandon() }
     }
 

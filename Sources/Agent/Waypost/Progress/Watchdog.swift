@@ -2,14 +2,14 @@ import Operations
 package import LinuxPlatform
 import Reporting
 
-/// What the thread `progress` does: it judges the stages each second, feeds the service manager's watchdog while every
-/// one moves or has a reason to wait, and ends the process when one has stalled.
+/// Judges the stages each second, feeds the service manager's watchdog while each of them moves or has a reason to
+/// wait, and ends the process if one has stalled.
 ///
-/// It has a thread of its own so that it sees a pool that is blocked. What it cannot see, being stopped itself, the
-/// service manager sees by the watchdog that is not fed.
+/// It runs on its own thread, `progress`, so that it notices a blocked pool. If the whole process is stopped, the
+/// service manager notices that its watchdog isn't fed.
 package struct Watchdog: Sendable {
     private static let interval = Duration.seconds(1)
-    /// Well within the patience for tasks.
+    /// Much less than the time limit for tasks.
     private static let taskInterval = Duration.seconds(10)
 
     private let progress: StageProgress
@@ -28,7 +28,7 @@ package struct Watchdog: Sendable {
         self.end = end
     }
 
-    /// Until cancelled.
+    /// Runs until cancelled.
     func run(clock: MonotonicClock) async throws(SystemError) {
         let stop = try EventDescriptor()
         await withTaskGroup { group in

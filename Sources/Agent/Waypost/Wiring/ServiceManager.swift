@@ -1,20 +1,20 @@
 import LinuxPlatform
 import Operations
 
-/// The service manager, as the service speaks to it: what it had no room for is sent again with the next message.
+/// Sends messages to the service manager. Those that it had no room for are sent again with the next message.
 final class ServiceManager: Sendable {
     private struct State {
-        /// Assignments that were not heard, the last of each variable.
+        /// Assignments that were not received, the last of each variable.
         var owed: [String] = []
-        /// Told once, until it hears again.
-        var isDeaf = false
+        /// Whether the failure was logged; it is logged once until a message is received.
+        var isUnresponsive = false
     }
 
     private let notification: ServiceNotification
     private let log: LogWriter
     private let state = Locked(State())
 
-    /// The time between two signs to the watchdog: half its limit, or less.
+    /// The interval at which the watchdog is fed: at most half its limit.
     let feedInterval: Duration
 
     init(_ notification: ServiceNotification, feedInterval: Duration = .seconds(10), log: LogWriter) {
@@ -31,25 +31,25 @@ final class ServiceManager: Sendable {
             feedInterval: min(limit / 2, .seconds(10)), log: log)
     }
 
-    /// Tells `assignments`, as `["READY=1", "STATUS=receiving"]`, and what is still owed.
+    /// Sends `assignments`, such as `["READY=1", "STATUS=receiving"]`, and those that were not received.
     func tell(_ assignments: [String]) {
         let owed = state.withLock { exchange(&$0.owed, with: []) }
         let all = Self.latest(of: owed + assignments)
         do throws(SystemError) {
             try notification.send(all)
-            let wasDeaf = state.withLock { exchange(&$0.isDeaf, with: false) }
-            if wasDeaf { log.write(.info, "service manager: it takes messages again") }
+            let wasUnresponsive = state.withLock { exchange(&$0.isUnresponsive, with: false) }
+            if wasUnresponsive { log.write(.info, "service manager receives messages again") }
         } catch {
-            let wasDeaf = state.withLock { state in
+            let wasUnresponsive = state.withLock { state in
                 state.owed = Self.latest(of: all + state.owed)
-                return exchange(&state.isDeaf, with: true)
+                return exchange(&state.isUnresponsive, with: true)
             }
-            if !wasDeaf { log.write(.warning, "service manager: \(error)") }
+            if !wasUnresponsive { log.write(.warning, "service manager: \(error)") }
         }
     }
 
     private static func latest(of assignments: [String]) -> [String] {
-        // A reload begins with the one and ends with the other: which came last counts.
+        // A reload begins with RELOADING and ends with READY: the last one counts.
         func variable(_ assignment: String) -> Substring {
             assignment == "RELOADING=1" ? "READY" : assignment.prefix { $0 != "=" }
         }

@@ -84,7 +84,7 @@ struct ServiceParts: Sendable {
     }
 
     private func observers(_ configuration: Configuration) -> [any ReportingObserver] {
-        let zones = DistantZones(configuration.reporting.privateZones, log: log)
+        let zones = DistantZones(configuration.reporting.privateZones, monitor: monitor)
         return [progress, history, zones] + [recorder].compactMap { $0 }
     }
 }

@@ -5,7 +5,7 @@ import Reporting
 import SQLiteOutbox
 import TimeAndChance
 
-/// What the running service reports of itself, whether its outbox answers or not.
+/// Reports the state of the running service, whether its outbox answers or not.
 struct ServiceReporter: Sendable {
     private struct Outbox {
         var summary = StoreSummary(Ledger())
@@ -18,10 +18,10 @@ struct ServiceReporter: Sendable {
     private let provider: String
     private let configurationHash: String
     private let outboxPath: String
-    /// What was last known of the outbox.
+    /// The last known state of the outbox.
     private let last = Locked(Outbox())
 
-    /// How long a report waits for the outbox.
+    /// The maximum time that a report waits for the outbox.
     private static let patience = Duration.seconds(2)
 
     /// Creates a reporter. `provider` is the name of the token provider, unless the configured one is used.
@@ -45,7 +45,7 @@ struct ServiceReporter: Sendable {
             at: agent.clock.now)
     }
 
-    /// The state of the outbox, or what was last known of it while it fails or hangs. Why it fails is reported
+    /// Returns the state of the outbox, or its last known state while it fails or hangs. The reason is reported
     /// elsewhere.
     private func outbox() async -> Outbox {
         let call = AbandonableCall<(summary: StoreSummary?, extent: StoreExtent?)>()

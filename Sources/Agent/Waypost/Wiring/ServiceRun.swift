@@ -159,8 +159,8 @@ extension ServiceRun {
             return record
         }
         guard let record else { return }
-        let cause: ReportedText = "\(record.time): \(record.reason)"
-        parts.monitor.raise(Condition(.lastRunStalled, cause), on: .one(.lastRunStalled), for: .seconds(3600))
+        let condition = Condition(stalledAt: record.time, record.reason)
+        parts.monitor.raise(condition, on: .one(.lastRunStalled), for: .seconds(3600))
     }
 
     /// Notifies the agent of the kernel's new routes. If they can't be watched, delivery relies on its retries.
@@ -190,16 +190,14 @@ extension ServiceRun {
         }
     }
 
-    /// Reports a status line to the service manager and the number of pending updates to the history, every 10 s; every
-    /// 2 s while the first delivery is due.
+    /// Sends the service manager a line of state, and the history the pending count, every 10 s, or every second while
+    /// the first delivery is awaited.
     private func reportStatus() async {
         while !Task.isCancelled {
             let report = await reporter.report()
             parts.history.note(pending: report.ledger.pending)
             manager.tell(["STATUS=\(report.headline)"])
-            // After an installation, a person waits for the first delivery.
-            let isAwaited = report.delivery.secondsSinceDelivery == nil && report.receiver.secondsSinceFix != nil
-            await clock.sleep(for: isAwaited ? .seconds(2) : .seconds(10))
+            await clock.sleep(for: report.headlineInterval)
         }
     }
 
@@ -211,6 +209,8 @@ extension ServiceRun {
                     + "\(path) replays it")
         }
         let settings = RecordingSettings(folder: folder, version: Release.version)
-        await recorder.write(settings) { log.write(.warning, $0) }
+        guard let error = await recorder.write(settings) else { return }
+        let condition = Condition(recordingIn: folder, endedBy: "\(error)")
+        parts.monitor.raise(condition, on: .one(.recordingStopped))
     }
 }

@@ -36,7 +36,7 @@ struct StatusAddress: Sendable {
         switch first {
         case .success(let service): await service.run()
         case .failure(let error):
-            monitor.raise(Condition(.statusAddressUnavailable, "\(error)"), on: .one(.statusAddressUnavailable))
+            monitor.raise(Condition(statusAddressUnavailable: error), on: .one(.statusAddressUnavailable))
             guard let service = await nextService(clock: clock) else { return }
             monitor.clear(.one(.statusAddressUnavailable))
             await service.run()
@@ -60,8 +60,7 @@ struct StatusAddress: Sendable {
     private static func listen(
         on address: LocalAddress, _ routes: Locked<StatusRoutes?>
     ) throws(ListenError) -> HTTPService {
-        // Clients send no data here, and one that asks incessantly must not slow down reporting.
-        try HTTPService(listeningOn: address, limits: HTTPServiceLimits(bodyBytes: 1024, isPaced: true)) {
+        try HTTPService(listeningOn: address, limits: HTTPServiceLimits(bodyBytes: 1024)) {
             guard let routes = routes.withLock({ $0 }) else {
                 return .refusal(status: 503, "the service is starting")
             }

@@ -96,7 +96,7 @@ package struct VehicleAgent: Sendable {
         let newest = try? await outbox.next(BatchRequest(maximumPastLocations: 0, withBacklog: false)).newest?.update
         if let newest { parts.present?.note(lastGood: newest.timeOfFix) }
         observer = ReportingObservers(
-            [monitor, EventLog(log: log, clock: parts.clock, tellsFirstDelivery: parts.progress != nil)]
+            [monitor, EventLog(log: log, clock: parts.clock, logsFirstDelivery: parts.progress != nil)]
                 + parts.observers
                 + [parts.present].compactMap { $0 })
         source = parts.source

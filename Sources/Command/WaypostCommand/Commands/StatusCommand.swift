@@ -55,25 +55,27 @@ enum StatusPage {
             "last fix",
             wrapped: ([ago(report.receiver.secondsSinceFix)] + quality(of: report.receiver)).joined(separator: ", "))
         if let reporting = report.reporting { lines.add("updates", wrapped: reporting) }
-        lines.add("delivery", [ago(report.delivery.secondsSinceDelivery)])
+        let earlier =
+            report.delivery.timeOfFix.map { "none since the start; last delivered fix of \($0)" } ?? "none yet"
+        let delivery = report.delivery.secondsSinceDelivery.map { "\(Duration.seconds($0).spoken) ago" } ?? earlier
+        lines.add("delivery", wrapped: delivery)
         if let seconds = report.delivery.nextAttemptSeconds, seconds > 0 {
             lines.add("next attempt", ["in \(Duration.seconds(seconds).spoken)"])
         }
         let ledger = report.ledger
-        if let outbox = report.outbox {
+        let outbox = report.outbox
+        if let bytes = outbox.usedBytes, let limit = outbox.maximumBytes {
             let oldest = outbox.oldestPendingSeconds.map { ", the oldest of \(Duration.seconds($0).spoken) ago" } ?? ""
-            let bytes = Int(outbox.usedBytes)
-            let limit = Int(outbox.maximumBytes)
             lines.add(
                 "queue",
-                wrapped: "\(ledger.pending.counted("update"))\(oldest); \(FigureText.bytes(bytes)) of "
-                    + "\(FigureText.bytes(limit))")
+                wrapped: "\(ledger.pending.counted("update"))\(oldest); \(FigureText.bytes(Int(bytes))) of "
+                    + "\(FigureText.bytes(Int(limit)))")
         }
         if let token = report.token { lines.add("token", wrapped: words(for: token)) }
-        if let offset = report.clockOffsetSeconds, abs(offset) > 1 {
+        if let offset = report.host.clockOffsetSeconds, abs(offset) > 1 {
             lines.add("clock", ["\(Duration.seconds(offset).spoken) \(offset > 0 ? "ahead" : "behind")"])
         }
-        if let memory = report.host?.residentBytes, let disk = report.host?.freeDiskBytes {
+        if let memory = report.host.residentBytes, let disk = report.host.freeDiskBytes {
             lines.add(
                 "host",
                 ["\(FigureText.bytes(Int(memory))) of memory taken, \(FigureText.bytes(Int(disk))) of disk free"])
@@ -82,12 +84,13 @@ enum StatusPage {
             "ledger",
             wrapped: "accepted \(ledger.accepted) = delivered \(ledger.delivered) + pending \(ledger.pending) "
                 + "+ evicted \(ledger.evicted) + quarantined \(ledger.quarantined)")
+        let counts = report.counts
         lines.add(
             "since start",
-            wrapped: "\(report.fixes.counted("fix", "fixes")), \(report.requests.counted("request")), "
-                + "\(report.retries.counted("retry", "retries")), \(report.tokenFetches.counted("token request")), "
-                + "\(report.bytesSent.counted("byte")) sent, \(report.bytesReceived.grouped) received")
-        let stageBypasses = report.stageBypasses.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+            wrapped: "\(counts.fixes.counted("fix", "fixes")), \(counts.requests.counted("request")), "
+                + "\(counts.retries.counted("retry", "retries")), \(counts.tokenFetches.counted("token request")), "
+                + "\(counts.bytesSent.counted("byte")) sent, \(counts.bytesReceived.grouped) received")
+        let stageBypasses = counts.stageBypasses.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         lines.add("bypasses", wrapped: stageBypasses.joined(separator: ", "))
         return lines.lines
     }

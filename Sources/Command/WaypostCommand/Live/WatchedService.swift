@@ -51,7 +51,7 @@ struct WatchedService: Sendable, Hashable {
             for condition in news.conditions { add(condition, at: now) }
             return
         }
-        if news.tokenFetches > before.tokenFetches { add(.neutral, "asked for a token", at: now) }
+        if news.counts.tokenFetches > before.counts.tokenFetches { add(.neutral, "asked for a token", at: now) }
         let delivered = news.ledger.delivered - before.ledger.delivered
         if delivered > 0 { add(.good, "delivered \(delivered.counted("update"))", at: now) }
         let known = Set(before.conditions.map(\.code))
@@ -60,7 +60,7 @@ struct WatchedService: Sendable, Hashable {
         for condition in before.conditions where !active.contains(condition.code) {
             add(condition.severity == .info ? .neutral : .good, "no longer: \(condition.title)", at: now)
         }
-        let retries = news.retries - before.retries
+        let retries = news.counts.retries - before.counts.retries
         if retries > 0 { add(.bad, retries.counted("retry", "retries"), at: now) }
     }
 

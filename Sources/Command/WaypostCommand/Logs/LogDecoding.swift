@@ -28,20 +28,14 @@ struct LogDecoding: Sendable {
 
     /// Why the logs have no fix. A file that isn't a receiver's log comes first.
     var absence: AgentError {
-        guard let log = outcomes.first(where: { $0.statistics.sentences == 0 }) else {
-            return AgentError(.inputData, LogOutcome.absence(of: outcomes))
-        }
-        return AgentError(
-            .inputData,
-            log.emptiness.map { "\($0)" }
-                ?? "\(log.name) holds \(log.sentencesWithoutChecksum.counted("sentence")) without checksum and none with a "
-                + "right one; if it is the log of a receiver that sends none, add --accept-missing-checksum")
+        let empty = outcomes.first { $0.statistics.sentences == 0 }
+        return AgentError(.inputData, "\(empty?.emptiness ?? LogOutcome.absence(of: outcomes))")
     }
 
     /// Reports sentences that were left out, and logs in the wrong order.
     func reportLosses() {
         for outcome in outcomes { outcome.loss.map { Terminal.say("waypost: \($0)") } }
-        LogOutcome.disorder(of: outcomes).map { Terminal.say("waypost: \($0); \(LogOutcome.orderAdvice)") }
+        LogOutcome.disorder(of: outcomes).map { Terminal.say("waypost: \($0)") }
     }
 }
 

@@ -1,3 +1,4 @@
+import Conditions
 import GNSS
 import GNSSReceiver
 import LinuxPlatform
@@ -64,25 +65,25 @@ struct LogAccount {
         self.size = size
         sentences = addresses.map { "\($0.address) \($0.count.grouped)" }
         refusals = Self.refusals(statistics).sorted { $0.count > $1.count }
-        omissions = statistics.omissions.sorted { $0.found.count > $1.found.count }.map(Self.row)
+        omissions = statistics.omittedFields.sorted { $0.found.count > $1.found.count }.map(Self.row)
         fixes = Self.fixes(statistics)
         warnings = ReceiverWarning.allCases.map { ($0, statistics.warnings($0)) }.filter { $0.1.count > 0 }
             .sorted { $0.1.firstLine < $1.1.firstLine }
             .map { warning, found in
-                "\(warning) (\(found.count > 1 ? "\(found.count.grouped) times, " : "")\(Self.place(found)))"
+                "\(Condition(warning).line) (\(found.count > 1 ? "\(found.count.grouped) times, " : "")\(Self.place(found)))"
             }
     }
 
     private static func refusals(_ statistics: DecoderStatistics) -> [(count: Int, text: String)] {
-        // Faults of a field are counted by field, in `rejections`.
-        let byFrame = SentenceRefusal.allCases.filter { $0 != .malformedField && $0 != .outOfRange }
-            .map { ($0, statistics.refusals($0)) }.filter { $0.1.count > 0 }
+        // Faults of a field are counted by field, in `rejectedFields`.
+        let byFrame = SentenceRejection.allCases.filter { $0 != .malformedField && $0 != .outOfRange }
+            .map { ($0, statistics.rejections($0)) }.filter { $0.1.count > 0 }
         return byFrame.map { reason, found in
             let remedy =
                 reason == .missingChecksum && !statistics.hasPositionSentences
                 ? " (--accept-missing-checksum accepts them)" : ""
             return (found.count, "\(reason), \(place(found))\(remedy)")
-        } + statistics.rejections.map(row)
+        } + statistics.rejectedFields.map(row)
     }
 
     private static func row(_ fault: FieldFaultCount) -> (count: Int, text: String) {

@@ -6,19 +6,18 @@ import TimeAndChance
 import TrackDrawing
 import Operations
 
-/// The page of `waypost map`: one document and nothing from outside. Its script only lets chart and track point at each
-/// other.
+/// The page of `waypost map`: one document that loads no other file. Its script only connects the chart and the track.
 struct MapPage {
     let logs: [LogOutcome]
     let survey: TrackSurvey
-    /// Why the last log was not read to its end.
+    /// Why the last log wasn't read to its end.
     let failure: String?
-    /// What was told of the drive.
+    /// The positions that were reported during the drive.
     var reported: [ReportedPlace] = []
-    /// The present.
+    /// The host's time, to recognise dates that are too old.
     let now: UTCTime
 
-    /// The document; `nil` when there is no fix to draw.
+    /// The document; `nil` if there is no fix to draw.
     var bytes: [UInt8]? {
         guard let map = TrackMap(survey, reported: reported) else { return nil }
         let profile = map.profileSection
@@ -105,7 +104,7 @@ struct MapPage {
         return figures
     }
 
-    /// What is wrong: first that something is missing here.
+    /// The problems of the logs; first, that a log wasn't read to its end.
     private var warnings: [Markup] {
         var warnings: [Markup] = []
         if let failure { warnings.append("<b>Not the whole log:</b> \(failure)") }
@@ -119,7 +118,7 @@ struct MapPage {
         return warnings
     }
 
-    /// What the decoder met in one log.
+    /// Returns what the decoder found in one log.
     private func section(of log: LogOutcome) -> Markup {
         let account = LogAccount(log.statistics)
         var rows = [
@@ -138,11 +137,11 @@ struct MapPage {
     }
 }
 
-/// Start, stops, end and breaks of the track, a line each.
+/// Tables of the start, the stops, the end and the breaks of the track.
 struct PageTables {
     let summary: TrackSummary
     let shortStops: [TrackStop]
-    /// Of the track as it is drawn.
+    /// The first and the last fix on the map.
     let start: Fix?
     let end: Fix?
 
@@ -189,7 +188,7 @@ struct PageTables {
         return ["\(name)", "\(moment(fix.timeOfFix))", "", "", place, ""]
     }
 
-    /// Says which of many are shown; `nil` where that is all of them.
+    /// Returns a note on how many of the things are listed; `nil` if all of them are.
     private func longest(of count: Int, shown: Int, _ things: String) -> String? {
         shown < count ? "The \(shown) longest of \(count.grouped) \(things). " : nil
     }
@@ -207,7 +206,7 @@ struct PageTables {
         markup.add("</tbody></table></div></section>")
     }
 
-    /// Each cell names its column, as a narrow page shows the cells of a row below each other.
+    /// Returns a row whose cells name their columns: a narrow page shows the cells below each other.
     private func row(of cells: [Markup], _ heads: [String]) -> Markup {
         var row: Markup = "<tr>"
         for (cell, head) in zip(cells, heads) { row += "<td data-label=\"\(head)\">\(cell)</td>" }
@@ -220,7 +219,7 @@ struct PageTables {
         return FigureText.date(first) == FigureText.date(last)
     }
 
-    /// A time with its date, where the track has several and the date is not that of `other`.
+    /// Returns a time, with its date if the track has several days and the date differs from that of `other`.
     private func moment(_ time: UTCTime, after other: UTCTime? = nil) -> String {
         let known = other ?? (isOfOneDay ? summary.statistics.first : nil)
         return known.map { FigureText.date($0) == FigureText.date(time) } ?? false

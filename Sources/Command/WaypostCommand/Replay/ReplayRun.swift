@@ -69,7 +69,7 @@ struct ReplayRun: Sendable {
         }
         let interval = configuration.reporting.policy.maximumInterval * options.speed.stretch
         let parts = VehicleAgent.Parts(
-            source: source.driven(with: fleet.offset(at: 0, interval: interval)),
+            source: source.shifted(by: fleet.offset(at: 0, interval: interval)),
             makeDelivery: { $0.makeDelivery(authorization: authorization, transport: transport) }, expectedFix: nil,
             spacing: .recordedLog,
             latestFix: { UTCTime.system }, clock: clock, log: log, monitor: monitor,
@@ -81,7 +81,7 @@ struct ReplayRun: Sendable {
             source = try await source.loaded()
             vehicles = .many(
                 TestFleet(own, names: names, parts, authorization: authorization) { [source] index in
-                    source.driven(with: fleet.offset(at: index, interval: interval))
+                    source.shifted(by: fleet.offset(at: index, interval: interval))
                 })
             let survey = try await source.survey()
             plan = (
@@ -112,7 +112,7 @@ struct ReplayRun: Sendable {
             options: LogReplay.Options(
                 speed: options.speed, keepsTime: options.keepsTime, loops: options.loops, follows: options.follows),
             decoder: NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: acceptsMissingChecksum)),
-            clock: clock, now: { UTCTime.system }, tell: tell)
+            clock: clock, now: { UTCTime.system }, report: { tell("\($0)") })
     }
 
     /// Runs to the end. A failure of the input is returned, so that the summary can be written first.

@@ -1,7 +1,7 @@
 package import ReportedText
 package import Reporting
 
-/// The only place that puts a receiver's state into words.
+/// The only place that words a receiver's state.
 extension ReceiverState: CustomStringConvertible {
     package var description: String { sentence().description }
 
@@ -11,7 +11,7 @@ extension ReceiverState: CustomStringConvertible {
         return "\(source): \(wording.sentence)"
     }
 
-    /// What the receiver does, and what to do about it, without its name.
+    /// Returns a description of the state with the remedy, without the receiver's name.
     package func wording(after elapsed: Duration = .zero) -> Wording {
         switch self {
         case .starting(_, let start): Wording(start.words, "")
@@ -22,27 +22,13 @@ extension ReceiverState: CustomStringConvertible {
                 receiving at \(baudRate) baud (found; "baudRate": \(baudRate) in the configuration saves the search)
                 """, "")
         case .noPosition(_, hadOne: false):
-            Wording("receiving, no position yet: antenna and sky view", "")
+            Wording("receiving, no position yet: check antenna and sky view", "")
         case .noPosition(_, hadOne: true):
-            Wording("receiving, no position any more: antenna and sky view", "")
+            Wording("receiving, position lost: check antenna and sky view", "")
         case .waiting(_, let fault): fault.wording(after: elapsed)
         case .ended: Wording("end of log", "")
         }
     }
-}
-
-extension FixSourceError: CustomStringConvertible {
-    /// What can't be read, and what to do.
-    package var detail: String {
-        switch reason {
-        case .log(let detail): detail
-        case .line(let source, let fault?): "\(source): \(fault.wording().sentence)"
-        case .line(let source, nil):
-            "\(source) ended without an NMEA sentence; check the program that writes it"
-        }
-    }
-
-    package var description: String { detail }
 }
 
 extension ReceiverStart {
@@ -61,11 +47,11 @@ extension ReceiverStart {
 }
 
 extension ReceiverFault {
-    /// What is wrong and what to do, `elapsed` after it was reported.
+    /// Returns cause and remedy, `elapsed` after the fault was reported.
     package func wording(after elapsed: Duration = .zero) -> Wording {
         switch self {
         case .deviceMissing:
-            Wording("not there", "plug the receiver in, or correct the path (ls -l /dev/serial/by-id)")
+            Wording("no such device", "plug the receiver in, or correct the path (ls -l /dev/serial/by-id)")
         case .deviceForbidden:
             Wording(
                 "this user can't open it",
@@ -88,10 +74,10 @@ extension ReceiverFault {
         case .notListening(let reason):
             Wording("cannot listen: \(reason)", "check that the address is this machine's and the port free")
         case .fileMissing:
-            Wording("is not there", "check the program that writes it; it is read as soon as it is there")
-        case .fileUnusable(let problem): Wording(problem, "")
+            Wording("does not exist", "check the program that writes it; it is read as soon as it exists")
+        case .fileUnusable(let fault): fault.wording(for: "it")
         case .lost(let reason):
-            Wording("lost (\(reason))", "check plug and cable; it is opened again as soon as it is back")
+            Wording("lost (\(reason))", "check plug and cable; it is reopened as soon as it is back")
         case .closedByOtherSide:
             Wording(
                 "closed by the other side, opened again", "check that host and port are the receiver's if it stays so")
@@ -117,7 +103,9 @@ extension ReceiverFault {
         case .noPositionSentences(.wrongChecksums):
             Wording("sentences arrive, many with a wrong checksum, and none states a position", Self.checkLine)
         case .noPositionSentences(.otherShips):
-            Wording("AIS messages arrive, and no position of our own", "name the port of a GNSS receiver")
+            Wording(
+                "AIS messages of other ships arrive, and no position of this vehicle",
+                "name the port of a GNSS receiver")
         case .noDate:
             Wording(
                 "positions arrive without a date, and this machine's clock is not synchronized",
@@ -130,7 +118,7 @@ extension ReceiverFault {
 }
 
 extension Wording {
-    /// The same with other readers of a serial port, each of which takes bytes away from the others.
+    /// Returns the wording with the other readers of a serial port, each of which takes bytes from the others.
     fileprivate func also(_ others: DeviceHolders?) -> Wording {
         guard let others else { return self }
         return Wording("\(cause); also open in \(others.names)", "\(others.remedy); \(remedy)")
@@ -198,7 +186,7 @@ extension ReceiverLineKind {
                 """, BaudRateEvidence.otherPort)
         case .tcp:
             Wording(
-                "text arrives that is no NMEA\(beginning.map { ", beginning with \"\($0)\"" } ?? "")",
+                "text arrives that isn't NMEA\(beginning.map { ", beginning with \"\($0)\"" } ?? "")",
                 "check that host and port are the receiver's")
         case .serial, .udp, .gpsd, .file, .standardInput: noise(for: time)
         }
@@ -217,7 +205,7 @@ extension BaudRateEvidence {
     fileprivate static let acceptMissingChecksum: ReportedText =
         "set receiver.acceptMissingChecksum to true if the receiver has none"
 
-    /// What the search for the baud rate has brought, and what to do.
+    /// Returns the result of the search for the baud rate, with the remedy.
     fileprivate func wording(at baudRate: Int, _ tried: [Int]) -> Wording {
         switch self {
         case .silence: Wording("silent at every usual baud rate, still looking", Self.silentPort)
@@ -262,7 +250,7 @@ extension GPSDFault {
             Wording("\(device) has no position yet", "check the antenna's view of the sky")
         case .pastDates(let device):
             Wording(
-                "\(device) states dates in the past", "its fixes wait for a correct date: let it run under open sky")
+                "\(device) states dates in the past", "its fixes wait for a correct date: run it under open sky")
         case .unknownDevice(let device, []):
             Wording(
                 "does not have \(device), nor any other receiver",

@@ -2,7 +2,7 @@ package import ReportedText
 package import Reporting
 public import VehicleAuthorization
 
-/// The only place, with the files of its parts, that puts the failure to get a token into words.
+/// The only place, with the files of its parts, that words the failure to get a token.
 extension TokenFault {
     package var wording: Wording {
         switch self {
@@ -17,15 +17,13 @@ extension TokenFault {
                 "the provider has no tokens for \(context.map { "\($0)" } ?? "a request without a context")",
                 "use a provider of the other kind: drivers' tokens are for vehicles, consumers' for trips")
         case .unanswered(let origin, let fault, let message):
-            // The message of a proxy's fault has its remedy.
-            Wording("\(origin): \(message)", fault == .proxyFailed ? "" : fault.remedy(for: origin))
+            Wording("\(origin): \(message)", fault.remedy(for: origin))
         case .rejected(let origin, let rejection): rejection.wording(for: origin)
         case .unusableAnswer(let origin, let fault): fault.wording(for: origin)
         case .expired(let origin, let fault): fault.wording(for: origin)
         case .wrongClaims(let fault, let context): fault.wording(for: context)
         case .commandFailed(let origin, let fault): fault.wording(for: origin)
-        case .programUnusable(let key, let fault):
-            Wording("\(key): \(fault.wording.cause)", fault.wording.remedy)
+        case .programUnusable(let key, let fault): Wording("\(key): \(fault.wording.cause)", fault.wording.remedy)
         case .sourceUnusable(let fault): fault.wording
         case .invalidSetting(let key, let fault): fault.wording(for: key)
         case .providerFailed(let fault): fault.wording
@@ -33,7 +31,7 @@ extension TokenFault {
         case .noResources(let key, let reason):
             Wording(
                 "\(key): the system has no room for another process or thread now: \(reason)",
-                "raise the limits of processes and memory (ulimit -u, -v and -d, TasksMax=) if it stays so")
+                "raise the limits of processes and memory (ulimit -u, -v and -d, TasksMax=)")
         case .cancelled: Wording("the request for a token was cancelled", "")
         }
     }
@@ -43,7 +41,7 @@ extension MissingPermit {
     /// The fault, if the permit is a token.
     var tokenFault: TokenFault? { (fault as any Sendable) as? TokenFault }
 
-    /// The fault in words.
+    /// The fault and its remedy in one line.
     package var sentence: ReportedText { tokenFault?.wording.sentence ?? "\(fault)" }
 }
 
@@ -53,60 +51,51 @@ extension AuthorizationError: CustomStringConvertible {
 }
 
 extension ExchangeFault {
+    /// The remedy; empty for a proxy's fault, whose message has it.
     fileprivate func remedy(for origin: TokenOrigin) -> ReportedText {
         let section = origin.section
-        let certificate: ReportedText = "\(section).clientCertificateFile and clientKeyFile"
+        let url: ReportedText = "check \(section).url"
         switch self {
-        case .nameNotResolved: return "check the host in \(section).url and the network's name server"
-        case .connectionFailed: return "check \(section).url, and that the backend runs"
-        case .timedOut:
-            return "check the network and the backend's load, or raise \(section).timeoutSeconds"
-        case .connectionLost(let isEncrypted):
-            if !isEncrypted { return "see the backend's log, and use https if its port expects that" }
-            // The alert that says so may be lost with the connection.
-            return origin.sendsCertificate
-                ? "see the backend's log, and check \(certificate)"
-                : "see the backend's log; if it requires a client certificate, set \(certificate)"
-        case .answerBrokenOff: return "see the backend's log"
         case .proxyFailed: return ""
+        case .nameNotResolved: return "check the host in \(section).url and the network's name server"
+        case .connectionFailed: return "\(url), and that the backend runs"
+        case .timedOut: return "check the network and the backend's load, or raise \(section).timeoutSeconds"
+        case .answerBrokenOff: return "see the backend's log"
+        case .connectionLost(isEncrypted: false):
+            return "see the backend's log, and use https if its port expects that"
+        // The alert about a certificate may be lost with the connection.
+        case .connectionLost(isEncrypted: true): return "see the backend's log, and \(origin.certificateRemedy)"
         case .tlsFailed:
-            return origin.sendsCertificate
-                ? "check that \(section).url names a port for https, and check \(certificate)"
-                : """
-                check that \(section).url names a port for https; if it requires a client certificate, set \
-                \(certificate)
-                """
-        case .oldTLS: return "its TLS is older than 1.2: let the backend support a newer version"
-        case .certificateRequired:
-            return """
-                it requires a client certificate: \(origin.sendsCertificate ? "check" : "set") \(certificate)
-                """
-        case .certificateRejected: return origin.rejectedCertificateRemedy
+            return "check that \(section).url names a port for https, and \(origin.certificateRemedy)"
+        case .oldTLS: return "the backend must support TLS 1.2 or newer"
+        case .certificateRequired, .certificateRejected: return origin.certificateRemedy
         case .untrustedCertificate(.outsideItsTime?):
             return "renew the backend's certificate, or set this machine's clock if it is wrong"
         case .untrustedCertificate(.ofAnotherName?):
             return "correct the host in \(section).url, or give the backend a certificate for that name"
         case .untrustedCertificate(.ofUnknownAuthority?):
             return "if the authority is your own, add its certificate to \(section).caFile"
-        case .untrustedCertificate(nil): return "check \(section).url and caFile, and the backend's certificate"
-        case .clientFailed:
-            return origin.sendsCertificate ? "check \(certificate) with waypost check" : "check \(section)"
-        case .answerTooLarge: return "expected a small JSON object with the token: check \(section).url"
-        case .malformedAnswer: return "expected HTTP: check \(section).url"
+        case .untrustedCertificate(nil): return "\(url) and caFile, and the backend's certificate"
+        case .clientFailed: return "run waypost check, and correct \(section)"
+        case .answerTooLarge: return "\(url): expected a small JSON object with the token"
+        case .malformedAnswer: return "\(url): expected HTTP"
         case .undecodableAnswer: return "switch off compression in the backend or its proxy"
         }
     }
 }
 
 extension TokenOrigin {
-    fileprivate var rejectedCertificateRemedy: ReportedText {
-        """
-        check that our client certificate has not expired (waypost check) and that the backend trusts its authority; \
-        it is set by \(section).clientCertificateFile and clientKeyFile
-        """
+    /// The remedy if a client certificate may be missing or wrong.
+    fileprivate var certificateRemedy: ReportedText {
+        sendsCertificate
+            ? """
+            check that \(section).clientCertificateFile has not expired (waypost check) and that the backend trusts its \
+            authority
+            """
+            : "set \(section).clientCertificateFile and clientKeyFile if it requires a client certificate"
     }
 
-    /// What says who asks, as a thing to do.
+    /// The remedy if the backend doesn't know or accept who asks.
     fileprivate var authenticate: ReportedText {
         credentials.isEmpty
             ? "add \(section).headers or a client certificate" : "check \(credentials.joined(separator: " and "))"
@@ -115,7 +104,7 @@ extension TokenOrigin {
 
 extension EndpointRejection {
     fileprivate func wording(for origin: TokenOrigin) -> Wording {
-        let meaning = meaning(for: origin)
+        let meaning = detail?.meaning(for: origin) ?? meaningOfStatus(for: origin)
         let said: ReportedText = message.map { "; it says \"\($0)\"" } ?? ""
         let page: ReportedText = isPage ? ", with a page (HTML or XML)" : ""
         let other: ReportedText = isPage ? "; another server, a proxy or a login page may be answering" : ""
@@ -123,33 +112,9 @@ extension EndpointRejection {
             "\(origin) answered \(status)\(page): \(meaning.cause)\(said)", "\(meaning.remedy)\(other)")
     }
 
-    private func meaning(for origin: TokenOrigin) -> Wording {
+    private func meaningOfStatus(for origin: TokenOrigin) -> Wording {
         let section = origin.section
-        switch detail {
-        case .redirectToItself: return Wording("a redirect to the same address", "see the backend's log")
-        case .redirect(let target):
-            let to: ReportedText = target.map { " to \($0)" } ?? ""
-            return Wording(
-                "a redirect\(to), which is not followed",
-                "set \(section).url to the final address, or, if that is a login page, \(origin.authenticate)")
-        case .allowedMethods(let methods):
-            let allowed = methods.isEmpty ? "" : "; it allows \(methods.joined(separator: ", "))"
-            return Wording("it expects another method\(allowed)", "check \(section).method")
-        case .httpsExpected: return Wording("its port expects https", "write https in \(section).url")
-        case .certificateRequired:
-            return Wording(
-                "it requires a client certificate", "set \(section).clientCertificateFile and clientKeyFile")
-        case .certificateRejected:
-            return Wording("it rejects our client certificate", origin.rejectedCertificateRemedy)
-        case .spentGrant:
-            return Wording(
-                "its grant was used before or has expired",
-                """
-                give the vehicle a grant that lasts: the service, waypost check and waypost token each spend a refresh \
-                token for single use
-                """)
-        case nil: break
-        }
+        let content: ReportedText = "check \(section).headers and body, and the backend's log"
         switch status {
         case 400:
             return Wording(
@@ -158,16 +123,12 @@ extension EndpointRejection {
             return Wording(
                 origin.credentials.isEmpty ? "no headers are configured" : "it rejects our credentials",
                 origin.authenticate)
-        case 403: return forbidden(origin)
+        case 403: return origin.denial
         case 404, 410: return Wording("it doesn't know the address or the vehicle", "check \(section).url")
-        case 406, 415:
-            return Wording("it expects another kind of request", "check \(section).headers and body")
+        case 406, 415, 422: return Wording("it doesn't accept the request's content", content)
         case 407:
             return Wording(
-                "a proxy on the way requires credentials", "allow the backend's address in the proxy, or set its user")
-        case 422:
-            return Wording(
-                "it doesn't accept the request's content", "check \(section).headers and body, and the backend's log")
+                "a proxy on the route requires credentials", "allow the backend's address in it, or set its user")
         case 511:
             return Wording(
                 "the network requires a login (a captive portal)", "log in there, or use another network")
@@ -176,18 +137,45 @@ extension EndpointRejection {
         default: return Wording("it rejects the request", "check \(section).url and the backend's log")
         }
     }
+}
 
+extension EndpointRejection.Detail {
+    fileprivate func meaning(for origin: TokenOrigin) -> Wording {
+        let section = origin.section
+        switch self {
+        case .redirectToItself: return Wording("a redirect to the same address", "see the backend's log")
+        case .redirect(let target):
+            return Wording(
+                "a redirect\(target.map { " to \($0)" } ?? ""), which is not followed",
+                "set \(section).url to the final address, or, if that is a login page, \(origin.authenticate)")
+        case .allowedMethods(let methods):
+            let allowed = methods.isEmpty ? "" : "; it allows \(methods.joined(separator: ", "))"
+            return Wording("it expects another method\(allowed)", "check \(section).method")
+        case .httpsExpected: return Wording("its port expects https", "write https in \(section).url")
+        case .certificateRequired: return Wording("it requires a client certificate", origin.certificateRemedy)
+        case .certificateRejected: return Wording("it rejects our client certificate", origin.certificateRemedy)
+        case .spentGrant:
+            return Wording(
+                "its grant was used before or has expired",
+                """
+                give the vehicle a grant that lasts: the service, waypost check and waypost token each spend a refresh \
+                token for single use
+                """)
+        }
+    }
+}
+
+extension TokenOrigin {
     /// The credentials are known, and don't give a right to this token.
-    private func forbidden(_ origin: TokenOrigin) -> Wording {
-        let keys = origin.credentials.isEmpty ? ["\(origin.section).headers"] : origin.credentials
-        let named = keys.joined(separator: " and ")
-        return switch origin.subject {
+    fileprivate var denial: Wording {
+        let keys = credentials.isEmpty ? "\(section).headers" : credentials.joined(separator: " and ")
+        return switch subject {
         case .vehicle, nil:
             Wording(
                 "it denies this vehicle's token",
-                "check vehicle.vehicleId, that the vehicle is enrolled there, and \(named)")
-        case .trip: Wording("it denies this trip's token", "check whose trip it is, and \(named)")
-        case .shipment: Wording("it denies this shipment's token", "check whose shipment it is, and \(named)")
+                "check vehicle.vehicleId, that the vehicle is enrolled there, and \(keys)")
+        case .trip: Wording("it denies this trip's token", "check whose trip it is, and \(keys)")
+        case .shipment: Wording("it denies this shipment's token", "check whose shipment it is, and \(keys)")
         }
     }
 }
@@ -195,10 +183,11 @@ extension EndpointRejection {
 extension ExpiryFault {
     fileprivate func wording(for origin: TokenOrigin?) -> Wording {
         let giver = origin.map { "\($0)" } ?? "the issuer"
+        let newOne: ReportedText = "the issuer must make a new one: check its clock and cache"
         switch self {
         case .endsBeforeIssue:
             return Wording(
-                "\(giver) gave a token whose exp is not after its iat", "let the issuer set exp to the token's end")
+                "\(giver) gave a token whose exp is not after its iat", "the issuer must set exp to the token's end")
         case .overWhenGiven(let judge):
             let by: ReportedText =
                 switch judge {
@@ -206,13 +195,9 @@ extension ExpiryFault {
                 case .synchronizedHost: " by this host's clock, which is synchronized"
                 case .statement: ""
                 }
-            return Wording(
-                "\(giver) gave a token that had already expired\(by)",
-                "let the issuer make a new one, and check its clock and cache")
+            return Wording("\(giver) gave a token that had already expired\(by)", newOne)
         case .overWhenReceived(let context):
-            return Wording(
-                "the token for \(context) had expired when it came",
-                "let the issuer make a new one, and check its clock")
+            return Wording("the token for \(context) had expired when it came", newOne)
         }
     }
 }
@@ -229,7 +214,7 @@ extension ProviderFault {
         case .busy:
             Wording("the token provider has not returned from an earlier fetchToken, whose time is over", callBack)
         case .emptyAnswer:
-            Wording("the token provider called back with neither a token nor an error", "make it give one of them")
+            Wording("the token provider called back with neither a token nor an error", callBack)
         case .noCompletionForm:
             Wording(
                 "the token provider has no fetchToken(with:completion:)", "implement it, or the async form")

@@ -1,10 +1,10 @@
 package import ReportedText
 
-/// A failure in words.
+/// The text of a failure.
 package struct Wording: Sendable, Hashable {
-    /// What happened.
+    /// The cause, without a full stop.
     package let cause: ReportedText
-    /// What to do; empty if nothing is known to help.
+    /// The remedy; empty if nothing is known to help.
     package let remedy: ReportedText
 
     package init(_ cause: ReportedText, _ remedy: ReportedText) {
@@ -12,6 +12,6 @@ package struct Wording: Sendable, Hashable {
         self.remedy = remedy
     }
 
-    /// Both, as one line.
+    /// Cause and remedy in one line.
     package var sentence: ReportedText { remedy.isEmpty ? cause : "\(cause); \(remedy)" }
 }

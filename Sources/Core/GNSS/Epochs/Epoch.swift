@@ -1,10 +1,10 @@
 import TimeAndChance
 
-/// Everything that the sentences of one epoch have said so far.
+/// The values and flags that the sentences of one epoch have stated so far.
 struct Epoch {
-    /// What an epoch comes to.
+    /// The result of an epoch.
     enum Verdict {
-        /// A position; the fix still lacks its date, so that its time is 1970-01-01 with the time of day.
+        /// A position. The fix still lacks its date: its time is 1970-01-01 with the time of day.
         case fix(Fix)
         /// A flag says that there is no position, or flags contradict each other.
         case void
@@ -12,26 +12,26 @@ struct Epoch {
         case nothing
     }
 
-    /// `nil` before the first sentence with a time, or where the receiver knows none.
+    /// `nil` before the first sentence with a time, and if the receiver states no time.
     var timeOfDay: TimeOfDay?
-    /// Whether a sentence without time, as a receiver sends it before it knows any, began it.
+    /// Whether it began with a sentence without time, as receivers send before they know the time.
     var lacksTime = false
-    /// The date that a valid sentence states, with its own time.
+    /// The date that a valid sentence states, with that sentence's time.
     private(set) var dated: DateSentence?
-    /// The sentence that came last of those that added something.
+    /// The last sentence that added something.
     private(set) var lastPlace: CycleLearner.Place?
-    /// Whether the sentence at hand has added a part, or one that no sentence of its rank had.
+    /// Whether the current sentence has added a value or improved one.
     private var hasGained = false
-    /// Sentences by type, four bits each.
+    /// The number of sentences of each type, four bits per type.
     private(set) var counts: UInt64 = 0
 
-    /// Another time of the same burst, which a sentence stated by another clock.
+    /// Another time of the same burst, stated from another clock.
     private(set) var otherTime: TimeOfDay?
     private(set) var claims = PositionClaims()
     private(set) var values = EpochValues()
 
-    /// Counts a sentence that was taken; its place, if it has added something to what the epoch comes to: a GLL behind
-    /// GGA and RMC has nothing new to say, and no fix should wait for it.
+    /// Counts a sentence. Returns its place if it added something: a GLL after GGA and RMC adds nothing, and no fix
+    /// should wait for it.
     @inline(__always)
     mutating func count(_ type: SentenceType) -> CycleLearner.Place? {
         let shift = UInt64(type.rawValue) * 4
@@ -44,12 +44,12 @@ struct Epoch {
         return place
     }
 
-    /// Takes a position; of several by one type (one a constellation) the first valid one stays.
+    /// Adds a position sentence. If one type comes several times (once per constellation), the first valid one counts.
     @inline(__always)
     mutating func take(_ sentence: PositionSentence, _ type: SentenceType, _ talker: TalkerGroup) {
         let source = PositionSource(type)
         if claims.take(sentence.status, source, talker) { hasGained = true }
-        guard sentence.status == .valid || sentence.status == .unstated else { return }
+        guard sentence.status == .valid || sentence.status == .unconfirmed else { return }
         if sentence.status == .valid, let date = sentence.date, let timeOfDay = sentence.timeOfDay {
             if dated == nil { hasGained = true }
             dated = DateSentence(timeOfDay: timeOfDay, date: date)
@@ -63,7 +63,7 @@ struct Epoch {
         if values.course.offer(sentence.courseDegrees, rank: 2) { hasGained = true }
     }
 
-    /// Takes solution mode and HDOP; of several (one a constellation) the best mode stays.
+    /// Adds solution mode and HDOP. If there are several sentences (one per constellation), the best mode counts.
     @inline(__always)
     mutating func take(_ sentence: SatellitesSentence) {
         let mode = values.mode
@@ -84,19 +84,19 @@ struct Epoch {
         if values.accuracy.offer(sentence.horizontalAccuracyMeters, rank: rank) { hasGained = true }
     }
 
-    /// Whether a position has been stated that no flag speaks against.
+    /// Whether a position has been stated and no flag contradicts it.
     var hasPosition: Bool {
         guard timeOfDay != nil, !claims.isVoid else { return false }
-        return !claims.valid.isEmpty || !claims.unstated.isEmpty && values.mode != nil
+        return !claims.valid.isEmpty || !claims.unconfirmed.isEmpty && values.mode != nil
     }
 
-    /// What the epoch comes to, each part from the best sentence that has it. `earlierHDOP` is the last that was stated
-    /// before the epoch, 0 if none holds.
+    /// Returns the epoch's result. Each value is from the best sentence that states it. `earlierHDOP` is the last one
+    /// stated before the epoch; 0 if none is valid.
     func verdict(earlierHDOP: Double) -> Verdict {
         if claims.isVoid { return .void }
         guard hasPosition, let timeOfDay, let latitude = values.latitude.value, let longitude = values.longitude.value
         else { return .nothing }
-        // GGA's word, unless a mode letter admits dead reckoning, which the GGA of NMEA 2.1 could not say.
+        // GGA's quality, unless a mode letter states dead reckoning, for which the GGA of NMEA 2.1 has no value.
         let quality = values.isEstimated ? .estimated : values.quality ?? .gps
         var fix = Fix(
             timeOfFix: UTCTime(millisecondsSince1970: timeOfDay.posixMilliseconds), latitude: latitude,
@@ -107,13 +107,13 @@ struct Epoch {
         fix.headingDegrees = values.course.value
         fix.hdop = values.hdop.value ?? (quality == .estimated || earlierHDOP == 0 ? nil : earlierHDOP)
         fix.satellitesUsed = values.satellitesUsed
-        fix.mode = values.mode ?? values.makersMode
+        fix.mode = values.mode ?? values.ubloxMode
         fix.horizontalAccuracyMeters = values.accuracy.value ?? fix.hdop.map { Self.radius(hdop: $0, quality) }
         return .fix(fix)
     }
 
-    /// Radius of the 68 % circle in metres by the HDOP: range error times HDOP, but no less than what reflections leave
-    /// in a town whatever the geometry; docs/nmea.md says what was measured.
+    /// Returns the radius of the 68 % circle in metres: range error times HDOP, but at least the error that reflections
+    /// cause in a town with any geometry. docs/evidence/nmea.md has the measurements.
     private static func radius(hdop: Double, _ quality: FixQuality) -> Double {
         switch quality {
         case .gps, .manual, .simulated: max(4, hdop * 4.5)
@@ -125,29 +125,29 @@ struct Epoch {
     }
 }
 
-/// Sentences of one burst that state times by two clocks.
+/// Sentences of one burst that state times from two clocks.
 extension Epoch {
-    /// Whether a sentence of that type has come.
+    /// Whether the epoch has a sentence of `type`.
     @inline(__always)
     func has(_ type: SentenceType) -> Bool { counts >> (UInt64(type.rawValue) * 4) & 15 != 0 }
 
-    /// Whether `sentence`, the first of its type, may belong to the burst of this epoch although it states another
-    /// time: its position differs by no more than `degrees`.
+    /// Whether `sentence`, the first of its type, belongs to this epoch's burst although it states another time: its
+    /// position differs by at most `degrees`.
     func isSameBurst(_ sentence: PositionSentence, within degrees: Double) -> Bool {
-        guard sentence.status == .valid || sentence.status == .unstated, hasPosition,
+        guard sentence.status == .valid || sentence.status == .unconfirmed, hasPosition,
             let latitude = values.latitude.value, let longitude = values.longitude.value,
             let otherLatitude = sentence.latitude, let otherLongitude = sentence.longitude
         else { return false }
         return abs(latitude - otherLatitude) <= degrees && abs(longitude - otherLongitude) <= degrees
     }
 
-    /// Keeps `time` beside the epoch's own, or takes it for the epoch's own.
+    /// Adds a second time. If it `isBetter`, it becomes the epoch's time.
     mutating func add(otherTime time: TimeOfDay, isBetter: Bool) {
         otherTime = isBetter ? timeOfDay : time
         if isBetter { timeOfDay = time }
     }
 
-    /// Whether `time` is the epoch's, by either clock.
+    /// Whether `time` is the epoch's time on either clock.
     @inline(__always)
     func isTime(_ time: TimeOfDay) -> Bool {
         if let timeOfDay, timeOfDay.isSameEpoch(as: time) { return true }
@@ -155,25 +155,25 @@ extension Epoch {
         return otherTime.isSameEpoch(as: time)
     }
 
-    /// How far the best clock of the epoch so far is to be trusted about the hour: RMC states a date, too.
+    /// The rank of the epoch's best clock so far. A dated one (RMC) is most likely to be UTC.
     var clockRank: UInt8 {
         if dated != nil { return 3 }
-        let positions = claims.valid.union(claims.unstated)
-        return positions.contains(.data) ? 2 : positions == .bare ? 0 : 1
+        let positions = claims.valid.union(claims.unconfirmed)
+        return positions.contains(.gga) ? 2 : positions == .gll ? 0 : 1
     }
 }
 
-/// Which sentences of an epoch state a position, and which say that there is none.
+/// The sentences of an epoch that state a position, and those that say that there is none.
 struct PositionClaims {
     private(set) var valid: PositionSource = []
     private(set) var void: PositionSource = []
-    /// Positions that another sentence must bear out.
-    private(set) var unstated: PositionSource = []
+    /// Positions that another sentence must confirm.
+    private(set) var unconfirmed: PositionSource = []
     /// Whether a sentence says that its position is simulated or typed in.
     private(set) var isExcluded = false
-    /// Who stated positions.
+    /// The talkers that stated a position.
     private var positionTalkers: TalkerGroup = []
-    /// Who said that there is none.
+    /// The talkers that said that there is none.
     private var voidTalkers = VoidTalkers()
 
     /// Adds the flags of a sentence. Returns whether they change anything.
@@ -191,21 +191,22 @@ struct PositionClaims {
             guard void.remove(source) != nil else { return false }
             voidTalkers.set([], of: source)
             return true
-        case .unstated:
-            unstated.formUnion(source)
+        case .unconfirmed:
+            unconfirmed.formUnion(source)
             positionTalkers.formUnion(talker)
             return false
         }
     }
 
-    /// Whether a flag says that there is no position: of a talker that states one, or while no talker does.
+    /// Whether the epoch is void: a talker that states a position also says that there is none, or no talker states one
+    /// and a flag says that there is none.
     @inline(__always)
     var isVoid: Bool {
         !void.isEmpty && (positionTalkers.isEmpty || !positionTalkers.isDisjoint(with: voidTalkers.all))
     }
 }
 
-/// The parts of a fix that the sentences of an epoch have stated so far.
+/// The values of a fix that the sentences of an epoch have stated so far.
 struct EpochValues {
     private(set) var latitude = Ranked()
     private(set) var longitude = Ranked()
@@ -219,11 +220,11 @@ struct EpochValues {
     private(set) var quality: FixQuality?
     private(set) var qualityRank: UInt8 = 0
     private(set) var isEstimated = false
-    private(set) var makersMode: FixMode?
+    private(set) var ubloxMode: FixMode?
     fileprivate(set) var mode: FixMode?
 
-    /// Adds what a sentence states; of several of one type (one per constellation) the first valid one counts. Returns
-    /// whether anything is new.
+    /// Adds the values of a sentence. If one type comes several times (once per constellation), the first valid one
+    /// counts. Returns whether anything is new.
     @inline(__always)
     fileprivate mutating func take(_ sentence: PositionSentence, _ source: PositionSource) -> Bool {
         let rank = source.rawValue
@@ -235,20 +236,20 @@ struct EpochValues {
             hasGained = true
         }
         switch source {
-        case .data:
+        case .gga:
             if Self.fill(&altitudeMeters, sentence.altitudeMeters) { hasGained = true }
             if Self.fill(&geoidSeparationMeters, sentence.geoidSeparationMeters) { hasGained = true }
             if hdop.offer(sentence.hdop, rank: 3) { hasGained = true }
             if Self.fill(&satellitesUsed, sentence.satellitesUsed) { hasGained = true }
             satellitesUsed = sentence.satellitesUsed ?? satellitesUsed
-        case .maker:
-            makersMode = sentence.mode
+        case .pubx00:
+            ubloxMode = sentence.mode
             if speed.offer(sentence.speedMetersPerSecond, rank: 1) { hasGained = true }
             if course.offer(sentence.courseDegrees, rank: 1) { hasGained = true }
             if hdop.offer(sentence.hdop, rank: 1) { hasGained = true }
             if accuracy.offer(sentence.horizontalAccuracyMeters, rank: 2) { hasGained = true }
             if Self.fill(&satellitesUsed, sentence.satellitesUsed) { hasGained = true }
-        case .minimum:
+        case .rmc:
             if speed.offer(sentence.speedMetersPerSecond, rank: 3) { hasGained = true }
             if course.offer(sentence.courseDegrees, rank: 3) { hasGained = true }
             if noteEstimate(sentence.quality) { hasGained = true }
@@ -265,7 +266,7 @@ struct EpochValues {
         return true
     }
 
-    /// Gives `part` a value if it has none yet. Returns whether it has done so.
+    /// Sets `part` if it has no value yet. Returns whether it was set.
     @inline(__always)
     private static func fill<Value>(_ part: inout Value?, _ value: Value?) -> Bool {
         guard part == nil, value != nil else { return false }
@@ -274,33 +275,33 @@ struct EpochValues {
     }
 }
 
-/// What became of an epoch when it was complete.
+/// The outcome of a complete epoch.
 enum EpochCompletion: UInt8 {
     case fix
     /// A flag says that there is no position.
     case void
-    /// A sentence says that its position is simulated or typed in by hand.
+    /// A sentence says that its position is simulated or typed in.
     case excluded
-    /// No sentence stated a position that another vouches for.
+    /// No sentence stated a confirmed position.
     case nothing
-    /// Its position is 0, 0.
+    /// The position is 0, 0.
     case nullIsland
-    /// A fix, which waits for the first date.
+    /// A fix that waits for the first date.
     case undated
-    /// One of the last fixes has the same time.
+    /// A recent fix has the same time.
     case repeated
 }
 
-/// The best of several offers for one part of a fix; of equal rank the first stays.
+/// The best of several candidates for one value of a fix. The first of equal rank is kept.
 struct Ranked {
     private var best = 0.0
     private(set) var rank: UInt8 = 0
 
-    /// What was offered with the highest rank; `nil` when nothing was.
+    /// The candidate with the highest rank, if there is one.
     @inline(__always)
     var value: Double? { rank == 0 ? nil : best }
 
-    /// Takes `value` if there is one and its rank, from 1 up, is higher than that of the one kept; whether it is.
+    /// Keeps `value` if its `rank` (at least 1) is higher than that of the current one. Returns whether it was kept.
     @inline(__always) @discardableResult
     mutating func offer(_ value: Double?, rank: UInt8) -> Bool {
         guard let value, rank > self.rank else { return false }

@@ -1,47 +1,46 @@
 import TimeAndChance
 
-/// Puts the sentences of an epoch together and decides when it is complete.
+/// Combines the sentences of an epoch and decides when it is complete.
 ///
-/// An epoch gives its fix once: when the learned last sentence has come, when the line falls quiet, when another time
-/// begins, or at the end of input.
+/// An epoch gives its fix once: after the sentence that was learned to be the last, when the line goes quiet, when a
+/// sentence has another time, or at the end of input.
 struct EpochAssembler {
     private(set) var epoch = Epoch()
-    /// What became of the current epoch; `nil` while it is not complete.
+    /// The outcome of the current epoch; `nil` until it is complete.
     private(set) var completion: EpochCompletion?
-    /// What became of the epoch before it; `nil` when that never had a time.
+    /// The outcome of the previous epoch; `nil` if it had no time.
     private(set) var previousCompletion: EpochCompletion?
-    /// Counts the epochs begun.
+    /// The number of epochs begun.
     private(set) var serial = 0
-    /// Whether the line has been quiet since: what has no time of its own then belongs to the next epoch.
+    /// Whether the line went quiet after the epoch: sentences without time then belong to the next one.
     private var isClosed = false
     private var cycle = CycleLearner()
     private(set) var calendar: FixCalendar
-    /// The heading stated last, until a fix takes it: a compass goes at its own pace, beside the epochs.
+    /// The last heading that no fix has used yet. A compass sends at its own rate, independent of epochs.
     private(set) var bodyHeadingDegrees: Double?
     private var earlierHDOP = EarlierHDOP()
-    /// Fixes from before the first date.
+    /// Fixes that wait for the first date.
     private var undated: [Fix] = []
     private var recent = RecentInstants()
     private(set) var rhythm = EpochRhythm()
     private(set) var counts = EpochCounts()
-    /// The kinds of warning that the decoder has not taken yet.
+    /// The kinds of warning that the decoder hasn't counted yet.
     var warnings = WarningSet()
 
-    /// No receiver sends a sentence so late.
+    /// The maximum delay with which receivers send a sentence.
     private static let maximumDelayMilliseconds: Int32 = 1000
-    /// Sentences that state one position with more or fewer decimals differ by less, in degrees: a unit in the fourth
-    /// decimal of a minute.
+    /// The difference in degrees that rounding may cause between sentences: a unit of the fourth decimal of a minute.
     private static let rounding = 2e-6
-    /// Fixes kept until the first date comes; the oldest go first.
+    /// The maximum number of fixes that wait for the first date; the oldest are dropped.
     private static let undatedCapacity = 256
 
     init(dates: NMEADecoderOptions.Dates) {
         calendar = FixCalendar(dates: dates)
     }
 
-    /// Fixes that still wait for a date.
+    /// The number of fixes that wait for a date.
     var undatedCount: Int { undated.count }
-    /// Whether a quiet line would complete an epoch.
+    /// Whether a quiet line completes the epoch.
     var isWaiting: Bool { completion == nil && epoch.hasPosition }
 
     @inline(__always)
@@ -50,7 +49,7 @@ struct EpochAssembler {
     ) {
         if let time = sentence.timeOfDay {
             if !epoch.isTime(time), epoch.has(type) || !joins(sentence, type, at: time) { enter(time, emit) }
-        } else if sentence.status == .valid || sentence.status == .unstated {
+        } else if sentence.status == .valid || sentence.status == .unconfirmed {
             if isClosed { return }
         } else if !epoch.lacksTime {
             begin(emit)
@@ -81,7 +80,7 @@ struct EpochAssembler {
         if let time = sentence.timeOfDay {
             if !epoch.isTime(time) {
                 if let current = epoch.timeOfDay, time.milliseconds(since: current) < 0 {
-                    return  // about an epoch that is over
+                    return  // belongs to a past epoch
                 }
                 enter(time, emit)
             }
@@ -96,52 +95,52 @@ struct EpochAssembler {
         bodyHeadingDegrees = sentence.headingDegrees ?? bodyHeadingDegrees
     }
 
-    /// The time of transmission that a tag block states: it dates fixes while nothing better does.
+    /// Notes the time of transmission in a tag block, which dates fixes if there is no better date.
     ///
-    /// It is about the sentence to come, which may begin another epoch.
+    /// It applies to the next sentence, which may begin another epoch.
     mutating func noteTransmission(at time: UTCTime) {
         calendar.noteTransmission(at: time, ofNextEpoch: epoch.lastPlace != nil)
     }
 
-    /// A date from a sentence that does not vouch for a fix.
+    /// Adds a date from a sentence that states no position.
     mutating func take(_ sentence: DateSentence, _ emit: (Fix) -> Void) {
         calendar.consider(sentence)
         guard !undated.isEmpty, let time = rhythm.previousTime else { return }
         if calendar.instant(of: time, dated: nil) != nil { releaseUndated(emit) }
     }
 
-    /// Completes the epoch because the line is quiet: what comes next begins another.
+    /// Completes the epoch because the line is quiet: the next sentence begins another one.
     mutating func lineIsQuiet(_ emit: (Fix) -> Void) {
-        guard epoch.hasPosition else { return }  // what is said so far may still become a fix
+        guard epoch.hasPosition else { return }  // the epoch may still become a fix
         complete(emit)
         isClosed = true
     }
 
-    /// Completes the epoch because nothing more will come; fixes that never got a date are dropped.
+    /// Completes the epoch at the end of input. Fixes that still wait for a date are dropped.
     mutating func finish(_ emit: (Fix) -> Void) {
         begin(emit)
         counts.undated += undated.count
         undated.removeAll(keepingCapacity: true)
     }
 
-    /// Goes to the epoch of `time`, which is not the current one.
+    /// Begins the epoch of `time`, or gives `time` to one that has none yet.
     @inline(__always)
     private mutating func enter(_ time: TimeOfDay, _ emit: (Fix) -> Void) {
         if epoch.timeOfDay != nil || epoch.lacksTime { begin(emit) }
         epoch.timeOfDay = time
     }
 
-    /// Whether `sentence` belongs to the current epoch although it states another time: a sentence stamped with its
-    /// time of sending, or in local time.
+    /// Returns whether `sentence` belongs to the current epoch although it states another time: a sentence with its
+    /// time of sending, or with local time.
     ///
-    /// Of two times within one interval the earlier is the solution's. Of two time zones that of the dated sentence
-    /// counts, or else that of GGA.
+    /// The earlier of two times within one interval is the solution's. With two time zones, the dated sentence's time
+    /// counts, or else GGA's.
     @inline(never)
     private mutating func joins(_ sentence: PositionSentence, _ type: SentenceType, at time: TimeOfDay) -> Bool {
         guard let current = epoch.timeOfDay else { return false }
         let difference = time.milliseconds(since: current)
         if abs(difference) < min(rhythm.intervalMilliseconds, Self.maximumDelayMilliseconds) - TimeOfDay.tolerance {
-            // The next solution of a parked receiver may be as near as its last digit.
+            // The next position of a parked receiver may differ by its last digit only.
             guard epoch.isSameBurst(sentence, within: 0) else { return false }
             epoch.add(otherTime: time, isBetter: difference < 0)
             return true
@@ -150,29 +149,30 @@ struct EpochAssembler {
             return false
         }
         warnings.insert(.localTime)
-        let rank: UInt8 = sentence.date != nil && sentence.status == .valid ? 3 : type == .gga || type == .gns ? 2 : 0
+        let isDated = sentence.date != nil && sentence.status == .valid
+        let rank: UInt8 = isDated ? 3 : type == .gga || type == .gns ? 2 : 0
         epoch.add(otherTime: time, isBetter: rank > epoch.clockRank)
         return true
     }
 
-    /// Whether a sentence without a time is of use: the rest of an epoch that a pause has cut short is not, and must
-    /// not be taken for the beginning of the next.
+    /// Returns whether to use a sentence without time. The rest of an epoch that a pause has ended is not used, because
+    /// it isn't the start of the next one. Otherwise begins the next epoch if the current one is closed.
     @inline(__always)
     private mutating func enterUntimed(_ emit: (Fix) -> Void) -> Bool {
         guard isClosed else { return true }
-        if cycle.isEnding(missingAfter: epoch.lastPlace) { return false }
+        if cycle.isLastSentence(missingAfter: epoch.lastPlace) { return false }
         begin(emit)
         return true
     }
 
-    /// Counts a sentence; completes the epoch when it is the learned last one of those that add something.
+    /// Counts a sentence. Completes the epoch if the sentence adds something and was learned to be the last that does.
     @inline(__always)
     private mutating func advance(_ type: SentenceType, _ emit: (Fix) -> Void) {
         guard let place = epoch.count(type) else { return }
         if completion == nil, cycle.endsEpoch(place) { complete(emit) }
     }
 
-    /// Completes the epoch, learns from it, and begins the next.
+    /// Completes the epoch, learns its last sentence, and begins the next epoch.
     private mutating func begin(_ emit: (Fix) -> Void) {
         complete(emit)
         if epoch.timeOfDay != nil, let place = epoch.lastPlace, epoch.hasPosition {
@@ -210,7 +210,7 @@ struct EpochAssembler {
         bodyHeadingDegrees = nil
     }
 
-    /// Gives `fix` its date and hands it out, or keeps it until there is a date.
+    /// Dates `fix` and emits it, or keeps it until there is a date.
     private mutating func date(_ fix: Fix, at time: TimeOfDay, _ emit: (Fix) -> Void) -> EpochCompletion {
         rhythm.note(time)
         var fix = fix
@@ -252,22 +252,22 @@ struct EpochAssembler {
     }
 }
 
-/// The HDOP stated last before the current epoch: many receivers don't state it in each.
+/// The last HDOP before the current epoch: many receivers don't state it in every epoch.
 private struct EarlierHDOP {
     /// 0 if none was stated.
     private(set) var value = 0.0
     private(set) var time = TimeOfDay(milliseconds: 0)
 
-    /// For how long an HDOP holds; the constellation changes slowly, obstacles beside the road don't.
-    private static let lifeMilliseconds: Int32 = 10_000
+    /// How long an HDOP is valid. The constellation changes slowly, but obstacles along the road don't.
+    private static let lifetimeMilliseconds: Int32 = 10_000
 
-    /// The value that still holds at `now`; 0 if none does.
+    /// Returns the value if it is valid at `now`, otherwise 0.
     func value(at now: TimeOfDay) -> Double {
-        abs(now.milliseconds(since: time)) <= Self.lifeMilliseconds ? value : 0
+        abs(now.milliseconds(since: time)) <= Self.lifetimeMilliseconds ? value : 0
     }
 }
 
-/// The times of the fixes that went out last: a time that comes again is a frozen clock or a repeated epoch.
+/// The times of the last fixes. A time that repeats means a frozen clock or a repeated epoch.
 private struct RecentInstants {
     private var milliseconds = InlineArray<8, Int64>(repeating: .min)
     private var next = 0
@@ -281,10 +281,10 @@ private struct RecentInstants {
     }
 }
 
-/// How often a receiver's epochs come.
+/// The interval of a receiver's epochs.
 struct EpochRhythm {
     private(set) var previousTime: TimeOfDay?
-    /// Time between the last two epochs with a position.
+    /// The time between the last two epochs with a position.
     private(set) var intervalMilliseconds: Int32 = 1000
 
     mutating func note(_ time: TimeOfDay) {
@@ -296,9 +296,9 @@ struct EpochRhythm {
     }
 }
 
-/// Learns with which sentence a receiver's epochs end, so that a fix need not wait for the next epoch to begin.
+/// Learns the last sentence of a receiver's epochs, so that a fix needn't wait for the next epoch to begin.
 struct CycleLearner {
-    /// A sentence's place in an epoch: the `ordinal`th of its type, as receivers repeat GSA and GGA by constellation.
+    /// A sentence's place in an epoch: type and ordinal, because receivers repeat GSA and GGA per constellation.
     struct Place: Hashable {
         let type: SentenceType
         let ordinal: UInt8
@@ -306,20 +306,20 @@ struct CycleLearner {
 
     private var candidate: Place?
     private var agreements = 0
-    /// Epochs in a row that a pause has ended before the trusted sentence came.
+    /// The number of epochs in a row that a pause has ended before the trusted sentence.
     private var pauses = 0
-    /// Epochs in a row that must end alike before the ending is trusted.
+    /// The number of epochs in a row that must end with the same sentence before it is trusted.
     private static let needed = 2
 
-    /// Whether an epoch of this receiver is complete with the sentence at `place`.
+    /// Whether the sentence at `place` completes an epoch of this receiver.
     @inline(__always)
     func endsEpoch(_ place: Place) -> Bool { agreements >= Self.needed && place == candidate }
 
-    /// Whether the trusted ending is still to come when `place` came last.
-    func isEnding(missingAfter place: Place?) -> Bool { agreements >= Self.needed && place != candidate }
+    /// Whether the trusted last sentence is missing if `place` was the last so far.
+    func isLastSentence(missingAfter place: Place?) -> Bool { agreements >= Self.needed && place != candidate }
 
-    /// Tells with which useful sentence an epoch really ended; one that ends differently unlearns. A pause within an
-    /// epoch, as a busy machine makes one, cuts it short and says nothing about the receiver, unless it comes again.
+    /// Notes the last useful sentence of an epoch. Another one than the trusted one replaces it, unless a pause ended
+    /// the epoch: a busy machine causes a pause too, so only repeated pauses count.
     mutating func epochEnded(with place: Place, byPause: Bool = false) {
         if place == candidate {
             agreements = min(agreements + 1, Self.needed)

@@ -1,20 +1,21 @@
 import TimeAndChance
 
-/// Gives times of day their date.
+/// Dates times of day.
 ///
-/// Only RMC, ZDA and PUBX,04 state dates. Every other time gets the date that puts it within twelve hours of the
-/// last dated instant, so that midnight counts once, whichever sentence crosses it first. Before any of them has come,
-/// the time of transmission in a tag block does for that instant; it is another clock's, so that it never counts beside
-/// a date of the receiver's own. Of a live receiver that states none for a while, the host's clock does, if it is kept
-/// right.
+/// Only RMC, ZDA and PUBX,04 state dates. Every other time gets the date that puts it within twelve hours of the last
+/// dated instant, so that midnight counts once, whichever sentence crosses it first.
+///
+/// Before the first date, the time of transmission in a tag block serves as that instant. It is from another clock, so
+/// it never counts once the receiver has stated a date. If a live receiver states no date for a while, the host's clock
+/// serves, if it is synchronized.
 struct FixCalendar {
-    /// Where the last instant's date is from.
+    /// The source of the last instant's date.
     enum Basis: UInt8 {
         /// A position sentence of the same epoch.
         case ownEpoch
-        /// A date sentence beside it.
+        /// A date sentence near the fix.
         case dateSentence
-        /// The date before it.
+        /// The previous date.
         case lastDate
         /// A sentence that states a date and no position.
         case voidSentence
@@ -22,51 +23,48 @@ struct FixCalendar {
         case hostClock
     }
 
-    /// A date stated outside the position sentences; trusted once a fix stands beside it.
-    private(set) var offer: DateSentence?
-    /// The date of a sentence that says that there is no position: it counts while nothing better states one.
+    /// The last date sentence. It has no validity flag, so it is used only for a fix near it.
+    private(set) var candidate: DateSentence?
+    /// The date of a sentence that says that there is no position. It counts until a better date is stated.
     private(set) var voidDate: DateSentence?
     /// The last dated instant.
     private var last: UTCTime?
-    /// When a sentence was sent, as the last tag block says.
+    /// The time of transmission in the last tag block.
     private(set) var transmitted: UTCTime?
-    /// When the first sentence of the next epoch was sent.
+    /// The time of transmission of the next epoch's first sentence.
     private var nextTransmission: UTCTime?
     private(set) var basis = Basis.lastDate
     private let dates: NMEADecoderOptions.Dates
     private var warning: ReceiverWarning?
-    /// The first time of day for which no date is stated, and whether a date has been waited for long enough since.
+    /// The first time of day without a date.
     private var undatedSince: TimeOfDay?
+    /// Whether the receiver has had `dateTimeout` to state a date.
     private var hasWaited = false
-    /// Whether it has, and there is nobody else to ask.
+    /// Whether no date was stated within the timeout and the host's clock can't serve either.
     private(set) var lacksDate = false
 
-    /// A date sentence this far from a fix still belongs to it: some receivers send it a second ahead.
-    private static let offerToleranceMilliseconds: Int32 = 5000
-    /// How long a receiver may take to state a date: many do only every few seconds.
-    private static let patienceMilliseconds: Int32 = 5000
+    /// How far from a fix, in milliseconds, a date sentence may be: some receivers send it a second ahead.
+    private static let candidateTolerance: Int32 = 5000
+    /// How long a receiver may take to state a date, in milliseconds: many do so only every few seconds.
+    private static let dateTimeout: Int32 = 5000
 
-    /// Within so much of midnight a date may be that of the day before or after: some receivers change it late.
-    private static let midnightMilliseconds: Int64 = 10_000
+    /// How near midnight, in milliseconds, a date may be a day off: some receivers change it late.
+    private static let midnightTolerance: Int64 = 10_000
 
     init(dates: NMEADecoderOptions.Dates) { self.dates = dates }
 
-    /// What the last date was found guilty of.
-    mutating func takeWarning() -> ReceiverWarning? {
-        defer { warning = nil }
-        return warning
-    }
+    /// Returns what was wrong with the last date, once.
+    mutating func takeWarning() -> ReceiverWarning? { warning.take() }
 
-    /// Keeps a date that no flag vouches for.
-    mutating func consider(_ sentence: DateSentence) { offer = sentence }
+    mutating func consider(_ sentence: DateSentence) { candidate = sentence }
 
-    /// Keeps the date of a sentence without a position, unless its receiver can't know it yet.
+    /// Keeps the date of a sentence without position, unless the date can't be right.
     mutating func considerVoid(_ sentence: DateSentence) {
         if dates.instant(meantBy: sentence.instant).instant != nil { voidDate = sentence }
     }
 
-    /// Keeps a time of transmission. A live receiver's must not lie before the earliest either; roll-overs are not a
-    /// sender's trouble, so that nothing is repaired.
+    /// Keeps a time of transmission, unless it is before the earliest possible time. It is never repaired, because its
+    /// clock isn't a GPS receiver's and has no week roll-over.
     mutating func noteTransmission(at time: UTCTime, ofNextEpoch isOfNext: Bool) {
         if isOfNext { nextTransmission = time } else if dates.canBeTrue(time) { transmitted = time }
     }
@@ -76,15 +74,15 @@ struct FixCalendar {
         nextTransmission = nil
     }
 
-    /// The instant of a valid fix; `nil` while no date is known. `dated` is the date that a valid sentence of the same
-    /// epoch states, with its own time of day.
+    /// Returns the instant of a valid fix; `nil` while no date is known. `dated` is the date that a valid sentence of
+    /// the same epoch states, with that sentence's time of day.
     mutating func instant(of timeOfDay: TimeOfDay, dated: DateSentence?) -> UTCTime? {
         lacksDate = false
         if let dated, let stated = trusted(dated) {
             last = onceAtMidnight(Self.nearest(to: stated, timeOfDay))
             basis = .ownEpoch
-        } else if let offer, abs(offer.timeOfDay.milliseconds(since: timeOfDay)) <= Self.offerToleranceMilliseconds,
-            let stated = trusted(offer)
+        } else if let candidate, abs(candidate.timeOfDay.milliseconds(since: timeOfDay)) <= Self.candidateTolerance,
+            let stated = trusted(candidate)
         {
             last = onceAtMidnight(Self.nearest(to: stated, timeOfDay))
             basis = .dateSentence
@@ -103,13 +101,14 @@ struct FixCalendar {
         return last
     }
 
-    /// The instant by the host's clock. Each is asked for anew: that clock is no date of the receiver's own.
+    /// Returns the instant by the host's clock. It isn't kept as the last instant, because it isn't the receiver's
+    /// date.
     private mutating func datedByHost(_ timeOfDay: TimeOfDay) -> UTCTime? {
         guard case .repaired = dates else { return nil }
         let since = undatedSince ?? timeOfDay
         undatedSince = since
-        // Once it has, a day later the times of day are near each other again.
-        hasWaited = hasWaited || abs(timeOfDay.milliseconds(since: since)) >= Self.patienceMilliseconds
+        // Kept, because times of day are near each other again a day later.
+        hasWaited = hasWaited || abs(timeOfDay.milliseconds(since: since)) >= Self.dateTimeout
         guard hasWaited else { return nil }
         guard let host = hostTime else {
             lacksDate = true
@@ -120,18 +119,18 @@ struct FixCalendar {
         return Self.nearest(to: host, timeOfDay)
     }
 
-    /// The instant of an earlier fix that came before the first date.
+    /// Returns the instant of a fix from before the first date.
     func instant(ofEarlier timeOfDay: TimeOfDay) -> UTCTime? {
         (last ?? transmitted ?? hostTime).map { Self.nearest(to: $0, timeOfDay) }
     }
 
-    /// The host's time, once it may date a fix and while it is kept right.
+    /// The host's time if it is synchronized and may date fixes.
     private var hostTime: UTCTime? {
         guard hasWaited, case .repaired(_, _, let hostTime) = dates else { return nil }
         return hostTime()
     }
 
-    /// The instant that follows the last one, if `stated` is a day off it at midnight.
+    /// Returns `stated`, or the instant a day from it that follows the last one, if `stated` is a day off at midnight.
     @inline(__always)
     private func onceAtMidnight(_ stated: UTCTime) -> UTCTime {
         guard let last else { return stated }
@@ -143,19 +142,19 @@ struct FixCalendar {
     private func following(_ last: UTCTime, stated: UTCTime) -> UTCTime {
         let day = UTCTime.millisecondsPerDay
         let sinceMidnight = Int64(stated.millisecondOfDay)
-        guard min(sinceMidnight, day - sinceMidnight) <= Self.midnightMilliseconds else { return stated }
+        guard min(sinceMidnight, day - sinceMidnight) <= Self.midnightTolerance else { return stated }
         for following in [stated.millisecondsSince1970 + day, stated.millisecondsSince1970 - day] {
             let step = following - last.millisecondsSince1970
-            if step > 0, step <= Self.midnightMilliseconds { return UTCTime(millisecondsSince1970: following) }
+            if step > 0, step <= Self.midnightTolerance { return UTCTime(millisecondsSince1970: following) }
         }
         return stated
     }
 
-    /// The stated instant, repaired where that is wanted; `nil` when it cannot be right.
+    /// Returns the stated instant, repaired if necessary; `nil` if it can't be right.
     private mutating func trusted(_ dated: DateSentence) -> UTCTime? {
         let meant = dates.instant(meantBy: dated.instant)
         if let found = meant.warning { warning = found }
-        // A receiver whose date is wrong may be wrong about the time of day as well: the host does not complete that.
+        // A receiver with a wrong date may have a wrong time of day too, which the host's date can't complete.
         if meant.instant == nil {
             undatedSince = nil
             hasWaited = false
@@ -163,7 +162,7 @@ struct FixCalendar {
         return meant.instant
     }
 
-    /// The instant with this time of day within twelve hours of `instant`.
+    /// Returns the instant with this time of day within twelve hours of `instant`.
     private static func nearest(to instant: UTCTime, _ timeOfDay: TimeOfDay) -> UTCTime {
         let day = UTCTime.millisecondsPerDay
         let midnight = instant.millisecondsSince1970 - Int64(instant.millisecondOfDay)

@@ -1,29 +1,29 @@
-/// What an epoch came to, in words, as seen from one of its sentences.
+/// The explanation of an epoch's outcome, from the view of one of its sentences.
 struct EpochExplanation {
     let epoch: TracedEpoch
     let place: SentencePlace
 
-    /// Whether there was a fix, and when it came out; or why not.
+    /// The fix and when it was released; or why there is none.
     var outcome: String {
         if let fix = epoch.fix {
             guard let releasedBy = epoch.releasedBy else {
-                return "gave the fix of \(fix.timeOfFix), which came out \(ending)"
+                return "gave the fix of \(fix.timeOfFix), which was released \(ending)"
             }
             return "gave the fix of \(fix.timeOfFix), which waited for a date until \(named(releasedBy))"
         }
         return switch epoch.completion {
         case .fix?: "gave a fix"
-        case .undated?: "no fix: no date came for it"
+        case .undated?: "no fix: no date was stated"
         case .void?: "no fix: void by \(vetoes)"
         case .excluded?: "no fix: simulated or typed in by hand, by \(vetoes)"
-        case .nullIsland?: "no fix: its position is 0, 0, as of a gateway without data"
+        case .nullIsland?: "no fix: its position is 0, 0, which gateways without data send"
         case .repeated?: "no fix: one of the last fixes has the same time (a frozen clock, or a repeated epoch)"
-        case .nothing?: "no fix: no sentence of it vouches for a position"
+        case .nothing?: "no fix: none of its sentences confirms a position"
         case nil: "no fix: it is not complete"
         }
     }
 
-    /// Where date and values are from; `stated` is what the sentence itself has to offer.
+    /// Returns the sources of date and values, one line each. `stated` are the values in the sentence itself.
     func lines(stated: [EpochPart], isLate: Bool) -> [String] {
         if isLate { return ["it came after its epoch was complete: none of its values is in the fix"] }
         guard epoch.fix != nil else { return [] }
@@ -50,7 +50,7 @@ struct EpochExplanation {
 
     private var ending: String {
         switch epoch.ending {
-        case .learned(let source): "at \(named(source)), with which this receiver's epochs end"
+        case .learned(let source): "at \(named(source)), the last sentence of this receiver's epochs"
         case .next(let source): "at \(named(source)), where another epoch begins"
         case .endOfLog, nil: "at the end of the log"
         }
@@ -60,11 +60,11 @@ struct EpochExplanation {
         let source = epoch.dateSource.map(named) ?? "an earlier sentence"
         return switch epoch.basis {
         case .ownEpoch?: "from \(source)"
-        case .dateSentence?: "from \(source), beside the fix"
+        case .dateSentence?: "from \(source), which is near the fix"
         case .lastDate?: "from \(source), the last one before it"
         case .voidSentence?: "from \(source), which has no position: no other sentence states a date"
         case .hostClock?: "from this machine's clock: no sentence states a date"
-        case .tagBlock?: "from \(source), when it was sent: no sentence before states a date"
+        case .tagBlock?: "from \(source), its time of sending: no earlier sentence states a date"
         case nil: nil
         }
     }
@@ -85,41 +85,40 @@ struct EpochExplanation {
     private static func list(_ parts: [EpochPart]) -> String { parts.map(\.rawValue).joined(separator: ", ") }
 }
 
-/// An epoch seen from outside: which of its parts a sentence has changed.
 extension Epoch {
-    /// How a part stands; the same before and after a sentence that did not touch it.
-    struct Standing: Equatable {
+    /// The state of a part, by which the sentence that changed it is found.
+    struct PartState: Equatable {
         var rank = 0
         var value: Double?
     }
 
-    /// How `part` stands; the body's heading is not the epoch's own.
-    func standing(of part: EpochPart) -> Standing {
+    /// Returns the state of `part`. That of the body heading never changes, because it isn't part of the epoch.
+    func state(of part: EpochPart) -> PartState {
         switch part {
-        case .position: Standing(values.latitude)
-        case .date: Standing(value: dated.map { Double($0.date) })
-        case .speed: Standing(values.speed)
-        case .course: Standing(values.course)
-        case .altitude: Standing(value: values.altitudeMeters)
-        case .geoidSeparation: Standing(value: values.geoidSeparationMeters)
-        case .accuracy: Standing(values.accuracy)
-        case .hdop: Standing(values.hdop)
-        case .satellitesUsed: Standing(value: values.satellitesUsed.map(Double.init))
-        case .quality: Standing(rank: Int(values.qualityRank) + (values.isEstimated ? 256 : 0))
+        case .position: PartState(values.latitude)
+        case .date: PartState(value: dated.map { Double($0.date) })
+        case .speed: PartState(values.speed)
+        case .course: PartState(values.course)
+        case .altitude: PartState(value: values.altitudeMeters)
+        case .geoidSeparation: PartState(value: values.geoidSeparationMeters)
+        case .accuracy: PartState(values.accuracy)
+        case .hdop: PartState(values.hdop)
+        case .satellitesUsed: PartState(value: values.satellitesUsed.map(Double.init))
+        case .quality: PartState(rank: Int(values.qualityRank) + (values.isEstimated ? 256 : 0))
         case .mode:
-            Standing(
-                rank: values.mode != nil ? 2 : values.makersMode != nil ? 1 : 0,
+            PartState(
+                rank: values.mode != nil ? 2 : values.ubloxMode != nil ? 1 : 0,
                 value: values.mode == .threeDimensional ? 3 : 2)
-        case .bodyHeading: Standing()
+        case .bodyHeading: PartState()
         }
     }
 }
 
-extension Epoch.Standing {
+extension Epoch.PartState {
     fileprivate init(_ ranked: Ranked) { self.init(rank: Int(ranked.rank), value: ranked.value) }
 }
 
-/// The parts of a fix, each of which an epoch may take from another sentence.
+/// A value of a fix, or the date. Each may be from another sentence of the epoch.
 enum EpochPart: String, CaseIterable {
     case position, date, speed, course, altitude, accuracy, hdop = "HDOP"
     case geoidSeparation = "geoid separation"

@@ -1,34 +1,34 @@
 import TimeAndChance
 
-/// Follows lines of a log through a decoder: what became of each of their sentences, and why.
+/// Traces lines of a log through the decoder: the outcome of each of their sentences, and its reason.
 ///
-/// It is the decoder itself that runs, one sentence at a time; the trace only compares its state before and after, so
-/// that it cannot say anything else than what the decoder did. That is slow, and nothing of it is in the decoder's way.
+/// The trace runs `NMEADecoder` itself, one sentence at a time, and compares its state before and after. So an
+/// explanation can't differ from what the decoder does. It is slow, but costs the decoder nothing.
 package struct LogTrace {
-    /// Bytes that stay ahead of what is looked at: more than any frame is long.
+    /// The minimum number of bytes after the current one: more than the longest frame.
     private static let lookahead = BinaryFrame.maximumLength + 1024
-    /// A line, and what stands before a sentence, is kept so far.
+    /// The maximum number of bytes kept of a line, and of the text before a sentence.
     private static let keptBytes = 4096
 
-    /// The lines to be explained.
+    /// The lines to explain.
     private let wanted: ClosedRange<Int>
     private var decoder: NMEADecoder
     private var record = TraceRecord()
     private var buffer: [UInt8] = []
     private var index = 0
     private var line = 1
-    /// Whether a line feed has come: only in a log without any do lines end with carriage returns.
+    /// Whether the log has line feeds. Without any, lines end with carriage returns.
     private var hasLineFeed = false
     private var isAfterReturn = false
     private var isAtLineStart = true
     private var ordinal = 0
     private var prefix: [UInt8] = []
 
-    /// The bytes of the wanted lines, without their line feeds, as far as they are kept.
+    /// The bytes of the wanted lines without line feeds, at most `keptBytes`.
     package private(set) var text: [UInt8] = []
     /// Whether one of the wanted lines is a comment.
     private(set) var hasComment = false
-    /// Whether a binary frame reaches into the wanted lines.
+    /// Whether the wanted lines contain part of a binary frame.
     private(set) var hasBinary = false
 
     package init(lines wanted: ClosedRange<Int>, options: NMEADecoderOptions = NMEADecoderOptions()) {
@@ -36,13 +36,13 @@ package struct LogTrace {
         decoder = NMEADecoder(options: options)
     }
 
-    /// How many lines there are so far; a last one without line feed counts.
+    /// The number of lines so far, including a last one without line feed.
     package var lines: Int { isAtLineStart ? line - 1 : line }
-    /// Whether nothing that follows in the log matters to the wanted lines.
+    /// Whether the rest of the log can't change the explanation.
     package var isSettled: Bool { line > wanted.upperBound && record.isSettled }
     /// The sentences on the wanted lines, in order.
     var sentences: [TracedSentence] { record.sentences }
-    /// The epochs that they count to, by serial number.
+    /// The epochs of these sentences, by serial number.
     var epochs: [Int: TracedEpoch] { record.epochs }
 
     package mutating func take(_ bytes: Span<UInt8>) {
@@ -52,10 +52,9 @@ package struct LogTrace {
         index = 0
     }
 
-    /// Tells that the log has ended.
+    /// Notes the end of the log.
     package mutating func finish() {
-        // This byte ends what the last ones began, as in the decoder.
-        buffer.append(0)
+        buffer.append(0)  // ends an incomplete sentence, like `NMEADecoder.finish`
         while index < buffer.count - 1, step(isFinal: true) {}
         let before = decoder.assembler
         var emitted: [Fix] = []
@@ -64,7 +63,7 @@ package struct LogTrace {
         record.finish()
     }
 
-    /// Lets the decoder handle the one thing that begins at `index`; `false` when more bytes are needed for that.
+    /// Makes the decoder handle the sentence, frame or byte at `index`. Returns `false` if it needs more bytes.
     private mutating func step(isFinal: Bool) -> Bool {
         let bytes = buffer
         let start = index
@@ -72,20 +71,20 @@ package struct LogTrace {
         let isSentence = mark == UInt8(ascii: "$") || mark == UInt8(ascii: "!")
         let before =
             isSentence
-            ? (assembler: decoder.assembler, refusals: refusalCounts, sentences: decoder.account.sentences) : nil
+            ? (assembler: decoder.assembler, rejections: rejectionCounts, sentences: decoder.counts.sentences) : nil
         var emitted: [Fix] = []
         index = unsafe bytes.withUnsafeBufferPointer { bytes in
             unsafe decoder.scan(bytes, from: start, until: start + 1, isFinal: isFinal) { emitted.append($0) }
         }
         let found = bytes[start..<index]
         guard !found.isEmpty else { return false }
-        let refusal = before.flatMap { before in
-            SentenceRefusal.allCases.first { refusalCounts[$0.rawValue] > before.refusals[$0.rawValue] }
+        let rejection = before.flatMap { before in
+            SentenceRejection.allCases.first { rejectionCounts[$0.rawValue] > before.rejections[$0.rawValue] }
         }
-        // A start byte in text belongs to the text in front of the sentence.
-        if let before, refusal != nil || decoder.account.sentences > before.sentences {
-            note(found, of: bytes, refusal: refusal, before: before.assembler, emitted)
+        if let before, rejection != nil || decoder.counts.sentences > before.sentences {
+            note(found, of: bytes, rejection: rejection, before: before.assembler, emitted)
         } else {
+            // A start byte in text belongs to the text before the sentence.
             if mark == TagBlock.mark, found.count > 1 {
                 record.noteTagBlock(at: SentencePlace(line: line, ordinal: ordinal, address: "the tag block"))
             }
@@ -95,10 +94,10 @@ package struct LogTrace {
         return true
     }
 
-    private var refusalCounts: [Int] { SentenceRefusal.allCases.map { decoder.account.refusals($0).count } }
+    private var rejectionCounts: [Int] { SentenceRejection.allCases.map { decoder.counts.rejections($0).count } }
 
     private mutating func note(
-        _ found: ArraySlice<UInt8>, of bytes: [UInt8], refusal: SentenceRefusal?, before: EpochAssembler,
+        _ found: ArraySlice<UInt8>, of bytes: [UInt8], rejection: SentenceRejection?, before: EpochAssembler,
         _ emitted: [Fix]
     ) {
         let after = decoder.assembler
@@ -108,13 +107,13 @@ package struct LogTrace {
             place, flags: type.flags(in: found), before: before, after: after, emitted)
         if wanted.contains(line) {
             let isCounted =
-                refusal == nil && type.belongsToEpoch
+                rejection == nil && type.belongsToEpoch
                 && (after.serial != before.serial || after.epoch.counts != before.epoch.counts)
             record.keep(
                 TracedSentence(
                     place: place, prefix: prefix, bytes: Array(found),
-                    following: refusal == nil ? [] : Array(bytes[found.endIndex...].prefix(2048)),
-                    refusal: refusal, epoch: isCounted ? after.serial : nil,
+                    following: rejection == nil ? [] : Array(bytes[found.endIndex...].prefix(2048)),
+                    rejection: rejection, epoch: isCounted ? after.serial : nil,
                     isLate: after.serial == before.serial && before.completion != nil))
         }
         ordinal += 1
@@ -131,7 +130,7 @@ package struct LogTrace {
             }
             let isLineFeed = byte == UInt8(ascii: "\n")
             let isReturn = byte == UInt8(ascii: "\r")
-            let hasEnded = isLineFeed && isAfterReturn && !hasLineFeed  // by the carriage return in front of it
+            let hasEnded = isLineFeed && isAfterReturn && !hasLineFeed  // by the carriage return before it
             isAtLineStart = isLineFeed || isReturn && !hasLineFeed
             isAfterReturn = isReturn
             hasLineFeed = hasLineFeed || isLineFeed
@@ -144,26 +143,26 @@ package struct LogTrace {
 }
 
 extension LogTrace {
-    /// What became of everything on the wanted lines, a group of lines for each sentence, the first at the margin.
+    /// The explanation of the wanted lines: for each sentence one line, then indented lines about its epoch.
     package var explanation: [String] {
         let lines = Self.lines(of: sentences) { $0.epoch.flatMap { epochs[$0] } }
         if !lines.isEmpty { return lines }
         if hasComment { return ["a comment: not looked at"] }
         if hasBinary { return ["bytes of a UBX or RTCM frame, which is skipped by its length"] }
         return [
-            "nothing here begins like a sentence, with $ or !; a shell takes the $ unless the line stands in single quotes"
+            "nothing here begins like a sentence, with $ or !; a shell expands the $ unless the line is in single quotes"
         ]
     }
 
-    /// Whether a sentence on the wanted lines was rejected for want of a checksum.
-    package var hasMissingChecksum: Bool { sentences.contains { $0.refusal == .missingChecksum } }
+    /// Whether a sentence on the wanted lines was rejected because it has no checksum.
+    package var hasMissingChecksum: Bool { sentences.contains { $0.rejection == .missingChecksum } }
 
-    /// What `line` says for itself, as if it were the whole log.
+    /// Returns the explanation of `line` without its epoch, as if it were the whole log.
     package static func explanation(
         of line: [UInt8], options: NMEADecoderOptions = NMEADecoderOptions()
     ) -> (lines: [String], hasMissingChecksum: Bool) {
         var trace = LogTrace(lines: 1...1, options: options)
-        trace.take((line + [UInt8(ascii: "\r")]).span)  // a text that is given is whole
+        trace.take((line + [UInt8(ascii: "\r")]).span)  // the line is complete
         trace.finish()
         let lines = Self.lines(of: trace.sentences) { _ in nil }
         return (lines.isEmpty ? trace.explanation : lines, trace.hasMissingChecksum)
@@ -179,11 +178,11 @@ extension LogTrace {
     }
 }
 
-/// One epoch of a log as the decoder put it together.
+/// An epoch of a log as the decoder assembled it.
 struct TracedEpoch {
-    /// What made it complete.
+    /// The event that completed it.
     enum Ending {
-        /// The sentence that the receiver's epochs end with, as has been learned.
+        /// The sentence that was learned to be the last of this receiver's epochs.
         case learned(SentencePlace)
         /// The first sentence of another epoch.
         case next(SentencePlace)
@@ -199,39 +198,38 @@ struct TracedEpoch {
 
     let serial: Int
     var timeOfDay: TimeOfDay?
-    /// Which sentence each part stands by.
+    /// The sentence that stated each part.
     var sources: [EpochPart: SentencePlace] = [:]
     var vetoes: [Veto] = []
-    /// `nil` while it is not complete, and for ever when it has no time of day.
+    /// `nil` until it is complete, and always if it has no time of day.
     var completion: EpochCompletion?
     var ending: Ending?
-    /// The fix that came out; that of an undated epoch comes later.
+    /// The fix; set later for an undated epoch.
     var fix: Fix?
-    /// What the fix came out with, when it had waited for a date.
+    /// The sentence that released the fix after it had waited for a date.
     var releasedBy: SentencePlace?
     var basis: FixCalendar.Basis?
-    /// What stated the date.
     var dateSource: SentencePlace?
 
-    /// Whether nothing that follows can change it.
+    /// Whether later sentences can't change it.
     var isSettled: Bool { completion != nil && (completion != .undated || fix != nil) }
 }
 
-/// One sentence of a log as the decoder met it.
+/// A sentence of a log as the decoder read it.
 struct TracedSentence {
     let place: SentencePlace
-    /// What stands before it on its line, behind the sentence before.
+    /// The bytes before it on its line, after the previous sentence.
     let prefix: [UInt8]
-    /// From the start byte to the second checksum digit, or as far as it was a sentence.
+    /// The bytes from start byte to second checksum digit, or the part that the decoder accepted.
     let bytes: [UInt8]
-    /// What follows one that was rejected, as far as it was looked at.
+    /// The first bytes after a rejected sentence.
     let following: [UInt8]
-    /// Why the decoder rejected it; `nil` when it did not.
-    let refusal: SentenceRefusal?
-    /// Which epoch it counts to; `nil` for what belongs to none.
+    /// Why the decoder rejected it; `nil` if it didn't.
+    let rejection: SentenceRejection?
+    /// The serial number of its epoch; `nil` if it doesn't belong to one.
     let epoch: Int?
-    /// Whether that epoch was complete before it came.
+    /// Whether it came after its epoch was complete.
     let isLate: Bool
-    /// Of a date sentence: the first fix that took its date.
+    /// The time of the first fix that got its date from this sentence.
     var dated: UTCTime?
 }

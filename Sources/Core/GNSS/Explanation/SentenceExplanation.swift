@@ -1,58 +1,52 @@
 import ReportedText
 import TimeAndChance
 
-/// What became of one sentence, and why, in words: what it says, and what its epoch came to.
+/// The explanation of one sentence and the outcome of its epoch.
 struct SentenceExplanation {
     let sentence: TracedSentence
-    /// The epoch that it counts to, where there is one and its log is known.
+    /// The sentence's epoch; `nil` if it has none or is explained without its log.
     let epoch: TracedEpoch?
 
-    /// A line that judges the sentence by itself, then one for each thing that is known of its epoch.
+    /// A line about the sentence itself, then lines about its epoch.
     var lines: [String] {
-        [opening] + prefixLines + omissionLines + (sentence.refusal == nil ? fateLines : [])
+        [opening] + prefixLines + omissionLines + (sentence.rejection == nil ? outcomeLines : [])
     }
 
     private var reading: SentenceReading { SentenceReading(of: sentence.bytes) }
 
     private var opening: String {
         let name = sentence.place.address.isEmpty ? "a sentence without an address" : sentence.place.address
-        guard let refusal = sentence.refusal else { return "\(name): \(reading.words ?? "taken")" }
-        return "\(name): rejected: \(reason(refusal))"
+        guard let rejection = sentence.rejection else { return "\(name): \(reading.words ?? "used")" }
+        return "\(name): rejected: \(rejection): \(detail(of: rejection))"
     }
 
-    private func reason(_ refusal: SentenceRefusal) -> String {
+    private func detail(of rejection: SentenceRejection) -> String {
         let body = sentence.bytes.dropFirst().prefix { $0 != UInt8(ascii: "*") }
         let computed = "*" + Self.hexadecimal(body.reduce(0, ^))
-        let stated = sentence.bytes.dropFirst(body.count + 2)
-        switch refusal {
+        switch rejection {
         case .checksumMismatch:
-            return "\(refusal): it states *\(Self.shown(stated)), its bytes make \(computed)"
-        case .missingChecksum: return "\(refusal): its line ends without one; its bytes make \(computed)"
+            return "it states *\(Self.shown(sentence.bytes.dropFirst(body.count + 2))), its bytes make \(computed)"
+        case .missingChecksum: return "its line ends without one; its bytes make \(computed)"
         case .malformedChecksum:
             let stated = Self.shown(sentence.following.prefix(2))
-            return "\(refusal): behind * stands \"\(stated)\", its bytes make \(computed)"
+            return "\"\(stated)\" follows *, its bytes make \(computed)"
         case .interrupted:
             let byte = sentence.following.first ?? 0
-            let what = byte == UInt8(ascii: "$") ? "another $" : "byte 0x\(Self.hexadecimal(byte)), which is no text,"
-            return "\(refusal): \(what) comes after \(sentence.bytes.count.counted("byte"))"
+            let what = byte == UInt8(ascii: "$") ? "another $" : "byte 0x\(Self.hexadecimal(byte)), which isn't text,"
+            return "\(what) comes after \(sentence.bytes.count.counted("byte"))"
         case .tooLong:
             let run = sentence.following.prefix { 0x20...0x7E ~= $0 && $0 != UInt8(ascii: "$") }
             let isWhole = run.count < sentence.following.count
-            return "\(refusal): \(isWhole ? "" : "more than ")\((sentence.bytes.count + run.count).counted("byte"))"
+            return "\(isWhole ? "" : "more than ")\((sentence.bytes.count + run.count).counted("byte"))"
         case .malformedField, .outOfRange:
-            guard let (number, text) = reading.faultyField else {
-                return "\(refusal): a latitude without a longitude, or the reverse"
-            }
-            let name = SentenceType.named(in: sentence.bytes).type.fieldName(number).map { " (\($0))" } ?? ""
-            return "\(refusal): field \(number)\(name) is \"\(text)\""
+            return reading.faultyField ?? "a latitude without a longitude, or the reverse"
         }
     }
 
-    /// The field that a sentence in use was read without.
+    /// The faulty field that was ignored while the rest of the sentence was used.
     private var omissionLines: [String] {
-        guard sentence.refusal == nil, let (number, text) = reading.faultyField else { return [] }
-        let name = SentenceType.named(in: sentence.bytes).type.fieldName(number).map { " (\($0))" } ?? ""
-        return ["field \(number)\(name) is \"\(text)\", which can't be read: left out"]
+        guard sentence.rejection == nil, let faultyField = reading.faultyField else { return [] }
+        return ["\(faultyField), which can't be read: left out"]
     }
 
     private var prefixLines: [String] {
@@ -62,13 +56,13 @@ struct SentenceExplanation {
         }
         if case .block(_, let transmittedAt)? = outcome {
             let time = transmittedAt.map { ", sent at \($0)" } ?? " without a time of transmission"
-            return ["behind a tag block\(time)"]
+            return ["after a tag block\(time)"]
         }
         let text = Self.shown(sentence.prefix)
-        return ["behind \(sentence.prefix.count.counted("byte")) of something else: \"\(text)\""]
+        return ["after \(sentence.prefix.count.counted("byte")) of something else: \"\(text)\""]
     }
 
-    private var fateLines: [String] {
+    private var outcomeLines: [String] {
         if let dated = sentence.dated { return ["its date is that of the fix of \(dated)"] }
         guard let epoch else { return [] }
         guard let time = epoch.timeOfDay else { return ["no sentence of its epoch states a time: no fix"] }
@@ -84,21 +78,21 @@ struct SentenceExplanation {
         return digits.utf8.count < 2 ? "0" + digits : digits
     }
 
-    /// Text as it stands, other bytes as dots.
+    /// Returns ASCII text unchanged and other bytes as dots.
     private static func shown(_ bytes: some Sequence<UInt8>) -> ReportedText {
         ReportedText(bytes: bytes.map { 0x20...0x7E ~= $0 ? $0 : UInt8(ascii: ".") }, limit: 60)
     }
 }
 
-/// Where a sentence stands in its log.
+/// The place of a sentence in its log.
 struct SentencePlace: Hashable {
     /// Counted by line feeds, from 1.
     let line: Int
-    /// Which of the line's sentences, from 0.
+    /// The number of earlier sentences on the line.
     let ordinal: Int
-    /// Talker and type, as `GPRMC`.
+    /// Talker and type, such as `GPRMC`.
     let address: String
 
-    /// As `GPGGA in line 212`.
+    /// Such as `GPGGA in line 212`.
     var description: String { "\(address) in line \(line)" }
 }

@@ -1,15 +1,15 @@
 import ReportedText
 
-/// What one sentence says by itself, in words, before its epoch is looked at.
+/// The meaning of one sentence without its epoch, for an explanation.
 struct SentenceReading {
-    /// What it says; `nil` when a field is at fault.
+    /// The meaning as text; `nil` if the sentence is rejected because of a field.
     private(set) var words: String?
     /// The parts of a fix that it states.
     private(set) var parts: [EpochPart] = []
-    /// Number and text of the field at fault; `nil` where none is, or where it is half a position.
-    private(set) var faultyField: (number: Int, text: String)?
+    /// The faulty field, such as `field 6 (E or W) is "X"`, unless it is half a position.
+    private(set) var faultyField: String?
 
-    /// Reads `sentence`, start byte to checksum, with the decoder's own means.
+    /// Reads `sentence` from start byte to checksum, as the decoder does.
     init(of sentence: [UInt8]) {
         guard sentence.first == UInt8(ascii: "$") else {
             words = "a message of ships' transponders: never a position of ours"
@@ -18,7 +18,7 @@ struct SentenceReading {
         let type = SentenceType.named(in: sentence).type
         let end = sentence.firstIndex(of: UInt8(ascii: "*")) ?? sentence.count
         let start = min((sentence.firstIndex(of: UInt8(ascii: ",")) ?? end) + 1, end)
-        // The cursor needs a byte behind the last field.
+        // The cursor needs a byte after the last field.
         let readable = sentence + [UInt8(ascii: "\r")]
         unsafe readable.withUnsafeBufferPointer { bytes in
             guard let base = bytes.baseAddress else { return }
@@ -29,26 +29,37 @@ struct SentenceReading {
             guard fields.hasFault else { return }
             let fault = FieldFault(fields, of: type, text)
             guard fault.number > 0 else { return }
-            faultyField = (Int(fault.number), SentenceType.field(Int(fault.number), in: sentence))
+            let number = Int(fault.number)
+            let name = type.fieldName(number).map { " (\($0))" } ?? ""
+            faultyField = "field \(number)\(name) is \"\(SentenceType.field(number, in: sentence))\""
         }
     }
 
     private mutating func read(_ type: SentenceType, _ fields: inout FieldCursor) {
-        var recent = RecentPosition()
+        var cache = FieldCache()
         switch type {
-        case .rmc, .gga, .gns, .gll, .pubx00: take(PositionSentence(type, &fields, &recent))
-        case .vtg: take(MotionSentence(vtg: &fields))
-        case .gsa: take(SatellitesSentence(gsa: &fields))
-        case .gst, .gbs, .pgrme, .pqtmepe, .psrfepe: take(AccuracySentence(type, &fields))
-        case .zda, .pubx04: take(DateSentence(type, &fields), isFaulty: fields.fault != .none)
-        case .hdt, .ths: take(HeadingSentence(type, &fields))
-        case .dtm: words = ReceiverNotice.warning(dtm: &fields)?.description ?? "WGS 84, as it should be"
-        case .txt: words = ReceiverNotice.warning(txt: &fields)?.description ?? "a notice without consequence"
+        case .rmc, .gga, .gns, .gll, .pubx00: describe(PositionSentence(type, &fields, &cache))
+        case .vtg: describe(MotionSentence(vtg: &fields))
+        case .gsa: describe(SatellitesSentence(gsa: &fields))
+        case .gst, .gbs, .pgrme, .pqtmepe, .psrfepe: describe(AccuracySentence(type, &fields))
+        case .zda, .pubx04:
+            let date = DateSentence(type, &fields)
+            if date != nil {
+                words = "a date for a fix near it that has none"
+            } else if fields.fault == .none {
+                words = "states no date"
+            }
+        case .hdt, .ths: describe(HeadingSentence(type, &fields))
+        case .dtm:
+            words = ReceiverNotice.warning(dtm: &fields).map { "the warning \($0.label)" } ?? "WGS 84, as it should be"
+        case .txt:
+            words =
+                ReceiverNotice.warning(txt: &fields).map { "the warning \($0.label)" } ?? "a notice without consequence"
         case .other: words = "its type holds nothing that a fix needs: only counted"
         }
     }
 
-    private mutating func take(_ sentence: PositionSentence?) {
+    private mutating func describe(_ sentence: PositionSentence?) {
         guard let sentence else { return }
         if sentence.latitude != nil { parts.append(.position) }
         note(.date, sentence.date)
@@ -62,7 +73,7 @@ struct SentenceReading {
         switch sentence.status {
         case .void: words = "its flags say that there is no position"
         case .excluded: words = "a position that is simulated or typed in by hand"
-        case .unstated: words = "a position that no flag vouches for: another sentence of its epoch must"
+        case .unconfirmed: words = "a position that no flag confirms: another sentence of its epoch must"
         case .valid where sentence.latitude == nil: words = "flagged valid, but without a position"
         case .valid:
             let quality = sentence.quality?.rawValue ?? "quality not stated"
@@ -71,7 +82,7 @@ struct SentenceReading {
         if sentence.timeOfDay == nil { words = words.map { "\($0); it states no time" } }
     }
 
-    private mutating func take(_ sentence: MotionSentence) {
+    private mutating func describe(_ sentence: MotionSentence) {
         if sentence.status == .void || sentence.status == .excluded {
             words = "its mode says that speed and course are not valid"
             return
@@ -81,27 +92,19 @@ struct SentenceReading {
         words = parts.isEmpty ? "neither speed nor course" : "speed and course, for a fix that has none from RMC"
     }
 
-    private mutating func take(_ sentence: SatellitesSentence) {
+    private mutating func describe(_ sentence: SatellitesSentence) {
         note(.mode, sentence.mode)
         note(.hdop, sentence.hdop)
         words = sentence.mode == nil ? "says that there is no fix, which alone voids none" : "solution mode and HDOP"
     }
 
-    private mutating func take(_ sentence: AccuracySentence?) {
+    private mutating func describe(_ sentence: AccuracySentence?) {
         guard let sentence else { return }
         note(.accuracy, sentence.horizontalAccuracyMeters)
         words = sentence.horizontalAccuracyMeters.map { "a horizontal error of \($0) m" } ?? "no error estimate"
     }
 
-    private mutating func take(_ sentence: DateSentence?, isFaulty: Bool) {
-        if sentence != nil {
-            words = "a date for the fix beside it that has none"
-        } else if !isFaulty {
-            words = "states no date"
-        }
-    }
-
-    private mutating func take(_ sentence: HeadingSentence?) {
+    private mutating func describe(_ sentence: HeadingSentence?) {
         guard let sentence else { return }
         words = sentence.headingDegrees.map { "the vehicle's front points to \($0) degrees" } ?? "states no heading"
     }
@@ -111,10 +114,9 @@ struct SentenceReading {
     }
 }
 
-/// A sentence's fields by name, for explanations.
+/// The fields of sentences by name, for explanations.
 extension SentenceType {
-    /// Whether an explanation names it among the sentences that made an epoch. A date (ZDA) and a compass (HDT, THS)
-    /// hold for more than one.
+    /// Whether such a sentence belongs to one epoch. Dates (ZDA) and headings (HDT, THS) apply to several.
     var belongsToEpoch: Bool {
         switch self {
         case .rmc, .gga, .gns, .gll, .vtg, .gsa, .gst, .gbs, .pubx00, .pgrme, .pqtmepe, .psrfepe: true
@@ -122,7 +124,7 @@ extension SentenceType {
         }
     }
 
-    /// The address and type of a sentence that begins with its start byte.
+    /// Returns the address and type of a sentence, which begins with its start byte.
     static func named(in sentence: some Collection<UInt8>) -> (address: String, type: SentenceType) {
         let bytes = Array(
             sentence.dropFirst().prefix { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "*") }
@@ -134,14 +136,14 @@ extension SentenceType {
         return (String(decoding: bytes.prefix(20), as: UTF8.self), type)
     }
 
-    /// The text of field `number`, counted from 1 behind the address; empty where there is none.
+    /// Returns the text of field `number`, counted from 1 after the address; empty if it doesn't exist.
     static func field(_ number: Int, in sentence: some Collection<UInt8>) -> String {
         let fields = sentence.prefix { $0 != UInt8(ascii: "*") }
             .split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
         return number < fields.count ? String(decoding: fields[number], as: UTF8.self) : ""
     }
 
-    /// What the sentence says about its position, as `status V, mode N`.
+    /// Returns the flags of the sentence's position, such as `status V, mode N`.
     func flags(in sentence: some Collection<UInt8>) -> String {
         let fields: [(name: String, number: Int)] =
             switch self {
@@ -158,7 +160,7 @@ extension SentenceType {
         }.joined(separator: ", ")
     }
 
-    /// What field `number` is called, counted from 1 behind the address.
+    /// Returns the name of field `number`, counted from 1 after the address.
     func fieldName(_ number: Int) -> String? {
         let names = fieldNames.split(separator: ",")
         return names.indices.contains(number - 1) ? String(names[number - 1]) : nil

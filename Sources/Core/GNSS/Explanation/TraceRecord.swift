@@ -1,33 +1,33 @@
 import TimeAndChance
 
-/// What a trace keeps: the wanted sentences with their epochs, and what dated fixes so far.
+/// The wanted sentences with their epochs, and the sources of dates so far.
 struct TraceRecord {
     private(set) var sentences: [TracedSentence] = []
     private(set) var epochs: [Int: TracedEpoch] = [:]
     private var current = TracedEpoch(serial: 0)
-    /// Epochs whose fixes wait for a date, in order.
+    /// The epochs whose fixes wait for a date, in order.
     private var waiting: [TracedEpoch] = []
-    /// Where the last date was stated.
+    /// The source of the last fix's date.
     private var lastDate: SentencePlace?
-    /// Where the date beside the sentences was stated.
-    private var offer: SentencePlace?
-    /// Where a sentence without position stated a date.
+    /// The source of `FixCalendar.candidate`.
+    private var candidate: SentencePlace?
+    /// The source of `FixCalendar.voidDate`.
     private var voidDate: SentencePlace?
-    /// The last tag block, and the one whose time of transmission counts.
     private var tagBlock: SentencePlace?
+    /// The tag block with the current time of transmission.
     private var transmission: SentencePlace?
     private var transmitted: UTCTime?
     private var heading: SentencePlace?
 
-    /// Whether nothing that follows matters to the sentences kept.
+    /// Whether later sentences can't change the outcome of the sentences kept.
     var isSettled: Bool {
         sentences.allSatisfy { sentence in
             if let epoch = sentence.epoch { return epochs[epoch]?.isSettled ?? false }
-            return sentence.dated != nil || sentence.place != offer
+            return sentence.dated != nil || sentence.place != candidate
         }
     }
 
-    /// Keeps a sentence that has just been noted, and its epoch.
+    /// Keeps the sentence that has just been noted, and its epoch.
     mutating func keep(_ sentence: TracedSentence) {
         sentences.append(sentence)
         if sentence.epoch == current.serial { epochs[current.serial] = current }
@@ -35,14 +35,14 @@ struct TraceRecord {
 
     mutating func noteTagBlock(at place: SentencePlace) { tagBlock = place }
 
-    /// Notes what one step of the decoder has changed: the sentence at `place`, or the end of the log.
+    /// Notes the changes of one step of the decoder: the sentence at `place`, or the end of the log if it is `nil`.
     ///
-    /// `flags` are those of the sentence about its position, in words; `emitted` the fixes that came out.
+    /// `flags` describes the flags of the sentence's position; `emitted` are the fixes of this step.
     mutating func note(
         _ place: SentencePlace?, flags: String = "", before: EpochAssembler, after: EpochAssembler, _ emitted: [Fix]
     ) {
         var earlier = before.epoch
-        if after.calendar.offer != before.calendar.offer { offer = place }
+        if after.calendar.candidate != before.calendar.candidate { candidate = place }
         if after.calendar.voidDate != before.calendar.voidDate { voidDate = place }
         if after.serial != before.serial {
             if before.completion == nil {
@@ -52,13 +52,13 @@ struct TraceRecord {
             current = TracedEpoch(serial: after.serial)
             earlier = Epoch()
         }
-        // What a tag block says counts from the epoch of its own sentence on.
+        // A tag block applies from the epoch of the following sentence on.
         if after.calendar.transmitted != transmitted {
             transmitted = after.calendar.transmitted
             transmission = tagBlock
         }
         current.timeOfDay = after.epoch.timeOfDay
-        for part in EpochPart.allCases where earlier.standing(of: part) != after.epoch.standing(of: part) {
+        for part in EpochPart.allCases where earlier.state(of: part) != after.epoch.state(of: part) {
             current.sources[part] = place
         }
         if let place, after.epoch.claims.void != earlier.claims.void {
@@ -74,7 +74,7 @@ struct TraceRecord {
         update()
     }
 
-    /// The log has ended: what is not settled never will be.
+    /// Notes the end of the log: unsettled epochs remain so.
     mutating func finish() { update() }
 
     private mutating func update() {
@@ -95,13 +95,13 @@ struct TraceRecord {
         heading = nil
     }
 
-    /// Notes the fixes that came out as there was a date at last.
+    /// Notes the fixes that were released because a date was stated.
     private mutating func release(
         by place: SentencePlace?, before: EpochAssembler, after: EpochAssembler, _ emitted: [Fix]
     ) {
         waiting.removeFirst(min(waiting.count, after.counts.undated - before.counts.undated))
         guard after.undatedCount == 0, !waiting.isEmpty else { return }
-        // They come out in order, each once; one with a time that has just been is not given.
+        // They are released in order, each once; a fix with a recent time is dropped.
         var emitted = emitted
         for var epoch in waiting {
             if let index = emitted.firstIndex(where: { epoch.isTime(of: $0) }) {
@@ -125,7 +125,7 @@ struct TraceRecord {
         epoch.basis = after.calendar.basis
         switch after.calendar.basis {
         case .ownEpoch: epoch.dateSource = epoch.sources[.date] ?? lastDate
-        case .dateSentence: epoch.dateSource = offer
+        case .dateSentence: epoch.dateSource = candidate
         case .lastDate: epoch.dateSource = lastDate
         case .voidSentence: epoch.dateSource = voidDate
         case .tagBlock: epoch.dateSource = transmission
@@ -133,7 +133,7 @@ struct TraceRecord {
         }
         if after.calendar.basis == .tagBlock { return epoch }
         lastDate = epoch.dateSource
-        for index in sentences.indices where sentences[index].place == offer && offer == epoch.dateSource {
+        for index in sentences.indices where sentences[index].place == candidate && candidate == epoch.dateSource {
             sentences[index].dated = sentences[index].dated ?? fix.timeOfFix
         }
         return epoch
@@ -141,7 +141,7 @@ struct TraceRecord {
 }
 
 extension TracedEpoch {
-    /// Whether `fix` is of this epoch's time.
+    /// Whether `fix` has this epoch's time of day.
     fileprivate func isTime(of fix: Fix) -> Bool {
         Int64(fix.timeOfFix.millisecondOfDay) == timeOfDay?.posixMilliseconds
     }

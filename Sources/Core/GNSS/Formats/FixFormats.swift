@@ -1,6 +1,6 @@
 import TimeAndChance
 
-/// Fixes as comma-separated values: one row a fix, empty where unknown.
+/// Fixes as comma-separated values: one row per fix; unknown values are empty.
 package enum CSVFormat {
     /// Appends the row of column names, which are the keys of the JSON Lines.
     package static func appendHeader(to bytes: inout [UInt8]) {
@@ -24,9 +24,9 @@ package enum CSVFormat {
         bytes.append(",")
         if let satellitesUsed = fix.satellitesUsed { bytes.append(number: UInt64(satellitesUsed.magnitude)) }
         bytes.append(",")
-        bytes.append(fix.quality.text)
+        bytes.append(contentsOf: fix.quality.rawValue.utf8)
         bytes.append(",")
-        if let mode = fix.mode { bytes.append(mode.text) }
+        if let mode = fix.mode { bytes.append(contentsOf: mode.rawValue.utf8) }
         append(fix.derived.speedMetersPerSecond, FixPrecision.metersPerSecond, to: &bytes)
         append(fix.derived.headingDegrees, FixPrecision.headingDegrees, to: &bytes)
         bytes.append("\n")
@@ -39,7 +39,7 @@ package enum CSVFormat {
     }
 }
 
-/// Fixes as a GPX 1.1 track; GPX has no place for speed, heading and accuracy in metres.
+/// Fixes as a GPX 1.1 track. GPX has no elements for speed, heading and accuracy in metres.
 package enum GPXFormat {
     /// Appends everything before the first fix.
     package static func appendHeader(to bytes: inout [UInt8]) {
@@ -48,12 +48,12 @@ package enum GPXFormat {
         bytes.append("<trk><trkseg>\n")
     }
 
-    /// Ends a segment where reception or the way was interrupted, and begins the next (GPX 1.1, `trkseg`).
+    /// Ends the track segment and begins another (GPX 1.1, `trkseg`), after a gap or a jump.
     package static func appendBreak(to bytes: inout [UInt8]) {
         bytes.append("</trkseg><trkseg>\n")
     }
 
-    /// Appends the track point of `fix`, elements in the order of the schema.
+    /// Appends the track point of `fix` with its elements in the order of the schema.
     package static func append(_ fix: Fix, to bytes: inout [UInt8]) {
         bytes.append("<trkpt lat=\"", fix.latitude, decimals: FixPrecision.degrees)
         bytes.append("\" lon=\"", fix.longitude, decimals: FixPrecision.degrees, "\">")
@@ -77,15 +77,15 @@ package enum GPXFormat {
     }
 }
 
-/// Fixes as a GeoJSON collection of points (RFC 7946): longitude first, then latitude, then height above the ellipsoid;
-/// what `JSONLinesFormat` says of a fix stands in its properties.
+/// Fixes as a GeoJSON collection of points (RFC 7946): longitude, latitude, and height above the ellipsoid. The
+/// properties are those of `JSONLinesFormat`.
 package enum GeoJSONFormat {
     /// Appends everything before the first fix.
     package static func appendHeader(to bytes: inout [UInt8]) {
         bytes.append("{\"type\":\"FeatureCollection\",\"features\":[\n")
     }
 
-    /// Appends the feature of `fix`, with a comma in front unless it `isFirst`.
+    /// Appends the feature of `fix`, after a comma unless it `isFirst`.
     package static func append(_ fix: Fix, isFirst: Bool, to bytes: inout [UInt8]) {
         if !isFirst { bytes.append(",\n") }
         bytes.append("{\"type\":\"Feature\",\"geometry\":{\"type\":\"Point\",\"coordinates\":[")
@@ -104,7 +104,7 @@ package enum GeoJSONFormat {
     package static func appendFooter(to bytes: inout [UInt8]) { bytes.append("\n]}\n") }
 }
 
-/// Fixes as JSON Lines: one object a fix, keys in a fixed order, absent when unknown.
+/// Fixes as JSON Lines: one object per fix, keys in a fixed order; unknown values are left out.
 package enum JSONLinesFormat {
     /// Appends the line of `fix` with its line feed; allocates only when `bytes` must grow.
     package static func append(_ fix: Fix, to bytes: inout [UInt8]) {
@@ -123,10 +123,10 @@ package enum JSONLinesFormat {
             bytes.append(number: UInt64(satellitesUsed.magnitude))
         }
         bytes.append(",\"quality\":\"")
-        bytes.append(fix.quality.text)
+        bytes.append(contentsOf: fix.quality.rawValue.utf8)
         if let mode = fix.mode {
             bytes.append("\",\"mode\":\"")
-            bytes.append(mode.text)
+            bytes.append(contentsOf: mode.rawValue.utf8)
         }
         bytes.append("\"")
         bytes.append(
@@ -138,15 +138,14 @@ package enum JSONLinesFormat {
     }
 }
 
-/// Text and numbers as ASCII at the end of a buffer that the caller keeps: no allocation once it has its size.
+/// Appends text and numbers as ASCII. Nothing is allocated once the caller's buffer has its size.
 extension [UInt8] {
-    /// Appends text known at compile time.
     @inline(__always)
     fileprivate mutating func append(_ text: StaticString) {
         text.withUTF8Buffer { unsafe append(contentsOf: $0) }
     }
 
-    /// Appends `value` rounded to `decimals` between two texts; nothing when there is none.
+    /// Appends `value` rounded to `decimals` between two texts; nothing if it is `nil`.
     @inline(__always)
     fileprivate mutating func append(
         _ before: StaticString, _ value: Double?, decimals: Int, _ after: StaticString = ""
@@ -189,7 +188,7 @@ extension [UInt8] {
         append(number: value, width: width)
     }
 
-    /// Appends the lowest `width` digits, zeros in front.
+    /// Appends the lowest `width` digits with leading zeros.
     @inline(__always)
     private mutating func append(number value: UInt64, width: Int) {
         let start = count

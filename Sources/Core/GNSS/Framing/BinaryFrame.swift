@@ -1,21 +1,20 @@
-/// Frames of the binary protocols that share a line with sentences; their payloads may contain `$`.
+/// Frames of UBX and RTCM 3, which share a line with sentences; their payloads may contain `$`.
 enum BinaryFrame {
     enum Outcome {
-        /// A whole frame of so many bytes whose check agrees.
+        /// A whole frame of `length` bytes with a correct check.
         case frame(length: Int)
-        /// Not a frame: continue one byte further.
         case notAFrame
         case incomplete
     }
 
     static let ubxStart: UInt8 = 0xB5
     static let rtcmStart: UInt8 = 0xD3
-    /// The longest UBX message in use (satellite measurements, assistance data) stays below; a longer length is noise.
+    /// The longest UBX message in use (satellite measurements, assistance data) is shorter; a longer length is noise.
     private static let maximumUBXPayload = 8192
     /// Header, payload and check of the longest frame.
     static let maximumLength = maximumUBXPayload + 8
 
-    /// Judges what begins with `B5` at `start`: `B5 62 class id length16 payload check check`.
+    /// Checks for a UBX frame at `start`: `B5 62 class id length16 payload check check`.
     static func ubx(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int) -> Outcome {
         let available = bytes.count - start
         guard available >= 2 else { return .incomplete }
@@ -35,7 +34,7 @@ enum BinaryFrame {
         return agrees ? .frame(length: length) : .notAFrame
     }
 
-    /// Judges what begins with `D3` at `start`: `D3`, six zero bits, ten bits of length, payload, CRC-24Q.
+    /// Checks for an RTCM 3 frame at `start`: `D3`, six zero bits, ten bits of length, payload, CRC-24Q.
     static func rtcm(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, _ crc: CRC24Q) -> Outcome {
         let available = bytes.count - start
         guard available >= 2 else { return .incomplete }
@@ -44,18 +43,17 @@ enum BinaryFrame {
         let payload = unsafe Int(bytes[start + 1] & 3) << 8 | Int(bytes[start + 2])
         let length = payload + 6
         guard available >= length else { return .incomplete }
-        // The check runs to zero over a frame together with its own check bytes.
+        // The remainder of a frame with its check bytes is zero.
         return unsafe crc.remainder(of: bytes, from: start, to: start + length) == 0
             ? .frame(length: length) : .notAFrame
     }
 }
 
-/// The check of RTCM 3 frames (polynomial 0x1864CFB), eight bytes at a step.
+/// The check of RTCM 3 frames (polynomial 0x1864CFB), computed eight bytes at a time.
 struct CRC24Q: Sendable {
     /// Eight tables of 256: the remainder of a byte followed by 0 to 7 zero bytes.
     private let tables: [UInt32]
 
-    /// The only one there need be.
     static let standard = CRC24Q()
 
     private init() {
@@ -75,7 +73,7 @@ struct CRC24Q: Sendable {
         self.tables = tables
     }
 
-    /// The remainder of `bytes[start..<end]`.
+    /// Returns the remainder of `bytes[start..<end]`.
     func remainder(of bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> UInt32 {
         unsafe tables.withUnsafeBufferPointer { tables in
             var remainder: UInt32 = 0
@@ -83,7 +81,7 @@ struct CRC24Q: Sendable {
             while index + 8 <= end {
                 let high = unsafe UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2])
                 let mixed = remainder ^ high
-                // In four pairs: one expression for all is more than Swift 6.2 type-checks in its time.
+                // In four pairs: Swift 6.2 can't type-check one expression for all in reasonable time.
                 let first = unsafe tables[7 * 256 + Int(mixed >> 16)] ^ tables[6 * 256 + Int(mixed >> 8 & 255)]
                 let second = unsafe tables[5 * 256 + Int(mixed & 255)] ^ tables[4 * 256 + Int(bytes[index + 3])]
                 let third = unsafe tables[3 * 256 + Int(bytes[index + 4])] ^ tables[2 * 256 + Int(bytes[index + 5])]

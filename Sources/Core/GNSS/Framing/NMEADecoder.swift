@@ -1,28 +1,28 @@
-/// Bytes of a receiver to fixes: scanner and epoch assembler behind one interface.
+/// Decodes the bytes of a receiver to fixes: a scanner and an epoch assembler.
 ///
-/// Feed it chunks of any size; the same bytes give the same fixes however they are cut.
+/// The same bytes give the same fixes, however they are divided into chunks.
 package struct NMEADecoder: Sendable {
     let options: NMEADecoderOptions
-    var account = DecoderStatistics()
+    var counts = DecoderStatistics()
     var assembler: EpochAssembler
-    private var recent = RecentPosition()
+    private var cache = FieldCache()
     let crc = CRC24Q.standard
-    /// The beginning of a sentence or frame whose end has not come yet; its size never changes.
+    /// The start of a sentence or frame whose end has not arrived; its size never changes.
     private var carry = [UInt8](repeating: 0, count: BinaryFrame.maximumLength + Self.topUp)
     private var carried = 0
     private var opening = StreamOpening()
-    /// Whether the last byte ended a line: only there `#` begins a comment.
+    /// Whether the last byte ended a line. A `#` begins a comment only at the start of a line.
     var isAtLineStart = true
     var isInComment = false
     private var lastReceivedAt: Duration?
-    /// Whether a binary frame waits for its end.
-    private var isWithBinary = false
-    /// What is seen of the satellites, where that is wanted.
+    /// Whether the carried bytes begin a binary frame.
+    private var isInBinaryFrame = false
+    /// The satellites in view; `nil` unless `NMEADecoderOptions.readsSky`.
     private var sky: SkyAssembler?
-    /// The kinds of warning that have come since they were last taken.
+    /// The kinds of warning since `takeWarning` last returned them.
     private var unreportedWarnings = WarningSet()
 
-    /// Bytes that are added to the carried ones at a time, until what they began is complete.
+    /// The number of bytes that are added to the carried ones at a time, until the sentence or frame is complete.
     private static let topUp = 512
 
     package init(options: NMEADecoderOptions = NMEADecoderOptions()) {
@@ -31,17 +31,18 @@ package struct NMEADecoder: Sendable {
         sky = options.readsSky ? SkyAssembler() : nil
     }
 
-    /// What has been met so far.
+    /// The counts of everything that has been decoded so far.
     package var statistics: DecoderStatistics {
-        var account = account
-        account.epochs = assembler.counts
-        account.epochs.undated += assembler.undatedCount
-        return account
+        var statistics = counts
+        statistics.epochs = assembler.counts
+        statistics.epochs.undated += assembler.undatedCount
+        return statistics
     }
 
-    /// Takes the next bytes; `receivedAt` is monotonic time since any fixed moment and only serves the idle time-out.
+    /// Decodes the next bytes. `receivedAt` is monotonic time since any fixed moment; only the idle timeout uses it.
     ///
-    /// Bytes of a recorded log all come at the same moment: the pauses of its reader say nothing about the receiver.
+    /// Pass the same `receivedAt` for all bytes of a recorded log: the pauses of its reader say nothing about the
+    /// receiver.
     package mutating func decode(_ bytes: Span<UInt8>, receivedAt: Duration, _ emit: (Fix) -> Void) {
         guard bytes.count > 0 else { return }
         lineIsIdle(at: receivedAt, emit)
@@ -49,44 +50,45 @@ package struct NMEADecoder: Sendable {
         unsafe bytes.withUnsafeBufferPointer { unsafe decode($0, emit) }
     }
 
-    /// Whether positions of a live receiver have come for a while, and nothing dates them: neither the receiver nor a
-    /// host's clock that is kept right.
+    /// Whether positions of a live receiver have arrived for a while without a date: the receiver states none, and the
+    /// host's clock isn't synchronized.
     package var lacksDate: Bool { assembler.calendar.lacksDate }
 
-    /// A kind of warning that has come since it was last taken; `nil` when all are. `statistics` counts each.
+    /// Returns a kind of warning that has occurred since it was last returned; `nil` if there is none. `statistics`
+    /// counts every occurrence.
     package mutating func takeWarning() -> ReceiverWarning? { unreportedWarnings.takeFirst() }
 
-    /// The satellites in view at `now`, on the scale of `receivedAt`, if anything was said of them since the last call;
-    /// only with `NMEADecoderOptions.readsSky`.
+    /// Returns the satellites in view at `now`, on the scale of `receivedAt`; `nil` if nothing was stated about them
+    /// since the last call, or without `NMEADecoderOptions.readsSky`.
     package mutating func takeSky(at now: Duration) -> Sky? { sky?.takeSky(at: now) }
 
-    /// Counts a warning, and keeps it to be reported.
+    /// Counts a warning and keeps its kind for `takeWarning`.
     mutating func warn(_ warning: ReceiverWarning) {
-        account.add(warning)
+        counts.add(warning)
         unreportedWarnings.insert(warning)
     }
 
-    /// When, on the scale of `receivedAt`, a quiet line completes the current epoch; `nil` when none is.
+    /// The time, on the scale of `receivedAt`, at which a quiet line completes the current epoch; `nil` if no epoch
+    /// waits.
     package var idleDeadline: Duration? {
-        guard let lastReceivedAt, assembler.isWaiting || isWithBinary else { return nil }
+        guard let lastReceivedAt, assembler.isWaiting || isInBinaryFrame else { return nil }
         return lastReceivedAt + idleTime
     }
 
     /// A third of the interval between epochs, at most a quarter of a second.
     private var idleTime: Duration { .milliseconds(min(250, Int(assembler.rhythm.intervalMilliseconds) * 3 / 10)) }
 
-    /// Tells that the line has been quiet until `now`; completes the epoch once its deadline has passed.
+    /// Notes that the line has been quiet until `now`. Completes the epoch once its deadline has passed.
     package mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) {
         guard let lastReceivedAt, now >= lastReceivedAt + idleTime else { return }
-        if isWithBinary { abandonBinaryFrame(emit) }
+        if isInBinaryFrame { abandonBinaryFrame(emit) }
         assembler.lineIsQuiet(emit)
         noteWarnings()
     }
 
-    /// Tells that nothing more will come; completes the current epoch.
+    /// Notes the end of input. Completes the current epoch.
     package mutating func finish(_ emit: (Fix) -> Void) {
-        // A byte that no sentence holds ends what the last bytes began: a sentence cut off by the end does not count,
-        // whatever may be missing from it.
+        // A byte that no sentence contains ends an incomplete one: a sentence that is cut off doesn't count.
         carry[carried] = 0
         carried += 1
         abandonBinaryFrame(emit)
@@ -97,7 +99,7 @@ package struct NMEADecoder: Sendable {
         isInComment = false
     }
 
-    /// Takes what cannot be a binary frame any more, as the line is quiet within it, for noise.
+    /// Scans the carried bytes again, without a binary frame at their start: the line went quiet within it.
     private mutating func abandonBinaryFrame(_ emit: (Fix) -> Void) {
         var pending: [UInt8] = []
         swap(&pending, &carry)
@@ -107,12 +109,12 @@ package struct NMEADecoder: Sendable {
             unsafe keep(buffer, from: consumed, to: carried)
         }
         swap(&pending, &carry)
-        isWithBinary = false
+        isInBinaryFrame = false
     }
 
     private mutating func decode(_ bytes: UnsafeBufferPointer<UInt8>, _ emit: (Fix) -> Void) {
-        // Before a line feed can have been counted: such text shows on its first line.
-        if unsafe opening.add(bytes, after: account.bytes), opening.isUTF16 { warn(.utf16Text) }
+        // Before any line feed is counted, so that the warning is counted on line 1.
+        if unsafe opening.add(bytes, after: counts.bytes), opening.isUTF16 { warn(.utf16Text) }
         var from = 0
         if carried > 0 {
             var pending: [UInt8] = []
@@ -130,10 +132,10 @@ package struct NMEADecoder: Sendable {
                 carried = left
             }
         }
-        account.bytes += bytes.count
+        counts.bytes += bytes.count
     }
 
-    /// Adds bytes to the carried ones until none of them is left; gives the index of the first byte not used.
+    /// Adds bytes to the carried ones until these are consumed. Returns the index of the first byte not used.
     private mutating func complete(
         _ buffer: UnsafeMutableBufferPointer<UInt8>, with bytes: UnsafeBufferPointer<UInt8>, _ emit: (Fix) -> Void
     ) -> Int {
@@ -155,7 +157,7 @@ package struct NMEADecoder: Sendable {
         return from
     }
 
-    /// Moves what is not consumed to the front of the carry-over.
+    /// Moves the bytes that aren't consumed to the front of the buffer of carried bytes.
     private mutating func keep(_ buffer: UnsafeMutableBufferPointer<UInt8>, from: Int, to: Int) {
         if from > 0 {
             for index in from..<to { unsafe buffer[index - from] = buffer[index] }
@@ -164,15 +166,15 @@ package struct NMEADecoder: Sendable {
     }
 }
 
-/// Finding sentences and frames among whatever else a line carries.
+/// The search for sentences and frames among the other bytes of a line.
 extension NMEADecoder {
-    /// Handles every complete sentence and frame that begins before `limit`, though it may end beyond; gives the index
-    /// at which an incomplete one begins, or the first one that was not looked at.
+    /// Handles every complete sentence and frame that begins before `limit`; it may end after it. Returns the index at
+    /// which an incomplete one begins, or else the index of the first byte that wasn't scanned.
     mutating func scan(
         _ bytes: UnsafeBufferPointer<UInt8>, from: Int, until limit: Int, isFinal: Bool, _ emit: (Fix) -> Void
     ) -> Int {
         var index = from
-        isWithBinary = false
+        isInBinaryFrame = false
         while index < limit {
             let byte = unsafe bytes[index]
             if isInComment {
@@ -184,12 +186,12 @@ extension NMEADecoder {
                 guard let next = unsafe takeSentence(bytes, startingAt: index, emit) else { return index }
                 index = next
                 isAtLineStart = false
-                // Nearly always its line ends here.
+                // The line nearly always ends here.
                 if next + 1 < limit, unsafe bytes[next] == UInt8(ascii: "\r"),
                     unsafe bytes[next + 1] == UInt8(ascii: "\n")
                 {
                     isAtLineStart = true
-                    account.lineFeeds += 1
+                    counts.lineFeeds += 1
                     index = next + 2
                 }
             case BinaryFrame.ubxStart, BinaryFrame.rtcmStart:
@@ -199,11 +201,11 @@ extension NMEADecoder {
                 }
                 index = next
             case UInt8(ascii: "\n"):
-                account.lineFeeds += 1
+                counts.lineFeeds += 1
                 isAtLineStart = true
                 index += 1
             case UInt8(ascii: "\r"):
-                account.returns += 1
+                counts.returns += 1
                 isAtLineStart = true
                 index += 1
             case TagBlock.mark:
@@ -223,8 +225,8 @@ extension NMEADecoder {
         return index
     }
 
-    /// Steps over the binary frame that may begin at `start`. Returns the index of the first byte that doesn't belong
-    /// to it; `nil` if more bytes are needed.
+    /// Skips the binary frame that may begin at `start`. Returns the index of the first byte after it; `nil` if more
+    /// bytes are needed.
     @inline(never)
     private mutating func skipBinaryFrame(
         in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, isFinal: Bool
@@ -236,18 +238,18 @@ extension NMEADecoder {
             : unsafe BinaryFrame.rtcm(in: bytes, startingAt: start, crc)
         switch outcome {
         case .frame(let length):
-            unsafe account.lineFeeds += Self.lineFeeds(in: bytes, from: start, to: start + length)
-            account.binaryBytes += length
+            unsafe counts.lineFeeds += Self.lineFeeds(in: bytes, from: start, to: start + length)
+            counts.binaryBytes += length
             return start + length
         case .incomplete where !isFinal:
-            isWithBinary = true
+            isInBinaryFrame = true
             return nil
         case .notAFrame, .incomplete: return start + 1
         }
     }
 
-    /// Reads the tag block that may begin at `start`. Returns the index of the first byte that doesn't belong to it;
-    /// `nil` if more bytes are needed.
+    /// Reads the tag block that may begin at `start`. Returns the index of the first byte after it; `nil` if more bytes
+    /// are needed.
     @inline(never)
     private mutating func takeTagBlock(
         in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, isFinal: Bool
@@ -261,14 +263,14 @@ extension NMEADecoder {
         }
     }
 
-    /// Counts line feeds, eight bytes at a time: lines are numbered as an editor numbers them, binary bytes or not.
+    /// Counts line feeds, eight bytes at a time. Those in binary frames count too, because editors count them.
     private static func lineFeeds(in bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> Int {
         let raw = UnsafeRawBufferPointer(bytes)
         var count = 0
         var index = start
         while index + 8 <= end {
             let word = unsafe raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-            count += WordScan.count(of: UInt8(ascii: "\n"), in: word)
+            count += SWAR.count(of: UInt8(ascii: "\n"), in: word)
             index += 8
         }
         while index < end {
@@ -279,10 +281,10 @@ extension NMEADecoder {
     }
 }
 
-/// What becomes of one sentence.
+/// The reading of one sentence.
 extension NMEADecoder {
-    /// Handles what begins with the start byte at `start`; gives the index of the first byte that does not belong to
-    /// it, `nil` when more bytes are needed.
+    /// Handles the sentence that may begin with the start byte at `start`. Returns the index of the first byte after
+    /// it; `nil` if more bytes are needed.
     @inline(never)
     private mutating func takeSentence(
         _ bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, _ emit: (Fix) -> Void
@@ -291,7 +293,7 @@ extension NMEADecoder {
             in: bytes, startingAt: start, acceptsMissingChecksum: options.acceptsMissingChecksum)
         switch frame.outcome {
         case .sentence: unsafe handle(bytes, from: start, to: frame.end, emit)
-        case .refused(let reason): account.add(reason)
+        case .rejected(let reason): counts.add(reason)
         case .startAlone: break
         case .incomplete: return nil
         }
@@ -305,7 +307,7 @@ extension NMEADecoder {
     ) {
         guard let base = bytes.baseAddress else { return }
         let (address, length) = unsafe Self.address(in: bytes, from: start &+ 1, to: end)
-        let type = account.addresses.add(address, length: length)
+        let type = counts.addresses.add(address, length: length)
         guard unsafe bytes[start] == UInt8(ascii: "$") else { return }
         let first = min(start &+ length &+ 2, end)
         if type == .txt || type == .other && ReceiverBanners.states(address) {
@@ -322,7 +324,7 @@ extension NMEADecoder {
         sky?.take(address, FieldCursor(text), epoch: assembler.serial, at: lastReceivedAt ?? .zero)
     }
 
-    /// Keeps what a receiver says of itself; `isText` for TXT, whose words stand behind three numbers.
+    /// Keeps a text that may name the receiver. `isText` is for TXT, whose text follows three numbers.
     @inline(never)
     private mutating func noteBanner(
         _ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int, isText: Bool
@@ -333,24 +335,23 @@ extension NMEADecoder {
             if unsafe bytes[place] == UInt8(ascii: ",") { numbers -= 1 }
             place += 1
         }
-        unsafe account.receiverBanners.note(bytes, from: place, to: end)
+        unsafe counts.receiverBanners.note(bytes, from: place, to: end)
     }
 
-    /// Counts what the assembler has found, as seen on the present line.
+    /// Counts the assembler's warnings on the current line.
     @inline(never)
     private mutating func noteWarnings() {
         while let warning = assembler.warnings.takeFirst() { warn(warning) }
     }
 
-    /// Counts a sentence that was rejected for a field, or a field that was left out of one.
+    /// Counts a sentence that was rejected because of a field, or a field that was ignored.
     @inline(never)
     private mutating func noteFault(in text: SentenceText, of type: SentenceType) {
         guard let fault = FieldFault(in: text, of: type) else { return }
-        account.add(fault)
-        if fault.isRejection { account.add(fault.isOutOfRange ? .outOfRange : .malformedField) }
+        counts.add(fault)
+        if fault.isRejection { counts.add(fault.isOutOfRange ? .outOfRange : .malformedField) }
     }
 
-    /// Reads a sentence of any type.
     @inline(__always)
     private mutating func read(
         _ type: SentenceType, _ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void
@@ -366,13 +367,13 @@ extension NMEADecoder {
         }
     }
 
-    // A function for each type that makes up nearly all of what receivers send. One function for all of them is a third
-    // slower: it is too large for the optimizer to keep what it reads in registers.
+    // One function per frequent type. A single function for all of them is a third slower: it is too large for the
+    // optimizer to keep the fields in registers.
 
     @inline(never)
     private mutating func readRMC(_ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void) {
         var fields = FieldCursor(text)
-        if let sentence = PositionSentence(rmc: &fields, &recent) {
+        if let sentence = PositionSentence(rmc: &fields, &cache) {
             assembler.take(sentence, .rmc, TalkerGroup(address: address), emit)
         }
         if fields.hasFault { noteFault(in: text, of: .rmc) }
@@ -381,7 +382,7 @@ extension NMEADecoder {
     @inline(never)
     private mutating func readGGA(_ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void) {
         var fields = FieldCursor(text)
-        if let sentence = PositionSentence(gga: &fields, &recent) {
+        if let sentence = PositionSentence(gga: &fields, &cache) {
             assembler.take(sentence, .gga, TalkerGroup(address: address), emit)
         }
         if fields.hasFault { noteFault(in: text, of: .gga) }
@@ -390,7 +391,7 @@ extension NMEADecoder {
     @inline(never)
     private mutating func readGLL(_ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void) {
         var fields = FieldCursor(text)
-        if let sentence = PositionSentence(gll: &fields, &recent) {
+        if let sentence = PositionSentence(gll: &fields, &cache) {
             assembler.take(sentence, .gll, TalkerGroup(address: address), emit)
         }
         if fields.hasFault { noteFault(in: text, of: .gll) }
@@ -418,7 +419,7 @@ extension NMEADecoder {
         let type = type == .pubx00 ? SentenceType(ubloxMessage: fields.decimal()?.whole) : type
         switch type {
         case .gns, .pubx00:
-            if let sentence = PositionSentence(type, &fields, &recent) {
+            if let sentence = PositionSentence(type, &fields, &cache) {
                 assembler.take(sentence, type, TalkerGroup(address: address), emit)
             }
         case .gst, .gbs, .pgrme, .pqtmepe, .psrfepe:
@@ -436,16 +437,16 @@ extension NMEADecoder {
         if fields.hasFault { noteFault(in: text, of: type) }
     }
 
-    /// The address at `start`: its first eight bytes, first byte lowest, and its length.
+    /// Returns the address at `start`: its first eight bytes, first byte lowest, and its length.
     @inline(__always)
     private static func address(
         in bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int
     ) -> (address: UInt64, length: Int) {
         if start &+ 8 <= end, let base = bytes.baseAddress {
-            let word = unsafe WordScan.word(at: base + start)
-            let comma = WordScan.marks(of: UInt8(ascii: ","), in: word)
+            let word = unsafe SWAR.word(at: base + start)
+            let comma = SWAR.marks(of: UInt8(ascii: ","), in: word)
             if comma != 0 {
-                // One bit: the lowest of the comma.
+                // The lowest bit of the comma's byte.
                 let lowest = (comma & (0 &- comma)) >> 7
                 return (word & (lowest &- 1), comma.trailingZeroBitCount / 8)
             }

@@ -1,10 +1,9 @@
-/// The first bytes of a stream, which show text of another encoding.
+/// The first three bytes of a stream, which show whether it is UTF-16 text.
 struct StreamOpening: Sendable {
     private var bytes: UInt32 = 0
     private static let length = 3
 
-    /// Takes what is still missing of the opening from `chunk`, which follows `count` bytes; `true` when that made it
-    /// complete.
+    /// Adds the missing bytes from `chunk`, which follows `count` bytes. Returns whether they complete the opening.
     mutating func add(_ chunk: UnsafeBufferPointer<UInt8>, after count: Int) -> Bool {
         guard count < Self.length else { return false }
         for index in count..<min(Self.length, count + chunk.count) {
@@ -13,7 +12,7 @@ struct StreamOpening: Sendable {
         return count + chunk.count >= Self.length
     }
 
-    /// Whether there is a byte order mark of UTF-16, or a `$` of two bytes.
+    /// Whether the stream begins with a UTF-16 byte order mark, or with a `$` of two bytes.
     var isUTF16: Bool {
         let first = bytes & 0xFFFF
         return first == 0xFEFF || first == 0xFFFE || first == UInt32(UInt8(ascii: "$")) && bytes >> 16 != 0

@@ -1,9 +1,10 @@
 import TimeAndChance
 
-/// A tag block before a sentence, as `\s:r3669961,c:1120959341*51\` (NMEA 0183 4.0): who sent the sentence, and when.
+/// A tag block before a sentence, such as `\s:r3669961,c:1120959341*51\` (NMEA 0183 4.0): its sender and time of
+/// sending.
 @safe enum TagBlock {
     enum Outcome {
-        /// A block with a right checksum; `transmittedAt` is its `c:`, where it has one.
+        /// A block with a correct checksum; `transmittedAt` is its `c:`, if it has one.
         case block(length: Int, transmittedAt: UTCTime?)
         case notABlock
         /// More bytes are needed to decide.
@@ -11,14 +12,14 @@ import TimeAndChance
     }
 
     static let mark = UInt8(ascii: "\\")
-    /// From mark to mark.
+    /// The maximum in bytes, both marks included.
     static let maximumLength = 255
-    /// `c:` from here up is in milliseconds, below in seconds: 1973 in the one, 5138 in the other.
-    private static let leastMilliseconds: Int64 = 100_000_000_000
-    /// GPS began in 1980; clocks that were never set say less.
+    /// The minimum of a `c:` in milliseconds (1973). Smaller values are in seconds (up to 5138).
+    private static let minimumMilliseconds: Int64 = 100_000_000_000
+    /// The start of GPS. Clocks that were never set state earlier times.
     private static let earliest = UTCTime(year: 1980, month: 1, day: 6)
 
-    /// Judges what begins with the mark at `start`; start bytes of sentences never stand within a block.
+    /// Checks for a tag block at `start`. It can't contain the start byte of a sentence.
     static func outcome(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int) -> Outcome {
         let limit = start + maximumLength
         var end = start + 1
@@ -37,14 +38,14 @@ import TimeAndChance
         return .block(length: end + 1 - start, transmittedAt: unsafe time(in: body.dropLast(3)))
     }
 
-    /// The time that field `c` states.
+    /// Returns the time that field `c` states.
     private static func time(in fields: Slice<UnsafeBufferPointer<UInt8>>) -> UTCTime? {
         let key = Array("c:".utf8)
         let field = unsafe fields.split(separator: UInt8(ascii: ",")).first { unsafe $0.starts(with: key) }
         guard let field = unsafe field, let number = unsafe Int64(String(decoding: field.dropFirst(2), as: UTF8.self)),
-            (0..<1000 * leastMilliseconds).contains(number)
+            (0..<1000 * minimumMilliseconds).contains(number)
         else { return nil }
-        let time = UTCTime(millisecondsSince1970: number < leastMilliseconds ? number * 1000 : number)
+        let time = UTCTime(millisecondsSince1970: number < minimumMilliseconds ? number * 1000 : number)
         return time < earliest ? nil : time
     }
 }

@@ -1,10 +1,10 @@
-/// Sentences that state errors, motion or solution mode, and no position of their own.
+/// A sentence that states the error of the position.
 struct AccuracySentence {
     var timeOfDay: TimeOfDay?
-    /// Radius of the 68 % circle, or the nearest to it that the receiver states.
+    /// The radius of the 68 % circle, or the nearest value that the receiver states.
     var horizontalAccuracyMeters: Double?
 
-    /// Reads a sentence of one of the types that state an error; errors are in metres.
+    /// Reads a sentence of one of the types that state an error in metres; `nil` if its time can't be read.
     init?(_ type: SentenceType, _ fields: inout FieldCursor) {
         if type == .gst || type == .gbs || type == .psrfepe { timeOfDay = fields.timeOfDay() }
         switch type {
@@ -47,7 +47,7 @@ struct SatellitesSentence {
         case 0, UInt8(ascii: "1"): break
         default: fields.noteOmission(.malformed)
         }
-        // Twelve satellites; one receiver sends twice as many. PDOP, HDOP, VDOP and perhaps a system id follow.
+        // Twelve satellites (one receiver sends 24), then PDOP, HDOP, VDOP and in newer versions a system ID.
         fields.skipMany(12)
         var longForm = fields
         fields.skip()

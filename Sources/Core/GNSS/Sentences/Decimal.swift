@@ -1,9 +1,9 @@
 /// A decimal number exactly as written.
 struct Decimal {
     var isNegative = false
-    /// All digits as one number, without sign and point; eighteen at most.
+    /// All digits (at most eighteen) as one number, without sign and point.
     let digits: Int64
-    /// How many of them stand behind the point: 0...9; further ones were dropped.
+    /// The number of digits after the point, 0...9; further ones are dropped.
     let decimals: Int
 
     /// 10^n, n from 0 to 9.
@@ -12,7 +12,7 @@ struct Decimal {
     ]
     private static let scales: InlineArray<10, Double> = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 
-    /// Nearest double: both operands are exact, so that one division rounds once.
+    /// The nearest double. Both operands are exact, so the division rounds only once.
     @inline(__always)
     var value: Double {
         let magnitude = Double(digits) / Self.scales[decimals]
@@ -25,17 +25,17 @@ struct Decimal {
 }
 
 extension Decimal {
-    /// A number of `length` characters, 1...8, with nothing but digits and perhaps a point, as receivers write nearly
-    /// all; `nil` for any other text, which may still be a number.
+    /// Parses `length` characters (1...8) of digits with or without a point, the form of nearly all numbers; `nil` for
+    /// any other text, which may still be a number.
     @inline(__always)
-    init?(plain word: DigitWord, length: Int) {
+    init?(plain word: PackedDigits, length: Int) {
         let point = word.firstPoint
         let digits = point == 0 ? word : word.without(point)
         guard digits.hasOnlyDigits, length > 1 || point == 0 else { return nil }
         self.init(digits: Int64(digits.number), decimals: point == 0 ? 0 : 7 &- point.trailingZeroBitCount / 8)
     }
 
-    /// A number with or without sign; `nil` when the text is none.
+    /// Parses a number with or without sign; `nil` if the text isn't a number.
     init?(_ text: UnsafeBufferPointer<UInt8>) {
         var index = 0
         var isNegative = false
@@ -71,20 +71,20 @@ extension Decimal {
     }
 }
 
-/// A number of base sixty as sentences write it, the units before the point run together: `hhmmss.ss`, `ddmm.mmmmm`.
+/// A base-60 number in the form of sentences, without separators between the units: `hhmmss.ss`, `ddmm.mmmmm`.
 struct Sexagesimal {
     var isNegative = false
-    /// The digits before the point, as a number: nine at most.
+    /// The digits before the point (at most nine) as a number.
     let whole: UInt32
-    /// The digits behind the point, as a number.
+    /// The digits after the point as a number.
     let fraction: UInt32
-    /// How many digits `fraction` has: 0...9.
+    /// The number of digits of `fraction`, 0...9.
     let decimals: Int
 
-    /// A number of `length` characters, 8...15, given by its first eight and its last eight: up to seven digits, a
-    /// point, and up to eight digits; `nil` for any other text.
+    /// Parses `length` characters (8...15): up to seven digits, a point, and up to eight digits. `head` is the first
+    /// eight characters, `tail` the last eight. `nil` for any other text.
     @inline(__always)
-    init?(plain head: DigitWord, _ tail: DigitWord, length: Int) {
+    init?(plain head: PackedDigits, _ tail: PackedDigits, length: Int) {
         let point = head.firstPoint
         let wholeDigits = point.trailingZeroBitCount / 8
         let decimals = length - wholeDigits - 1

@@ -2,35 +2,34 @@ import TimeAndChance
 
 /// Reads the fields of one framed sentence from left to right.
 ///
-/// Fields behind the last one read as empty, as the standard's later additions require. How a number is read
-/// `SentenceText` knows: nothing but the cursor's own functions, all of them inlined, ever changes a cursor, so that it
-/// stays in registers.
+/// Fields after the last one read as empty, because later versions of the standard add fields. `SentenceText` reads the
+/// numbers. Only the cursor's own functions, all of them inlined, change a cursor, so that it stays in registers.
 @safe struct FieldCursor {
-    /// What is wrong with the fields read so far.
+    /// A fault in a field.
     enum Fault: UInt8 {
         case none, malformed, outOfRange
         /// A latitude without a longitude, or the reverse.
         case halfPosition
-        /// The flag that says whether the position is valid: the sentence then says nothing about it.
+        /// The position's validity flag can't be read: the sentence says nothing about the position.
         case unreadableFlag
     }
 
-    /// What one field comes to.
+    /// The parsed value of one field.
     @safe struct Reading<Value> {
-        /// `nil` when the field is empty or at fault.
+        /// `nil` if the field is empty or faulty.
         var value: Value?
-        /// The first byte behind the field's comma.
+        /// The first byte after the field's comma.
         let next: UnsafePointer<UInt8>
         var fault = Fault.none
     }
 
     private let text: SentenceText
     private var position: UnsafePointer<UInt8>
-    /// The first fault in a field that the sentence can't do without.
+    /// The first fault in a required field.
     var fault = Fault.none
-    /// The last fault in a field that the sentence can do without; that field counts as empty.
+    /// The last fault in an optional field; that field counts as empty.
     private(set) var omission = Fault.none
-    /// The end of the field at fault, its comma included.
+    /// The end of the faulty field, its comma included.
     private(set) var faultEnd: UnsafePointer<UInt8>
     private(set) var omissionEnd: UnsafePointer<UInt8>
 
@@ -47,7 +46,7 @@ import TimeAndChance
     /// Whether no field is left.
     var isAtEnd: Bool { unsafe position == end }
 
-    /// How many fields are left; where nothing is left, one that is empty.
+    /// The number of fields left, at least 1: an empty rest is one empty field.
     var fieldsLeft: Int {
         var place = unsafe position
         var count = 1
@@ -65,14 +64,14 @@ import TimeAndChance
         unsafe faultEnd = position
     }
 
-    /// Notes that the flag just read is none that its sentence type has.
+    /// Notes that the flag just read isn't one that its sentence type defines.
     @inline(__always)
     mutating func noteUnreadableFlag() {
         fault = .unreadableFlag
         unsafe faultEnd = position
     }
 
-    /// Notes a fault in a field that the sentence can do without.
+    /// Notes a fault in an optional field.
     @inline(__always)
     mutating func noteOmission(_ fault: Fault) {
         omission = fault
@@ -83,21 +82,21 @@ import TimeAndChance
     @inline(__always)
     var hasFault: Bool { fault.rawValue | omission.rawValue != 0 }
 
-    /// Forgets all faults: the numbers of a void sentence don't matter.
+    /// Forgets all faults: the numbers of a void sentence aren't used.
     @inline(__always)
     mutating func forgiveFaults() {
         fault = .none
         omission = .none
     }
 
-    /// Makes a fault in any field a fault of the sentence, which is no use without all of them.
+    /// Makes a fault in an optional field a fault of the sentence.
     mutating func requireEveryField() {
         guard fault == .none, omission != .none else { return }
         fault = omission
         unsafe faultEnd = omissionEnd
     }
 
-    /// Steps over `count` fields.
+    /// Skips `count` fields.
     @inline(__always)
     mutating func skip(_ count: Int = 1) {
         var place = unsafe position
@@ -109,31 +108,31 @@ import TimeAndChance
         unsafe position = place
     }
 
-    /// Steps over `count` fields, which are so many that they fill several words.
+    /// Skips `count` fields, eight bytes at a time: faster than `skip` for many fields.
     @inline(__always)
-    mutating func skipMany(_ count: Int) { unsafe position = text.place(behind: count, from: position) }
+    mutating func skipMany(_ count: Int) { unsafe position = text.place(after: count, from: position) }
 
-    /// Steps over `text` and gives `true`, if the sentence goes on with it.
+    /// Skips `text` if it is next. Returns whether it is.
     @inline(__always)
-    mutating func step(over text: RecentText) -> Bool {
+    mutating func skip(_ text: CachedText) -> Bool {
         guard unsafe text.length <= end - position, unsafe text.isRepeated(from: position) else { return false }
         unsafe position += text.length
         return true
     }
 
-    /// The text from here to where `other` is, if that is behind a comma and it has a length to be remembered.
+    /// Returns the text from here to `other`, if it ends with a comma and its length can be cached.
     @inline(__always)
-    func text(until other: FieldCursor) -> RecentText? {
+    func text(until other: FieldCursor) -> CachedText? {
         let length = unsafe other.position - position
-        guard RecentText.lengths.contains(length), unsafe other.position[-1] == UInt8(ascii: ",") else { return nil }
-        return unsafe RecentText(from: position, length: length)
+        guard CachedText.lengths.contains(length), unsafe other.position[-1] == UInt8(ascii: ",") else { return nil }
+        return unsafe CachedText(from: position, length: length)
     }
 
-    /// The first byte of a field, 0 when it is empty.
+    /// Reads the first byte of a field; 0 if it is empty.
     @inline(__always)
     mutating func letter() -> UInt8 { letter(isFlag: false) }
 
-    /// The byte of a flag, 0 when the field is empty; a longer field can't be read, which is noted.
+    /// Reads a flag of one byte; 0 if the field is empty. A longer field is noted as a fault.
     @inline(__always)
     mutating func flag() -> UInt8 { letter(isFlag: true) }
 
@@ -156,7 +155,7 @@ import TimeAndChance
         return byte
     }
 
-    /// The bytes of a field of up to eight, first byte lowest; longer fields are cut.
+    /// Reads up to eight bytes of a field, first byte lowest; longer fields are cut.
     mutating func word() -> UInt64 {
         var word = UInt64(0)
         var shift = UInt64(0)
@@ -169,7 +168,7 @@ import TimeAndChance
         return word
     }
 
-    /// Whether the rest of the sentence holds `text`, which is in capitals; case does not matter.
+    /// Whether the rest of the sentence contains `text`, which must be in capitals; ignores case.
     func contains(_ text: StaticString) -> Bool {
         text.withUTF8Buffer { text in
             var place = unsafe position
@@ -185,11 +184,11 @@ import TimeAndChance
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte - 0x20 : byte
     }
 
-    /// A number; `nil` when the field is empty, or malformed, which is noted.
+    /// Reads a required number; `nil` if the field is empty or malformed.
     @inline(__always)
     mutating func decimal() -> Decimal? { unsafe take(text.decimal(at: position)) }
 
-    /// A number in `range`, which the sentence can do without; `nil` when the field is empty or at fault.
+    /// Reads an optional number in `range`; `nil` if the field is empty or faulty.
     @inline(__always)
     mutating func number(in range: ClosedRange<Double>) -> Double? {
         let reading = unsafe text.number(at: position, in: range)
@@ -198,11 +197,7 @@ import TimeAndChance
         return reading.value
     }
 
-    /// A number of base sixty; `nil` when the field is empty, or malformed, which is noted.
-    @inline(__always)
-    private mutating func sexagesimal() -> Sexagesimal? { unsafe take(text.sexagesimal(at: position)) }
-
-    /// Steps over a field that has been read, and notes its fault.
+    /// Skips a field that has been read, and notes its fault.
     @inline(__always)
     private mutating func take<Value>(_ reading: Reading<Value>) -> Value? {
         unsafe position = reading.next
@@ -211,12 +206,12 @@ import TimeAndChance
     }
 }
 
-/// Fields with a unit of their own.
+/// Fields with units.
 extension FieldCursor {
-    /// `hhmmss`, with or without a fraction; a bare dot is legal.
+    /// Reads `hhmmss`, with or without a fraction; the standard allows a dot without digits after it.
     @inline(__always)
     mutating func timeOfDay() -> TimeOfDay? {
-        guard let number = sexagesimal() else { return nil }
+        guard let number = unsafe take(text.sexagesimal(at: position)) else { return nil }
         let hour = number.whole / 10_000
         let minute = number.whole / 100 % 100
         let second = number.whole % 100
@@ -232,10 +227,10 @@ extension FieldCursor {
         return TimeOfDay(milliseconds: Int32((hour * 3600 + minute * 60 + second) * 1000) + Int32(milliseconds))
     }
 
-    /// A coordinate and its letter, as `5231.50000,N`: degrees and minutes written as one number.
+    /// Reads a coordinate and its letter, such as `5231.50000,N`: degrees and minutes written as one number.
     @inline(__always)
     mutating func coordinate(positive: UInt8, negative: UInt8, maximumDegrees: Int64) -> Double? {
-        let number = sexagesimal()
+        let number = unsafe take(text.sexagesimal(at: position))
         let hemisphere = letter()
         guard let number else {
             if hemisphere != 0, hemisphere != positive, hemisphere != negative { note(.malformed) }
@@ -267,47 +262,48 @@ extension FieldCursor {
         coordinate(positive: UInt8(ascii: "E"), negative: UInt8(ascii: "W"), maximumDegrees: 180)
     }
 
-    /// Knots to metres per second; up to 1,000 kn, the limit of receivers that may be exported.
+    /// Reads knots, up to 1,000, the limit of receivers that may be exported. Returns metres per second.
     @inline(__always)
     mutating func speedInKnots() -> Double? {
         number(in: 0...1000).map { $0 * 1852 / 3600 }
     }
 
+    /// Reads km/h. Returns metres per second.
     @inline(__always)
     mutating func speedInKilometersPerHour() -> Double? {
         number(in: 0...1852).map { $0 / 3.6 }
     }
 
-    /// Degrees from north, 0..<360.
+    /// Reads degrees from north; 360 becomes 0.
     @inline(__always)
     mutating func course() -> Double? {
         number(in: 0...360).map { $0 == 360 ? 0 : $0 }
     }
 
-    /// A dilution of precision; 0 and 99 upwards stand for unknown.
+    /// Reads a dilution of precision; 0, and 99 or more, mean unknown.
     @inline(__always)
     mutating func dilution() -> Double? {
         guard let value = number(in: 0...9999) else { return nil }
         return value > 0 && value < 99 ? value : nil
     }
 
-    /// An error estimate in metres; 0 stands for unknown.
+    /// Reads an error estimate in metres; 0 means unknown.
     @inline(__always)
     mutating func errorInMeters() -> Double? {
         guard let value = number(in: 0...999_999_999) else { return nil }
         return value > 0 ? value : nil
     }
 
-    /// `ddmmyy` as days since 1970-01-01; two-digit years from 80 on are of the last century (GPS began in 1980).
+    /// Reads `ddmmyy`. Returns days since 1970-01-01; years from 80 on are in the last century (GPS began in 1980).
     ///
-    /// A bad date is no fault: receivers with a right position state dates of month 0 and the like.
+    /// A bad date isn't a fault: receivers with a correct position state dates such as month 0.
     mutating func date() -> Int32? { dateDigits().flatMap { Self.date(ofDigits: $0) } }
 
-    /// The digits of a date, as a number.
+    /// Reads the digits of a date as one number.
     @inline(__always)
     mutating func dateDigits() -> Int64? { unsafe take(text.digits(at: position)) }
 
-    /// The date of which `digits` are the `ddmmyy`.
+    /// Returns the date whose `ddmmyy` is `digits`.
     @inline(never)
     static func date(ofDigits digits: Int64) -> Int32? {
         let day = digits / 10_000
@@ -316,7 +312,7 @@ extension FieldCursor {
         return Self.days(year: Int(year < 80 ? year + 2000 : year + 1900), month: Int(month), day: Int(day))
     }
 
-    /// Days since 1970-01-01 of a date that exists; `nil` for any other.
+    /// Returns days since 1970-01-01; `nil` if the date doesn't exist.
     static func days(year: Int, month: Int, day: Int) -> Int32? {
         guard (1980...2999).contains(year), UTCTime.hasDay(day, ofMonth: month, in: year) else { return nil }
         return Int32(UTCTime(year: year, month: month, day: day).daysSince1970)

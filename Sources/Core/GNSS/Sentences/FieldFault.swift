@@ -1,20 +1,19 @@
 import ReportedText
 
-/// A field that could not be read, with the sentence type that it is in.
+/// A faulty field of a sentence.
 package struct FieldFault: Sendable, Hashable {
     private let type: SentenceType
-    /// Counted from 1 after the address; 0 if it is a latitude without a longitude, or the reverse.
+    /// From 1, after the address; 0 if it is a latitude without a longitude, or the reverse.
     let number: UInt8
-    /// Whether the field is a number outside its range, not something else than a number.
+    /// Whether the field is a number outside its range, instead of malformed.
     package let isOutOfRange: Bool
-    /// Whether the sentence was rejected for it. Otherwise the field counts as empty.
+    /// Whether the sentence was rejected because of it. Otherwise the field counts as empty.
     package let isRejection: Bool
 
-    /// Whether the sentence is of a type that states a position.
     var statesPosition: Bool { type.statesPosition }
 
-    /// The fault in a sentence of `type`, which is read once more for it: to keep the place of a fault would slow the
-    /// reading of all others. `nil` if there is none.
+    /// Finds the fault in a sentence of `type`, if there is one. The sentence is read again, because keeping the
+    /// place of faults would slow down the reading of all sentences.
     init?(in text: SentenceText, of type: SentenceType) {
         var fields = FieldCursor(text)
         Self.read(type, &fields)
@@ -22,7 +21,7 @@ package struct FieldFault: Sendable, Hashable {
         self.init(fields, of: type, text)
     }
 
-    /// The fault that `fields`, read from the start of `text`, have noted.
+    /// Describes the fault noted by `fields`, which have been read from the start of `text`.
     init(_ fields: FieldCursor, of type: SentenceType, _ text: SentenceText) {
         self.type = type
         isRejection = fields.fault != .none
@@ -37,10 +36,10 @@ package struct FieldFault: Sendable, Hashable {
 
     @inline(never)
     private static func read(_ type: SentenceType, _ fields: inout FieldCursor) {
-        var recent = RecentPosition()
+        var cache = FieldCache()
         if type == .pubx00 || type == .pubx04 { fields.skip() }
         switch type {
-        case .rmc, .gga, .gns, .gll, .pubx00: _ = PositionSentence(type, &fields, &recent)
+        case .rmc, .gga, .gns, .gll, .pubx00: _ = PositionSentence(type, &fields, &cache)
         case .vtg: _ = MotionSentence(vtg: &fields)
         case .gsa: _ = SatellitesSentence(gsa: &fields)
         case .gst, .gbs, .pgrme, .pqtmepe, .psrfepe: _ = AccuracySentence(type, &fields)
@@ -56,7 +55,7 @@ package struct FieldFault: Sendable, Hashable {
         let read = unsafe UnsafeBufferPointer(start: text.fields, count: end - text.fields)
         let isClosed = unsafe read.last == UInt8(ascii: ",")
         let number = unsafe read.count { $0 == UInt8(ascii: ",") } + (isClosed ? 0 : 1)
-        // A coordinate is judged when its letter has been read, which has no range of its own.
+        // The range of a coordinate is checked after its letter (named "N or S") has been read.
         let isLetter = isOutOfRange && type.fieldName(number)?.contains(" or ") ?? false
         return UInt8(clamping: isLetter ? number - 1 : number)
     }

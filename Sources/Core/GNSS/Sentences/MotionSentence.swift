@@ -2,8 +2,8 @@
 struct MotionSentence {
     var speedMetersPerSecond: Double?
     var courseDegrees: Double?
-    /// Void when the mode letter says so; unstated before NMEA 2.3.
-    var status = SolutionStatus.unstated
+    /// The meaning of the mode letter, which sentences before NMEA 2.3 lack.
+    var status = SolutionStatus.unconfirmed
 
     @inline(__always)
     init(vtg fields: inout FieldCursor) {
@@ -18,7 +18,7 @@ struct MotionSentence {
             fields.skip()
             status = SolutionStatus.ofMode(fields.letter()).0
         } else {
-            // The form before NMEA 2: four numbers without their letters; the second was the magnetic course.
+            // The form before NMEA 2 has four numbers without letters; the second is the magnetic course.
             speedMetersPerSecond = fields.speedInKnots()
             let kilometersPerHour = fields.speedInKilometersPerHour()
             speedMetersPerSecond = speedMetersPerSecond ?? kilometersPerHour
@@ -27,12 +27,12 @@ struct MotionSentence {
     }
 }
 
-/// HDT and THS: where the vehicle's front points, which at standstill no course over ground can tell.
+/// HDT and THS: the direction of the vehicle's front, known at standstill too.
 struct HeadingSentence {
-    /// Degrees from true north, 0..<360; `nil` when the receiver knows none.
+    /// The heading in degrees from true north, 0..<360; `nil` if the sentence states none.
     var headingDegrees: Double?
 
-    /// HDT: heading and `T`. THS: heading and a mode letter; simulated, manual and void headings do not count.
+    /// HDT: heading and `T`. THS: heading and a mode letter; simulated, manual and void headings are ignored.
     init?(_ type: SentenceType, _ fields: inout FieldCursor) {
         headingDegrees = fields.course()
         switch (type, fields.letter()) {

@@ -1,7 +1,7 @@
-/// What one sentence with a position says, whichever type it has.
+/// The values of one sentence that states a position.
 struct PositionSentence {
     var timeOfDay: TimeOfDay?
-    var status = SolutionStatus.unstated
+    var status = SolutionStatus.unconfirmed
     var quality: FixQuality?
     var latitude: Double?
     var longitude: Double?
@@ -17,11 +17,11 @@ struct PositionSentence {
     /// Days since 1970-01-01.
     var date: Int32?
 
-    /// Whether the sentence is of use. The numbers of a void sentence don't matter, only its time does.
+    /// Returns whether the sentence can be used. Only the time of a void sentence matters, not its numbers.
     @inline(__always)
     fileprivate mutating func conclude(_ fields: inout FieldCursor) -> Bool {
         guard fields.fault != .unreadableFlag else { return false }
-        guard status == .valid || status == .unstated else {
+        guard status == .valid || status == .unconfirmed else {
             fields.forgiveFaults()
             return true
         }
@@ -31,41 +31,40 @@ struct PositionSentence {
 }
 
 extension PositionSentence {
-    /// Reads a sentence of one of the types that state a position; `nil` if it is of no use.
+    /// Reads a sentence of one of the types that state a position; `nil` if it can't be used.
     @inline(__always)
-    init?(_ type: SentenceType, _ fields: inout FieldCursor, _ recent: inout RecentPosition) {
+    init?(_ type: SentenceType, _ fields: inout FieldCursor, _ cache: inout FieldCache) {
         switch type {
-        case .rmc: self.init(rmc: &fields, &recent)
-        case .gga: self.init(gga: &fields, &recent)
-        case .gns: self.init(gns: &fields, &recent)
-        case .gll: self.init(gll: &fields, &recent)
+        case .rmc: self.init(rmc: &fields, &cache)
+        case .gga: self.init(gga: &fields, &cache)
+        case .gns: self.init(gns: &fields, &cache)
+        case .gll: self.init(gll: &fields, &cache)
         default: self.init(pubx00: &fields)
         }
     }
 
-    /// RMC: recommended minimum. The navigation status behind the mode is not looked at: receivers that do not
-    /// provide it send `V`.
+    /// RMC: recommended minimum. The navigation status after the mode is ignored: receivers without it send `V`.
     @inline(__always)
-    init?(rmc fields: inout FieldCursor, _ recent: inout RecentPosition) {
-        timeOfDay = fields.timeOfDay(&recent)
+    init?(rmc fields: inout FieldCursor, _ cache: inout FieldCache) {
+        timeOfDay = fields.timeOfDay(&cache)
         guard fields.fault == .none else { return nil }
         let letter = fields.statusFlag()
-        (latitude, longitude) = fields.place(&recent)
+        (latitude, longitude) = fields.place(&cache)
         speedMetersPerSecond = fields.speedInKnots()
         courseDegrees = fields.course()
-        date = fields.date(&recent)
+        date = fields.date(&cache)
         fields.skip(2)
         (status, quality) = SolutionStatus.of(status: letter, mode: fields.letter())
         guard conclude(&fields) else { return nil }
     }
 
-    /// GGA: fix data. A fix from fewer than three satellites needs another sentence to vouch for it, except by dead
+    /// GGA: fix data. Another sentence must confirm a fix from fewer than three satellites, unless it is dead
     /// reckoning.
     @inline(__always)
-    init?(gga fields: inout FieldCursor, _ recent: inout RecentPosition) {
-        timeOfDay = fields.timeOfDay(&recent)
+    init?(gga fields: inout FieldCursor, _ cache: inout FieldCache) {
+        timeOfDay = fields.timeOfDay(&cache)
         guard fields.fault == .none else { return nil }
-        (latitude, longitude) = fields.place(&recent)
+        (latitude, longitude) = fields.place(&cache)
         if let solution = SolutionStatus.ofQuality(fields.flag()) {
             status = solution.0
             quality = solution.1
@@ -73,16 +72,16 @@ extension PositionSentence {
             fields.noteUnreadableFlag()
         }
         readSolution(&fields, unitFollows: true)
-        if let satellitesUsed, satellitesUsed < 3, status == .valid, quality != .estimated { status = .unstated }
+        if let satellitesUsed, satellitesUsed < 3, status == .valid, quality != .estimated { status = .unconfirmed }
         guard conclude(&fields) else { return nil }
     }
 
-    /// GNS: fix data of several constellations, a mode letter for each; the best one counts.
+    /// GNS: fix data of several constellations with a mode letter for each; the best one counts.
     @inline(__always)
-    private init?(gns fields: inout FieldCursor, _ recent: inout RecentPosition) {
-        timeOfDay = fields.timeOfDay(&recent)
+    private init?(gns fields: inout FieldCursor, _ cache: inout FieldCache) {
+        timeOfDay = fields.timeOfDay(&cache)
         guard fields.fault == .none else { return nil }
-        (latitude, longitude) = fields.place(&recent)
+        (latitude, longitude) = fields.place(&cache)
         if let solution = Self.best(ofModes: fields.word()) {
             status = solution.0
             quality = solution.1
@@ -93,13 +92,13 @@ extension PositionSentence {
         guard conclude(&fields) else { return nil }
     }
 
-    /// GLL: position alone; the oldest receivers send neither status nor time.
+    /// GLL: position only. The oldest receivers send neither status nor time.
     @inline(__always)
-    init?(gll fields: inout FieldCursor, _ recent: inout RecentPosition) {
-        (latitude, longitude) = fields.place(&recent)
+    init?(gll fields: inout FieldCursor, _ cache: inout FieldCache) {
+        (latitude, longitude) = fields.place(&cache)
         let faultOfPosition = fields.fault
         fields.fault = .none
-        timeOfDay = fields.timeOfDay(&recent)
+        timeOfDay = fields.timeOfDay(&cache)
         guard fields.fault == .none else { return nil }
         fields.fault = faultOfPosition
         let letter = fields.statusFlag()
@@ -132,7 +131,7 @@ extension PositionSentence {
         guard conclude(&fields) else { return nil }
     }
 
-    /// Satellites, HDOP, altitude and separation, which GGA and GNS have alike.
+    /// Reads satellites, HDOP, altitude and geoid separation of GGA and GNS.
     @inline(__always)
     private mutating func readSolution(_ fields: inout FieldCursor, unitFollows: Bool) {
         satellitesUsed = fields.number(in: 0...255).map { Int($0) }
@@ -142,7 +141,7 @@ extension PositionSentence {
         geoidSeparationMeters = fields.number(in: -500...500)
     }
 
-    /// The best of a mode letter for each constellation; `nil` when none of them is a mode letter.
+    /// Returns the meaning of the best mode letter; `nil` if the standard defines none of them.
     private static func best(ofModes letters: UInt64) -> (SolutionStatus, FixQuality?)? {
         var best: (SolutionStatus, FixQuality?) = (.void, nil)
         var isReadable = letters == 0
@@ -150,7 +149,7 @@ extension PositionSentence {
         while rest != 0 {
             let (status, quality) = SolutionStatus.ofMode(UInt8(truncatingIfNeeded: rest))
             if status == .excluded { return (status, quality) }
-            isReadable = isReadable || status != .unstated
+            isReadable = isReadable || status != .unconfirmed
             if status == .valid, best.0 == .void || rank(quality) > rank(best.1) { best = (status, quality) }
             rest >>= 8
         }
@@ -168,7 +167,7 @@ extension PositionSentence {
         }
     }
 
-    /// The meaning of PUBX,00 field 8; `nil` for a word that u-blox doesn't document.
+    /// Returns the meaning of PUBX,00 field 8; `nil` for a value that u-blox doesn't document.
     private static func meaning(ofUbloxStatus word: UInt64) -> (SolutionStatus, FixQuality?, FixMode?)? {
         switch (UInt8(truncatingIfNeeded: word), UInt8(truncatingIfNeeded: word >> 8)) {
         case (UInt8(ascii: "G"), UInt8(ascii: "2")): (.valid, .gps, .twoDimensional)
@@ -184,7 +183,7 @@ extension PositionSentence {
 }
 
 extension FieldCursor {
-    /// The status letter of RMC and GLL, 0 when the field is empty. Notes anything but `A` and `V`.
+    /// Reads the status letter of RMC and GLL; 0 if the field is empty. Anything but `A` and `V` is noted as a fault.
     @inline(__always)
     fileprivate mutating func statusFlag() -> UInt8 {
         let letter = flag()

@@ -1,13 +1,13 @@
 import ReportedText
 
-/// DTM and TXT: what a receiver says about itself.
+/// DTM and TXT: notices of a receiver about itself.
 enum ReceiverNotice {
-    /// Below this a datum shifts positions by less than a receiver errs, as P90 (PZ-90.11) by 4 cm.
+    /// A smaller shift is below a receiver's error, such as the 4 cm of P90 (PZ-90.11).
     private static let tolerableShiftMeters = 1.0
     private static let metersPerMinute = 1852.0
 
-    /// DTM: a datum that shifts positions. `W84` is WGS 84; the field may also be empty. Any other datum is judged by
-    /// its offsets from WGS 84 in minutes, a missing one counts as large.
+    /// DTM: warns of a datum that shifts positions. `W84` and an empty field mean WGS 84. For any other datum, the
+    /// offsets from WGS 84 in minutes decide; a missing one counts as large.
     static func warning(dtm fields: inout FieldCursor) -> ReceiverWarning? {
         let datum = fields.word()
         guard datum != 0, datum != SentenceType.code("W84") else { return nil }
@@ -20,7 +20,7 @@ enum ReceiverNotice {
         return isSmall ? nil : .foreignDatum
     }
 
-    /// TXT: antenna supervisor and output buffer; the words are those of u-blox, MTK and Unicore.
+    /// TXT: warns by the texts of u-blox, MTK and Unicore about antenna and output buffer.
     static func warning(txt fields: inout FieldCursor) -> ReceiverWarning? {
         fields.skip(3)
         if fields.contains("ANT") {
@@ -31,9 +31,9 @@ enum ReceiverNotice {
     }
 }
 
-/// Who makes a receiver, by its proprietary sentences.
+/// The makers of receivers, by their proprietary sentences.
 package enum ReceiverMaker {
-    /// Name of the maker whose sentence has that address, as `Garmin` for `PGRME`; `nil` when none is known.
+    /// Returns the maker whose sentences have that address, such as `Garmin` for `PGRME`; `nil` if it is unknown.
     package static func name(ofAddress address: String) -> String? {
         makers.first { address.hasPrefix($0.prefix) }?.name
     }
@@ -48,23 +48,23 @@ package enum ReceiverMaker {
 }
 
 /// What a receiver says or shows that the operator should know, though fixes continue.
-package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStringConvertible {
+package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable {
     /// DTM names a datum other than WGS 84.
     case foreignDatum
     case antennaOpen, antennaShort
-    /// The receiver's serial port is too slow for what it has to say.
+    /// The receiver's serial port is too slow for its output.
     case transmitBufferFull
     /// Dates were off by a multiple of 1024 weeks and have been repaired.
     case weekRolloverRepaired
-    /// Dates before any that can be true, which no number of 1024 weeks explains.
+    /// Dates that are too early to be true and aren't off by a multiple of 1024 weeks.
     case dateTooEarly
-    /// No date for a while: the host's clock gives it, which is kept right.
+    /// No date for a while: fixes are dated by the host's clock, which is synchronized.
     case datedByHost
     /// The track contradicts the speeds or courses that the receiver states (`DerivedMotion`).
     case motionContradicted
-    /// Positions of a simulator or typed in by hand; they give no fix.
+    /// Positions that are simulated or typed in; they give no fix.
     case simulatedOrManual
-    /// Position 0, 0: a gateway without data; gives no fix.
+    /// Position 0, 0, from a gateway without data; it gives no fix.
     case nullIsland
     /// The bytes are UTF-16 text: a log saved by an editor.
     case utf16Text
@@ -73,7 +73,7 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStrin
     /// Most sentences with a position have a field that can't be read.
     case positionsRejected
 
-    /// Whether what it is about gives no fix.
+    /// Whether the sentences concerned give no fix.
     package var preventsFix: Bool {
         switch self {
         case .dateTooEarly, .simulatedOrManual, .nullIsland, .utf16Text, .positionsRejected: true
@@ -83,7 +83,7 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStrin
         }
     }
 
-    /// One word for a metric's label.
+    /// The value of a metric's label.
     package var label: String {
         switch self {
         case .foreignDatum: "foreign_datum"
@@ -101,43 +101,17 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable, CustomStrin
         case .positionsRejected: "positions_rejected"
         }
     }
-
-    package var description: String {
-        switch self {
-        case .foreignDatum: "the receiver's datum is not WGS 84: positions are shifted; set it to W84"
-        case .antennaOpen: "the receiver reports an open antenna line: check the antenna's plug"
-        case .antennaShort: "the receiver reports a short circuit in the antenna line: check cable and antenna"
-        case .transmitBufferFull: "the receiver drops sentences: raise its baud rate or switch sentences off"
-        case .weekRolloverRepaired:
-            "the receiver's dates are off by a multiple of 1024 weeks: repaired; update its firmware"
-        case .dateTooEarly: "the receiver states dates in the past: its fixes wait for a correct date"
-        case .datedByHost:
-            "the receiver states no date: its fixes are dated by this machine's clock, which is synchronized"
-        case .motionContradicted:
-            "the receiver states speeds or courses that its positions contradict: those of the track are reported; "
-                + "check its settings and its firmware"
-        case .simulatedOrManual:
-            "the receiver sends simulated or manually entered positions: not used; switch that off in it"
-        case .nullIsland: "the receiver states the position 0, 0: not used; check what it has its position from"
-        case .localTime:
-            "some sentences state local time: the time of RMC or GGA is used; set the device that writes them to UTC"
-        case .positionsRejected:
-            "sentences with a position are rejected: a field can't be read; record a minute and see waypost fixes --explain"
-        case .utf16Text: "the input is UTF-16 text: convert it to plain text, as with iconv -f UTF-16 -t ASCII"
-        }
-    }
 }
 
-/// Kinds of warning that have come and were not taken yet.
+/// A set of warnings.
 struct WarningSet: Sendable {
-    /// One bit for each kind.
     private var bits: UInt64 = 0
 
     var isEmpty: Bool { bits == 0 }
 
     mutating func insert(_ warning: ReceiverWarning) { bits |= 1 << UInt64(warning.rawValue) }
 
-    /// Removes a kind and returns it; `nil` if there is none.
+    /// Removes and returns a kind, if there is one.
     @inline(__always)
     mutating func takeFirst() -> ReceiverWarning? {
         guard bits != 0 else { return nil }
@@ -146,21 +120,21 @@ struct WarningSet: Sendable {
     }
 }
 
-/// What a receiver says of its make and firmware when it starts: the texts of a few rare sentences.
+/// The texts in which a receiver states its make and firmware when it starts.
 struct ReceiverBanners: Sendable {
-    /// The first few distinct ones.
+    /// The first few distinct texts.
     private var texts: [[UInt8]] = []
 
     private static let capacity = 8
-    private static let longest = 80
-    /// Makers' own sentences that state a version, by the first eight bytes of their address.
+    private static let maximumLength = 80
+    /// The proprietary sentences that state a version, by the first eight bytes of their address.
     private static let addresses: [UInt64] = [
         "PMTK011", "PMTK705", "PSRFTXT", "PGRMT", "PQTMVERN", "PSTMVER", "PDTINFO", "PAIR021", "PMGNVER",
     ].map { (address: String) in
         address.utf8.reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// The texts, in the order in which they came.
+    /// The texts in order of arrival.
     var all: [ReportedText] {
         texts.map { text in
             ReportedText(
@@ -170,16 +144,16 @@ struct ReceiverBanners: Sendable {
         }
     }
 
-    /// Whether the sentence of that address states a version; TXT is not among them, for it may say anything.
+    /// Whether sentences with that address state a version. TXT isn't one of them, because its text may be anything.
     @inline(__always)
     static func states(_ address: UInt64) -> Bool {
         UInt8(truncatingIfNeeded: address) == UInt8(ascii: "P") && addresses.contains(address)
     }
 
-    /// Notes the fields from `start` to `end`, unless they are known or say nothing of the receiver itself.
+    /// Keeps the fields from `start` to `end`, unless they are known or don't describe the receiver.
     mutating func note(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) {
         guard texts.count < Self.capacity, start < end else { return }
-        let text = unsafe UnsafeBufferPointer(rebasing: bytes[start..<min(end, start + Self.longest)])
+        let text = unsafe UnsafeBufferPointer(rebasing: bytes[start..<min(end, start + Self.maximumLength)])
         let isKnown = texts.contains { known in
             known.count == text.count && known.indices.allSatisfy { unsafe known[$0] == text[$0] }
         }
@@ -187,7 +161,7 @@ struct ReceiverBanners: Sendable {
         unsafe texts.append(Array(text))
     }
 
-    /// Whether there are words in it, and not those of antenna supervisor, licence or output buffer.
+    /// Whether the text contains words, and isn't a notice about antenna, licence or output buffer.
     private static func isInformative(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         for start in ["ANTS", "LIC", "txbuf", "Resetting", "$"] as [StaticString] {
             let isStart = start.withUTF8Buffer { word in

@@ -1,10 +1,11 @@
-/// The sentences that a fix is made of, and those that warn; every other type is only counted.
+/// The types of sentence that affect a fix or cause a warning; all others are only counted.
 enum SentenceType: UInt8 {
     case rmc, gga, gns, gll, vtg, gsa, gst, gbs, zda, pubx00, pubx04, pgrme, pqtmepe, psrfepe, dtm, txt, hdt, ths, other
 
-    /// The type of an address given as its first eight bytes, first byte lowest, and how many bytes it has.
+    /// Creates the type of an address with any talker. `address` is its first eight bytes, first byte lowest; `length`
+    /// the number of all its bytes.
     ///
-    /// Any talker will do. Addresses with `P` are a maker's own, except Quectel's talker `PQ`.
+    /// Addresses with `P` are proprietary, except Quectel's talker `PQ`.
     @inline(__always)
     init(address: UInt64, length: Int) {
         let isMakers = UInt8(truncatingIfNeeded: address) == UInt8(ascii: "P")
@@ -35,12 +36,12 @@ enum SentenceType: UInt8 {
         case (5, Self.code("PGRME")): self = .pgrme
         case (7, Self.code("PQTMEPE")): self = .pqtmepe
         case (7, Self.code("PSRFEPE")): self = .psrfepe
-        case (4, Self.code("PUBX")): self = .pubx00  // its first field tells; see `init(ubloxMessage:)`
+        case (4, Self.code("PUBX")): self = .pubx00  // its first field decides, in `init(ubloxMessage:)`
         default: self = .other
         }
     }
 
-    /// The type of u-blox's own sentence with the given number in its first field.
+    /// Creates the type of u-blox's proprietary sentence by the number in its first field.
     init(ubloxMessage number: Int64?) {
         switch number {
         case 0: self = .pubx00
@@ -49,7 +50,6 @@ enum SentenceType: UInt8 {
         }
     }
 
-    /// Whether such a sentence states a position; of u-blox's own one does.
     var statesPosition: Bool {
         switch self {
         case .rmc, .gga, .gns, .gll, .pubx00: true
@@ -57,7 +57,7 @@ enum SentenceType: UInt8 {
         }
     }
 
-    /// ASCII text as a number, first byte lowest.
+    /// Returns ASCII text as a number, first byte lowest.
     @inline(__always)
     static func code(_ text: StaticString) -> UInt64 {
         var code: UInt64 = 0
@@ -68,16 +68,16 @@ enum SentenceType: UInt8 {
     }
 }
 
-/// Whose position a sentence states: the two letters in front of its type.
+/// The talker of a sentence: the two letters before its type.
 package enum Talker {
-    /// The talker of an address, as `GP` of `GPRMC`; `nil` for a maker's own sentence and for what is no NMEA address.
+    /// Returns the talker of an address, such as `GP` of `GPRMC`; `nil` for a proprietary or malformed address.
     package static func talker(ofAddress address: String) -> String? {
         guard address.utf8.count == 5, address.utf8.allSatisfy({ (0x41...0x5A).contains($0) }) else { return nil }
         guard address.hasPrefix("P"), !address.hasPrefix("PQ") else { return String(address.prefix(2)) }
         return nil
     }
 
-    /// The constellation or device that a talker stands for; `nil` when it is not one that receivers use.
+    /// Returns the constellation or device of a talker; `nil` if receivers don't use it.
     package static func meaning(of talker: String) -> String? {
         switch talker {
         case "GP": "GPS"

@@ -1,10 +1,8 @@
-/// Who states a solution, by the talker of a sentence.
-///
-/// A sentence that says that there is no position speaks for its own group alone.
+/// A set of groups of talkers. A sentence that says that there is no position only voids its own group's positions.
 struct TalkerGroup: OptionSet {
     let rawValue: UInt8
 
-    /// The constellations' talkers and makers' own sentences: one receiver uses several of them in one epoch.
+    /// The talkers of constellations and proprietary sentences: one receiver uses several of them in one epoch.
     static let receiver = Self(rawValue: 1)
     static let transponder = Self(rawValue: 2)
     static let navigationSystem = Self(rawValue: 4)
@@ -13,7 +11,7 @@ struct TalkerGroup: OptionSet {
     @inline(__always)
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The group of an address whose first byte is the lowest.
+    /// Creates the group of an address, first byte lowest.
     @inline(__always)
     init(address: UInt64) {
         let first = UInt8(truncatingIfNeeded: address)
@@ -30,9 +28,9 @@ struct TalkerGroup: OptionSet {
     }
 }
 
-/// Who said for each source of positions that there is none.
+/// The talkers that said that there is no position, by source.
 struct VoidTalkers {
-    /// Eight bits for each source.
+    /// Eight bits per source.
     private var bySource: UInt32 = 0
     private(set) var all: TalkerGroup = []
 

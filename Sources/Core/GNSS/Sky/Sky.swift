@@ -1,10 +1,9 @@
-/// The satellites that a receiver sees, and which of them its position is made of.
+/// The satellites that a receiver sees, and which of them it uses for its position.
 package struct Sky: Sendable, Hashable {
-    /// By system, then by number; one entry a satellite, whichever of its signals are received.
+    /// Sorted by system and number; one entry per satellite, however many of its signals are received.
     package let satellites: [Satellite]
 
-    /// Of several entries of one satellite the strongest signal counts; more satellites than any receiver follows are
-    /// left out.
+    /// Creates a sky of at most 256 satellites. If a satellite has several entries, its strongest signal counts.
     package init(_ satellites: some Sequence<Satellite>) {
         var merged: [Satellite.ID: Satellite] = [:]
         for satellite in satellites where merged.count < Self.capacity || merged[satellite.id] != nil {
@@ -13,15 +12,15 @@ package struct Sky: Sendable, Hashable {
         self.satellites = merged.values.sorted { $0.id < $1.id }
     }
 
-    /// Satellites of one sky at most: receivers follow up to 120 or so, of all systems.
+    /// Receivers track up to about 120 satellites.
     private static let capacity = 256
 }
 
-/// One satellite as a receiver sees it. What the receiver does not say is absent.
+/// A satellite in view of a receiver. Values that the receiver doesn't state are `nil`.
 package struct Satellite: Sendable, Hashable, Identifiable {
     package struct ID: Sendable, Hashable, Comparable {
         package let system: SatelliteSystem
-        /// As the receiver numbers it.
+        /// The receiver's number of it.
         package let number: Int
 
         package init(_ system: SatelliteSystem, _ number: Int) {
@@ -35,13 +34,13 @@ package struct Satellite: Sendable, Hashable, Identifiable {
     }
 
     package let id: ID
-    /// Above the horizon, -90...90.
+    /// The angle above the horizon, -90...90.
     package var elevationDegrees: Int?
-    /// From true north, 0..<360.
+    /// The angle from true north, 0..<360.
     package var azimuthDegrees: Int?
-    /// Carrier to noise density (C/N0) in dB-Hz; absent while the satellite is not tracked.
+    /// Carrier to noise density (C/N0) in dB-Hz; `nil` while the satellite isn't tracked.
     package var signalDecibelHertz: Int?
-    /// Whether the position is made of it, too.
+    /// Whether the receiver uses it for the position.
     package var isUsed: Bool
 
     package init(
@@ -65,7 +64,7 @@ package struct Satellite: Sendable, Hashable, Identifiable {
     }
 }
 
-/// A satellite navigation system, by its usual name.
+/// A satellite navigation system.
 package enum SatelliteSystem: String, Sendable, Hashable, CaseIterable {
     case gps = "GPS"
     case glonass = "GLONASS"
@@ -73,22 +72,22 @@ package enum SatelliteSystem: String, Sendable, Hashable, CaseIterable {
     case beiDou = "BeiDou"
     case qzss = "QZSS"
     case navIC = "NavIC"
-    /// Satellites that send corrections (EGNOS, WAAS and others), from which a receiver may measure as well.
+    /// Satellites that send corrections (EGNOS, WAAS and others); a receiver may use them for its position too.
     case sbas = "SBAS"
 
     fileprivate var order: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
-    /// The system that NMEA 4.11 numbers so in GSA; `nil` for any other number.
+    /// Creates the system with that number in the GSA of NMEA 4.11; `nil` for any other number.
     package init?(systemID: Int) {
         let systems: [Self] = [.gps, .glonass, .galileo, .beiDou, .qzss, .navIC]
         guard systems.indices.contains(systemID - 1) else { return nil }
         self = systems[systemID - 1]
     }
 
-    /// The system of a satellite by its number, in a sentence that is about `stated` or does not say.
+    /// Creates the system of a satellite by its number, in a sentence about the system `stated`.
     ///
-    /// Under the talker of GPS older receivers list those of other systems, by NMEA's ranges of numbers; corrections
-    /// come under those of GPS and GLONASS. Where nothing is stated the ranges decide alone.
+    /// Older receivers list other systems' satellites under GPS, in NMEA's ranges of numbers. SBAS satellites are
+    /// listed under GPS and GLONASS. If `stated` is `nil`, only the ranges decide.
     package init?(ofSatellite number: Int, stated: Self?) {
         switch (stated, number) {
         case (.gps, 33...64), (.glonass, 33...64), (nil, 33...64), (.gps, 120...158), (nil, 120...158): self = .sbas

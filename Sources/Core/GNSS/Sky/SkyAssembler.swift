@@ -1,23 +1,23 @@
-/// Puts GSV and GSA together, as they come, to what a receiver sees: a decision, without a clock of its own.
+/// Combines GSV and GSA sentences to the sky that a receiver sees. It has no clock.
 ///
-/// GSV comes in groups of sentences, one group a system, or since NMEA 4.10 one a system and signal; a group counts
-/// when it is complete, and until the next of its kind. GSA says which satellites the position of an epoch is made of.
-/// Nothing of this delays or changes a fix.
+/// GSV comes in groups of sentences: one group per system, since NMEA 4.10 one per system and signal. A group is valid
+/// once it is complete, until the next of its kind. GSA lists the satellites that are used for an epoch's position.
+/// None of this delays or changes a fix.
 struct SkyAssembler: Sendable {
-    /// A group of GSV sentences that is complete.
+    /// A complete group of GSV sentences.
     private struct Group {
         let kind: Kind
         let satellites: [Satellite]
         let at: Duration
     }
 
-    /// What a group is about: the same again takes its place.
+    /// The kind of a group, which replaces the previous group of the same kind.
     private struct Kind: Hashable {
         let talker: UInt16
         let signal: UInt8
     }
 
-    /// A group of which sentences are still to come.
+    /// An incomplete group.
     private struct Incoming {
         let kind: Kind
         let parts: Int
@@ -27,23 +27,22 @@ struct SkyAssembler: Sendable {
 
     private var groups: [Group] = []
     private var incoming: Incoming?
-    /// Of the last epoch that is over, and of the one that GSA speaks of now.
+    /// The satellites used by the previous epoch, and by the current one as far as GSA has listed them.
     private var used: (last: Set<Satellite.ID>, current: Set<Satellite.ID>) = ([], [])
     private var usedEpoch: (serial: Int, at: Duration)?
-    /// Whether anything has come since `takeSky` gave a sky.
+    /// Whether anything has been stated since `takeSky` returned a sky.
     private var hasNews = false
 
-    /// What a receiver has not repeated for so long is not known any more; some send GSV every tenth second only.
-    private static let longestLife = Duration.seconds(30)
-    private static let mostGroups = 32
-    /// A group that goes on for longer is none.
-    private static let mostParts = 16
+    /// How long a group is valid without being repeated; some receivers send GSV only every tenth second.
+    private static let maximumAge = Duration.seconds(30)
+    private static let maximumGroups = 32
+    private static let maximumParts = 16
 
-    /// The addresses of the sentences that count here, without their talkers; see `NMEADecoder.address`.
+    /// Sentence types as in an address without its talker; see `NMEADecoder.address`.
     private static let gsv = SentenceType.code("GSV")
     private static let gsa = SentenceType.code("GSA")
 
-    /// Takes a sentence by its address of five bytes, if it is one of those that count here; `epoch` counts epochs.
+    /// Adds a GSV or GSA sentence. `address` has five bytes; `epoch` is the number of the current epoch.
     @inline(__always)
     mutating func take(_ address: UInt64, _ fields: FieldCursor, epoch: Int, at now: Duration) {
         let talker = UInt16(truncatingIfNeeded: address)
@@ -54,19 +53,19 @@ struct SkyAssembler: Sendable {
         }
     }
 
-    /// What is seen at `now`, if anything has come since this was asked last.
+    /// Returns the sky at `now`; `nil` if nothing was stated since the last call.
     mutating func takeSky(at now: Duration) -> Sky? {
         guard hasNews else { return nil }
         hasNews = false
-        groups.removeAll { now - $0.at > Self.longestLife }
+        groups.removeAll { now - $0.at > Self.maximumAge }
         var isUsed = used.last.isEmpty ? used.current : used.last
-        if let usedEpoch, now - usedEpoch.at > Self.longestLife { isUsed = [] }
+        if let usedEpoch, now - usedEpoch.at > Self.maximumAge { isUsed = [] }
         let inView = groups.lazy.flatMap(\.satellites)
         return Sky(Array(inView) + isUsed.map { Satellite($0.system, $0.number, isUsed: true) })
     }
 
     private mutating func takeInView(_ talker: UInt16, _ fields: FieldCursor, at now: Duration) {
-        guard let sentence = InViewSentence(fields, talker: talker), sentence.parts <= Self.mostParts else {
+        guard let sentence = InViewSentence(fields, talker: talker), sentence.parts <= Self.maximumParts else {
             incoming = nil
             return
         }
@@ -74,7 +73,7 @@ struct SkyAssembler: Sendable {
             incoming = Incoming(
                 kind: Kind(talker: talker, signal: sentence.signal), parts: sentence.parts, nextPart: 1, satellites: [])
         }
-        // A part is missing, or of another group: what there is says too little.
+        // A part is missing or belongs to another group: the group is dropped.
         guard var group = incoming, group.kind.talker == talker, group.parts == sentence.parts,
             group.nextPart == sentence.part
         else {
@@ -89,7 +88,7 @@ struct SkyAssembler: Sendable {
         }
         incoming = nil
         groups.removeAll { $0.kind == group.kind }
-        if groups.count == Self.mostGroups { groups.removeFirst() }
+        if groups.count == Self.maximumGroups { groups.removeFirst() }
         groups.append(Group(kind: group.kind, satellites: group.satellites, at: now))
         hasNews = true
     }
@@ -106,34 +105,33 @@ struct SkyAssembler: Sendable {
     }
 }
 
-/// One of a group of GSV sentences: satellites in view.
+/// A sentence of a GSV group: satellites in view.
 private struct InViewSentence {
     let parts: Int
     let part: Int
-    /// Of the last field, if there is one; 0 when none is stated.
+    /// The last field; 0 without it.
     private(set) var signal: UInt8 = 0
     private(set) var satellites: [Satellite] = []
 
-    /// `nil` when a count, or the number of a satellite, is at fault.
+    /// Reads a GSV sentence; `nil` if a count or a satellite's number is faulty.
     init?(_ sentence: FieldCursor, talker: UInt16) {
         var fields = sentence
-        // Parts, part and how many there are in view; four fields a satellite; then perhaps a signal, and of one maker
-        // a system.
+        // Three counts, four fields per satellite, then in newer versions a signal; one maker adds a system.
         let beyond = fields.fieldsLeft - 3
         guard beyond >= 0, beyond % 4 < 3, let parts = fields.integer(in: 1...99),
             let part = fields.integer(in: 1...parts)
         else { return nil }
         self.parts = parts
         self.part = part
-        let stated = beyond % 4 == 2 ? fields.systemID(behind: beyond) : SatelliteSystem(talker: talker)
+        let stated = beyond % 4 == 2 ? fields.systemID(after: beyond) : SatelliteSystem(talker: talker)
         fields.skip()
         for _ in 0..<beyond / 4 {
-            fields.fault = .none  // a value that is at fault is as good as absent, but for the number
+            fields.fault = .none  // only a faulty number matters
             let number = fields.integer(in: 0...999)
             if number == nil, fields.fault != .none { return nil }
             let elevation = fields.integer(in: -90...90)
             let azimuth = fields.integer(in: 0...360)
-            // 0 stands for a satellite that is not tracked, and for none.
+            // A satellite that isn't tracked has signal 0 or none.
             let signal = fields.integer(in: 0...99).flatMap { $0 > 0 ? $0 : nil }
             guard let number, number > 0, let system = SatelliteSystem(ofSatellite: number, stated: stated) else {
                 continue
@@ -146,15 +144,15 @@ private struct InViewSentence {
     }
 }
 
-/// GSA: the satellites that a position is made of.
+/// GSA: the satellites used for a position.
 private struct UsedSentence {
     private(set) var satellites: [Satellite.ID] = []
 
     init(_ sentence: FieldCursor, talker: UInt16) {
         var fields = sentence
-        // Two flags, twelve satellites (one receiver sends twice as many), three dilutions, perhaps a system.
+        // Two flags, twelve satellites (one receiver sends 24), three dilutions, in newer versions a system.
         let places = fields.fieldsLeft >= 29 ? 24 : 12
-        let stated = fields.systemID(behind: places + 5) ?? SatelliteSystem(talker: talker)
+        let stated = fields.systemID(after: places + 5) ?? SatelliteSystem(talker: talker)
         fields.skip(2)
         for _ in 0..<places {
             guard let number = fields.integer(in: 1...999),
@@ -166,7 +164,7 @@ private struct UsedSentence {
 }
 
 extension SatelliteSystem {
-    /// The system of a talker, given as its two bytes, first byte lowest; `nil` for one that speaks of several.
+    /// Creates the system of a talker, first byte lowest; `nil` for a talker of several systems.
     fileprivate init?(talker: UInt16) {
         switch UInt64(talker) {
         case SentenceType.code("GP"): self = .gps
@@ -181,15 +179,15 @@ extension SatelliteSystem {
 }
 
 extension FieldCursor {
-    /// The system that the field behind `count` others states; another maker has a fraction in that place.
-    fileprivate func systemID(behind count: Int) -> SatelliteSystem? {
+    /// Returns the system stated after `count` fields; `nil` for a fraction, which one maker sends there.
+    fileprivate func systemID(after count: Int) -> SatelliteSystem? {
         var field = self
         field.skip(count)
         guard let number = field.decimal(), number.decimals == 0 else { return nil }
         return SatelliteSystem(systemID: Int(number.whole))
     }
 
-    /// A whole number in `range`, a fraction cut off; `nil` when the field is empty or at fault, which is noted.
+    /// Reads a required number in `range` and cuts off its fraction; `nil` if the field is empty or faulty.
     fileprivate mutating func integer(in range: ClosedRange<Int>) -> Int? {
         guard let value = decimal() else { return nil }
         let number = value.isNegative ? -Int(value.whole) : Int(value.whole)

@@ -1,36 +1,40 @@
 import TimeAndChance
 
-/// Decides whether the speeds and courses that a receiver states are those of its track: several fixes in a row must
-/// contradict it, and many agree with it again.
+/// Decides whether the speeds and courses that a receiver states agree with its track.
+///
+/// Several fixes in a row must contradict the track before the stated values are wrong, and many must agree before they
+/// are trusted again.
 struct StatedMotion: Sendable {
-    /// Seconds over which a first look at the way finds what is worth a comparison.
-    private static let glance = 3.0
-    /// The error that a stated speed may have: in metres per second, and as a part of the speed.
+    /// The time in seconds over which a stated speed is first compared with the path.
+    private static let minimumTime = 3.0
+    /// The error that a stated speed may have, in metres per second.
     private static let speedError = 1.0
+    /// The error that a stated speed may have, as a part of the speed.
     private static let relativeError = 0.2
     /// The difference in degrees from which on a course is wrong, at `courseSpeed` metres per second or more.
     private static let wrongTurn = 60.0
     private static let courseSpeed = 5.0
     /// The mean square of the step between two fixes of one place, in squares of their radius.
     private static let wanderedStep = 1.4
-    /// A longer step may have cut a corner.
-    private static let longestStep = 3.0
-    /// How many fixes in a row contradict the track, and over how long at least.
+    /// The maximum time of a step in seconds: a longer one may have cut a corner.
+    private static let maximumStep = 3.0
+    /// How many fixes in a row must oppose the present verdict.
     private static let quorum = 5
+    /// How long, at least, fixes must contradict the track.
     private static let contradictionTime = Duration.seconds(5)
-    /// How long they agree with it until they are trusted again.
+    /// How long fixes must agree with the track to be trusted again.
     private static let agreementTime = Duration.seconds(30)
 
     private(set) var isWrong = false
-    /// The comparisons in a row that speak against `isWrong`, and when they began.
+    /// The number of comparisons in a row that oppose `isWrong`.
     private var opposed = 0
     private var opposedSince: UTCTime?
 
-    /// Whether the way to `fix` isn't the one that it states.
+    /// Whether the path to `fix` differs from the motion that it states.
     mutating func doubts(_ fix: Fix, after track: [Fix]) -> Bool {
         guard !isWrong else { return true }
         guard let speed = fix.speedMetersPerSecond,
-            let start = track.last(where: { $0.seconds(to: fix) >= Self.glance })
+            let start = track.last(where: { $0.seconds(to: fix) >= Self.minimumTime })
         else { return false }
         let seconds = start.seconds(to: fix)
         let way = start.displacement(to: fix)
@@ -40,20 +44,22 @@ struct StatedMotion: Sendable {
         return isFar || isTurned
     }
 
-    /// Compares what the fixes of a few seconds state with the way that they make.
+    /// Compares the motion that the fixes of a few seconds state with their path.
     ///
     /// - Parameters:
     ///   - fixes: the fixes, oldest first.
-    ///   - errors: how far the first and the last fix may be from their places, together, in metres.
-    ///   - wander: the 68 % radius that the fixes show by themselves, in metres.
-    ///   - course: the course of the last part of the way, in degrees, if it shows one.
+    ///   - errors: the sum of the errors of the first and last position, in metres.
+    ///   - wander: the 68 % radius estimated from the scatter of the fixes, in metres.
+    ///   - course: the course of the last part of the path, in degrees, if it shows one.
     mutating func compare(_ fixes: [Fix], errors: Double, wander: Double, course: Double?) {
-        guard let first = fixes.first, let last = fixes.last, first.seconds(to: last) >= Self.glance else { return }
+        guard let first = fixes.first, let last = fixes.last, first.seconds(to: last) >= Self.minimumTime else {
+            return
+        }
         var way = 0.0
         var statedWay = 0.0
         for (one, next) in zip(fixes, fixes.dropFirst()) {
             let seconds = one.seconds(to: next)
-            guard seconds <= Self.longestStep, let before = one.speedMetersPerSecond,
+            guard seconds <= Self.maximumStep, let before = one.speedMetersPerSecond,
                 let after = next.speedMetersPerSecond
             else { return }
             let step = one.distance(to: next)

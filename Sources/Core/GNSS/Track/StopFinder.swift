@@ -1,28 +1,28 @@
 package import TimeAndChance
 
-/// Decides where a track stops: where a vehicle stands (`MotionClassifier`) for long enough.
+/// Finds the stops of a track: the places where a vehicle stands (`MotionClassifier`) for long enough.
 ///
-/// A gap whose two ends lie in one place belongs to the stop, for many a vehicle switches its receiver off where it
-/// parks. One wild fix does not make two stops of one.
+/// A gap whose ends are in one place belongs to the stop, because many vehicles switch off the receiver when they park.
+/// A single wrong fix doesn't divide a stop.
 package struct StopFinder: Sendable {
-    /// Metres between two stands of which a short one made two, for instance a wild fix.
+    /// The maximum distance in metres between two stands that are one stop.
     private static let samePlace = 50.0
 
     private var stops = LongestFew<TrackStop>(capacity: 200)
-    /// All stops that are complete, together.
+    /// The total time of all complete stops.
     private var time = Duration.zero
     private var classifier = MotionClassifier()
-    /// What may become a stop.
+    /// A stand that may become a stop.
     private var candidate: TrackStop?
     /// A stop that may still continue.
     private var latest: TrackStop?
 
-    private let shortest: Duration
+    private let minimum: Duration
 
-    /// `shortest` is how long a stop is at least: a minute, unless told otherwise.
-    package init(atLeast shortest: Duration = Motion.parkingTime) { self.shortest = shortest }
+    /// - Parameter minimum: the minimum duration of a stop.
+    package init(atLeast minimum: Duration = Motion.parkingTime) { self.minimum = minimum }
 
-    /// Every stop so far, those in progress included: how many, how long together, and the longest of them in order.
+    /// The stops so far, including those in progress: their number, their total time, and the longest in order of time.
     package var found: (count: Int, time: Duration, longest: [TrackStop]) {
         var ended = self
         ended.endCandidate()
@@ -30,7 +30,7 @@ package struct StopFinder: Sendable {
         return (ended.stops.count, ended.time, ended.stops.elements())
     }
 
-    /// Takes the next fix, which follows the one before by `step`.
+    /// Adds the next fix, which follows the previous one by `step`.
     package mutating func add(_ fix: Fix, _ step: TrackContinuity.Step) {
         var gap = Duration.zero
         if case .broken(let place) = step {
@@ -53,8 +53,8 @@ package struct StopFinder: Sendable {
 
     private mutating func endCandidate() {
         defer { candidate = nil }
-        guard let candidate, candidate.duration >= shortest else { return }
-        if let latest, latest.to.duration(to: candidate.from) <= Motion.longestInterruption,
+        guard let candidate, candidate.duration >= minimum else { return }
+        if let latest, latest.to.duration(to: candidate.from) <= Motion.maximumInterruption,
             latest.place.distance(to: candidate.place) <= Self.samePlace
         {
             self.latest?.extend(by: candidate)
@@ -74,13 +74,14 @@ package struct StopFinder: Sendable {
 
 /// A time during which a vehicle stood in one place.
 package struct TrackStop: Sendable, Hashable {
-    /// First and last fix that stood there.
+    /// The time of the first fix there.
     package internal(set) var from: UTCTime
+    /// The time of the last fix there.
     package internal(set) var to: UTCTime
-    /// Mean of the positions in degrees, WGS 84.
+    /// The mean of the positions in degrees, WGS 84.
     package internal(set) var latitude: Double
     package internal(set) var longitude: Double
-    /// How much of it passed without a fix: a receiver that is off while the vehicle is parked.
+    /// The part of it without fixes, because the receiver was off.
     package internal(set) var unseen: Duration
     private var fixes = 1
 
@@ -95,25 +96,24 @@ package struct TrackStop: Sendable, Hashable {
     package var duration: Duration { from.duration(to: to) }
     var place: Fix { Fix(timeOfFix: from, latitude: latitude, longitude: longitude) }
 
-    /// Takes one more position, or the mean of some that come later, into the mean.
+    /// Adds a position, or the mean of `count` positions, to the mean.
     private mutating func include(latitude: Double, longitude: Double, fixes count: Int = 1) {
         let share = Double(count) / Double(fixes + count)
-        var east = longitude - self.longitude
-        if east > 180 { east -= 360 } else if east < -180 { east += 360 }
+        let east = Fix.degreesEast(from: self.longitude, to: longitude)
         self.latitude += (latitude - self.latitude) * share
         self.longitude += east * share
         if self.longitude > 180 { self.longitude -= 360 } else if self.longitude < -180 { self.longitude += 360 }
         fixes += count
     }
 
-    /// Takes in a fix that stands there too, `gap` after the one before.
+    /// Adds a fix at the same place, `gap` after the previous one.
     mutating func extend(to fix: Fix, gap: Duration) {
         to = fix.timeOfFix
         unseen += gap
         include(latitude: fix.latitude, longitude: fix.longitude)
     }
 
-    /// Takes in a later stop in the same place.
+    /// Adds a later stop at the same place.
     mutating func extend(by later: TrackStop) {
         to = later.to
         unseen += later.unseen
@@ -121,23 +121,23 @@ package struct TrackStop: Sendable, Hashable {
     }
 }
 
-/// The longest of a sequence in the sequence's order, in bounded memory however long the sequence is.
+/// The longest elements of a sequence in the sequence's order. Its memory is bounded.
 package struct LongestFew<Element: Sendable>: Sendable {
     private var entries: [(order: Int, weight: Duration, element: Element)] = []
     private let capacity: Int
-    /// Everything that was added, kept or not.
+    /// The number of elements added, kept or not.
     package private(set) var count = 0
 
     package init(capacity: Int) { self.capacity = capacity }
 
-    /// Adds the next one, as long as `weight` says.
+    /// Adds the next element, whose length is `weight`.
     package mutating func add(_ element: Element, weight: Duration) {
         entries.append((count, weight, element))
         count += 1
         if entries.count >= 2 * capacity { entries = longest(capacity) }
     }
 
-    /// At most `count` of those that were kept, in the order in which they came.
+    /// Returns at most `count` of the longest elements, in the order in which they were added.
     package func elements(atMost count: Int = .max) -> [Element] { longest(min(count, capacity)).map(\.element) }
 
     private func longest(_ count: Int) -> [(order: Int, weight: Duration, element: Element)] {

@@ -2,25 +2,24 @@ import TimeAndChance
 
 /// Decides for each fix whether the track continues to it or breaks, and why.
 package struct TrackContinuity: Sendable {
-    /// How a fix follows the one before.
+    /// The relation of a fix to the previous one.
     package enum Step: Sendable, Hashable {
         case first
-        /// The track continues by that many metres.
         case onward(meters: Double)
         case broken(TrackBreak)
     }
 
-    /// A shorter interval is never a gap.
-    package static let longestInterval = Duration.seconds(10)
-    /// A receiver that is asked every half minute has no gap every half minute: a gap is also longer than this many of
-    /// the shortest of the intervals before it.
+    /// An interval up to this is never a gap.
+    package static let maximumInterval = Duration.seconds(10)
+    /// A gap is also longer than this many of the shortest recent intervals, so that a receiver polled every half
+    /// minute has no gap every half minute.
     private static let usualIntervals: Int64 = 3
     private static let rememberedIntervals = 8
 
     private var previous: Fix?
     /// The fix before `previous`.
     private var earlier: Fix?
-    /// The latest intervals in milliseconds, in no order.
+    /// The latest intervals in milliseconds, unordered.
     private var intervals = InlineArray<8, Int64>(repeating: .max)
     private var nextInterval = 0
 
@@ -46,21 +45,21 @@ package struct TrackContinuity: Sendable {
     }
 
     private func isGap(_ milliseconds: Int64) -> Bool {
-        guard Duration.milliseconds(milliseconds) > Self.longestInterval else { return false }
+        guard Duration.milliseconds(milliseconds) > Self.maximumInterval else { return false }
         var shortest = Int64.max
         for index in intervals.indices { shortest = min(shortest, intervals[index]) }
         return shortest == .max || milliseconds / Self.usualIntervals > shortest
     }
 }
 
-/// A place where a track breaks between one fix and the next.
+/// A break of a track between one fix and the next.
 package struct TrackBreak: Sendable, Hashable {
     package enum Cause: Sendable, Hashable {
-        /// Nothing came for longer than usual.
+        /// No fix for longer than usual.
         case gap
-        /// The time is not after the one before: a splice, or a clock that was set.
+        /// The time isn't later than the previous one: logs were joined, or a clock was set.
         case backward
-        /// Farther away than a vehicle gets in the time between.
+        /// The distance is more than a vehicle can drive in the time between.
         case jump
     }
 
@@ -68,12 +67,12 @@ package struct TrackBreak: Sendable, Hashable {
     package let before: Fix
     package let after: Fix
 
-    /// From the fix before to the one after; negative where the time goes back.
+    /// The time from `before` to `after`; negative if the time goes back.
     package var duration: Duration { before.timeOfFix.duration(to: after.timeOfFix) }
-    /// Metres between the two fixes.
+    /// The distance between the two fixes.
     package var meters: Double { before.distance(to: after) }
 
-    /// How much it matters among others: its time; of a jump, the time that the way would take.
+    /// The importance among other breaks: its duration, or for a jump the time that the drive would take.
     var weight: Duration {
         switch cause {
         case .gap: duration

@@ -1,22 +1,22 @@
 import CMath
 package import TimeAndChance
 
-/// Finds the fewest points of a track that still say where the vehicle was, and when.
+/// Finds the minimum number of points of a track that still state where the vehicle was, and when.
 ///
-/// Between two points that stay, the vehicle is taken to have moved straight and evenly. At the time of every point
-/// that goes, that position lies within the tolerance of the true one (the synchronised Euclidean distance of Meratnia
-/// and de By, 2004), so shape and time are kept together: a turn stays to within the tolerance, and so does a wait. No
-/// other choice among the points that does this is smaller.
+/// Between two kept points, the vehicle is assumed to move straight at constant speed. At the time of every dropped
+/// point, that position is within the tolerance of the true one (the synchronised Euclidean distance of Meratnia and de
+/// By, 2004). So both shape and time are kept: a turn and a wait stay within the tolerance. No smaller set of the
+/// points does this.
 package enum TrackSimplification {
-    /// Two points that stay lie no farther apart in time, unless they were neighbours before: a longer silence ends a
-    /// drive.
-    package static let longestSpan = Duration.seconds(300)
+    /// The maximum time between two kept points, unless they were neighbours before: a longer silence ends a drive.
+    package static let maximumSpan = Duration.seconds(300)
 
-    /// The indices that stay, first and last among them; `tolerance` in metres. The times must grow.
+    /// Returns the indices of the points to keep, including the first and last. `tolerance` is in metres; the times
+    /// must increase.
     ///
-    /// A way of the fewest legs: for each point in order, every point that one leg from there reaches; of several such
-    /// ways the one whose last leg is the shortest. Rarely more than time proportional to the number of points, and the
-    /// square of it where they wander within the tolerance.
+    /// Finds a path with the minimum number of legs: for each point in order, every point that one leg from it reaches.
+    /// If there are several such paths, uses the one with the shortest last leg. The time is rarely more than
+    /// proportional to the number of points; it is quadratic if they wander within the tolerance.
     package static func kept(of points: [TrackPoint], tolerance: Double) -> [Int] {
         guard points.count > 2 else { return Array(points.indices) }
         let goal = points.count - 1
@@ -43,26 +43,25 @@ package enum TrackSimplification {
         return kept.reversed()
     }
 
-    /// Where and when on a plane where no distance is shorter than on the ellipsoid, or on a sphere.
+    /// Returns the points on a plane on which no distance is shorter than on the ellipsoid or on a sphere.
     private static func places(of points: [TrackPoint]) -> [TimedPlace] {
         guard let first = points.first else { return [] }
-        // A degree is longest at the latitude that is nearest to the pole, and across at that nearest to the equator.
+        // A degree of latitude is longest nearest to the pole, a degree of longitude nearest to the equator.
         let latitudes = points.map { abs($0.latitude) * .pi / 180 }
         let least = latitudes.min() ?? 0
         let greatest = latitudes.max() ?? 0
         let northPerDegree = max(Fix.metersPerDegree, 111_133 - 559.8 * cmath_cos(2 * greatest))
         let eastPerDegree = 111_413 * cmath_cos(least) - 93.5 * cmath_cos(3 * least)
         return points.map { point in
-            var east = point.longitude - first.longitude
-            if east > 180 { east -= 360 } else if east < -180 { east += 360 }
-            return TimedPlace(
-                east: east * eastPerDegree, north: (point.latitude - first.latitude) * northPerDegree,
+            TimedPlace(
+                east: Fix.degreesEast(from: first.longitude, to: point.longitude) * eastPerDegree,
+                north: (point.latitude - first.latitude) * northPerDegree,
                 seconds: Double(point.timeOfFix.millisecondsSince1970 - first.timeOfFix.millisecondsSince1970) / 1000)
         }
     }
 }
 
-/// Where a track was, and when.
+/// A point of a track: position and time.
 package struct TrackPoint: Sendable, Hashable {
     package let timeOfFix: UTCTime
     /// Degrees, WGS 84.
@@ -75,10 +74,10 @@ package struct TrackPoint: Sendable, Hashable {
     }
 }
 
-/// Metres on a plane, and seconds.
+/// A point on a plane in metres, with a time in seconds.
 private struct TimedPlace {
     let seconds: Double
-    /// East, north, and the two directions between them.
+    /// East, north, north-east and south-east.
     let components: SIMD4<Double>
 
     init(east: Double, north: Double, seconds: Double) {
@@ -88,32 +87,32 @@ private struct TimedPlace {
     }
 }
 
-/// The velocities at which one leaves a point so as to pass every later one in time and close enough.
+/// The velocities with which a leg from a point passes every later point within the tolerance.
 ///
-/// Each point passed allows a disc of velocities. What lies within all of the regular octagons inside these discs
-/// passes them all, what lies outside one of the octagons around them does not; between the two, each point is looked
-/// at.
+/// Each point allows a disc of velocities, which is bounded by an octagon inside and one around it. A velocity within
+/// all inner octagons passes all points. One outside any outer octagon doesn't. For the others, each point is checked.
 private struct VelocityBounds {
-    /// From the middle of an octagon to its sides, by that to its corners: a little below cos(22.5°).
+    /// The ratio of an octagon's inner radius to its outer radius, rounded down from cos(22.5°).
     private static let apothem = 0.92
 
     let start: TimedPlace
-    /// In metres.
+    /// The tolerance in metres.
     let tolerance: Double
-    /// Metres per second, by direction, of the octagons around the discs and of those inside; nothing is allowed where
-    /// a slowest exceeds its fastest.
+    /// The bounds of the outer octagons in metres per second, by direction. No velocity is left if a minimum exceeds
+    /// its maximum.
     var slowest = SIMD4<Double>(repeating: -.infinity)
     var fastest = SIMD4<Double>(repeating: .infinity)
+    /// The bounds of the inner octagons.
     var surelySlowest = SIMD4<Double>(repeating: -.infinity)
     var surelyFastest = SIMD4<Double>(repeating: .infinity)
 
-    /// Whether a leg may lead to `place` or to a later one.
+    /// Whether a leg can lead to `place` or to a later point.
     func isOpen(for place: TimedPlace) -> Bool {
         let seconds = place.seconds - start.seconds
-        return seconds > 0 && seconds <= TrackSimplification.longestSpan / .seconds(1) && all(slowest .<= fastest)
+        return seconds > 0 && seconds <= TrackSimplification.maximumSpan / .seconds(1) && all(slowest .<= fastest)
     }
 
-    /// Whether the leg to `place` passes all `between`, to which these bounds were narrowed.
+    /// Whether the leg to `place` passes all of `between`, to which these bounds were narrowed.
     func admits(_ place: TimedPlace, passing between: ArraySlice<TimedPlace>) -> Bool {
         let velocity = (place.components - start.components) / (place.seconds - start.seconds)
         if all(surelySlowest .<= velocity .& velocity .<= surelyFastest) { return true }
@@ -124,7 +123,7 @@ private struct VelocityBounds {
         }
     }
 
-    /// Demands that `place`, which is later, is passed within the tolerance.
+    /// Narrows the bounds to velocities that pass `place` within the tolerance.
     mutating func narrow(to place: TimedPlace) {
         let seconds = place.seconds - start.seconds
         let velocity = (place.components - start.components) / seconds

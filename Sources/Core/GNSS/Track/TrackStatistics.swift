@@ -1,21 +1,22 @@
 package import TimeAndChance
 
-/// What a sequence of fixes comes to: the figures of a summary.
+/// The figures of a track for a summary.
 package struct TrackStatistics: Sendable {
     package private(set) var fixes = 0
-    /// Time of the first fix and of the last one, in the order in which they came.
+    /// The time of the first fix received.
     package private(set) var first: UTCTime?
+    /// The time of the last fix received.
     package private(set) var last: UTCTime?
-    /// Metres along the track, without the way across gaps and jumps.
+    /// The distance along the track, without gaps and jumps.
     package private(set) var distanceMeters = 0.0
     package private(set) var topSpeedMetersPerSecond: Double?
     package private(set) var worstAccuracyMeters: Double?
-    /// Where the track breaks; of very many, those that matter most.
+    /// The most important breaks of the track.
     package private(set) var breaks = LongestFew<TrackBreak>(capacity: 100)
     package private(set) var gapCount = 0
-    /// All gaps together.
+    /// The total time of all gaps.
     package private(set) var gapTime = Duration.zero
-    /// Fixes whose time is not after the one before.
+    /// The number of fixes whose time isn't later than the previous one.
     package private(set) var backwardSteps = 0
     package private(set) var jumpCount = 0
 
@@ -25,10 +26,9 @@ package struct TrackStatistics: Sendable {
 
     package init() {}
 
-    /// The mean of the accuracies that were stated or computed.
     package var meanAccuracyMeters: Double? { accuracyCount > 0 ? accuracySum / Double(accuracyCount) : nil }
 
-    /// Adds the next fix; tells how it follows the one before.
+    /// Adds the next fix. Returns its relation to the previous one.
     @discardableResult
     package mutating func add(_ fix: Fix) -> TrackContinuity.Step {
         fixes += 1

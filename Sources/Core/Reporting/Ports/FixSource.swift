@@ -27,9 +27,9 @@ package enum FixSourceEvent: Sendable, Hashable {
 /// A fault of the input that no retry can resolve.
 package struct FixSourceError: Error, Sendable, Hashable {
     package enum Code: String, Sendable, Hashable, CaseIterable {
-        /// The log does not exist or may not be read.
+        /// A log that doesn't exist or may not be read.
         case cannotOpen
-        /// The input isn't a recording of a receiver, but a directory, UTF-16 text or a damaged archive.
+        /// A directory, UTF-16 text, a damaged archive: not a recording of a receiver.
         case notALog
         /// The log doesn't fit into memory.
         case tooLong
@@ -38,18 +38,19 @@ package struct FixSourceError: Error, Sendable, Hashable {
     }
 
     package enum Reason: Sendable, Hashable {
-        /// A message with the file, its fault and the remedy.
-        case log(String)
-        /// The fault of a line that can't be opened again; `nil` if it ended without a sentence.
+        /// A log that can't be used.
+        case log(name: String, LogFault)
+        /// A line that can't be opened again; `nil` if it ended without a sentence.
         case line(source: String, ReceiverFault?)
     }
 
     package let code: Code
     package let reason: Reason
 
-    package init(_ code: Code, _ detail: String) {
-        self.code = code
-        reason = .log(detail)
+    /// Creates the error that `fault` of the log `name` is.
+    package init(log name: String, _ fault: LogFault) {
+        code = fault.code
+        reason = .log(name: name, fault)
     }
 
     package init(_ code: Code, source: String, _ fault: ReceiverFault?) {

@@ -70,8 +70,8 @@ package enum ReceiverFault: Sendable, Hashable {
     case notConnected(ReportedText, isGPSD: Bool)
     case notListening(ReportedText)
     case fileMissing
-    /// The file isn't a receiver's output. The text is the remedy.
-    case fileUnusable(ReportedText)
+    /// The file isn't a receiver's output.
+    case fileUnusable(LogFault)
     /// The line ended for the given reason, and is reopened.
     case lost(ReportedText)
     case closedByOtherSide

@@ -132,7 +132,7 @@ package enum FixVerdict: Sendable, Hashable {
 }
 
 /// Why a fix is rejected.
-package enum FixRejection: Sendable, Hashable, CustomStringConvertible {
+package enum FixRejection: Sendable, Hashable {
     case positionOutOfRange
     /// Latitude and longitude are exactly 0, as gateways without data send.
     case nullIsland
@@ -159,21 +159,6 @@ package enum FixRejection: Sendable, Hashable, CustomStringConvertible {
         case .unconfirmedTime: "unconfirmed_time"
         case .jump: "jump"
         case .acceleration: "acceleration"
-        }
-    }
-
-    package var description: String {
-        switch self {
-        case .positionOutOfRange: "its position is outside -90...90 or -180...180 degrees"
-        case .nullIsland: "its position is exactly 0, 0, which receivers send when they have none"
-        case .estimatedBeforeMeasured:
-            "its position is an estimate (dead reckoning), and the receiver has measured none since the start"
-        case .before(let floor): "its time is before \(floor), when this release was built"
-        case .after(let limit): "its time is after \(limit), which is in the future"
-        case .notAdvancing: "its time is not after that of the last fix"
-        case .unconfirmedTime: "its time is far from what was known before, and no other fix confirms it yet"
-        case .acceleration(let rate): "its speed would take an acceleration of \(rate) m/s² since the last fix"
-        case .jump(let meters): "it is \(meters) m from the last fix, farther than any vehicle goes in that time"
         }
     }
 }

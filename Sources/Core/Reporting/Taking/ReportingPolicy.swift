@@ -85,7 +85,7 @@ package struct ReportingPolicy: Sendable {
     /// Whether `fix` proves the extrapolation of `reported` wrong: the distance is larger than the errors of both
     /// and the ordinary manoeuvres of an interval explain.
     private func isWrong(_ reported: Fix, by fix: Fix) -> Bool {
-        let off = reported.drivenOn(to: fix.timeOfFix).distance(to: fix)
+        let off = reported.extrapolated(to: fix.timeOfFix).distance(to: fix)
         let errors = [reported, fix].reduce(0) { $0 + ($1.horizontalAccuracyMeters ?? Self.defaultRadius) }
         if isParked { return off > errors }
         guard case .interval(let interval) = kind else { return false }
@@ -115,7 +115,7 @@ package struct ReportingPolicy: Sendable {
             return elapsed + tolerance >= (hasDeparted ? min(interval, Self.minimumInterval) : interval)
         case .accuracy(let meters, let maximumInterval):
             let bound = Double(meters) * (manoeuvre.isUnderWay ? Self.manoeuvreSlack : 1)
-            let error = lastReported.drivenOn(to: fix.timeOfFix).distance(to: fix)
+            let error = lastReported.extrapolated(to: fix.timeOfFix).distance(to: fix)
             return elapsed + tolerance >= maximumInterval || error > bound
         }
     }
@@ -148,7 +148,7 @@ private struct Manoeuvre: Sendable {
             earliest = nil
         }
         let age = earliest.map { $0.timeOfFix.duration(to: fix.timeOfFix) } ?? .zero
-        let deviation = earliest.map { $0.drivenOn(to: fix.timeOfFix).distance(to: fix) } ?? 0
+        let deviation = earliest.map { $0.extrapolated(to: fix.timeOfFix).distance(to: fix) } ?? 0
         isUnderWay = age > .zero && age <= Self.maximumAge && deviation > Self.minimumDeviation
         if earlier.map({ $0.timeOfFix.duration(to: fix.timeOfFix) >= Self.spacing }) ?? true {
             earliest = earlier

@@ -1,118 +1,302 @@
-/// The track over a metric grid, as SVG.
+import GNSS
+import TimeAndChance
+
+/// A map in one size, as SVG: the track over a metric grid, its marks, and labels where there is room.
 struct MapDrawing {
-    let map: TrackMap
-    let view: MapView
+    let frame: MapFrame
+    private(set) var svg: Markup
+    /// The marks that are on the drawing.
+    private(set) var keys: Set<MapKey> = []
+    private let map: TrackMap
+    private var labels: LabelPlacement
 
-    init(_ map: TrackMap, _ layout: PageLayout) {
+    private var size: DrawingSize { frame.size }
+    private var width: Double { frame.width }
+    private var height: Double { frame.height }
+
+    init(_ map: TrackMap, _ frame: MapFrame) {
         self.map = map
-        view = map.view(layout)
-    }
-
-    private var width: Double { view.width }
-    private var height: Double { view.height }
-    private var metersPerPixel: Double { view.metersPerPixel }
-    private var gridStep: Double { RoundStep.step(atLeast: view.layout.gridDistance * metersPerPixel) }
-
-    var svg: Markup { sheet.svg }
-
-    /// The drawing, with what a legend has to explain of it.
-    var sheet: MapSheet {
-        var sheet = MapSheet(view)
-        sheet.svg.add(
-            """
-            <svg class="\(view.layout.rawValue) map" viewBox="0 0 \(width) \(height)" role="group" \
-            aria-label="Map of the track" data-view="[\(FigureText.decimal(view.scale, 5)),\(view.offset.x),\(view.offset.y)]">
+        self.frame = frame
+        labels = LabelPlacement(width: frame.width, height: frame.height)
+        // Pixels per metre, and the pixel of the origin: a script finds places by them.
+        let origin = frame.pixel(PlanePoint(x: 0, y: 0))
+        let view = [1 / frame.metersPerPixel, origin.x, origin.y].map { FigureText.decimal($0, 6) }
+        svg = """
+            <svg class="\(frame.size.rawValue) map" viewBox="0 0 \(frame.width) \(frame.height)" role="group" \
+            aria-label="Map of the track" data-view="[\(view.joined(separator: ","))]">
             <rect class="ground" width="100%" height="100%"/>
-            """)
-        addGrid(to: &sheet.svg)
-        addNorthAndScale(to: &sheet.svg, &sheet.labels)
-        addTrack(to: &sheet)
-        sheet.labels.avoid(map.vertices, pixel: view.pixel)
-        MapMarks(map: map, view: view).add(to: &sheet)
-        sheet.svg.add("<circle class=\"pointer\" r=\"7\"/>\n</svg>")
-        return sheet
+
+            """
+        drawGrid()
+        drawTrack()
+        drawMarks()
+        svg.add("<circle class=\"pointer\" r=\"7\"/>\n</svg>")
     }
 
-    private func addGrid(to svg: inout Markup) {
-        let step = gridStep / metersPerPixel
+    // MARK: Ground
+
+    private mutating func drawGrid() {
+        let meters = RoundStep.step(atLeast: size.gridDistance * frame.metersPerPixel)
+        let step = meters / frame.metersPerPixel
         let middleX = width / 2
         let middleY = height / 2
+        func label(_ pixels: Double, _ positive: String, _ negative: String) -> String {
+            let count = (pixels / step).rounded()
+            return count == 0 ? "0" : "\(Self.length(abs(count) * meters)) \(count > 0 ? positive : negative)"
+        }
         var lines: Markup = ""
         for x in RoundStep.multiples(of: step, from: -middleX, to: middleX) { lines += "M\(middleX + x) 0v\(height)" }
         for y in RoundStep.multiples(of: step, from: -middleY, to: middleY) { lines += "M0 \(middleY + y)h\(width)" }
         svg.add("<path class=\"grid\" d=\"\(lines)\"/>")
         for x in RoundStep.multiples(of: step, from: 30 - middleX, to: middleX - step - 90) {
-            let name = gridLabel(x / step, "E", "W")
-            svg.add("<text class=\"coordinate\" x=\"\(middleX + x + 4)\" y=\"\(height - 6)\">\(name)</text>")
+            let text = label(x, "E", "W")
+            svg.add("<text class=\"coordinate\" x=\"\(middleX + x + 4)\" y=\"\(height - 6)\">\(text)</text>")
         }
         for y in RoundStep.multiples(of: step, from: 20 - middleY, to: middleY - 30) {
-            let name = gridLabel(-y / step, "N", "S")
-            svg.add("<text class=\"coordinate\" x=\"5\" y=\"\(middleY + y - 4)\">\(name)</text>")
+            let text = label(-y, "N", "S")
+            svg.add("<text class=\"coordinate\" x=\"5\" y=\"\(middleY + y - 4)\">\(text)</text>")
         }
-    }
-
-    private func gridLabel(_ steps: Double, _ positive: String, _ negative: String) -> String {
-        let meters = steps.rounded() * gridStep
-        return meters == 0 ? "0" : "\(Self.length(abs(meters))) \(meters > 0 ? positive : negative)"
-    }
-
-    /// A round length, as `500 m`, `2 km` or `0.5 m`.
-    private static func length(_ meters: Double) -> String {
-        meters >= 1000 ? "\(Markup.number(meters / 1000)) km" : "\(Markup.number(meters)) m"
-    }
-
-    /// Where the arrow stands: on the right, if the track leaves room there.
-    private var northX: Double {
-        let places = [width - 22, width / 2, width - 80, 70]
-        let taken = map.vertices.map { view.pixel($0.point) }.filter { $0.y < 56 }
-        return places.first { place in !taken.contains { abs($0.x - place) < 20 } } ?? places[0]
-    }
-
-    private func addNorthAndScale(to svg: inout Markup, _ labels: inout LabelPlacement) {
-        let x = northX
-        let y = 14.0
-        svg.add(
-            """
-            <g class="north"><path d="M\(x) \(y)l6 17-6-4-6 4z"/><text x="\(x)" y="\(y + 30)" text-anchor="middle">N</text></g>
-            """)
-        let length = gridStep / metersPerPixel
         let right = width - 16
         let bottom = height - 14
         svg.add(
             """
-            <g class="scale"><path d="M\(right - length) \(bottom - 5)v5h\(length)v-5"/><text x="\(right - length / 2)" \
-            y="\(bottom - 5)" text-anchor="middle">\(Self.length(gridStep))</text></g>
+            <g class="north"><path d="M\(width - 22) 14l6 17-6-4-6 4z"/>\
+            <text x="\(width - 22)" y="44" text-anchor="middle">N</text></g>
+            <g class="scale"><path d="M\(right - step) \(bottom - 5)v5h\(step)v-5"/>\
+            <text x="\(right - step / 2)" y="\(bottom - 5)" text-anchor="middle">\(Self.length(meters))</text></g>
             """)
-        for (low, high) in [
-            (PlanePoint(x: x - 12, y: 0), PlanePoint(x: x + 22, y: y + 36)),
-            (PlanePoint(x: right - length - 6, y: bottom - 22), PlanePoint(x: width, y: height)),
-            (PlanePoint(x: 0, y: height - 20), PlanePoint(x: width, y: height)),
-        ] { labels.reserve(PlaneBounds(low: low, high: high)) }
+        reserve(PlanePoint(x: width - 22, y: 24), width: 30, height: 48)
+        reserve(PlanePoint(x: right - step / 2, y: bottom - 8), width: step + 12, height: 28)
+        reserve(PlanePoint(x: width / 2, y: height - 10), width: width, height: 20)
     }
 
-    private func addTrack(to sheet: inout MapSheet) {
-        let transform: Markup =
-            "translate(\(view.offset.x) \(view.offset.y)) scale(\(FigureText.decimal(view.scale / 10, 5)))"
-        var casing: Markup = ""
-        var track: Markup = ""
-        for index in map.paths.data.indices where !map.paths.data[index].isEmpty {
-            casing += "<use href=\"#p\(index)\"/>"
-            track += "<use href=\"#p\(index)\" class=\"k\(index)\"/>"
+    /// Returns a round length, such as `500 m`, `2 km` or `0.5 m`.
+    private static func length(_ meters: Double) -> String {
+        meters >= 1000 ? "\(Markup.number(meters / 1000)) km" : "\(Markup.number(meters)) m"
+    }
+
+    // MARK: Track
+
+    private mutating func drawTrack() {
+        let isPlain = !map.reported.isEmpty
+        let paths = TrackPaths(map.vertices, in: frame)
+        let colors = paths.data.indices.filter { !paths.data[$0].isEmpty }
+        var shapes: Markup = "<defs>"
+        var casing: Markup = "<g class=\"casing\">"
+        var track: Markup = "<g class=\"track\(isPlain ? " plain" : "")\">"
+        for color in colors {
+            let id = "\(size.rawValue)\(color)"
+            shapes +=
+                "<path id=\"\(id)\" transform=\"scale(.1)\" vector-effect=\"non-scaling-stroke\" d=\"\(paths.data[color])\"/>"
+            casing += "<use href=\"#\(id)\"/>"
+            track += "<use href=\"#\(id)\" class=\"k\(color)\"/>"
         }
-        sheet.svg.add("<g transform=\"\(transform)\" class=\"casing\">\(casing)</g>")
-        sheet.svg.add("<g transform=\"\(transform)\" class=\"track\(map.isPlain ? " plain" : "")\">\(track)</g>")
-        if map.isPlain {
-            sheet.explain(.plainTrack)
-        } else if map.paths.data.last?.isEmpty == false {
-            sheet.explain(.unstatedSpeed)
+        svg.add("\(shapes)</defs>\(casing)</g>\(track)</g>")
+        if isPlain {
+            keys.insert(.plainTrack)
+        } else if colors.last == SpeedScale.classCount {
+            keys.insert(.unstatedSpeed)
         }
-        for (name, key, data) in map.told.data where !data.isEmpty {
-            sheet.svg.add("<g transform=\"\(transform)\" class=\"\(name)\"><use href=\"#\(name)\"/></g>")
-            sheet.explain(key)
+        func pixels(_ isLive: Bool) -> [PlanePoint] {
+            map.reported.filter { $0.isLive == isLive }.map { pixel($0.fix) }
         }
-        if !map.paths.late.isEmpty {
-            sheet.svg.add("<g transform=\"\(transform)\" class=\"late\"><use href=\"#late\"/></g>")
-            sheet.explain(.late)
+        drawPath("reported", PathPoint.line(map.reported.map { pixel($0.fix) }), .reported)
+        drawPath("reported-past", PathPoint.dots(pixels(false)), .reportedPast)
+        drawPath("reported-live", PathPoint.dots(pixels(true)), .reportedLive)
+        drawPath("late", PathPoint.dots(map.late.map(pixel)), .late)
+    }
+
+    private mutating func drawPath(_ kind: String, _ data: String, _ key: MapKey) {
+        guard !data.isEmpty else { return }
+        svg.add("<path class=\"\(kind)\" transform=\"scale(.1)\" vector-effect=\"non-scaling-stroke\" d=\"\(data)\"/>")
+        keys.insert(key)
+    }
+
+    // MARK: Marks
+
+    private mutating func drawMarks() {
+        let stops = map.summary.stops.found.longest
+        let marks = StopMarks(stops, size) { pixel($0.latitude, $0.longitude) }.marks
+        let breaks = map.summary.statistics.breaks.elements()
+        for place in breaks { drawLink(across: place) }
+        for halt in map.shortStops { draw(halt) }
+        drawEnds(besides: marks.map(\.point))
+        for mark in marks { draw(mark, of: stops) }
+        for vehicle in map.vehicles { draw(vehicle) }
+        labelEnds()
+        for vehicle in map.vehicles {
+            if let name = vehicle.name { label(name, beside: pixel(vehicle.newest), isStrong: true) }
         }
+        for mark in marks {
+            let time = mark.numbers.reduce(Duration.zero) { $0 + stops[$1 - 1].duration }
+            let text = "\(mark.numbers.count > 1 ? "together " : "")\(FigureText.duration(time))"
+            label(text, beside: mark.point, radius: halfWidth(of: mark))
+        }
+        for place in breaks { drawMiddle(of: place) }
+    }
+
+    /// Draws the start and, if no vehicle is there, the end. The number of a stop in the same place says more.
+    private mutating func drawEnds(besides stops: [PlanePoint]) {
+        guard let start = map.start, let end = map.end else { return }
+        func isFree(_ point: PlanePoint) -> Bool { !stops.contains { ($0 - point).length < size.markRadius } }
+        let first = pixel(start)
+        let last = pixel(end)
+        if isFree(first) {
+            let title = "Start, \(moment(start.timeOfFix))"
+            svg.add(
+                "<g class=\"start\"><title>\(title)</title><circle cx=\"\(first.x)\" cy=\"\(first.y)\" r=\"7\"/></g>")
+            keys.insert(.start)
+        }
+        reserve(first, width: 14, height: 14)
+        guard map.vehicles.isEmpty else { return }
+        if isFree(last) {
+            let title = "End, \(moment(end.timeOfFix))"
+            svg.add(
+                """
+                <g class="end"><title>\(title)</title>\
+                <rect x="\(last.x - 5)" y="\(last.y - 5)" width="10" height="10"/></g>
+                """)
+            keys.insert(.end)
+        }
+        reserve(last, width: 12, height: 12)
+    }
+
+    private mutating func labelEnds() {
+        guard let start = map.start, let end = map.end else { return }
+        let vehicle = map.vehicles.first
+        let first = pixel(start)
+        let last = pixel(vehicle?.newest ?? end)
+        let atStart = "start \(clock(start))"
+        let isApart = (last - first).length > 4
+        if let vehicle {
+            let time = clock(vehicle.newest)
+            label(vehicle.isCurrent ? "now \(time)" : "last position \(time) UTC", beside: last, isStrong: true)
+        } else if isApart {
+            label("end \(clock(end))", beside: last, isStrong: true)
+        } else {
+            label(map.summary.statistics.fixes == 1 ? atStart : "start and end", beside: first, isStrong: true)
+        }
+        if isApart { label(atStart, beside: first, isStrong: true) }
+    }
+
+    private mutating func draw(_ halt: TrackStop) {
+        let place = pixel(halt.latitude, halt.longitude)
+        let title = "Short stop, \(moment(halt.from)), \(FigureText.duration(halt.duration))"
+        svg.add("<circle class=\"halt\" cx=\"\(place.x)\" cy=\"\(place.y)\" r=\"4\"><title>\(title)</title></circle>")
+        reserve(place, width: 8, height: 8)
+        keys.insert(.halt)
+    }
+
+    private mutating func draw(_ mark: StopMarks.Mark, of stops: [TrackStop]) {
+        let radius = size.markRadius
+        let half = halfWidth(of: mark)
+        let titles = mark.numbers.map { number in
+            "\(number): \(moment(stops[number - 1].from)), \(FigureText.duration(stops[number - 1].duration))"
+        }
+        svg.add(
+            """
+            <g class="stop"><title>Stop \(titles.joined(separator: "; "))</title>\
+            <rect x="\(mark.point.x - half)" y="\(mark.point.y - radius)" width="\(2 * half)" height="\(2 * radius)" rx="\(radius)"/>\
+            <text x="\(mark.point.x)" y="\(mark.point.y + 4)">\(mark.text)</text></g>
+            """)
+        reserve(mark.point, width: 2 * half, height: 2 * radius)
+        keys.insert(mark.numbers.count > 1 ? .stops : .stop)
+    }
+
+    private func halfWidth(of mark: StopMarks.Mark) -> Double {
+        max(size.markRadius, Double(mark.text.count) * size.characterWidth / 2 + 4)
+    }
+
+    /// Draws a vehicle as an arrow in its direction, or as a disc if the direction is unknown, in a circle of its
+    /// accuracy if that is larger.
+    private mutating func draw(_ vehicle: TrackMap.Vehicle) {
+        let fix = vehicle.newest
+        let place = pixel(fix)
+        let radius = (fix.horizontalAccuracyMeters ?? 0) / frame.metersPerPixel
+        if radius > size.markRadius {
+            svg.add("<circle class=\"accuracy\" cx=\"\(place.x)\" cy=\"\(place.y)\" r=\"\(radius)\"/>")
+        }
+        let turn: Markup = fix.headingDegrees.map { " rotate(\($0))" } ?? ""
+        let title: Markup = vehicle.name.map { "<title>\($0)</title>" } ?? ""
+        let shape: Markup = fix.headingDegrees == nil ? "<circle r=\"7\"/>" : "<path d=\"M0-12L8 9 0 4-8 9z\"/>"
+        svg.add(
+            """
+            <g class="vehicle\(vehicle.isCurrent ? "" : " last")" \
+            transform="translate(\(place.x) \(place.y))\(turn)">\(title)\(shape)</g>
+            """)
+        reserve(place, width: 16, height: 16)
+        switch (vehicle.isCurrent, fix.headingDegrees) {
+        case (true, .some): keys.insert(.vehicle)
+        case (true, nil): keys.insert(.vehicleWithoutHeading)
+        case (false, .some): keys.insert(.lastPosition)
+        case (false, nil): keys.insert(.lastPositionWithoutHeading)
+        }
+    }
+
+    private mutating func drawLink(across place: TrackBreak) {
+        let from = pixel(place.before)
+        let to = pixel(place.after)
+        guard (to - from).length > 4 else { return }
+        svg.add(
+            """
+            <path class="link \(String(describing: place.cause))" d="M\(from.x) \(from.y)L\(to.x) \(to.y)">\
+            <title>\(title(of: place))</title></path>
+            """)
+        keys.insert(key(of: place))
+    }
+
+    private mutating func drawMiddle(of place: TrackBreak) {
+        let middle = (pixel(place.before) + pixel(place.after)) * 0.5
+        let box = PlaneBounds(around: middle, width: 10, height: 10)
+        guard labels.isFree(box) else { return }
+        labels.reserve(box)
+        svg.add(
+            """
+            <g class="break \(String(describing: place.cause))"><title>\(title(of: place))</title>\
+            <path d="M\(middle.x) \(middle.y - 5)l5 5-5 5-5-5z"/></g>
+            """)
+        keys.insert(key(of: place))
+        label(TrackFigures.text(of: place), beside: middle)
+    }
+
+    private func key(of place: TrackBreak) -> MapKey {
+        switch place.cause {
+        case .gap: .gap
+        case .jump: .jump
+        case .backward: .backward
+        }
+    }
+
+    private func title(of place: TrackBreak) -> String {
+        "\(TrackFigures.text(of: place)), from \(moment(place.before.timeOfFix)) to \(moment(place.after.timeOfFix))"
+    }
+
+    // MARK: Labels
+
+    /// Writes a label if there is room.
+    private mutating func label(_ text: String, beside mark: PlanePoint, radius: Double? = nil, isStrong: Bool = false)
+    {
+        let width = Double(text.count) * (isStrong ? size.boldCharacterWidth : size.characterWidth)
+        let radius = radius ?? size.markRadius
+        guard let place = labels.place(beside: mark, radius: radius, width: width, height: size.lineHeight) else {
+            return
+        }
+        svg.add(
+            """
+            <text class="label\(isStrong ? " strong" : "")" text-anchor="\(place.anchor.rawValue)" \
+            x="\(place.point.x)" y="\(place.point.y + 4)">\(text)</text>
+            """)
+    }
+
+    private mutating func reserve(_ middle: PlanePoint, width: Double, height: Double) {
+        labels.reserve(PlaneBounds(around: middle, width: width, height: height))
+    }
+
+    private func clock(_ fix: Fix) -> String { FigureText.clock(fix.timeOfFix, seconds: false) }
+    private func moment(_ time: UTCTime) -> String { "\(FigureText.date(time)) \(FigureText.clock(time)) UTC" }
+    private func pixel(_ fix: Fix) -> PlanePoint { pixel(fix.latitude, fix.longitude) }
+
+    private func pixel(_ latitude: Double, _ longitude: Double) -> PlanePoint {
+        frame.pixel(map.point(latitude: latitude, longitude: longitude))
     }
 }

@@ -2,9 +2,9 @@ package import GNSS
 import ReportedText
 package import TimeAndChance
 
-/// Figures as a person reads them: as many digits as they are worth, with their unit.
+/// Figures for people: with a sensible number of digits, and their unit.
 package enum FigureText {
-    /// Rounded to exactly `places` decimals, as `4.0`.
+    /// Returns a number with exactly `places` decimals, such as `4.0`.
     package static func decimal(_ value: Double, _ places: Int) -> String {
         let scale = (0..<places).reduce(1) { scale, _ in scale * 10 }
         guard let scaled = Int(exactly: (value * Double(scale)).rounded()) else { return "\(value)" }
@@ -70,7 +70,7 @@ package enum FigureText {
         return seconds ? "\(minutes):\(padded(String(second % 60), 2))" : minutes
     }
 
-    /// `2026-03-31 10:30:00 to 10:34:59`; with a second date where it is another one.
+    /// `2026-03-31 10:30:00 to 10:34:59`; with a second date if it differs.
     package static func span(_ from: UTCTime, _ to: UTCTime) -> String {
         if from == to { return "\(date(from)) \(clock(from))" }
         let end = date(from) == date(to) ? clock(to) : "\(date(to)) \(clock(to))"
@@ -88,7 +88,7 @@ package enum FigureText {
     }
 }
 
-/// The figures of a track in words, the same ones wherever a track is described.
+/// The figures of a track as text, for every description of a track.
 package enum TrackFigures {
     /// `2026-03-31 10:30:00 to 10:34:59 UTC, 4 min 59 s`.
     package static func time(from first: UTCTime, to last: UTCTime) -> String {
@@ -97,12 +97,12 @@ package enum TrackFigures {
         return length > .zero ? "\(span), \(FigureText.duration(length))" : span
     }
 
-    /// `80.6 km/h (22.4 m/s)`; `nil` when no fix states a speed.
+    /// `80.6 km/h (22.4 m/s)`; `nil` if no fix states a speed.
     package static func topSpeed(_ figures: TrackStatistics) -> String? {
         figures.topSpeedMetersPerSecond.map { "\(FigureText.speed($0)) (\(FigureText.decimal($0, 1)) m/s)" }
     }
 
-    /// `4.0 m on average, 8.5 m at worst`; `nil` when no fix has one.
+    /// `4.0 m on average, 8.5 m at worst`; `nil` if no fix has one.
     package static func accuracy(_ figures: TrackStatistics) -> String? {
         guard let mean = figures.meanAccuracyMeters, let worst = figures.worstAccuracyMeters else { return nil }
         return "\(FigureText.accuracy(mean)) on average, \(FigureText.accuracy(worst)) at worst"
@@ -114,7 +114,7 @@ package enum TrackFigures {
         return "\(count.grouped), \(together)\(FigureText.duration(time))"
     }
 
-    /// `2 gaps, together 6 min 14 s; 1 jump`; empty for a track that does not break.
+    /// `2 gaps, together 6 min 14 s; 1 jump`; empty for a track that doesn't break.
     package static func breaks(_ figures: TrackStatistics) -> String {
         var parts: [String] = []
         if figures.gapCount > 0 {

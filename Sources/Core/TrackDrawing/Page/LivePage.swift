@@ -1,7 +1,7 @@
-/// What pages have in common that ask for what they show again and again: how their lists and figures look, and the
-/// words and elements of their scripts.
+/// The common parts of pages that refresh themselves: the style of their lists and figures, and the beginning of their
+/// scripts.
 package enum LivePage {
-    /// Behind the style that every page has.
+    /// The rules that follow `PageStyle`.
     package static let style: Markup = """
 
         body { max-width: none; padding: 0; }
@@ -41,7 +41,7 @@ package enum LivePage {
         }
         """
 
-    /// The beginning of a script: how it finds and makes elements, writes numbers and times, and asks again.
+    /// The beginning of a script: functions that find and make elements, write numbers and times, and poll.
     package static let script: Markup = #"""
         "use strict";
         const $ = id => document.getElementById(id);
@@ -70,10 +70,10 @@ package enum LivePage {
         const meters = value => value < 1000 ? Math.round(value) + " m" : (value / 1000).toFixed(value < 1e4 ? 2 : 1) + " km";
         const bytes = count => count < 1e4 ? number(count) + " B" : count < 1e7 ? (count / 1e3).toFixed(1) + " kB" : count < 1e10 ? (count / 1e6).toFixed(1) + " MB" : (count / 1e9).toFixed(1) + " GB";
         const rate = speed => speed == null ? "–" : Math.round(speed * 3.6) + " km/h";
-        // A backlog brings a hundred fixes at once: heights grow with the number's logarithm.
+        // A backlog delivers a hundred fixes at once: heights grow with the number's logarithm.
         const height = (count, tallest, room) => room * Math.log1p(count) / Math.log1p(Math.max(4, tallest));
 
-        // A link that is made anew again and again could not be followed by keyboard.
+        // Replacing a link while it has the keyboard focus would lose the focus.
         function list(id, rows) {
           if ($(id).contains(document.activeElement)) return;
           $(id).replaceChildren(...rows.flatMap(([name, value, kind]) => {
@@ -91,14 +91,14 @@ package enum LivePage {
           return link;
         }
 
-        // Whoever hears the page is told when the state changes, not each time.
+        // A screen reader announces each change of the text.
         function setState(words, kind) {
           const state = $("state");
           if (state.textContent !== words) state.textContent = words;
           state.className = "pill " + kind;
         }
 
-        // A page that nobody sees asks for nothing.
+        // A hidden page requests nothing.
         async function poll(refresh, pause) {
           try { if (!document.hidden) await refresh(); } finally { setTimeout(poll, pause, refresh, pause); }
         }

@@ -1,4 +1,4 @@
-/// Markup of a page in the making: text that is put into it is escaped, a number has at most two decimals.
+/// The markup of a page. Interpolated text is escaped, and an interpolated number has at most two decimals.
 package struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
     package private(set) var text: String
 
@@ -25,8 +25,8 @@ package struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
         package mutating func appendInterpolation(_ number: Double) { text += Markup.number(number) }
     }
 
-    /// Text that means itself between tags and in quoted attributes; control characters, which a file's name may hold
-    /// and a page may not, become question marks.
+    /// Returns text that is safe between tags and in quoted attributes. Control characters, which a file name may
+    /// contain and a page may not, become replacement characters.
     static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {
@@ -43,7 +43,7 @@ package struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
         return escaped
     }
 
-    /// Without zeros at the end.
+    /// Returns a number with at most two decimals, without zeros at the end.
     static func number(_ value: Double) -> String {
         var text = FigureText.decimal(value, 2)
         while text.hasSuffix("0") { text.removeLast() }
@@ -52,9 +52,9 @@ package struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
     }
 }
 
-/// A link to a place on a world map, for the reader to follow; the page itself asks for nothing there.
+/// A link to a place on a world map. The page itself loads nothing from there.
 package enum WorldMapLink {
-    /// OpenStreetMap with a mark at the place.
+    /// Returns the address of a place on OpenStreetMap.
     package static func address(latitude: Double, longitude: Double) -> String {
         let latitude = FigureText.decimal(latitude, 5)
         let longitude = FigureText.decimal(longitude, 5)
@@ -62,14 +62,9 @@ package enum WorldMapLink {
             "https://www.openstreetmap.org/?mlat=\(latitude)&mlon=\(longitude)#map=17/\(latitude)/\(longitude)"
     }
 
-    /// The place in degrees, as a link.
+    /// Returns the place in degrees, as a link.
     package static func place(latitude: Double, longitude: Double) -> Markup {
         let text = FigureText.place(latitude: latitude, longitude: longitude)
-        return around("\(text)", latitude: latitude, longitude: longitude)
-    }
-
-    /// Text or shapes as a link to a place.
-    static func around(_ content: Markup, latitude: Double, longitude: Double) -> Markup {
-        "<a href=\"\(address(latitude: latitude, longitude: longitude))\" rel=\"noreferrer\">\(content)</a>"
+        return "<a href=\"\(address(latitude: latitude, longitude: longitude))\" rel=\"noreferrer\">\(text)</a>"
     }
 }

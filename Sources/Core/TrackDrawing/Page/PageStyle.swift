@@ -1,7 +1,7 @@
-/// How every page with a track looks, in light, in dark and on paper.
+/// The style of every page with a track, in light, in dark and on paper.
 package enum PageStyle {
-    /// Everything before the body's content. `security` is markup of the head, `style` the page's own rules; `nonce` is
-    /// that of the page's policy, where the policy has one.
+    /// Returns everything before the body's content. `security` is markup for the head, `style` has the rules of this
+    /// page, and `nonce` is that of the page's policy, if it has one.
     package static func opening(
         title: String, security: Markup = "", style: Markup = "", nonce: String? = nil
     ) -> Markup {
@@ -23,8 +23,8 @@ package enum PageStyle {
 
     private static func attribute(_ nonce: String?) -> Markup { nonce.map { " nonce=\"\($0)\"" } ?? "" }
 
-    // The colours of speed are even steps of viridis between a dark violet and a light green or yellow: as light or
-    // dark as they are different, whoever looks; cut off where they would come too near to the ground.
+    // The colours of speed are even steps of viridis: their lightness differs as much as their hue, so that people with
+    // any colour vision can tell them apart. The steps nearest to the background are left out.
     private static let sheet: Markup = """
         :root {
           color-scheme: light dark;
@@ -64,8 +64,7 @@ package enum PageStyle {
         section { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 14px 16px; margin: 0 0 16px; }
         .drawing { padding: 0; overflow: hidden; container-type: inline-size; }
         svg { display: block; width: 100%; height: auto; }
-        svg.definitions { position: absolute; width: 0; height: 0; }
-        svg.narrow, li.narrow { display: none; }
+        svg.narrow { display: none; }
         svg.map { background: var(--ground); touch-action: pan-y; }
         svg.profile { touch-action: pan-y; }
         a { color: var(--accent); }
@@ -105,9 +104,9 @@ package enum PageStyle {
         .end rect { fill: var(--mark); stroke: var(--casing); stroke-width: 1.5; }
         .late { stroke: var(--warn); stroke-width: 5; stroke-linecap: round; }
         .track.plain { stroke-width: 5; opacity: .45; } .track.plain use { stroke: var(--k7); }
-        .told { fill: none; stroke: var(--point); stroke-width: 1; }
-        .told-live, .told-past { stroke: var(--point); stroke-width: 6; stroke-linecap: round; }
-        .told-past { stroke-width: 3; }
+        .reported { fill: none; stroke: var(--point); stroke-width: 1; }
+        .reported-live, .reported-past { stroke: var(--point); stroke-width: 6; stroke-linecap: round; }
+        .reported-past { stroke-width: 3; }
         .vehicle { fill: var(--accent); stroke: var(--casing); stroke-width: 2; stroke-linejoin: round; }
         .vehicle.last { fill: var(--dim); }
         .accuracy { fill: var(--accent); fill-opacity: .15; }
@@ -130,16 +129,15 @@ package enum PageStyle {
         i.dot.halt { width: 10px; height: 10px; border-width: 2px; }
         i.dot.now { background: var(--accent); border: 0; border-radius: 0; height: 15px; clip-path: polygon(50% 0, 100% 100%, 50% 76%, 0 100%); }
         i.dot.now.disc { border-radius: 50%; height: 13px; clip-path: none; } i.dot.now.last { background: var(--dim); }
-        i.line.plain { height: 5px; background: var(--k7); opacity: .45; } i.line.told { height: 1px; background: var(--point); }
-        i.dot.told { width: 7px; height: 7px; border: 0; background: var(--point); } i.dot.told.past { width: 4px; height: 4px; }
+        i.line.plain { height: 5px; background: var(--k7); opacity: .45; } i.line.reported { height: 1px; background: var(--point); }
+        i.dot.reported { width: 7px; height: 7px; border: 0; background: var(--point); } i.dot.reported.past { width: 4px; height: 4px; }
         i.dot.late { width: 8px; height: 8px; border: 0; background: var(--warn); }
         i.dot.back { width: 9px; height: 9px; border: 1.5px solid var(--jump); border-radius: 0; transform: rotate(45deg); }
         .number { text-anchor: end; } .title { fill: var(--text); font-weight: 650; }
         .time { text-anchor: middle; } .ticks { stroke: var(--dim); fill: none; }
         .area { fill: var(--accent); opacity: .13; }
-        .band, .curve { fill: var(--accent); fill-opacity: .5; stroke: var(--accent); stroke-width: 1.25; stroke-linejoin: round; stroke-linecap: round; }
-        .curve { fill: none; stroke-width: 1.5; }
-        .pause rect { fill: var(--pause); } .pause path { stroke: var(--dim); fill: none; } .pause text { text-anchor: middle; }
+        .band { fill: var(--accent); fill-opacity: .5; stroke: var(--accent); stroke-width: 1.25; stroke-linejoin: round; stroke-linecap: round; }
+        .pause rect { fill: var(--pause); } .pause text { text-anchor: middle; }
         .standing rect { fill: var(--standing); } .standing text { text-anchor: middle; }
         .note { margin: 0; padding: 2px 16px 12px; font-size: 13px; color: var(--dim); }
         section:not(.drawing) .note { padding: 0 0 8px; }
@@ -156,7 +154,7 @@ package enum PageStyle {
         @container (max-width: 1000px) { .wide text { font-size: 14.5px; } .wide .coordinate, .wide .stop text { font-size: 13px; } }
         @media screen and (max-width: 720px) {
           body { padding: 14px 12px 24px; } h1 { font-size: 20px; }
-          svg.wide, li.wide { display: none; } svg.narrow { display: block; } li.narrow { display: list-item; } svg.profile { padding: 4px 4px 0; }
+          svg.wide { display: none; } svg.narrow { display: block; } svg.profile { padding: 4px 4px 0; }
           .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(150px, 1fr)); }
           .figures dd { font-size: 19px; }
           .legend { padding: 10px 12px 12px; } .legend .scale { flex-basis: 100%; } .legend ol li { font-size: 12px; }
@@ -173,7 +171,7 @@ package enum PageStyle {
           section, .figures div { break-inside: avoid; }
           .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(96px, 1fr)); }
           .figures div { padding: 6px 10px; } .figures dd { font-size: 16px; } .figures dt, .figures small { font-size: 11px; }
-          .track, .casing, .k0, .k1, .k2, .k3, .k4, .k5, .k6, .k7, .dot, .area, .band, .curve, rect { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+          .track, .casing, .k0, .k1, .k2, .k3, .k4, .k5, .k6, .k7, .dot, .area, .band, rect { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
         }
         """
 }

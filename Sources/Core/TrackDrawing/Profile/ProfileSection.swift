@@ -1,61 +1,26 @@
 import GNSS
 import TimeAndChance
 
-/// A moment that chart and map can both point at.
-struct TrackSample: Sendable, Hashable {
-    let time: UTCTime
-    /// The run of the profile that it belongs to.
-    let run: Int
-    let slot: TrackProfile.Slot
-
-    /// Pixels of the wide chart between two samples.
-    private static let distance = 2.0
-
-    /// A sample for every two pixels of the chart at which there is a fix: their number does not grow with the track.
-    static func samples(of profile: TrackProfile) -> [Self] {
-        guard !profile.runs.isEmpty else { return [] }
-        let axis = ProfileDrawing.axis(of: profile, .wide)
-        var samples: [Self] = []
-        var taken = -Double.infinity
-        for (number, run) in profile.runs.enumerated() {
-            for slot in run.slots {
-                let start = UTCTime(millisecondsSince1970: slot.number * profile.slotMilliseconds)
-                let time = min(run.to, max(run.from, start))
-                let place = axis.x(of: time, in: axis.stretches[number])
-                guard place - taken >= distance else { continue }
-                taken = place
-                samples.append(Self(time: time, run: number, slot: slot))
-            }
-        }
-        return samples
-    }
-
-    /// For the page's script: time in milliseconds, pixel of the map's frame, degrees, speed from and to in km/h,
-    /// altitude in metres.
-    func data(in frame: MapFrame) -> String {
-        func number(_ value: Double?) -> String { value.map { FigureText.decimal($0, 0) } ?? "null" }
-        let pixel = frame.pixel(latitude: slot.latitude, longitude: slot.longitude)
-        let fields = [
-            "\(time.millisecondsSince1970)", Markup.number(pixel.x), Markup.number(pixel.y),
-            FigureText.decimal(slot.latitude, 5), FigureText.decimal(slot.longitude, 5),
-            number(slot.speed.map { $0.low * 3.6 }), number(slot.speed.map { $0.high * 3.6 }),
-            number(slot.altitude?.high),
-        ]
-        return "[\(fields.joined(separator: ","))]"
-    }
-}
-
+/// The drawings of speed and altitude over time.
 extension TrackMap {
-    /// The drawings of speed and altitude over time, with a note of what they show, and what the script of `pointing`
-    /// needs; `nil` when no fix states either.
+    /// Pixels between two samples that a script points at, on the wide chart: their number doesn't grow with the track.
+    private static let sampleDistance = 2.0
+
+    /// The chart in each size, with a note on it and the data that the script `pointing` needs; `nil` if no fix states
+    /// speed or altitude.
     package var profileSection: Markup? {
+        guard !profile.samples.isEmpty else { return nil }
         let stops = summary.stops.found.longest
-        let samples = TrackSample.samples(of: profile)
-        let drawings = PageLayout.allCases.compactMap {
-            ProfileDrawing(profile: profile, stops: stops, shortStops: shortStops, samples: samples, layout: $0).svg
+        let charts = DrawingSize.allCases.map {
+            ProfileDrawing(profile: profile, stops: stops, shortStops: shortStops, size: $0)
+        }
+        let samples = chartSamples
+        let drawings = charts.compactMap { chart in
+            let axis = chart.axis
+            return chart.svg(places: samples.map { axis.x(of: $0.sample.from, in: axis.runs[$0.run]) })
         }
         guard !drawings.isEmpty else { return nil }
-        let data = samples.map { $0.data(in: frame) }.joined(separator: ",")
+        let data = samples.map { self.data(of: $0.sample) }.joined(separator: ",")
         var section: Markup = """
             <section class="drawing" id="profile" data-track="[\(data)]">
             <div class="place" hidden><input type="range" min="0" max="\(samples.count - 1)" value="0" \
@@ -65,17 +30,45 @@ extension TrackMap {
             """
         for drawing in drawings { section += drawing }
         section += "<p class=\"note\">Times are UTC."
-        if !stops.isEmpty {
+        if !stops.isEmpty || !shortStops.isEmpty {
             section += " Yellow bands: stops, those of a minute or more with their numbers."
-        } else if !shortStops.isEmpty {
-            section += " Yellow bands: short stops."
         }
-        if profile.runs.count > 1 { section += " Grey bands: no fix; long ones are cut short." }
+        if profile.runs.count > 1 { section += " Grey bands: no fix; long ones are shortened." }
         section.add("</p>\n</section>")
         return section
     }
 
-    /// Lets the chart point at the track and the track at the chart; the page says everything else without it.
+    /// The samples that a script points at, with the run of each.
+    var chartSamples: [(sample: TrackProfile.Sample, run: Int)] {
+        let axis = ProfileDrawing(profile: profile, stops: [], shortStops: [], size: .wide).axis
+        var chosen: [(sample: TrackProfile.Sample, run: Int)] = []
+        var latest = -Double.infinity
+        for (number, run) in profile.runs.enumerated() {
+            for sample in run {
+                let place = axis.x(of: sample.from, in: axis.runs[number])
+                guard place - latest >= Self.sampleDistance else { continue }
+                latest = place
+                chosen.append((sample, number))
+            }
+        }
+        return chosen
+    }
+
+    /// The data of a sample for the script: milliseconds since 1970, metres east and north, degrees, the lowest and the
+    /// highest speed in km/h, altitude in metres.
+    private func data(of sample: TrackProfile.Sample) -> String {
+        func number(_ value: Double?) -> String { value.map { FigureText.decimal($0, 0) } ?? "null" }
+        let meters = point(latitude: sample.latitude, longitude: sample.longitude)
+        let fields = [
+            "\(sample.from.millisecondsSince1970)", Markup.number(meters.x), Markup.number(meters.y),
+            FigureText.decimal(sample.latitude, 5), FigureText.decimal(sample.longitude, 5),
+            number(sample.speed.map { $0.low * 3.6 }), number(sample.speed.map { $0.high * 3.6 }),
+            number(sample.altitude?.high),
+        ]
+        return "[\(fields.joined(separator: ","))]"
+    }
+
+    /// A script with which the chart points at the track and the track at the chart. Everything else works without it.
     package static let pointing: Markup = """
         <script>
         "use strict";
@@ -88,7 +81,7 @@ extension TrackMap {
 
         const pixel = (map, sample) => {
           const [scale, x, y] = views.get(map);
-          return [sample[1] * scale + x, sample[2] * scale + y];
+          return [x + sample[1] * scale, y - sample[2] * scale];
         };
         function show(index) {
           const sample = track[index], [time, , , latitude, longitude, low, high, altitude] = sample;

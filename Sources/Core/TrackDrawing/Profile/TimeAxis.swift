@@ -1,133 +1,105 @@
 import TimeAndChance
 
-/// Time from left to right: runs at one scale, the pauses between them as long as they were, or cut where they would
-/// take the room.
+/// Time from left to right: runs at one scale, with the pauses between them. Pauses that would take most of the room
+/// are shortened.
 struct TimeAxis: Sendable {
-    struct Stretch: Sendable {
+    struct Run: Sendable {
         let from: UTCTime
         let to: UTCTime
+        /// The pixel of its beginning.
         let x: Double
     }
 
-    /// What lies between two runs.
+    /// The time between two runs.
     struct Pause: Sendable {
-        /// From the run before to the next; negative where the time goes back.
+        /// The time from the end of a run to the beginning of the next; negative if the time goes back.
         let duration: Duration
         let x: Double
         let width: Double
-        /// Whether it is drawn shorter than it was.
-        let isCut: Bool
     }
 
     struct Tick: Sendable, Hashable {
         let x: Double
         let text: String
-        /// Where another day begins.
+        /// The date, at the first tick of a day.
         var date: String?
     }
 
-    private(set) var stretches: [Stretch] = []
+    private(set) var runs: [Run] = []
     private(set) var pauses: [Pause] = []
     let end: Double
-    /// How long a pixel is.
     private let secondsPerPixel: Double
 
-    /// A cut pause is at least that many pixels wide, if there are few.
-    private static let cutWidth = 14.0
-
     /// - Parameters:
-    ///   - runs: times without a break, in the order in which they came; at least one.
-    ///   - start: where the axis begins, in pixels.
-    ///   - width: how long it is, in pixels.
-    init(_ runs: [(from: UTCTime, to: UTCTime)], x start: Double, width: Double) {
-        let durations = zip(runs, runs.dropFirst()).map { $0.to.duration(to: $1.from) }
-        let seen = max(1, runs.reduce(0) { $0 + Self.seconds($1.from.duration(to: $1.to)) })
-        let hidden = durations.reduce(0) { $0 + max(0, Self.seconds($1)) }
-        let longest = hidden > seen ? seen / Double(2 * durations.count) : .infinity
-        let isCut = durations.map { $0 <= .zero || Self.seconds($0) > longest }
-        let least = min(Self.cutWidth, width / Double(4 * max(1, durations.count)))
-        let shown = durations.map { min(longest, max(0, Self.seconds($0))) }
-        let room = width - least * Double(isCut.count { $0 })
-        let perSecond = room / (seen + shown.reduce(0, +))
-        var x = start
-        for (index, run) in runs.enumerated() {
-            stretches.append(Stretch(from: run.from, to: run.to, x: x))
-            x += Self.seconds(run.from.duration(to: run.to)) * perSecond
-            guard index < durations.count else { break }
-            let pause = shown[index] * perSecond + (isCut[index] ? least : 0)
-            pauses.append(Pause(duration: durations[index], x: x, width: pause, isCut: isCut[index]))
-            x += pause
-        }
+    ///   - times: the first and the last time of each run; at least one run.
+    ///   - start: the pixel at which the axis begins.
+    ///   - width: its length in pixels.
+    init(_ times: [(from: UTCTime, to: UTCTime)], x start: Double, width: Double) {
+        func seconds(_ duration: Duration) -> Double { duration / .seconds(1) }
+        let durations = zip(times, times.dropFirst()).map { $0.to.duration(to: $1.from) }
+        let driven = max(1, times.reduce(0) { $0 + seconds($1.from.duration(to: $1.to)) })
+        let paused = durations.reduce(0) { $0 + max(0, seconds($1)) }
+        let longest = paused > driven ? driven / Double(2 * durations.count) : .infinity
+        let shortest = driven / Double(max(100, 4 * durations.count))
+        let shown = durations.map { max(shortest, min(longest, seconds($0))) }
+        secondsPerPixel = (driven + shown.reduce(0, +)) / width
         end = start + width
-        secondsPerPixel = 1 / perSecond
+        var x = start
+        for (index, run) in times.enumerated() {
+            runs.append(Run(from: run.from, to: run.to, x: x))
+            x += seconds(run.from.duration(to: run.to)) / secondsPerPixel
+            guard index < durations.count else { break }
+            let width = shown[index] / secondsPerPixel
+            pauses.append(Pause(duration: durations[index], x: x, width: width))
+            x += width
+        }
     }
 
-    /// Where a time of a run lies.
-    func x(of time: UTCTime, in stretch: Stretch) -> Double {
-        stretch.x + Self.seconds(stretch.from.duration(to: time)) / secondsPerPixel
+    /// Returns the pixel of a time of a run.
+    func x(of time: UTCTime, in run: Run) -> Double {
+        run.x + run.from.duration(to: time) / .seconds(1) / secondsPerPixel
     }
 
-    /// The run that holds a time, from one of them on; the first one, where the time comes again.
-    func index(holding time: UTCTime, from start: Int = 0) -> Int? {
-        stretches[start...].firstIndex { $0.from <= time && time <= $0.to }
+    /// Returns the pixel of a time, in the first run that holds it; `nil` if no run does.
+    func x(of time: UTCTime) -> Double? {
+        runs.first { $0.from <= time && time <= $0.to }.map { x(of: time, in: $0) }
     }
 
-    /// Round times, at least `distance` pixels apart.
+    /// Returns round times, at least `distance` pixels apart or nearly so.
     func ticks(distance: Double) -> [Tick] {
-        let step = RoundStep.seconds(atLeast: distance * secondsPerPixel)
+        let step = RoundStep.seconds(atLeast: distance * secondsPerPixel) * 1000
+        let hasDays = step >= 86_400_000
         var ticks: [Tick] = []
         var shownDate = ""
         var dateEnd = -Double.infinity
-        for stretch in continuous {
-            var time = Self.firstMultiple(of: step, from: stretch.from)
-            while time <= stretch.to {
-                let place = x(of: time, in: stretch)
+        for run in runs {
+            let (quotient, rest) = run.from.millisecondsSince1970.quotientAndRemainder(dividingBy: step)
+            var time = UTCTime(millisecondsSince1970: (rest > 0 ? quotient + 1 : quotient) * step)
+            while time <= run.to {
+                let place = x(of: time, in: run)
                 if ticks.last.map({ place - $0.x >= distance * 0.6 }) ?? true {
                     let date = FigureText.date(time)
-                    let isOfDays = step >= 86_400
-                    var tick = Tick(x: place, text: isOfDays ? date : FigureText.clock(time, seconds: step < 60))
-                    if !isOfDays, date != shownDate, place >= dateEnd {
+                    var tick = Tick(x: place, text: hasDays ? date : FigureText.clock(time, seconds: step < 60_000))
+                    if !hasDays, date != shownDate, place >= dateEnd {
                         tick.date = date
                         shownDate = date
                         dateEnd = place + distance
                     }
                     ticks.append(tick)
                 }
-                time = UTCTime(millisecondsSince1970: time.millisecondsSince1970 + step * 1000)
+                time = UTCTime(millisecondsSince1970: time.millisecondsSince1970 + step)
             }
         }
-        if ticks.isEmpty, let first = stretches.first {
+        if ticks.isEmpty, let first = runs.first {
             ticks = [Tick(x: first.x, text: FigureText.clock(first.from), date: FigureText.date(first.from))]
         }
         return ticks
     }
-
-    /// Runs together with those that follow after pauses at full length.
-    private var continuous: [Stretch] {
-        var joined: [Stretch] = []
-        for (index, stretch) in stretches.enumerated() {
-            if index > 0, !pauses[index - 1].isCut, let before = joined.popLast() {
-                joined.append(Stretch(from: before.from, to: stretch.to, x: before.x))
-            } else {
-                joined.append(stretch)
-            }
-        }
-        return joined
-    }
-
-    private static func firstMultiple(of step: Int64, from time: UTCTime) -> UTCTime {
-        let length = step * 1000
-        let rest = time.millisecondsSince1970 % length
-        let past = rest < 0 ? rest + length : rest
-        return UTCTime(millisecondsSince1970: time.millisecondsSince1970 + (past == 0 ? 0 : length - past))
-    }
-
-    private static func seconds(_ duration: Duration) -> Double { duration / .seconds(1) }
 }
 
 /// Round numbers for grids and axes.
 enum RoundStep {
-    /// The smallest of 1, 2 and 5 times a power of ten that is at least `minimum`, which is positive.
+    /// Returns the smallest of 1, 2 and 5 times a power of ten that is at least `minimum`, which must be positive.
     static func step(atLeast minimum: Double) -> Double {
         var power = 1.0
         while power * 10 <= minimum { power *= 10 }
@@ -135,7 +107,7 @@ enum RoundStep {
         return [1, 2, 5].map { $0 * power }.first { $0 >= minimum } ?? power * 10
     }
 
-    /// The smallest usual division of time that is at least `minimum` seconds.
+    /// Returns the smallest usual division of time that is at least `minimum` seconds.
     static func seconds(atLeast minimum: Double) -> Int64 {
         let usual: [Int64] = [
             1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800,
@@ -144,7 +116,7 @@ enum RoundStep {
         return 86_400 * Int64(min(1e9, step(atLeast: minimum / 86_400)))
     }
 
-    /// The multiples of `step` in a range, at most a thousand.
+    /// Returns the multiples of `step` in a range; none if there are more than a thousand.
     static func multiples(of step: Double, from low: Double, to high: Double) -> [Double] {
         let first = (low / step).rounded(.up)
         let last = (high / step).rounded(.down)

@@ -2,10 +2,10 @@ import CMath
 
 /// A plane that touches the earth at one place: metres east and north of it.
 ///
-/// Stereographic on the sphere of `Fix.distance`: it keeps angles everywhere, knows neither date line nor poles, and is
-/// true in length to 0.01 % within 100 km of the place and to 1 % within 1200 km.
+/// A stereographic projection of the sphere of `Fix.distance`. It keeps angles everywhere, has no date line and no
+/// poles, and is true in length to 0.01 % within 100 km of the place and to 1 % within 1200 km.
 struct LocalProjection: Sendable {
-    /// Degrees of the place where the plane touches.
+    /// Degrees of the place where the plane touches the earth.
     let latitude: Double
     let longitude: Double
 
@@ -21,7 +21,7 @@ struct LocalProjection: Sendable {
         cosine = cmath_cos(latitude * .pi / 180)
     }
 
-    /// The point of a place given in degrees; the antipode, which is infinitely far, comes out very far.
+    /// Returns the point of a place in degrees. The antipode, which is infinitely far, gets a very distant point.
     func point(latitude: Double, longitude: Double) -> PlanePoint {
         let angle = latitude * .pi / 180
         let turn = (longitude - self.longitude) * .pi / 180
@@ -32,7 +32,7 @@ struct LocalProjection: Sendable {
             y: scale * (cosine * cmath_sin(angle) - sine * cmath_cos(angle) * cmath_cos(turn)))
     }
 
-    /// The place, in degrees, of a point.
+    /// Returns the place of a point, in degrees.
     func place(of point: PlanePoint) -> (latitude: Double, longitude: Double) {
         let distance = point.length
         guard distance > 0 else { return (latitude, longitude) }
@@ -46,7 +46,7 @@ struct LocalProjection: Sendable {
     }
 }
 
-/// A point of a plane: metres east and north of its origin, or pixels right and down, as the context says.
+/// A point of a plane: metres east and north of an origin, or pixels right and down.
 struct PlanePoint: Sendable, Hashable {
     var x: Double
     var y: Double
@@ -58,10 +58,16 @@ struct PlanePoint: Sendable, Hashable {
     var length: Double { (x * x + y * y).squareRoot() }
 }
 
-/// The smallest upright rectangle around points.
+/// An upright rectangle.
 struct PlaneBounds: Sendable, Hashable {
     private(set) var low: PlanePoint
     private(set) var high: PlanePoint
+
+    init(around center: PlanePoint, width: Double = 0, height: Double = 0) {
+        let half = PlanePoint(x: width / 2, y: height / 2)
+        low = center - half
+        high = center + half
+    }
 
     mutating func include(_ point: PlanePoint) {
         low.x = min(low.x, point.x)
@@ -78,18 +84,7 @@ struct PlaneBounds: Sendable, Hashable {
         low.x < other.high.x && other.low.x < high.x && low.y < other.high.y && other.low.y < high.y
     }
 
-    /// From the nearest point of it; 0 within.
-    func distance(to point: PlanePoint) -> Double {
-        PlanePoint(
-            x: max(0, low.x - point.x, point.x - high.x), y: max(0, low.y - point.y, point.y - high.y)
-        ).length
-    }
-
     func contains(_ other: Self) -> Bool {
         low.x <= other.low.x && other.high.x <= high.x && low.y <= other.low.y && other.high.y <= high.y
     }
-}
-
-extension PlaneBounds {
-    init(around point: PlanePoint) { self.init(low: point, high: point) }
 }

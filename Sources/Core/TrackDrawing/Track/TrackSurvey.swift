@@ -1,40 +1,39 @@
 package import GNSS
 import TimeAndChance
 
-/// All that a page shows of a track, gathered fix by fix in bounded memory.
+/// Everything that a page shows of a track, gathered fix by fix in bounded memory.
 package struct TrackSurvey: Sendable {
     package private(set) var summary = TrackSummary()
     private(set) var profile = TrackProfile()
-    private(set) var speeds = SpeedHistogram()
+    private(set) var speeds = SpeedShares()
     private var map = MapTrack()
     private var halts = StopFinder(atLeast: .seconds(10))
     private var latestSpeed: (value: Double, time: UTCTime)?
-    private var steady = SteadyFixes()
 
     package init() {}
 
     package mutating func add(_ fix: Fix) {
         let step = summary.add(fix)
         let known = withSpeed(fix)
-        steady.take(known, step) { map.add($0, beginsPiece: $1) }
-        // Without a speed, slow and standing are the same for so short a time.
+        map.add(known, step)
+        // Without a speed, slow driving and standing look the same for such a short time.
         if known.speedMetersPerSecond != nil { halts.add(known, step) }
         if case .broken = step { profile.add(fix, beginsRun: true) } else { profile.add(fix, beginsRun: false) }
         if let speed = fix.speedMetersPerSecond { speeds.add(speed) }
     }
 
-    /// A fix that states no speed has that of a moment before: some receivers state both in epochs of their own.
+    /// Gives a fix without a speed the speed of a moment ago: some receivers state both in separate epochs.
     private mutating func withSpeed(_ fix: Fix) -> Fix {
         if let speed = fix.speedMetersPerSecond { latestSpeed = (speed, fix.timeOfFix) }
         guard fix.speedMetersPerSecond == nil, let latestSpeed else { return fix }
         let age = latestSpeed.time.duration(to: fix.timeOfFix)
-        guard age >= .zero, age <= TrackContinuity.longestInterval else { return fix }
+        guard age >= .zero, age <= TrackContinuity.maximumInterval else { return fix }
         var known = fix
         known.speedMetersPerSecond = latestSpeed.value
         return known
     }
 
-    /// Times of standing of 10 s or more that belong to no stop; of very many, the longest.
+    /// Times of standing from 10 s up that belong to no stop; the longest if there are very many.
     package var shortStops: [TrackStop] {
         let stops = summary.stops.found.longest
         return halts.found.longest.filter { halt in
@@ -42,27 +41,28 @@ package struct TrackSurvey: Sendable {
         }
     }
 
-    /// The track as it is drawn, once all fixes are there.
+    /// The track to draw, after the last fix.
     var drawn: MapTrack {
         var map = map
-        var steady = steady
-        steady.finish { map.add($0, beginsPiece: $1) }
+        map.finish()
         return map
     }
 }
 
-/// Decides which fixes a map is made for: between two jumps there must be three, or they are wild and would only make
-/// the rest too small to see.
-struct SteadyFixes: Sendable {
-    /// How many fixes must agree.
+/// The part of a track that its map is made for. A jump is followed only if three fixes agree on the new place: a wild
+/// fix would make everything else too small to see.
+struct MapTrack: Sendable {
     private static let quorum = 3
 
+    private(set) var line = TrackLine()
+    private(set) var start: Fix?
+    private(set) var end: Fix?
+    /// Fixes since the start or the last jump, until there are enough.
     private var held: [(fix: Fix, beginsPiece: Bool)] = []
     private var isSteady = false
-    private var isFirst = true
 
-    /// Takes the next fix, which follows the one before by `step`; hands on what is steady now.
-    mutating func take(_ fix: Fix, _ step: TrackContinuity.Step, _ emit: (Fix, _ beginsPiece: Bool) -> Void) {
+    /// Adds the next fix, which follows the previous one by `step`.
+    mutating func add(_ fix: Fix, _ step: TrackContinuity.Step) {
         var beginsPiece = false
         if case .broken(let place) = step {
             beginsPiece = true
@@ -71,49 +71,32 @@ struct SteadyFixes: Sendable {
                 isSteady = false
             }
         }
-        if !isSteady {
-            held.append((fix, beginsPiece || held.isEmpty))
-            guard held.count >= Self.quorum else { return }
-            isSteady = true
-            release(emit)
-        } else {
-            emit(fix, beginsPiece)
+        held.append((fix, beginsPiece))
+        if isSteady || held.count >= Self.quorum { drawHeld() }
+    }
+
+    /// Draws the last fixes if there is nothing else to draw.
+    mutating func finish() { if start == nil { drawHeld() } }
+
+    private mutating func drawHeld() {
+        isSteady = true
+        for (fix, beginsPiece) in held {
+            line.add(fix, beginsPiece: beginsPiece)
+            start = start ?? fix
+            end = fix
         }
-    }
-
-    /// Tells that nothing more comes: where nothing has been handed on, the last ones are better than nothing.
-    mutating func finish(_ emit: (Fix, _ beginsPiece: Bool) -> Void) {
-        if isFirst { release(emit) }
-    }
-
-    private mutating func release(_ emit: (Fix, Bool) -> Void) {
-        isFirst = false
-        for one in held { emit(one.fix, one.beginsPiece) }
-        held.removeAll()
+        held.removeAll(keepingCapacity: true)
     }
 }
 
-/// The part of a track that its map is made for.
-struct MapTrack: Sendable {
-    private(set) var line = TrackLine()
-    private(set) var start: Fix?
-    private(set) var end: Fix?
-
-    mutating func add(_ fix: Fix, beginsPiece: Bool) {
-        line.add(fix, beginsPiece: beginsPiece)
-        start = start ?? fix
-        end = fix
-    }
-}
-
-/// The figures of a track, stops included.
+/// The figures of a track, including its stops.
 package struct TrackSummary: Sendable {
     package private(set) var statistics = TrackStatistics()
     package private(set) var stops = StopFinder()
 
     package init() {}
 
-    /// Adds the next fix; tells how it follows the one before.
+    /// Adds the next fix. Returns how it follows the previous one.
     @discardableResult
     package mutating func add(_ fix: Fix) -> TrackContinuity.Step {
         let step = statistics.add(fix)

@@ -130,7 +130,7 @@ extension BundleCollection {
         return .success(lines.map { "\($0.verdict.rawValue)  \($0.name)  \($0.text)\n" }.joined().bytes)
     }
 
-    /// One line per key, as `waypost config` prints them.
+    /// The lines that `waypost config` prints, one per key.
     private var settings: Contents {
         guard let configuration else {
             return .failure(

@@ -97,7 +97,7 @@ enum BundledText {
                     configuration(value, under: key == "command" && index == 0 ? "path" : "")
                 })
         case .object(let members):
-            let named = key == "headers" || key == "environment"  // their members have names of their own
+            let named = key == "headers" || key == "environment"  // their members aren't named by keys
             return .object(
                 Dictionary(
                     uniqueKeysWithValues: members.filter { $0.key != "$schema" }.map { member in

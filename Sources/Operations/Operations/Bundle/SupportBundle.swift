@@ -2,12 +2,13 @@ import ReportedText
 import StrictJSON
 import TimeAndChance
 
-/// One text file with everything that a help desk needs to know of a vehicle's service, without secrets or coordinates.
+/// A text file with everything that a help desk needs to know about a vehicle's service, without secrets or
+/// coordinates.
 ///
 /// A part that is unavailable (a service that does not answer, a journal that the user may not read) is named with the
 /// reason. Making a bundle never fails for the lack of a part.
 package struct SupportBundle: Sendable {
-    /// One part of the bundle.
+    /// A part of the bundle.
     package struct Part: Sendable, Hashable {
         package let name: String
         /// A description of the contents.

@@ -1,43 +1,37 @@
-import Conditions
+package import Conditions
 import LinuxPlatform
 import TimeAndChance
 
-/// Whether the running service goes by the file that is checked: what is found otherwise says nothing of it. Pure.
+/// Compares the file that is checked with the configuration that the running service uses. Pure.
 package enum ConfigurationInForce {
-    /// By how much the times of a file and of the clock may differ.
+    /// The tolerated difference between the times of a file and of the clock, in seconds.
     private static let tolerance = 1.0
 
-    /// Why it does not, with the remedy, to stand behind what the service is; `nil` when it does, as far as is known.
+    /// Compares the file that is checked with the service's.
     ///
     /// - Parameters:
-    ///   - report: the service's.
+    ///   - report: the service's state.
     ///   - file: the file that is checked.
-    ///   - isSame: whether a path is that of `file`.
-    ///   - changedAt: when `file` was changed last, in seconds since 1970.
-    /// - Returns: the doubt; `nil` if there is none.
-    package static func doubt(
+    ///   - isSame: whether a path leads to `file`.
+    ///   - changedAt: when `file` was last changed, in seconds since 1970.
+    /// - Returns: why the service doesn't use the file; `nil` if it does, as far as is known.
+    package static func difference(
         _ report: StatusReport, file: String, isSame: (String) -> Bool, changedAt: Double?
-    ) -> String? {
+    ) -> OnlineFinding.OtherConfiguration? {
         guard let loaded = report.configuration else { return nil }
-        if let other = loaded.file, !isSame(other) {
-            return
-                "it goes by another file, \(other), and not by \(file): check that one (--config \(other)), or name this "
-                + "one in its unit (systemctl edit waypost)"
-        }
+        if let other = loaded.file, !isSame(other) { return .file(other, checked: file) }
         if let rejection = report.conditions.first(where: { $0.code == ConditionCode.reloadRejected.rawValue }) {
-            return "it goes by what it read at \(loaded.loadedAt); \(rejection.line)"
+            return .rejectedReload(rejection.line, loadedAt: loaded.loadedAt)
         }
         guard let time = UTCTime(rfc3339: loaded.loadedAt), let changedAt,
             changedAt > time.secondsSince1970 + tolerance
         else { return nil }
-        return
-            "it goes by what it read at \(loaded.loadedAt), and \(file) has been changed since; type systemctl reload "
-            + "waypost (for new credentials or environment values, systemctl restart waypost)"
+        return .changedSince(file, loadedAt: loaded.loadedAt)
     }
 
-    /// The same of this machine's file. Reads its status; not for the shared pool.
-    static func doubt(_ report: StatusReport, file: String) -> String? {
-        doubt(
+    /// Compares a file of this machine, whose status it reads. It blocks; not for the shared pool.
+    static func difference(_ report: StatusReport, file: String) -> OnlineFinding.OtherConfiguration? {
+        difference(
             report, file: file,
             isSame: { $0 == FileSystem.destination(of: file) || FileSystem.isSameFile($0, file) },
             changedAt: (try? FileStatus(behind: file))?.changedAt)

@@ -1,4 +1,4 @@
-import Conditions
+package import Conditions
 import FleetEngine
 import FleetEngineDelivery
 package import GNSS
@@ -11,21 +11,26 @@ import SQLiteOutbox
 package import TimeAndChance
 import VehicleAuthorization
 
-/// What `waypost check --online` tries with the code that the service uses: the outbox, then the rest side by side.
+/// Tries what a configuration names, with the code that the service uses: the outbox, then the rest concurrently.
 ///
-/// Where the service runs, receiver and outbox are in its hands, and it is asked how they are.
+/// A service that runs has receiver and outbox open; it is asked about them.
 package enum OnlineCheck {
-    /// What is tried, in this order.
+    /// The names of the checks, in their order.
     package static func names(_ configuration: Configuration) -> [String] {
         ["outbox", "receiver", "token", "Fleet Engine"] + (hasTripTokens(configuration) ? ["trip token"] : [])
     }
 
-    /// Tries everything; takes half a minute, and where the baud rate is unknown the time to find it. Ten seconds more
-    /// where a service does not answer.
+    /// Runs all checks. They take half a minute, plus the time to find an unknown baud rate, plus ten seconds if a
+    /// service doesn't answer.
     ///
-    /// `waits` hears what is waited for, `found` what came of each check, in an order that is always the same; once the
-    /// task is cancelled, of those that had ended before. The configuration was read from `file`, and `failed` names
-    /// what the offline check found wrong in it.
+    /// - Parameters:
+    ///   - configuration: the configuration.
+    ///   - file: the file that it was read from.
+    ///   - failed: the names of the offline checks that failed.
+    ///   - waits: called with a description of each wait.
+    ///   - found: called with the line of each check, always in the same order; if the task is cancelled, only with
+    ///     those of checks that had ended.
+    /// - Throws: the error of `found`.
     package static func run(
         _ configuration: Configuration, from file: String? = nil, failed: Set<String> = [],
         waits: (String) -> Void, found: (CheckLine) throws -> Void
@@ -37,17 +42,17 @@ package enum OnlineCheck {
         let isOurs = isSilent || service?.vehicle == configuration.vehicle.description
         let hasOutbox = await onThread(named: "check") { isOurs && uses(configuration.outbox.path, service) }
         if let service {
-            let doubt = await onThread(named: "check") {
-                file.flatMap { ConfigurationInForce.doubt(service, file: $0) }
+            let difference = await onThread(named: "check") {
+                file.flatMap { ConfigurationInForce.difference(service, file: $0) }
             }
-            try found(Self.service(service, isOurs: isOurs, doubt: doubt))
+            try found(Self.service(service, isOurs: isOurs, difference))
         }
         switch answer {
         case .stranger(let words), .mute(let words): try found(CheckLine(.fail, "service", words))
         case .report, .nobody: break
         }
         waits("outbox: waiting for it to open")
-        // Alone, for root is its owner meanwhile.
+        // Not concurrently with others, because root acts as the outbox's owner meanwhile.
         let store = await unlessCancelled {
             hasOutbox
                 ? outbox(of: service, configuration)
@@ -68,18 +73,18 @@ package enum OnlineCheck {
         let others =
             heard?.isHeard == true
             ? await onThread(named: "check") { otherReaders(configuration, beside: isOurs ? service : nil) } : nil
-        func tell(_ line: CheckLine?) throws {
+        func report(_ line: CheckLine?) throws {
             for line in [line, others].compactMap(\.self) { try found(line) }
         }
-        if heard?.unjudged == nil { try tell(heard?.line) }
+        if heard?.unjudged == nil { try report(heard?.line) }
         waits("token and Fleet Engine: waiting for their answers")
         let answered = await answers
-        if heard?.unjudged != nil { try tell(heard?.line(by: answered?.ahead)) }
+        if heard?.unjudged != nil { try report(heard?.line(by: answered?.ahead)) }
         for line in answered?.lines ?? [] { try found(line) }
         if let line = await trip ?? nil { try found(line) }
     }
 
-    /// What `check` finds; `nil` when it was cancelled meanwhile, for it may have found no more than that.
+    /// Returns the result of `check`; `nil` if the task was cancelled meanwhile, because that may be all it found.
     private static func unlessCancelled<Finding: Sendable>(
         _ check: @Sendable () async -> Finding
     ) async -> Finding? {
@@ -87,16 +92,17 @@ package enum OnlineCheck {
         return Task.isCancelled ? nil : finding
     }
 
-    private static func service(_ report: StatusReport, isOurs: Bool, doubt: String?) -> CheckLine {
+    private static func service(
+        _ report: StatusReport, isOurs: Bool, _ difference: OnlineFinding.OtherConfiguration?
+    ) -> CheckLine {
         let service = "waypost \(report.version) runs, up for \(Duration.seconds(report.uptimeSeconds).spoken)"
         guard isOurs else {
-            return CheckLine(
-                .note, "service",
-                "\(service), for another vehicle, \(report.vehicle)"
-                    + (doubt.map { "; \($0)" } ?? "; where this one is meant, type systemctl restart waypost"))
+            return CheckLine(.note, "service", .otherVehicle(report.vehicle, difference, service: service))
         }
-        if let doubt { return CheckLine(.note, "service", "\(service); \(doubt)") }
-        return CheckLine(.ok, "service", "\(service); it is asked for receiver and outbox, which are in its hands")
+        if let difference {
+            return CheckLine(.note, "service", .otherConfiguration(difference, service: service))
+        }
+        return CheckLine(.ok, "service", "\(service); receiver and outbox are its own, and it is asked about them")
     }
 }
 
@@ -104,11 +110,11 @@ package enum OnlineCheck {
 extension OnlineCheck {
     private static func outbox(_ configuration: Configuration, hasFailed: Bool) async -> CheckLine {
         let path = configuration.outbox.path
-        if hasFailed { return CheckLine(.skip, "outbox", "\(path) is not opened, as it cannot be used (above)") }
-        // Where this user may not look, there may be one.
+        if hasFailed { return CheckLine(.skip, "outbox", "\(path) is not opened, because it can't be used (above)") }
+        // There may be one that this user can't see.
         let isMissing: Bool
         do throws(SystemError) { isMissing = try FileSystem.entry(at: path) == nil } catch { isMissing = false }
-        if isMissing { return CheckLine(.skip, "outbox", "\(path) is not there yet: the service makes it") }
+        if isMissing { return CheckLine(.skip, "outbox", "\(path) does not exist yet: the service makes it") }
         do throws(SystemError) {
             return try await EffectiveUser.asOwner(ofFolderOf: path) { await opened(configuration) }
         } catch {
@@ -119,10 +125,8 @@ extension OnlineCheck {
     private static func opened(_ configuration: Configuration) async -> CheckLine {
         let path = configuration.outbox.path
         guard configuration.expectedUser == EffectiveUser.current else {
-            return CheckLine(
-                .skip, "outbox",
-                "\(path) is not opened: only \(FileStatus.words(configuration.expectedUser)) may; run this as root (sudo)"
-            )
+            let user = FileStatus.words(configuration.expectedUser)
+            return CheckLine(.skip, "outbox", .outboxClosed(path: path, user: user))
         }
         if let shortage = OfflineCheck.shortage(at: FileSystem.parent(of: path)) { return shortage }
         do {
@@ -135,10 +139,9 @@ extension OnlineCheck {
         }
     }
 
-    /// Whether the outbox of the service is the one at `path`, as far as it says; it may go by another file, or by what
-    /// this one said before.
+    /// Whether the outbox of the service is the one at `path`, as far as it says; it may use another configuration.
     private static func uses(_ path: String, _ service: StatusReport?) -> Bool {
-        guard let other = service?.outbox?.path else { return true }
+        guard let other = service?.outbox.path else { return true }
         return other == FileSystem.destination(of: path) || FileSystem.isSameFile(other, path)
     }
 
@@ -156,7 +159,7 @@ extension OnlineCheck {
 
 /// The receiver.
 extension OnlineCheck {
-    /// How long a receiver may take to its first fix here, once it is heard; and one that is not heard, to be heard.
+    /// How long a receiver may take to its first fix, and how long one that is silent to its first sentence.
     private static let patience = (
         fix: Duration.seconds(30), sentence: Duration.seconds(15), rejection: Duration.seconds(5)
     )
@@ -166,27 +169,24 @@ extension OnlineCheck {
         return patience.fix
     }
 
-    /// What the service that has the receiver says of it.
+    /// Returns what the service that has the receiver open says about it.
     package static func receiver(of service: StatusReport?) -> CheckLine {
-        guard let receiver = service?.receiver else {
-            return CheckLine(.skip, "receiver", "the service does not answer")
+        guard let service else { return CheckLine(.skip, "receiver", "the service does not answer") }
+        let receiver = service.receiver
+        if let problem = service.conditions.first(where: { $0.stage == .receiver && $0.severity != .info }) {
+            return CheckLine(.fail, "receiver", "\(receiver.state); \(problem.line)")
         }
-        func failing(_ text: String) -> CheckLine { CheckLine(.fail, "receiver", "\(receiver.state); \(text)") }
-        let age = receiver.secondsSinceFix
-        let fix = age.map { "the service had its last fix \($0) s ago" } ?? "the service has had no fix yet"
-        let conditions = service?.conditions ?? []
-        if let problem = conditions.first(where: { $0.stage == .receiver && $0.severity != .info }) {
-            return failing("\(fix); \(problem.line)")
-        }
-        // A receiver that is well gives one each second or so.
-        guard receiver.kind == ReceiverState.Kind.receiving.rawValue, let age,
+        // A receiver that works gives a fix each second or so.
+        guard receiver.kind == ReceiverState.Kind.receiving.rawValue, let age = receiver.secondsSinceFix,
             age <= Int(patience.fix / .seconds(1))
-        else { return failing("\(fix)\(sky(receiver.kind))") }
-        return CheckLine(.ok, "receiver", "\(receiver.state); \(fix), \(receiver.quality ?? "of unknown quality")")
-    }
-
-    private static func sky(_ kind: String) -> String {
-        isHeard(kind) ? "; check the antenna's view of the sky" : ""
+        else {
+            let finding = OnlineFinding.staleFix(
+                state: receiver.state, age: receiver.secondsSinceFix, isHeard: isHeard(receiver.kind))
+            return CheckLine(.fail, "receiver", finding)
+        }
+        let quality = receiver.quality ?? "of unknown quality"
+        return CheckLine(
+            .ok, "receiver", "\(receiver.state); the service had its last fix \(age) s ago, \(quality)")
     }
 
     /// Whether sentences come in a state of this kind.
@@ -194,20 +194,18 @@ extension OnlineCheck {
         [ReceiverState.Kind.receiving, .noPosition].contains { $0.rawValue == kind }
     }
 
-    /// Who else has the receiver's serial line open, beside the `service` that is asked for it.
+    /// Returns a line about other programs than the `service` that have the receiver's serial port open.
     private static func otherReaders(_ configuration: Configuration, beside service: StatusReport?) -> CheckLine? {
         guard case .serial(let device, _) = configuration.receiver.source else { return nil }
         var others = HoldingProcess.others(withDevice: device)
         if let service {
-            let outbox = service.outbox?.path ?? configuration.outbox.path
+            let outbox = service.outbox.path ?? configuration.outbox.path
             guard let owner = OutboxConfiguration.owner(ofOutboxAt: outbox) else { return nil }
             others.removeAll { $0.processID == owner.processID }
         }
         guard !others.isEmpty else { return nil }
-        return CheckLine(
-            .note, "receiver",
-            "each byte goes to one reader, and \(device) is also open in "
-                + HoldingProcess.explanation(of: others, for: device))
+        let explanation = HoldingProcess.explanation(of: others, for: device)
+        return CheckLine(.note, "receiver", .otherReaders(device: device, explanation: explanation))
     }
 
     private static func receiver(_ configuration: Configuration) async -> ReceiverFinding {
@@ -228,7 +226,7 @@ extension OnlineCheck {
             group.addTask {
                 let clock = MonotonicClock(ContinuousClock())
                 await clock.sleep(for: patience.sentence)
-                // One that is not there, or silent, is not waited for any longer.
+                // A receiver that is missing or silent isn't waited for any longer.
                 if last.withLock({ $0.state?.kind }) != .waiting { await clock.sleep(for: longest - patience.sentence) }
                 sink.finish()
             }
@@ -236,7 +234,7 @@ extension OnlineCheck {
             group.cancelAll()
             let wait = last.withLock { $0 }
             guard let fix else {
-                let reason = failure.withLock { $0 } ?? wait.absence(within: longest)
+                let reason = failure.withLock { $0 } ?? "\(wait.absence(within: longest).sentence)"
                 return ReceiverFinding(
                     line: CheckLine(.fail, "receiver", reason), isHeard: isHeard(wait.state?.kind.rawValue))
             }
@@ -253,57 +251,29 @@ extension OnlineCheck {
     /// The receiver's line, and the fix that no clock has judged.
     private struct ReceiverFinding: Sendable {
         let line: CheckLine
-        /// Whether sentences come; where they do not, the line names whoever else has it open.
+        /// Whether sentences arrive; if not, the line names the programs that have it open.
         let isHeard: Bool
-        /// A fix with this host's time when it came, where nothing keeps that right.
+        /// A fix with this host's time when it came, if this host's clock isn't synchronized.
         var unjudged: (fix: Fix, at: UTCTime, detail: String)?
 
-        /// The line when Fleet Engine's clock, so far ahead of this host's, judges the fix; else the host's own.
+        /// The line by Fleet Engine's clock, which is `fleetEngineAhead` of this host's; by the host's own if `nil`.
         func line(by fleetEngineAhead: Duration?) -> CheckLine {
             guard let unjudged else { return line }
             return OnlineCheck.verdict(
                 on: unjudged.fix, present: unjudged.at.advanced(by: fleetEngineAhead ?? .zero),
-                by: fleetEngineAhead == nil ? .ownUnkept : .fleetEngine, detail: unjudged.detail)
+                by: fleetEngineAhead == nil ? .ownUnsynchronized : .fleetEngine, detail: unjudged.detail)
         }
     }
 
-    /// The clock that a receiver's time is held against.
-    package enum Witness: String, Sendable {
-        case ownSynchronized = "this machine's, which is synchronized"
-        case ownUnkept = "this machine's, which nothing keeps right"
-        case fleetEngine = "Fleet Engine's"
-
-        fileprivate var remedy: String {
-            switch self {
-            case .ownSynchronized, .fleetEngine:
-                ": switch the receiver off and on, and if that does not help, replace its firmware or itself"
-            case .ownUnkept: ": one of the two is wrong; set this machine's clock (timedatectl), and check again"
-            }
-        }
-    }
-
-    /// What a fix that has just come is worth; `present` is the time by the clock of `witness`.
+    /// Judges a fix that has just come; `present` is the time by `clock`.
     package static func verdict(
-        on fix: Fix, present: UTCTime?, by witness: Witness = .ownSynchronized, detail: String = ""
+        on fix: Fix, present: UTCTime?, by clock: OnlineFinding.Clock = .ownSynchronized, detail: String = ""
     ) -> CheckLine {
         let quality = fix.satellitesUsed.map { $0.counted("satellite") } ?? "quality \(fix.quality.rawValue)"
-        let words = "fix of \(fix.timeOfFix), \(quality)\(detail)"
+        let text = "fix of \(fix.timeOfFix), \(quality)\(detail)"
         let lag = present.map { fix.timeOfFix.duration(to: $0) } ?? .zero
-        let difference = max(lag, .zero - lag)
-        guard difference > .seconds(60) else { return CheckLine(.ok, "receiver", words) }
-        let side = lag > .zero ? "behind" : "ahead of"
-        return CheckLine(
-            .note, "receiver",
-            "\(words); its time is \(difference.spoken) \(side) \(witness.rawValue)"
-                + (isZone(difference) ? ": it may state local time; set it to UTC" : witness.remedy))
-    }
-
-    /// Whether `difference` is that of a time zone, to a minute: they are quarters of an hour apart, up to 14 hours.
-    private static func isZone(_ difference: Duration) -> Bool {
-        let seconds = difference.components.seconds
-        let quarter = Int64(900)
-        let rest = seconds % quarter
-        return (1740...50_460).contains(seconds) && min(rest, quarter - rest) <= 60
+        guard max(lag, .zero - lag) > .seconds(60) else { return CheckLine(.ok, "receiver", text) }
+        return CheckLine(.note, "receiver", .fixTime(fix: text, behind: lag, clock))
     }
 
     private static func firstFix(_ events: AsyncStream<FixSourceEvent>, noting last: Locked<FirstFixWait>) async
@@ -316,17 +286,17 @@ extension OnlineCheck {
         return nil
     }
 
-    /// What the receiver's line proved to be, if that had to be found out.
+    /// The baud rate that was found, if it had to be searched for.
     private static func discovery(_ state: ReceiverState?) -> String {
         guard let state, case .receiving(_, .some) = state else { return "" }
         return ", \(state.wording().cause)"
     }
 }
 
-/// What a receiver has told while its first fix is waited for.
+/// The state of a receiver whose first fix is waited for.
 package struct FirstFixWait: Sendable {
     fileprivate private(set) var state: ReceiverState?
-    /// What it sends in place of a fix.
+    /// A warning that explains why there is no fix.
     private var cause: ReceiverWarning?
 
     package init() {}
@@ -339,22 +309,17 @@ package struct FirstFixWait: Sendable {
         }
     }
 
-    /// Why there was no fix within `limit`.
-    package func absence(within limit: Duration) -> String {
-        guard let state else { return "no answer within \(limit.components.seconds) s" }
-        if let cause, [.receiving, .noPosition, .ended].contains(state.kind) {
-            return "\(state), but no fix within \(limit.components.seconds) s: \(Condition(cause).line)"
-                + (cause == .dateTooEarly
-                    ? "; a recorded log is read with \"type\": \"file\", or by waypost replay" : "")
-        }
-        guard case .receiving = state else { return "\(state)" }
-        return "\(state), but no fix yet within \(limit.components.seconds) s; check the antenna's view of the sky"
+    /// Returns why there was no fix within `limit`.
+    package func absence(within limit: Duration) -> OnlineFinding {
+        guard let state else { return .noAnswer(within: limit) }
+        let isExplained = [.receiving, .noPosition, .ended].contains(state.kind)
+        return .noFix(state, cause: isExplained ? cause : nil, within: limit)
     }
 }
 
 /// The token, and with it Fleet Engine.
 extension OnlineCheck {
-    /// The lines, and how far Fleet Engine's clock is ahead of this host's.
+    /// Returns the lines, and the time by which Fleet Engine's clock is ahead of this host's.
     private static func tokenAndFleetEngine(
         _ configuration: Configuration
     ) async -> (lines: [CheckLine], ahead: Duration?) {
@@ -369,7 +334,7 @@ extension OnlineCheck {
 
     private static let unasked = CheckLine(.skip, "Fleet Engine", "not asked: there is no token that fits")
 
-    /// The line, and how far Fleet Engine's clock is ahead of this host's.
+    /// Returns the line, and the time by which Fleet Engine's clock is ahead of this host's.
     private static func vehicle(
         _ configuration: Configuration, token: String
     ) async -> (line: CheckLine, ahead: Duration?) {
@@ -380,11 +345,11 @@ extension OnlineCheck {
                 limits: HTTPLimits(total: configuration.upload.timeout))
             let response = try await configuration.makeTransport().send(request)
             let outcome = DeliveryOutcome(of: response, to: request, for: configuration.vehicle)
-            // A portal that answers in its place tells no time.
+            // A portal that answers in its place doesn't state Fleet Engine's time.
             guard outcome == .delivered else { return (CheckLine(.fail, "Fleet Engine", reason(outcome)), nil) }
-            let way = configuration.upload.proxy.map { " through the proxy \($0.origin)" } ?? ""
+            let route = configuration.upload.proxy.map { " through the proxy \($0.origin)" } ?? ""
             let line = CheckLine(
-                .ok, "Fleet Engine", "\(configuration.upload.endpoint.origin) knows \(configuration.vehicle)\(way)")
+                .ok, "Fleet Engine", "\(configuration.upload.endpoint.origin) knows \(configuration.vehicle)\(route)")
             // A simulator on this machine has this machine's clock.
             let isHere = HTTPURL.isLoopback(configuration.upload.endpoint.host)
             let time = isHere ? nil : response.headers["Date"].flatMap(UTCTime.init(httpDate:))
@@ -395,13 +360,11 @@ extension OnlineCheck {
         } catch { return (CheckLine(.fail, "Fleet Engine", "\(error)"), nil) }
     }
 
-    /// What is wrong with the answer about the vehicle, with the remedy.
+    /// Returns what is wrong with the answer about the vehicle, with the remedy.
     package static func reason(_ outcome: DeliveryOutcome) -> String {
         guard let condition = Condition(outcome) else { return "" }
         guard case .rejected = outcome else { return condition.line.description }
-        return
-            "\(condition.cause); nothing but the vehicle was asked for: correct vehicle.providerId, vehicle.vehicleId, "
-            + "vehicle.service or upload.endpoint"
+        return OnlineFinding.vehicleRejected(condition.cause).sentence.description
     }
 }
 
@@ -411,10 +374,10 @@ extension OnlineCheck {
         configuration.consumerAuthorization != nil && configuration.vehicle.service == .onDemandTrips
     }
 
-    /// Whether `consumerAuthorization` gives tokens; `nil` where there is nothing to try.
+    /// Checks that `consumerAuthorization` gives tokens. Returns `nil` if there is nothing to try.
     ///
-    /// The configuration names no trip, so one is asked for that does not exist: a backend that looks its trips up
-    /// refuses it, which proves that it answers and no more.
+    /// The configuration names no trip, so the check requests a token for one that doesn't exist. A backend that looks
+    /// trips up rejects it, which proves only that it answers.
     private static func tripToken(_ configuration: Configuration) async -> CheckLine? {
         guard hasTripTokens(configuration) else { return nil }
         func line(_ verdict: CheckLine.Verdict, _ text: String) -> CheckLine { CheckLine(verdict, "trip token", text) }
@@ -422,9 +385,7 @@ extension OnlineCheck {
             switch try await TokenReport.ask(configuration, trip: "waypost-check") {
             case .success(let report): return line(report.verdict.fits ? .ok : .fail, report.summary)
             case .failure(let error) where error.code == .refused:
-                return line(
-                    .note,
-                    "\(error); the trip asked for does not exist, try one that does: waypost token --trip ID")
+                return CheckLine(.note, "trip token", .tripUnknown("\(error)"))
             case .failure(let error): return line(.fail, "\(error)")
             }
         } catch { return line(.fail, error.detail) }

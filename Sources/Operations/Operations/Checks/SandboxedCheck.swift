@@ -1,3 +1,4 @@
+import Conditions
 import LinuxPlatform
 
 /// `waypost check` in the sandbox of the service: systemd-run with what systemd says about the unit.
@@ -52,14 +53,12 @@ package enum SandboxedCheck {
             guard let folder = hidden.first(where: { path == $0 || path.hasPrefix($0 + "/") }),
                 (try? FileStatus(behind: path)) == nil
             else { return nil }
-            return CheckLine(
-                .fail, String(key.prefix { $0 != "." }),
-                "\(key): \(path) isn't seen by the service, because \(unit) hides \(folder) from it; use a path outside of it"
-            )
+            let finding = CheckFinding.hiddenByUnit(key: key, path: path, directory: folder, unit: unit)
+            return CheckLine(.fail, String(key.prefix { $0 != "." }), finding)
         }
     }
 
-    /// What systemd says about the unit, drop-ins included. Pure.
+    /// The properties of the unit according to systemd, drop-ins included. Pure.
     struct Properties {
         /// Settings that decide what the service can reach. No `RuntimeDirectory`, because its end would remove the
         /// service's; nothing that hides the service's process from the check.

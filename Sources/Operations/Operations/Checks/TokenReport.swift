@@ -1,4 +1,5 @@
 package import BackendAuthorization
+import Conditions
 package import FleetEngine
 import LinuxPlatform
 import ReportedText
@@ -6,7 +7,7 @@ import StrictJSON
 package import TimeAndChance
 import VehicleAuthorization
 
-/// A token fetched once from the configured provider, and all that a person may want to know of it.
+/// A token fetched once from the configured provider, described for a person.
 package struct TokenReport: Sendable {
     package let role: TokenRole
     package let verdict: TokenVerdict
@@ -17,12 +18,13 @@ package struct TokenReport: Sendable {
     /// The host's clock when the answer came, in seconds since 1970.
     private let hostTime: Double
 
-    /// The token itself: for Fleet Engine and for `--raw`, never for a message.
+    /// The text of the token, for Fleet Engine and for `--raw`, never for a message.
     package var rawToken: String { answer.token.value }
 
-    /// Asks the provider of `configuration`, now and without a cache; for `trip`, that of consumers' tokens.
+    /// Requests a token from the provider of `configuration`, now and without a cache; for `trip`, from the provider of
+    /// consumers' tokens.
     ///
-    /// - Throws: why there is no token; `.configuration` where only the configuration can be at fault.
+    /// - Throws: why there is no token; `.configuration` if only the configuration can be at fault.
     package static func fetch(
         _ configuration: Configuration, trip: String? = nil
     ) async throws(AgentError) -> TokenReport {
@@ -35,7 +37,7 @@ package struct TokenReport: Sendable {
         }
     }
 
-    /// The same, with the provider's own failure apart from that of asking it.
+    /// Requests a token. The provider's own failure is a result; a failure to ask it is thrown.
     static func ask(
         _ configuration: Configuration, trip: String?
     ) async throws(AgentError) -> Result<TokenReport, AuthorizationError> {
@@ -51,7 +53,7 @@ package struct TokenReport: Sendable {
         } catch { return .failure(error) }
     }
 
-    /// What `answer` comes to for the vehicle of `configuration`, or in place of that for `trip`.
+    /// Describes `answer` for the vehicle of `configuration`, or for `trip` if there is one.
     package init(_ answer: TokenAnswer, _ configuration: Configuration, trip: TripName? = nil, hostTime: UTCTime) {
         self.answer = answer
         let context: AuthorizationContext
@@ -64,14 +66,13 @@ package struct TokenReport: Sendable {
         verdict = TokenVerdict(answer, for: context, by: configuration.claimRules)
     }
 
-    /// Why Fleet Engine will not have the token, whether the service sends it or not; `nil` when nothing is sure.
+    /// Why Fleet Engine will reject the token, whether the service sends it or not; `nil` if that isn't certain.
     package var refusal: String? {
-        verdict.rejection.map { "the token fits \(subject) and the service sends it, but Fleet Engine rejects \($0)" }
+        verdict.rejection.map { "the token fits \(subject) and the service sends it, but \($0.sentence)" }
             ?? verdict.problem
     }
 
-    /// How long ago a token that the service uses ended by this host's clock, which nothing keeps right, or which the
-    /// issuer's contradicts.
+    /// The time since a token that the service uses ended by this host's clock, which may be wrong.
     private var endedHere: Duration? {
         guard verdict.fits, let end = answer.parsed.expiry, JSONWebToken.isPlausible(end), end <= hostTime else {
             return nil
@@ -79,13 +80,13 @@ package struct TokenReport: Sendable {
         return .seconds(hostTime - end)
     }
 
-    /// How far ahead of this host's clock the token was issued, when that is more than Fleet Engine accepts.
+    /// The time by which the token was issued ahead of this host's clock, if Fleet Engine accepts less.
     private var issuedAhead: Duration? {
         let ahead = (answer.parsed.timeOfIssue ?? hostTime) - hostTime
         return ahead > ClaimRules.skew ? .seconds(ahead) : nil
     }
 
-    /// What a token that the service uses comes to.
+    /// Whether a token that the service uses fits, and what may be wrong with it.
     private var fitness: String {
         let isByClock = endedHere != nil || issuedAhead != nil
         let words = "fits \(subject)\(isByClock ? ", if it is this host's clock that is wrong" : "")"
@@ -97,47 +98,39 @@ package struct TokenReport: Sendable {
             + (remarks.count == 1 ? ")" : "s)")
     }
 
-    /// What the issuer should correct besides, and what this host's clock says of the token, by which the service
-    /// judges nothing.
+    /// Warnings for the issuer, and what this host's clock says about the token.
     private var remarks: [String] {
-        let words: [String?] = [
-            endedHere.map {
-                "the token ended \($0.spoken) ago by this host's clock; let the issuer make a new one, or set the clock that is "
-                    + "wrong"
-            },
-            issuedAhead.map {
-                "the token is issued \($0.spoken) ahead of this host's clock, and Fleet Engine accepts "
-                    + "\(Duration.seconds(ClaimRules.skew).spoken); set the clock that is wrong"
-            },
+        let findings: [TokenFinding?] = [
+            endedHere.map { .endedByHostClock($0) },
+            issuedAhead.map { .issuedAhead($0, accepted: .seconds(ClaimRules.skew)) },
             certificateLapse,
         ]
-        return verdict.remarks + words.compactMap(\.self)
+        return verdict.remarks + findings.compactMap { $0?.sentence.description }
     }
 
-    /// How long before its end a certificate that is renewed by itself has been.
+    /// A certificate that is renewed automatically has been renewed this long before its end.
     private static let certificateNotice = Duration.seconds(7 * 86_400)
 
-    private var certificateLapse: String? {
+    private var certificateLapse: TokenFinding? {
         guard let end = answer.certificateEnd else { return nil }
         let left = UTCTime(millisecondsSince1970: Int64(hostTime * 1000)).duration(to: end)
         guard left < Self.certificateNotice else { return nil }
-        return "the certificate of the token endpoint ends on \(end.shortestDescription), in \(left.spoken); let the "
-            + "backend renew it before"
+        return .certificateEnds(date: end.shortestDescription, in: left)
     }
 
-    /// One line, as `check --online` shows it.
+    /// The line of `check --online`.
     package var summary: String {
         let life = answer.token.lifetime.map { "\($0.spoken) of life left" } ?? "its life is not stated"
         let words = verdict.problem ?? "\(role), \(life)"
         return shown("\(words)\(remarks.map { "; note: \($0)" }.joined())")
     }
 
-    /// Claims are the issuer's words, and may be another secret of its.
+    /// Redacts a text that may hold the issuer's claims, which may hold another secret.
     private func shown(_ text: String) -> String {
         ReportedText(text, without: [rawToken], limit: ReportedText.longestSentence).description
     }
 
-    /// A page of short lines, each with its name; the signature is not on it.
+    /// Short lines with their names, without the signature.
     package var lines: [(name: String, text: String)] {
         let parsed = answer.parsed
         let token = answer.token
@@ -156,7 +149,7 @@ package struct TokenReport: Sendable {
         return lines.map { ($0.name, shown($0.text)) }
     }
 
-    /// What is said beside the token about its end.
+    /// The end of the token according to the rest of the answer.
     private var statedExpiry: String {
         guard answer.statedExpiry != nil else {
             let isExpUsable = answer.parsed.expiry.map(JSONWebToken.isPlausible) ?? false
@@ -176,7 +169,7 @@ package struct TokenReport: Sendable {
     }
 
     private func moment(_ time: Double, ago: String, ahead: String) -> String {
-        guard abs(time) < 253_402_300_800 else { return "\(time), which is no time in seconds since 1970" }
+        guard abs(time) < 253_402_300_800 else { return "\(time), which isn't a time in seconds since 1970" }
         let text = UTCTime(millisecondsSince1970: Int64(time) * 1000).shortestDescription
         let difference = Duration.milliseconds(Int64((time - hostTime) * 1000))
         return "\(text), \(difference.spoken) \(difference > .zero ? ahead : ago)"

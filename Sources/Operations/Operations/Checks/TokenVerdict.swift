@@ -1,32 +1,31 @@
 package import BackendAuthorization
-import Conditions
+package import Conditions
 import ReportedText
 package import VehicleAuthorization
 
-/// What the service would do with a token, found out by letting its own rules judge it.
+/// The judgement of a token by the service's own rules.
 package struct TokenVerdict: Sendable, Hashable {
-    /// Why it would not be used; `nil` if it would.
+    /// Why the token would not be used; `nil` if it would.
     package let fault: TokenFault?
-    /// What else would keep it from being used.
+    /// Further reasons not to use it.
     package let otherFaults: [TokenFault]
-    /// What the issuer should correct in addition.
+    /// Warnings for the issuer.
     package let warnings: [AuthorizationWarning]
-    /// For which of its claims Fleet Engine may reject a token that the service sends.
+    /// The claims because of which Fleet Engine may reject a token that the service sends.
     package let doubtfulClaims: [String]
-    /// What Fleet Engine is sure to reject about a token that the service sends, and the remedy: the end of a sentence
-    /// that begins with "Fleet Engine rejects".
-    package let rejection: String?
+    /// Why Fleet Engine is sure to reject a token that the service sends; `nil` if it isn't.
+    package let rejection: TokenFinding?
 
     package var fits: Bool { fault == nil }
-    /// The fault, in words.
+    /// The fault and its remedy in one line.
     package var problem: String? { fault?.wording.sentence.description }
-    /// Everything else, in words.
+    /// Further faults and warnings, each in one line.
     package var remarks: [String] { otherFaults.map { "\($0.wording.sentence)" } + warnings.map { "\($0)" } }
 
     /// - Parameters:
-    ///   - answer: what the provider gave.
-    ///   - context: whom it has to fit.
-    ///   - rules: the service's.
+    ///   - answer: the provider's answer.
+    ///   - context: the vehicle or trip that the token must be for.
+    ///   - rules: the service's rules.
     package init(_ answer: TokenAnswer, for context: AuthorizationContext, by rules: ClaimRules) {
         let doubts = rules.warnings(about: answer.parsed, for: context)
         do throws(AuthorizationError) {
@@ -51,26 +50,23 @@ package struct TokenVerdict: Sendable, Hashable {
         }
     }
 
-    private static func rejection(ofExpiry expiry: Double?, isTooLong: Bool) -> String? {
+    private static func rejection(ofExpiry expiry: Double?, isTooLong: Bool) -> TokenFinding? {
         guard let expiry else { return nil }
-        if JSONWebToken.isInMilliseconds(expiry) {
-            return "an exp in milliseconds, which is thousands of years ahead; let the issuer divide it by 1000"
-        }
-        guard isTooLong, JSONWebToken.isPlausible(expiry) else { return nil }
-        return "an exp more than an hour ahead; let the issuer set an earlier one"
+        if JSONWebToken.isInMilliseconds(expiry) { return .expiryInMilliseconds }
+        return isTooLong && JSONWebToken.isPlausible(expiry) ? .expiryTooFar : nil
     }
 }
 
-/// Whom a token is for, by its private claims (the documentation's table of Fleet Engine roles).
+/// The role of a token, by its private claims (the table of roles in Fleet Engine's documentation).
 package enum TokenRole: Sendable, Hashable, CustomStringConvertible {
     case driver(vehicleID: String)
     case deliveryDriver(vehicleID: String)
     case consumer(tripID: String)
-    /// Of a tracked delivery or its tasks.
+    /// A consumer of a tracked delivery or its tasks.
     case deliveryConsumer(id: String)
-    /// Some id is `*`: it may act for all of them.
+    /// An id is `*`: the token is valid for all.
     case server
-    /// Without private claims.
+    /// The token has no private claims.
     case unstated
 
     package init(_ token: JSONWebToken) {

@@ -1,28 +1,32 @@
+import Conditions
 import LinuxPlatform
 package import Reporting
 
-/// Warns at the first fix of a run of private zones that are implausibly far from it.
+/// Notices private zones that are implausibly far from every fix of a run: their coordinates are probably swapped.
 package final class DistantZones: ReportingObserver {
-    /// The zones that haven't been compared with a fix.
-    private let zones: Locked<[PrivateZone]>
-    private let log: LogWriter
+    /// The zones that are far from all fixes so far, by their indices in the configuration.
+    private let distant: Locked<[Int]>
+    private let zones: [PrivateZone]
+    private let monitor: AgentMonitor
 
-    package init(_ zones: [PrivateZone], log: LogWriter) {
-        self.zones = Locked(zones)
-        self.log = log
+    package init(_ zones: [PrivateZone], monitor: AgentMonitor) {
+        self.zones = zones
+        self.monitor = monitor
+        distant = Locked(Array(zones.indices))
     }
 
     package func observe(_ event: ReportingEvent) {
         guard case .fix(let fix) = event else { return }
-        let zones = zones.withLock { zones in
-            defer { zones = [] }
-            return zones
+        let (before, found) = distant.withLock { distant in
+            let before = distant
+            distant.removeAll { !zones[$0].isImplausible(from: fix) }
+            return (before, distant)
         }
-        for (index, zone) in zones.enumerated() where zone.isImplausible(from: fix) {
-            log.write(
-                .warning,
-                "reporting.privateZones[\(index)] is more than 1,000 km from the vehicle; check that latitude and longitude "
-                    + "are not swapped")
+        let topic = ActiveConditions.Topic.one(.privateZoneDistant)
+        if !found.isEmpty {
+            monitor.hold(Condition(distantZones: found), on: topic)
+        } else if !before.isEmpty {
+            monitor.clear(topic)
         }
     }
 }

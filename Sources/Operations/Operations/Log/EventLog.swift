@@ -4,24 +4,24 @@ import ReportedText
 package import Reporting
 import TimeAndChance
 
-/// Writes the log lines about what goes as it should: the receiver's states, the first delivery, and at debug level
-/// every update. What goes wrong is a condition, which `AgentMonitor` logs.
+/// Logs normal events: the receiver's states, the first delivery, and at debug level every update. Faults are
+/// conditions, which `AgentMonitor` logs.
 package final class EventLog: ReportingObserver {
     private struct State {
         var first: FirstDelivery
         var receiver: ReceiverState?
-        /// When states of the receiver were logged lately.
+        /// The times at which states of the receiver were logged recently.
         var changes: [Duration] = []
     }
 
-    /// How many states of a receiver that comes and goes are logged within `span`.
+    /// The maximum number of states of an intermittent receiver that are logged within `span`.
     private static let maximumChanges = 6
     private static let span = Duration.seconds(600)
 
     private let log: LogWriter
     private let clock: MonotonicClock
     private let state: Locked<State>
-    /// The level of what one vehicle does by itself.
+    /// The level of a single vehicle's events.
     private let levelOfOneVehicle: LogLevel
 
     /// Creates a log of events.
@@ -29,15 +29,15 @@ package final class EventLog: ReportingObserver {
     /// - Parameters:
     ///   - log: receives the lines.
     ///   - clock: the clock.
-    ///   - tellsFirstDelivery: whether the first delivery is logged, which is the success of a service.
+    ///   - logsFirstDelivery: whether the first delivery is logged, which is the success of a service.
     ///   - isOfMany: whether the events are of many vehicles, so that those of one are routine.
     package init(
-        log: LogWriter, clock: MonotonicClock, tellsFirstDelivery: Bool = false, isOfMany: Bool = false
+        log: LogWriter, clock: MonotonicClock, logsFirstDelivery: Bool = false, isOfMany: Bool = false
     ) {
         self.log = log
         self.clock = clock
         levelOfOneVehicle = isOfMany ? .debug : .info
-        state = Locked(State(first: FirstDelivery(isTold: !tellsFirstDelivery)))
+        state = Locked(State(first: FirstDelivery(isLogged: !logsFirstDelivery)))
     }
 
     package func observe(_ event: ReportingEvent) {
@@ -61,7 +61,7 @@ package final class EventLog: ReportingObserver {
         if let line = state.withLock({ $0.first.line(after: event, at: now) }) { log.write(.info, line) }
     }
 
-    /// What is wrong with the receiver is a condition; its other states are logged when they are new.
+    /// Logs new states of the receiver. Its faults are conditions instead.
     private func note(_ receiver: ReceiverState) {
         let now = clock.now
         let isLogged = state.withLock { state in
@@ -77,27 +77,27 @@ package final class EventLog: ReportingObserver {
 }
 
 extension Presence {
-    /// The name that operators know.
+    /// The name in upper case, as operators know it.
     package var words: String { rawValue.uppercased() }
 }
 
 /// The first delivery of a run, with the time from its fix to the acknowledgement.
 private struct FirstDelivery {
-    /// A fix by its time, and when it came.
+    /// The time of a fix, and when it arrived.
     private struct Moment {
         let time: UTCTime
         let at: Duration
     }
 
-    var isTold: Bool
+    var isLogged: Bool
     private var fix: Moment?
-    /// The first and the last fix of which an update was made, and the one on its way.
+    /// The first and the last fix of which an update was made, and the one that is being sent.
     private var firstUpdate, update, sent: Moment?
 
-    init(isTold: Bool) { self.isTold = isTold }
+    init(isLogged: Bool) { self.isLogged = isLogged }
 
     mutating func line(after event: ReportingEvent, at now: Duration) -> String? {
-        guard !isTold else { return nil }
+        guard !isLogged else { return nil }
         switch event {
         case .fix(let new): fix = Moment(time: new.timeOfFix, at: now)
         case .accepted, .notStored:
@@ -105,10 +105,10 @@ private struct FirstDelivery {
             firstUpdate = firstUpdate ?? fix
         case .uploading(let batch): sent = update?.time == batch.last.timeOfFix ? update : nil
         case .delivered(let batch, _, _):
-            isTold = true
-            // One that a newer one has overtaken on its way is of this run, too.
+            isLogged = true
+            // An update that a newer one has overtaken belongs to this run, too.
             let isOfThisRun = firstUpdate.map { $0.time <= batch.last.timeOfFix } ?? false
-            let origin = isOfThisRun ? "" : ", one of the run before"
+            let origin = isOfThisRun ? "" : ", from the previous run"
             let delay = sent.map { ", \(Self.text(now - $0.at)) after its fix" } ?? origin
             let others = batch.pending.count - (batch.lastIsPending ? 1 : 0)
             let rest = others > 0 ? ", and \(others.counted("earlier one")) with it" : ""

@@ -7,7 +7,7 @@ import TimeAndChance
 /// Writes log lines to standard error: text for people, or JSON; with a priority prefix when journald reads it
 /// (sd-daemon(3)).
 ///
-/// Whoever writes never waits for whoever reads: a journal that hangs must not hold up delivery.
+/// Writing never blocks on the reader: a journal that hangs must not hold up delivery.
 package final class LogWriter: Sendable {
     private let level: LogLevel
     private let format: LogFormat
@@ -43,7 +43,7 @@ package final class LogWriter: Sendable {
         write(level, line.text.description, code: line.code)
     }
 
-    /// Writes one line when `level` is wanted. `code` is the condition that it is about.
+    /// Writes one line if `level` is logged. `code` is the condition that it is about.
     package func write(_ level: LogLevel, _ message: @autoclosure () -> String, code: ConditionCode? = nil) {
         if let heard, hearsDebug || level < .debug { heard(level, message().printable) }
         guard level <= self.level else { return }
@@ -52,7 +52,7 @@ package final class LogWriter: Sendable {
         StandardError.write(line, notice: notice(ofDropped:))
     }
 
-    /// The line in place of so many that were dropped.
+    /// Returns the line that replaces `count` dropped ones.
     package func notice(ofDropped count: Int) -> [UInt8] {
         line(.warning, "\(count.counted("log line")) dropped, nothing read standard error")
     }
@@ -74,10 +74,10 @@ package final class LogWriter: Sendable {
     }
 }
 
-/// How a log line is written.
+/// The format of log lines.
 package enum LogFormat: String, Sendable, Hashable, CaseIterable { case text, json }
 
-/// How much is logged; each level includes those before it.
+/// The amount that is logged; each level includes the previous ones.
 package enum LogLevel: String, Sendable, Hashable, CaseIterable, Comparable {
     case error, warning, info, debug
 

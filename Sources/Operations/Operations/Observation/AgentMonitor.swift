@@ -8,9 +8,9 @@ package import SQLiteOutbox
 package import TimeAndChance
 package import VehicleAuthorization
 
-/// Keeps what status, metrics and summaries show of one agent, and logs its conditions.
+/// Keeps the state of one agent for status, metrics and summaries, and logs its conditions.
 package final class AgentMonitor: ReportingObserver {
-    /// The agent as it is.
+    /// The state of the agent.
     package struct Snapshot: Sendable {
         package var counts = DeliveryCounts()
         package var conditions = ActiveConditions()
@@ -18,16 +18,16 @@ package final class AgentMonitor: ReportingObserver {
         package var delivery = Delivery()
         package var token = Token()
         package var clocks = Clocks()
-        /// Since when the vehicle is private; `nil` while it isn't.
+        /// The time at which private mode began; `nil` while it is off.
         package var privateSince: Duration?
-        /// How often the outbox did not answer and was bypassed.
+        /// The number of times that the outbox didn't answer and was bypassed.
         package var storeBypasses = 0
         package var configuration = Loaded()
-        /// How far into the time of its logs a replay has come, how long they are, and since when it plays them.
+        /// The time of its logs that a replay has reached, their length, and when the replay began.
         package var progress: (reached: Duration, of: Duration, since: Duration)?
     }
 
-    /// What the receiver has sent.
+    /// The receiver and its last fixes.
     package struct Receiver: Sendable {
         package var state: ReceiverState?
         /// When the receiver reported that state.
@@ -50,28 +50,28 @@ package final class AgentMonitor: ReportingObserver {
         }
     }
 
-    /// What Fleet Engine has accepted.
+    /// The deliveries to Fleet Engine.
     package struct Delivery: Sendable {
-        /// When Fleet Engine took the last position, and the time of its fix.
+        /// When Fleet Engine acknowledged the last position, and the time of its fix.
         package var last: (timeOfFix: UTCTime, at: Duration)?
-        /// Until when nothing is sent, by the upload loop.
+        /// The time of the next attempt, if the upload loop waits for it.
         package var waitsUntil: Duration?
-        /// From the arrival of a fix to the acknowledgement.
+        /// The delays from the arrival of a fix to the acknowledgement.
         package var delays = DeliveryDelays()
     }
 
     /// The current token.
     package struct Token: Sendable {
-        /// Until when it is used; `nil` while there is none.
+        /// The time from which on it is no longer used; `nil` while there is no token.
         package var usedUntil: Duration?
-        /// Why no token came, or the last one wasn't accepted, and when that was.
+        /// The condition because of which there was no token, or the last one was rejected, and its time.
         package var lastRejection: (code: ConditionCode, at: Duration)?
     }
 
-    /// What is known of the time.
+    /// The clocks that have stated the time.
     package struct Clocks: Sendable {
-        /// By how much the host's clock is ahead of Fleet Engine's, or of the receiver's if Fleet Engine hasn't stated
-        /// its time within ten minutes.
+        /// The offset of the host's clock from Fleet Engine's, or from the receiver's if Fleet Engine hasn't stated its
+        /// time within ten minutes.
         package var offset: (offset: Duration, isServers: Bool, at: Duration)?
         /// Fleet Engine's time with the last answer that stated it.
         package var server: (time: UTCTime, at: Duration)?
@@ -134,6 +134,11 @@ package final class AgentMonitor: ReportingObserver {
         change { state, now in state.conditions.raise(condition, on: topic, at: now, until: life.map { now + $0 }) }
     }
 
+    /// Notes that a condition still holds, which isn't a repetition.
+    package func hold(_ condition: Condition, on topic: ActiveConditions.Topic) {
+        change { state, now in state.conditions.hold(condition, on: topic, at: now) }
+    }
+
     /// Notes the end of a condition.
     package func clear(_ topic: ActiveConditions.Topic) {
         change { state, now in state.conditions.clear(topic, at: now) }
@@ -163,10 +168,8 @@ package final class AgentMonitor: ReportingObserver {
             case .fails(let error, let remaining):
                 state.token.usedUntil = now + remaining
                 let failure = Condition(MissingPermit(error))
-                let cause: ReportedText =
-                    "\(failure.explanation); the current one is used for \(remaining.spoken) more"
-                state.conditions.raise(
-                    Condition(.tokenRenewalFailing, cause), on: .renewal, at: now, until: now + remaining)
+                let condition = Condition(renewalFailedBy: failure, remaining: remaining)
+                state.conditions.raise(condition, on: .renewal, at: now, until: now + remaining)
                 if MissingPermit(error).cause.isRejection { state.token.lastRejection = (failure.code, now) }
             }
         }
@@ -192,9 +195,8 @@ package final class AgentMonitor: ReportingObserver {
             // A little less, so that it doesn't come and go.
             let limit = state.conditions.active(topic) == nil ? 80 : 75
             guard share >= limit else { return state.conditions.clear(topic, at: now) }
-            let megabytes = extent.maximumBytes / 1_000_000
-            let cause: ReportedText = "\(share) % of \(megabytes) MB; near the limit, old tracks lose points"
-            state.conditions.hold(Condition(.outboxNearlyFull, cause), on: topic, at: now)
+            let condition = Condition(outboxFilledTo: share, ofBytes: extent.maximumBytes)
+            state.conditions.hold(condition, on: topic, at: now)
         }
     }
 
@@ -209,15 +211,11 @@ package final class AgentMonitor: ReportingObserver {
         }
     }
 
-    /// Notes that another configuration was to be loaded, and what is wrong with it.
+    /// Notes that a reload was rejected because of `problems`.
     package func note(rejectedReload problems: [String]) {
-        let cause = ReportedText(problems.joined(separator: "; "), limit: ReportedText.longestSentence)
         change { state, now in
-            // Each rejection is an answer to somebody.
-            let facts = Condition.Facts.number(Int64(now / .milliseconds(1)))
             state.conditions.raise(
-                Condition(.reloadRejected, "the configuration in force stays: \(cause)", facts: facts),
-                on: .one(.reloadRejected), at: now)
+                Condition(rejectedReload: problems, at: now), on: .one(.reloadRejected), at: now)
         }
     }
 
@@ -268,24 +266,25 @@ package final class AgentMonitor: ReportingObserver {
             return state.conditions.takeLines(at: now)
         }
         guard let log else { return }
-        // Of many vehicles, nobody could tell which one is private.
+        // With many vehicles, the line wouldn't say which one is private.
         for line in lines where line.code != .privateMode || !isOfMany { log.write(line) }
     }
 }
 
 extension AgentMonitor.Snapshot {
-    /// More than delivery from a receiver over a slow serial port, or from a server, explains.
+    /// More than a slow serial port or a server's answer explains.
     private static let clockTolerance = Duration.seconds(30)
-    /// How far a fix may be ahead of the present: whole seconds and an answer's way explain less.
+    /// The time by which a fix may be ahead of the present: whole seconds and the delay of an answer explain less.
     private static let longestAhead = Duration.seconds(60)
-    /// How far it may be behind: a slow serial port, or a receiver that wakes up, explains less.
+    /// The maximum age of a fix: a slow serial port, or a receiver that wakes up, explains less.
     private static let longestBehind = Duration.seconds(3600)
 
-    /// Why no fix that came was accepted, as far as the receiver's output shows; `nil` if one was, or none came.
+    /// Why no fix was accepted, as far as the receiver's output shows; `nil` if one was, or none arrived.
     package var reasonForNoFix: String? {
         guard receiver.lastFixAt == nil else { return nil }
         if let rejection = receiver.lastRejection {
-            return "\(counts.fixesRead.counted("fix", "fixes")) rejected; of the last one \(rejection)"
+            return
+                "\(counts.fixesRead.counted("fix", "fixes")) rejected; of the last one, \(Condition(rejection).cause)"
         }
         return receiver.obstacle.map { "\(Condition($0).line)" }
     }
@@ -304,36 +303,32 @@ extension AgentMonitor.Snapshot {
     ) {
         clocks.compare(fix.timeOfFix, isServers: false, with: system, at: now)
         guard let present = clocks.server(at: now) ?? synchronized else {
-            return judge(offset: fix.timeOfFix.duration(to: system), from: "the receiver's", at: now)
+            return judge(offset: fix.timeOfFix.duration(to: system), from: .receiver, at: now)
         }
         let lag = fix.timeOfFix.duration(to: present)
         guard lag > Self.longestBehind || lag < .zero - Self.longestAhead else {
             return conditions.clear(.one(.receiverTimeWrong), at: now)
         }
-        let cause: ReportedText =
-            "\(lag.spoken) \(lag > .zero ? "behind" : "ahead of") the present, and positions are sent with it"
-        conditions.hold(Condition(.receiverTimeWrong, cause), on: .one(.receiverTimeWrong), at: now)
+        conditions.hold(Condition(receiverLag: lag), on: .one(.receiverTimeWrong), at: now)
     }
 
     fileprivate mutating func compare(serverTime time: UTCTime, with system: UTCTime, at now: Duration) {
         clocks.compare(time, isServers: true, with: system, at: now)
-        judge(offset: time.duration(to: system), from: "Fleet Engine's", at: now)
+        judge(offset: time.duration(to: system), from: .fleetEngine, at: now)
     }
 
-    private mutating func judge(offset: Duration, from other: ReportedText, at now: Duration) {
+    private mutating func judge(offset: Duration, from other: Condition.ClockSource, at now: Duration) {
         guard offset > Self.clockTolerance || offset < .zero - Self.clockTolerance else {
             return conditions.clear(.one(.hostClockWrong), at: now)
         }
-        let cause: ReportedText =
-            "\(offset.spoken) \(offset > .zero ? "ahead of" : "behind") \(other); updates carry the receiver's time"
-        conditions.hold(Condition(.hostClockWrong, cause), on: .one(.hostClockWrong), at: now)
+        conditions.hold(Condition(hostClockOffset: offset, from: other), on: .one(.hostClockWrong), at: now)
     }
 }
 
-/// What has happened since the agent started, counted: the figures of summaries, status and metrics.
+/// Counts of events since the agent started, for summaries, status and metrics.
 package struct DeliveryCounts: Sendable, Hashable {
     package var fixes = 0
-    /// Fixes of which nothing is told, as the vehicle is private.
+    /// Fixes that were withheld because the vehicle was private.
     package var withheld = 0
     package var accepted = 0
     package var delivered = 0
@@ -344,12 +339,12 @@ package struct DeliveryCounts: Sendable, Hashable {
     package var rejectedFixes: [String: Int] = [:]
     package var receiverWarnings: [String: Int] = [:]
     package var notStored = 0
-    /// Updates that were never stored, because memory held no more of them.
+    /// Updates that were never stored, because memory was full.
     package var dropped = 0
 
     package init() {}
 
-    /// All fixes that came, whatever became of them.
+    /// All fixes that arrived, whether used or not.
     package var fixesRead: Int { fixes + withheld + rejectedFixes.values.reduce(0, +) }
 
     package mutating func count(_ event: ReportingEvent) {
@@ -389,21 +384,21 @@ package struct ReportingObservers: ReportingObserver {
     }
 }
 
-/// How long live positions take from the arrival of their fix to Fleet Engine's acknowledgement, counted since the
-/// start. What goes out behind them would drown them: a backlog, and shape points, which wait for their update.
+/// The delays of live positions since the start, from the arrival of the fix to Fleet Engine's acknowledgement. A
+/// backlog and shape points, which wait for their update, aren't counted, because they would drown the live ones.
 package struct DeliveryDelays: Sendable, Hashable, Codable {
-    /// Upper ends in seconds, but for the last of `counts`: within these a passenger's map, an outage and a night
-    /// without a network are told apart.
+    /// The upper bounds in seconds of all `counts` but the last. They distinguish a passenger's map, an outage and a
+    /// night without a network.
     package static let bounds = [1, 2, 5, 10, 30, 60, 300, 900, 3600, 14_400, 86_400]
 
-    /// Deliveries by delay: within each of `bounds` and above the one before; the last counts those above all.
+    /// Deliveries by delay: each counts those up to its bound and above the previous bound; the last counts the rest.
     package private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
-    /// Of all delays together.
+    /// The sum of all delays.
     package private(set) var sumMilliseconds: Int64 = 0
 
     package init() {}
 
-    /// Counts one; a clock that was set back makes no delay negative.
+    /// Counts a delay. A negative one, after a clock was set back, counts as zero.
     package mutating func add(_ delay: Duration) {
         let delay = max(.zero, delay)
         counts[Self.bounds.firstIndex { delay <= .seconds($0) } ?? Self.bounds.count] += 1

@@ -2,25 +2,25 @@ import LinuxPlatform
 package import Reporting
 package import TimeAndChance
 
-/// The present to within years, by the best witness there is: what a receiver's ambiguous week number is dated by.
+/// Estimates the present to within years, which is enough to resolve a receiver's ambiguous week number.
 ///
-/// Fleet Engine's own clock comes first, then a host's clock that something keeps right, then the later of the release
-/// and the last good time of fix. A host's clock that nothing keeps right is no witness, nor is a server whose clock
-/// lies far before the release or decades after it.
+/// Fleet Engine's clock comes first, then a synchronized host clock, then the later of the release and the last good
+/// time of fix. An unsynchronized host clock isn't used, nor a server's clock long before the release or decades after
+/// it.
 package final class ApproximatePresent: ReportingObserver {
     private struct Witnesses {
         var lastGood: UTCTime
         var server: UTCTime?
     }
 
-    /// From the first trial of a release to its last use, seen from its date.
+    /// The time in which a release may be used, relative to its date.
     private static let useOfRelease = Duration.seconds(-365 * 86_400)...Duration.seconds(25 * 365 * 86_400)
 
     private let release: UTCTime
     private let witnesses: Locked<Witnesses>
     private let synchronizedClock: @Sendable () -> UTCTime?
 
-    /// `synchronizedClock` gives the host's time while something keeps that right, else `nil`.
+    /// `synchronizedClock` returns the host's time while it is synchronized, otherwise `nil`.
     package init(release: UTCTime, synchronizedClock: @escaping @Sendable () -> UTCTime?) {
         self.release = release
         witnesses = Locked(Witnesses(lastGood: release))
@@ -32,7 +32,7 @@ package final class ApproximatePresent: ReportingObserver {
         return witnesses.server ?? synchronizedClock() ?? witnesses.lastGood
     }
 
-    /// Notes a time of fix that was accepted, as the outbox keeps it over a restart.
+    /// Notes a time of fix that was accepted, which the outbox keeps over a restart.
     package func note(lastGood time: UTCTime) {
         witnesses.withLock { $0.lastGood = max($0.lastGood, time) }
     }

@@ -25,7 +25,7 @@ package struct Distribution: Sendable, Hashable {
         most = max(most, value)
     }
 
-    /// What so large a share of the values does not exceed; `nil` before the first.
+    /// Returns the value that `share` of all values don't exceed; `nil` before the first.
     package func value(of share: Double) -> Double? {
         guard count > 0 else { return nil }
         var rest = (Double(count) * share).rounded(.up)

@@ -1,5 +1,4 @@
 package import Conditions
-import ReportedText
 package import SQLiteOutbox
 
 /// Decides which evictions of pending updates an operator should know of.
@@ -26,13 +25,10 @@ package struct EvictionWatch: Sendable {
         }
         var conditions: [Condition] = []
         if count(.thinned, since: last) > 0 {
-            let updates = count(.thinned, since: start).counted("update")
-            conditions.append(
-                Condition(.updatesThinned, "\(updates) evicted since the start; the others keep the track"))
+            conditions.append(Condition(thinned: count(.thinned, since: start)))
         }
         if count(.oldest, .age, since: last) > 0 {
-            let updates = count(.oldest, .age, since: start).counted("update")
-            conditions.append(Condition(.updatesLost, "\(updates) evicted since the start, the oldest first"))
+            conditions.append(Condition(lost: count(.oldest, .age, since: start)))
         }
         return conditions
     }

@@ -3,7 +3,7 @@ import LinuxPlatform
 package import Reporting
 import TimeAndChance
 
-/// Measures what a follower sees of one vehicle's drive: by the fixes and the updates that are made of them.
+/// Measures the errors of a follower of one vehicle, from the fixes and the updates that are made of them.
 package final class FollowerMeter: ReportingObserver {
     private let state = Locked(FollowerErrors())
 
@@ -22,39 +22,39 @@ package final class FollowerMeter: ReportingObserver {
     }
 }
 
-/// How far a follower is off who hears of each update at once: live, and afterwards along the told track. Pure.
+/// The errors of a follower that receives each update at once: of the live position, and of the reported track. Pure.
 ///
-/// The first fix after a gap or a jump, and the told track across one, are not judged: nothing is promised there. Nor
-/// is the track from the last update before a private time to the first after it.
+/// The first fix after a gap or a jump, and the reported track across one, aren't judged, because nothing is promised
+/// there. Neither is the track from the last update before a private time to the first one after it.
 package struct FollowerErrors: Sendable {
-    /// So many fixes wait for the update that tells the way to them; without one they are not judged.
+    /// The maximum number of fixes that wait for the update that reports the track to them; further ones aren't judged.
     private static let longestWait = 4096
 
-    /// In metres, at each fix, after the update that is made of it.
+    /// The live error in metres at each fix, after the update that is made of it.
     package private(set) var live = Distribution(from: 0.01, to: 1e7, step: 1.01)
-    /// In metres, at each fix.
+    /// The error of the reported track in metres at each fix.
     package private(set) var track = Distribution(from: 0.01, to: 1e7, step: 1.01)
 
     private struct Moment {
         let fix: Fix
-        /// Whether the track breaks between the fix before and this one.
+        /// Whether the track breaks between the previous fix and this one.
         let isAfterBreak: Bool
     }
 
-    /// What was told last.
-    private var told: Fix?
+    /// The last position that was reported.
+    private var reported: Fix?
     /// The last fix: an update may still be made of it.
     private var latest: Moment?
-    /// Since what was told last.
+    /// The fixes since the last position that was reported.
     private var waiting: [Moment] = []
     private var continuity = TrackContinuity()
 
     package init() {}
 
-    /// Takes the next fix that is accepted.
+    /// Adds the next fix that was accepted.
     package mutating func see(_ fix: Fix) {
-        if let latest, let told, !latest.isAfterBreak {
-            live.add(told.drivenOn(to: latest.fix.timeOfFix).distance(to: latest.fix))
+        if let latest, let reported, !latest.isAfterBreak {
+            live.add(reported.extrapolated(to: latest.fix.timeOfFix).distance(to: latest.fix))
         }
         var isAfterBreak = false
         if case .broken = continuity.step(to: fix) { isAfterBreak = true }
@@ -64,20 +64,27 @@ package struct FollowerErrors: Sendable {
         waiting.append(moment)
     }
 
-    /// Takes note that nothing is told from now on: the vehicle is private.
-    package mutating func breakOff() { (told, latest, waiting, continuity) = (nil, nil, [], TrackContinuity()) }
+    /// Starts over, because private mode begins or ends.
+    package mutating func breakOff() {
+        reported = nil
+        latest = nil
+        waiting = []
+        continuity = TrackContinuity()
+    }
 
-    /// Takes the next position that is told, live or a shape point. One that was sent from memory, or is older than
-    /// that, tells nothing new when it is stored later.
+    /// Adds the next position that is reported, live or a shape point. A position that was sent from memory, or an
+    /// older one, brings nothing new when it is stored later.
     package mutating func hear(_ update: LocationUpdate) {
         let next = Fix(update)
         let isPassed = waiting.first.map { next.timeOfFix < $0.fix.timeOfFix } ?? true
-        if let told, next.timeOfFix <= told.timeOfFix, isPassed { return }
+        if let reported, next.timeOfFix <= reported.timeOfFix, isPassed { return }
         let passed = waiting.prefix { $0.fix.timeOfFix <= next.timeOfFix }
-        if let told, !passed.contains(where: \.isAfterBreak) {
-            for fix in passed.map(\.fix) { track.add(told.onTheWay(to: next, at: fix.timeOfFix).distance(to: fix)) }
+        if let reported, !passed.contains(where: \.isAfterBreak) {
+            for fix in passed.map(\.fix) {
+                track.add(reported.interpolated(to: next, at: fix.timeOfFix).distance(to: fix))
+            }
         }
         waiting.removeFirst(passed.count)
-        told = next
+        reported = next
     }
 }

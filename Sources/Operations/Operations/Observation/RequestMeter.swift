@@ -54,13 +54,13 @@ extension LostExchange.Cause {
     }
 }
 
-/// How requests fared: how long their answers took, and how many failed of what.
+/// The durations of requests, and the counts of failures by reason.
 package struct RequestFigures: Sendable, Hashable {
-    /// How many seconds they took, to a twentieth; none takes longer than any time limit.
+    /// The durations in seconds, to 5 %; none is longer than the time limits.
     private var seconds = Distribution(from: 0.0001, to: 600, step: 1.05)
-    /// By status, or by what kept the answer from coming; `noToken` where there was nothing to ask with.
+    /// Failures by status, or by the reason why there was no answer; `noToken` if there was no token.
     package private(set) var failures: [String: Int] = [:]
-    /// How much too late a fix was read at most; `nil` where that is not known.
+    /// The maximum time by which a fix was read too late; `nil` if that isn't known.
     package fileprivate(set) var longestLag: Duration?
 
     package init() {}
@@ -74,13 +74,13 @@ package struct RequestFigures: Sendable, Hashable {
     /// Counts a request that failed for `reason`.
     package mutating func failed(_ reason: String) { failures[reason, default: 0] += 1 }
 
-    /// Within what time so many of all answers came, to a twentieth; `nil` before the first.
+    /// Returns the time within which `share` of all answers came, to 5 %; `nil` before the first.
     package func time(of share: Double) -> Duration? { seconds.value(of: share).map { .seconds($0) } }
 
-    /// Failures in words, the most frequent first, as `12 x 503, 3 x timedOut`; `nil` when there are none.
+    /// A list of failures, the most frequent first, such as `12 x 503, 3 x timedOut`; `nil` if there are none.
     package var failuresInWords: String? { Self.words(for: failures) }
 
-    /// The same of counted `failures`.
+    /// Returns a list of `failures`.
     package static func words(for failures: [String: Int]) -> String? {
         let sorted = failures.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         return sorted.isEmpty ? nil : sorted.map { "\($0.value) x \($0.key)" }.joined(separator: ", ")

@@ -4,12 +4,12 @@ import ReportedText
 import SQLiteOutbox
 import StrictJSON
 
-/// The service that runs on this machine, asked at its status address; needs no secret.
+/// The service that runs on this machine, queried at its status address without a secret.
 package struct RunningService: Sendable {
     private let address: LocalAddress
     private let outboxPath: String
 
-    /// How long an answer may take, and how large it may be.
+    /// The maximum time of an answer in seconds, and its maximum size in bytes.
     private static let patience = 10
     private static let longestAnswer = 1 << 20
 
@@ -19,9 +19,9 @@ package struct RunningService: Sendable {
         outboxPath = configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite"
     }
 
-    /// What it says of itself, and the same as it said it, in JSON.
+    /// Returns the state of the service, and the JSON text that it was decoded from.
     ///
-    /// - Throws: `.unavailable` when the service does not answer, with what the last run left, and what to do.
+    /// - Throws: `.unavailable` if the service doesn't answer, with the reason of the last run's end and the remedy.
     package func report() async throws(AgentError) -> (report: StatusReport, json: [UInt8]) {
         switch await ask() {
         case .report(let report, let json): return (report, json)
@@ -29,17 +29,17 @@ package struct RunningService: Sendable {
         }
     }
 
-    /// What came of asking: a report, or why there is none and what to do.
+    /// The result of a query: a report, or why there is none, with the remedy.
     enum Answer: Sendable {
         case report(StatusReport, json: [UInt8])
         case nobody(String)
-        /// Another program has its address, in whose way it would be.
+        /// Another program listens at the address.
         case stranger(String)
-        /// It runs, as far as can be seen, and cannot be asked.
+        /// The service seems to run and doesn't answer.
         case mute(String)
     }
 
-    /// Asks it for its report.
+    /// Queries the service.
     func ask() async -> Answer {
         let (address, outboxPath) = (address, outboxPath)
         if case .loopback(_, port: 0) = address {
@@ -80,7 +80,7 @@ package struct RunningService: Sendable {
         }
     }
 
-    /// The service that has the outbox, whether it answers or not.
+    /// The process that has the outbox open, whether it answers or not.
     private var owner: HoldingProcess? {
         get async {
             await onThread(named: "owner") { [outboxPath] in
@@ -90,7 +90,7 @@ package struct RunningService: Sendable {
         }
     }
 
-    /// Of a service that is there: why it says nothing, and what to do; `nil` where the error alone says it.
+    /// Returns why a service that runs doesn't answer, with the remedy; `nil` if the error alone says it.
     package static func silence(
         at address: LocalAddress, of owner: HoldingProcess, _ outboxPath: String, _ error: SystemError
     ) -> String? {
@@ -106,12 +106,12 @@ package struct RunningService: Sendable {
         }
         let remedy =
             owner.isStopped
-            ? "it is stopped (Control-Z, or kill -STOP); let it go on (kill -CONT \(owner.processID))"
+            ? "it is stopped (Control-Z, or kill -STOP); continue it (kill -CONT \(owner.processID))"
             : "\(cause); \(owner.renewal)"
         return "\(owner) has the outbox \(outboxPath), but \(fact): \(remedy)"
     }
 
-    /// Of a service of which this user cannot know whether it is there.
+    /// Returns why this user can't know whether a service runs.
     private static func veil(over outboxPath: String, at address: LocalAddress, _ error: SystemError) -> String? {
         guard [ECONNREFUSED, ENOENT].contains(error.number),
             let place = OutboxConfiguration.veil(overOwnerOfOutboxAt: outboxPath)
@@ -125,21 +125,21 @@ package struct RunningService: Sendable {
     private static func silence(at address: LocalAddress, _ error: SystemError) -> String {
         switch error.number {
         case ECONNREFUSED, ENOENT: "the service is not running: nothing listens on \(address)"
-        // Its limit of time, for a socket's call.
+        // The time limit of a socket's call.
         case EAGAIN, ETIMEDOUT:
             "the service does not answer within \(patience) s, though something listens on \(address)"
         default: "the service does not answer: \(error)"
         }
     }
 
-    /// How to ask one of the other `services`, which do not listen here; empty without any.
+    /// Returns how to query one of the other `services`, which don't listen here; empty if there are none.
     package static func hint(atOthers services: [HoldingProcess]) -> String {
         guard let service = services.first else { return "" }
         let rest = services.count == 1 ? "runs" : "and \(services.count - 1) more run"
         return "; \(service) \(rest) by another configuration: to ask it, name that file with --config"
     }
 
-    /// What the last run left, or where to look.
+    /// Returns why the last run ended, or where to look.
     private static func hint(_ outboxPath: String, _ error: SystemError) -> String {
         let verb = error.number == EAGAIN || error.number == ETIMEDOUT ? "restart" : "start"
         let look = "\(verb) it (systemctl \(verb) waypost), and see systemctl status waypost, journalctl -u waypost"
@@ -162,7 +162,7 @@ package struct RunningService: Sendable {
         return answer
     }
 
-    /// The status code and what follows the head.
+    /// Returns the status code and the body.
     private static func parts(of answer: [UInt8]) -> (status: Int?, body: [UInt8]) {
         let end = Array("\r\n\r\n".utf8)
         guard answer.starts(with: Array("HTTP/1.".utf8)),

@@ -3,11 +3,11 @@ import ReportedText
 import Reporting
 package import TimeAndChance
 
-/// What `waypost why`, the page and the screen say first.
+/// The summary with which `waypost why`, the page and the screen begin.
 package struct Verdict: Sendable, Hashable {
     package enum Kind: String, Sendable, CaseIterable {
         case well
-        /// Positions arrive, and earlier ones are still on their way.
+        /// Positions arrive, and earlier ones are still pending.
         case catchingUp
         case trouble
     }
@@ -21,7 +21,7 @@ package struct Verdict: Sendable, Hashable {
     }
 
     package let kind: Kind
-    /// For each condition its lines. If none needs attention, how things are comes first.
+    /// The lines of each condition. If none needs attention, a summary of normal operation comes first.
     package let paragraphs: [[Line]]
 
     /// All lines, with an empty one between two paragraphs.
@@ -31,24 +31,24 @@ package struct Verdict: Sendable, Hashable {
 }
 
 extension StatusReport {
-    /// From this many pending updates on, there is a backlog, which takes more than the next upload.
+    /// The minimum number of pending updates of a backlog, which needs more than the next upload.
     private static let backlog = 50
-    /// The next attempt is announced if it is farther off.
-    private static let shortestWaitTold = 60
+    /// The next attempt is mentioned if it is at least this many seconds away.
+    private static let minimumWait = 60
     /// A heartbeat goes out every minute, and may fail twice.
     private static let longestSilence = 180
 
     /// Whether no condition needs attention.
     package var isWell: Bool { conditions.allSatisfy { $0.severity == .info } }
 
-    /// What a person should know; `now` is the present, for the times in it.
+    /// Returns the summary for a person; `now` is the present, for the times in it.
     package func verdict(at now: UTCTime) -> Verdict {
         var paragraphs = conditions.map { lines(of: $0, at: now) }
         if isWell {
             paragraphs.insert(wellness, at: 0)
             return Verdict(kind: isCatchingUp ? .catchingUp : .well, paragraphs: paragraphs)
         }
-        if let seconds = delivery.nextAttemptSeconds, seconds >= Self.shortestWaitTold {
+        if let seconds = delivery.nextAttemptSeconds, seconds >= Self.minimumWait {
             let text = "The next attempt is in \(Duration.seconds(seconds).spoken)."
             paragraphs.append([Verdict.Line(part: .safety, text: text)])
         }

@@ -5,175 +5,36 @@ package import Reporting
 package import SQLiteOutbox
 package import TimeAndChance
 
-/// What the running service says of itself: `GET /status`, and the ground of `/healthz` and `/metrics`.
+/// The state of the running service: the answer of `GET /status`, from which `/healthz` and `/metrics` are made.
+///
+/// A figure that isn't known is absent.
 package struct StatusReport: Sendable, Hashable, Codable {
-    package struct Receiver: Sendable, Hashable, Codable {
-        package var state: String
-        /// The kind of the state: `starting`, `receiving`, `no_position`, `waiting` or `ended`.
-        package var kind: String
-        /// Seconds since the last accepted fix; absent before the first.
-        package var secondsSinceFix: Int?
-        package var timeOfFix: String?
-        /// Of the last fix; `estimated` is dead reckoning.
-        package var quality: String?
-        /// Of the last fix, while that is of the last half minute: these would say nothing of now.
-        package var accuracyMeters: Double?
-        package var hdop: Double?
-        package var satellitesUsed: Int?
-        /// How many satellites are in `sky`.
-        package var satellitesInView: Int?
-        /// The satellites that the receiver sees, by system; absent where it has not told within the last half minute.
-        package var sky: [SystemInView]?
-    }
-
-    package struct SystemInView: Sendable, Hashable, Codable {
-        package struct SatelliteInView: Sendable, Hashable, Codable {
-            package let number: Int
-            package let elevationDegrees: Int?
-            package let azimuthDegrees: Int?
-            /// C/N0; absent while the satellite is not tracked.
-            package let signalDecibelHertz: Int?
-            package let used: Bool
-        }
-
-        /// `GPS`, `GLONASS`, `Galileo`, `BeiDou`, `QZSS`, `NavIC` or `SBAS`.
-        package let system: String
-        package let satellites: [SatelliteInView]
-    }
-
-    /// The token in hand, never itself.
-    package struct Token: Sendable, Hashable, Codable {
-        /// From whom tokens come, without anything that may be secret.
-        package var provider: String
-        /// Until when the one in hand is used, a moment before its end; absent while there is none.
-        package var expiresAt: String?
-        package var secondsLeft: Int?
-        /// The condition for which none came, or the last one was not accepted.
-        package var lastRejection: String?
-        package var lastRejectionSecondsAgo: Int?
-    }
-
-    /// The outbox's files.
-    package struct Outbox: Sendable, Hashable, Codable {
-        /// Of the service; absent in the answer of an older release.
-        package var path: String?
-        package var bytes: Int64
-        /// The part of the database in use, which `maximumBytes` limits.
-        package var usedBytes: Int64
-        package var maximumBytes: Int64
-        /// From the time of fix of the pending update that was accepted first to now; absent while none is pending.
-        package var oldestPendingSeconds: Int?
-    }
-
-    package struct Host: Sendable, Hashable, Codable {
-        /// Memory of the service.
-        package var residentBytes: Int64?
-        /// Where the outbox lies.
-        package var freeDiskBytes: Int64?
-    }
-
-    package struct Delivery: Sendable, Hashable, Codable {
-        package var secondsSinceDelivery: Int?
-        /// Time of fix of the newest position that Fleet Engine has.
-        package var timeOfFix: String?
-        /// Seconds until the next attempt, while one is waited for.
-        package var nextAttemptSeconds: Int?
-    }
-
-    /// A condition that is active.
-    package struct ReportedCondition: Sendable, Hashable, Codable {
-        /// A `ConditionCode`.
-        package let code: String
-        package let severity: ConditionCode.Severity
-        package let stage: ConditionCode.Stage
-        package let title: String
-        package let cause: String
-        package let remedy: String
-        /// Since it began.
-        package let seconds: Int
-        /// What isn't lost; absent if nothing is at risk.
-        package var safe: String?
-
-        /// The condition in one line.
-        package var line: String { "\(title): \(cause); \(remedy)" }
-
-        init(_ active: ActiveCondition, at now: Duration) {
-            let code = active.code
-            self.code = code.rawValue
-            severity = code.severity
-            stage = code.stage
-            title = code.title
-            cause = active.condition.cause.description
-            remedy = active.condition.remedy.description
-            seconds = Int((now - active.since) / .seconds(1))
-        }
-    }
-
-    /// What a crash may cost.
-    package struct Durability: Sendable, Hashable, Codable {
-        /// `full` or `economy`.
-        package var mode: String
-        /// A crash loses at most so many of the last updates; 0 with full durability.
-        package var updatesAtRisk: Int
-        /// And none accepted longer ago than this.
-        package var secondsAtRisk: Int
-    }
-
-    /// The configuration in force.
-    package struct Loaded: Sendable, Hashable, Codable {
-        /// By the host's clock.
-        package var loadedAt: String
-        /// The file that it is read from; absent in the answer of an older release.
-        package var file: String?
-        /// A hash of the settings in force without secrets, to find vehicles that run with another configuration.
-        package var hash: String?
-    }
-
     package var version: String
     package var vehicle: String
-    /// Absent where none can be reloaded, as in a replay.
+    /// The configuration in force; absent if none can be reloaded, such as in a replay.
     package var configuration: Loaded?
+    /// A description of when updates are made.
+    package var reporting: String?
     package var uptimeSeconds: Int
-    /// What an operator should know, the cause of the others first.
+    /// The active conditions, the cause of the others first.
     package var conditions: [ReportedCondition]
-    /// Since when nothing is told of where the vehicle is; absent while it is told.
+    /// How long the vehicle has been private; absent while it isn't.
     package var privateSeconds: Int?
     package var receiver: Receiver
+    package var token: Token?
     package var delivery: Delivery
     package var ledger: Ledger
-    /// What was evicted, by reason.
-    package var evictions: [String: TallyReport]
-    package var quarantine: TallyReport
-    package var durability: Durability
-    package var requests: Int
-    package var retries: Int
-    package var tokenFetches: Int
-    package var bytesSent: Int
-    package var bytesReceived: Int
-    package var fixes: Int
-    package var rejectedFixes: [String: Int]
-    package var receiverWarnings: [String: Int]
-    package var notStored: Int
-    package var dropped: Int
-    /// How often a stalled stage was bypassed, by stage.
-    package var stageBypasses: [String: Int]
-    /// What follows is absent in the answer of an older release.
-    package var token: Token?
-    /// When updates are made, in words.
-    package var reporting: String?
-    /// By how many seconds the host's clock is ahead; absent while nobody else has told the time.
-    package var clockOffsetSeconds: Int?
-    package var outbox: Outbox?
-    package var host: Host?
-    package var deliveryDelays: DeliveryDelays?
+    package var outbox: Outbox
+    package var counts: Counts
+    package var host: Host
 
-    /// What the report says beside what the agent has met.
+    /// Facts about the service that the agent's snapshot doesn't have.
     package struct Surroundings: Sendable {
         package var tokenProvider = ""
         package var reporting: String?
         package var configurationHash: String?
         package var outboxPath: String?
-        /// As the outbox said last.
+        /// The extent of the outbox's files, as last known.
         package var extent: StoreExtent?
         package var residentBytes: Int64?
         /// The host's time.
@@ -184,10 +45,13 @@ package struct StatusReport: Sendable, Hashable, Codable {
             outboxPath: String? = nil, extent: StoreExtent? = nil, residentBytes: Int64? = nil,
             systemTime: UTCTime? = nil
         ) {
+            self.tokenProvider = tokenProvider
+            self.reporting = reporting
             self.configurationHash = configurationHash
-            (self.tokenProvider, self.reporting) = (tokenProvider, reporting)
-            (self.outboxPath, self.extent) = (outboxPath, extent)
-            (self.residentBytes, self.systemTime) = (residentBytes, systemTime)
+            self.outboxPath = outboxPath
+            self.extent = extent
+            self.residentBytes = residentBytes
+            self.systemTime = systemTime
         }
     }
 
@@ -195,50 +59,35 @@ package struct StatusReport: Sendable, Hashable, Codable {
         vehicle: String, snapshot: AgentMonitor.Snapshot, outbox: StoreSummary, durability: OutboxDurability,
         surroundings: Surroundings = Surroundings(), at now: Duration
     ) {
+        let offset = snapshot.clocks.offset?.offset
+        let present = surroundings.systemTime.map { $0.advanced(by: .zero - (offset ?? .zero)) }
         version = Release.version
         self.vehicle = vehicle
         configuration = snapshot.configuration.loadedAt.map { time in
             Loaded(
                 loadedAt: time.description, file: snapshot.configuration.file, hash: surroundings.configurationHash)
         }
+        reporting = surroundings.reporting
         uptimeSeconds = Int(now / .seconds(1))
-        privateSeconds = seconds(from: snapshot.privateSince, to: now)
-        receiver = Receiver(snapshot.receiver, at: now)
-        delivery = Delivery(snapshot.delivery, at: now)
-        let pending = outbox.ledger.pending
         conditions = snapshot.conditions.visible(at: now).map { active in
             var condition = ReportedCondition(active, at: now)
-            condition.safe = Self.safety(while: active.code, pending: pending)
+            condition.safe = Self.safety(while: active.code, pending: outbox.ledger.pending)
             return condition
         }
-        ledger = outbox.ledger
-        evictions = TallyReport.byReason(outbox.evictions)
-        quarantine = TallyReport(outbox.quarantined)
-        self.durability = Durability(durability)
-        requests = snapshot.counts.requests
-        retries = snapshot.counts.retries
-        tokenFetches = snapshot.counts.tokenFetches
-        bytesSent = snapshot.counts.traffic.bytesSent
-        bytesReceived = snapshot.counts.traffic.bytesReceived
-        fixes = snapshot.counts.fixes
-        rejectedFixes = snapshot.counts.rejectedFixes
-        receiverWarnings = snapshot.counts.receiverWarnings
-        notStored = snapshot.counts.notStored
-        dropped = snapshot.counts.dropped
-        stageBypasses = snapshot.storeBypasses > 0 ? [Stage.store.rawValue: snapshot.storeBypasses] : [:]
-        let offset = snapshot.clocks.offset?.offset
-        clockOffsetSeconds = offset.map { Int($0.components.seconds) }
-        let present = surroundings.systemTime.map { $0.advanced(by: .zero - (offset ?? .zero)) }
+        privateSeconds = seconds(from: snapshot.privateSince, to: now)
+        receiver = Receiver(snapshot.receiver, at: now)
         token = Token(surroundings.tokenProvider, snapshot.token, present: present, at: now)
-        self.outbox = surroundings.extent.map {
-            Outbox($0, at: surroundings.outboxPath, present: snapshot.receiver.present(at: now) ?? present)
-        }
-        reporting = surroundings.reporting
-        host = Host(residentBytes: surroundings.residentBytes, freeDiskBytes: surroundings.extent?.freeDiskBytes)
-        deliveryDelays = snapshot.delivery.delays
+        delivery = Delivery(snapshot.delivery, newest: outbox.newestDelivered?.update.timeOfFix, at: now)
+        ledger = outbox.ledger
+        self.outbox = Outbox(
+            outbox, durability, surroundings, present: snapshot.receiver.present(at: now) ?? present)
+        counts = Counts(snapshot)
+        host = Host(
+            residentBytes: surroundings.residentBytes, freeDiskBytes: surroundings.extent?.freeDiskBytes,
+            clockOffsetSeconds: offset.map { Int($0.components.seconds) })
     }
 
-    /// What isn't lost while a condition is active.
+    /// Returns what isn't lost while a condition is active.
     private static func safety(while code: ConditionCode, pending: Int64) -> String? {
         switch (code.stage, code.severity) {
         case (.outbox, .error) where code != .updatesLost: "the last positions are kept in memory"
@@ -263,18 +112,175 @@ package struct StatusReport: Sendable, Hashable, Codable {
             || conditions.contains { $0.stage == .receiver && $0.severity != .info }
     }
 
-    /// One line for `systemctl status`.
+    /// How soon the line for `systemctl status` should be renewed: at once while the first delivery is awaited, because
+    /// somebody may be waiting for it.
+    package var headlineInterval: Duration {
+        let isStarting = receiver.secondsSinceFix != nil || uptimeSeconds < 60
+        return delivery.secondsSinceDelivery == nil && isStarting ? .seconds(1) : .seconds(10)
+    }
+
+    /// The line for `systemctl status`.
     package var headline: String {
         let fix = receiver.secondsSinceFix.map { "last fix \($0) s ago" } ?? "no fix yet"
         let why = fixIsExpected ? "" : " (\(receiver.state))"
-        let sent = delivery.secondsSinceDelivery.map { "last delivery \($0) s ago" } ?? "nothing delivered yet"
+        let earlier = delivery.timeOfFix.map { "last delivered fix of \($0)" } ?? "nothing delivered yet"
+        let sent = delivery.secondsSinceDelivery.map { "last delivery \($0) s ago" } ?? earlier
         let found = conditions.map { "; \($0.title): \($0.cause)" }.joined()
         return "\(fix)\(why); \(sent); \(ledger.pending) pending\(found)"
     }
 }
 
+extension StatusReport {
+    package struct Receiver: Sendable, Hashable, Codable {
+        package var state: String
+        /// The kind of the state: `starting`, `receiving`, `no_position`, `waiting` or `ended`.
+        package var kind: String
+        /// Seconds since the last accepted fix; absent before the first.
+        package var secondsSinceFix: Int?
+        package var timeOfFix: String?
+        /// The quality of the last fix; `estimated` is dead reckoning.
+        package var quality: String?
+        /// The accuracy of the last fix; like the members that follow, it is absent once it is half a minute old.
+        package var accuracyMeters: Double?
+        package var hdop: Double?
+        package var satellitesUsed: Int?
+        /// The number of satellites in `sky`.
+        package var satellitesInView: Int?
+        /// The satellites that the receiver sees, by system.
+        package var sky: [SystemInView]?
+    }
+
+    package struct SystemInView: Sendable, Hashable, Codable {
+        package struct SatelliteInView: Sendable, Hashable, Codable {
+            package let number: Int
+            package let elevationDegrees: Int?
+            package let azimuthDegrees: Int?
+            /// C/N0; absent while the satellite isn't tracked.
+            package let signalDecibelHertz: Int?
+            package let used: Bool
+        }
+
+        /// `GPS`, `GLONASS`, `Galileo`, `BeiDou`, `QZSS`, `NavIC` or `SBAS`.
+        package let system: String
+        package let satellites: [SatelliteInView]
+    }
+
+    /// The current token, never its text.
+    package struct Token: Sendable, Hashable, Codable {
+        /// The name of the provider, without anything that may be secret.
+        package var provider: String
+        /// When the current token is no longer used, a moment before its end; absent while there is none.
+        package var expiresAt: String?
+        package var secondsLeft: Int?
+        /// The condition because of which no token came, or the last one was rejected.
+        package var lastRejection: String?
+        package var lastRejectionSecondsAgo: Int?
+    }
+
+    package struct Delivery: Sendable, Hashable, Codable {
+        /// Seconds since the last delivery of this run.
+        package var secondsSinceDelivery: Int?
+        /// The time of fix of the newest position that Fleet Engine has, which a restart keeps.
+        package var timeOfFix: String?
+        /// Seconds until the next attempt; absent if none is scheduled.
+        package var nextAttemptSeconds: Int?
+    }
+
+    /// A condition that is active.
+    package struct ReportedCondition: Sendable, Hashable, Codable {
+        /// A `ConditionCode`.
+        package let code: String
+        package let severity: ConditionCode.Severity
+        package let stage: ConditionCode.Stage
+        package let title: String
+        package let cause: String
+        package let remedy: String
+        /// Seconds since it began.
+        package let seconds: Int
+        /// The updates that are safe; absent if nothing is at risk.
+        package var safe: String?
+
+        /// The condition in one line.
+        package var line: String { "\(title): \(cause); \(remedy)" }
+
+        init(_ active: ActiveCondition, at now: Duration) {
+            let code = active.code
+            self.code = code.rawValue
+            severity = code.severity
+            stage = code.stage
+            title = code.title
+            cause = active.condition.cause.description
+            remedy = active.condition.remedy.description
+            seconds = Int((now - active.since) / .seconds(1))
+        }
+    }
+
+    /// The outbox and its files.
+    package struct Outbox: Sendable, Hashable, Codable {
+        package var path: String?
+        /// The size of all its files.
+        package var bytes: Int64?
+        /// The part of the database in use, which `maximumBytes` limits.
+        package var usedBytes: Int64?
+        package var maximumBytes: Int64?
+        /// Seconds since the time of fix of the pending update that was accepted first; absent while none is pending.
+        package var oldestPendingSeconds: Int?
+        /// Evicted updates, by reason.
+        package var evictions: [String: TallyReport]
+        package var quarantine: TallyReport
+        package var durability: Durability
+    }
+
+    /// The maximum loss of a crash.
+    package struct Durability: Sendable, Hashable, Codable {
+        /// `full` or `economy`.
+        package var mode: String
+        /// The maximum number of updates that a crash loses; 0 with full durability.
+        package var updatesAtRisk: Int
+        /// The age from which on an accepted update is safe.
+        package var secondsAtRisk: Int
+    }
+
+    /// Counts since the start.
+    package struct Counts: Sendable, Hashable, Codable {
+        package var fixes: Int
+        /// Rejected fixes, by reason.
+        package var rejectedFixes: [String: Int]
+        package var receiverWarnings: [String: Int]
+        package var notStored: Int
+        package var dropped: Int
+        package var tokenFetches: Int
+        package var requests: Int
+        package var retries: Int
+        package var bytesSent: Int
+        package var bytesReceived: Int
+        /// How often a stalled stage was bypassed, by stage.
+        package var stageBypasses: [String: Int]
+        package var deliveryDelays: DeliveryDelays
+    }
+
+    package struct Host: Sendable, Hashable, Codable {
+        /// The memory of the service.
+        package var residentBytes: Int64?
+        /// The free space on the disk of the outbox.
+        package var freeDiskBytes: Int64?
+        /// The seconds by which the host's clock is ahead; absent while nothing else has stated the time.
+        package var clockOffsetSeconds: Int?
+    }
+
+    /// The configuration in force.
+    package struct Loaded: Sendable, Hashable, Codable {
+        /// When it was read, by the host's clock.
+        package var loadedAt: String
+        /// The file that it was read from.
+        package var file: String?
+        /// A hash of the settings in force without secrets, to find vehicles that run with another configuration.
+        package var hash: String?
+    }
+}
+
 extension StatusReport.Receiver {
-    /// What is true for a moment only isn't shown when it came longer ago than this.
+    /// The maximum age of what describes a moment only.
     private static let newestView = Duration.seconds(30)
 
     fileprivate init(_ receiver: AgentMonitor.Receiver, at now: Duration) {
@@ -292,10 +298,11 @@ extension StatusReport.Receiver {
 }
 
 extension StatusReport.Delivery {
-    fileprivate init(_ delivery: AgentMonitor.Delivery, at now: Duration) {
+    /// `newest` is the time of fix of the newest delivered update that the outbox knows.
+    fileprivate init(_ delivery: AgentMonitor.Delivery, newest: UTCTime?, at now: Duration) {
         self.init(
             secondsSinceDelivery: seconds(from: delivery.last?.at, to: now),
-            timeOfFix: delivery.last?.timeOfFix.description,
+            timeOfFix: (delivery.last?.timeOfFix ?? newest)?.description,
             nextAttemptSeconds: delivery.waitsUntil.flatMap { $0 > now ? seconds(from: now, to: $0) : nil })
     }
 }
@@ -328,19 +335,39 @@ extension StatusReport.Token {
 }
 
 extension StatusReport.Outbox {
-    fileprivate init(_ extent: StoreExtent, at path: String?, present: UTCTime?) {
+    fileprivate init(
+        _ summary: StoreSummary, _ durability: OutboxDurability, _ surroundings: StatusReport.Surroundings,
+        present: UTCTime?
+    ) {
+        let extent = surroundings.extent
         self.init(
-            path: path, bytes: extent.bytes, usedBytes: extent.usedBytes, maximumBytes: extent.maximumBytes,
-            oldestPendingSeconds: extent.oldestPending.flatMap { oldest in
+            path: surroundings.outboxPath, bytes: extent?.bytes, usedBytes: extent?.usedBytes,
+            maximumBytes: extent?.maximumBytes,
+            oldestPendingSeconds: extent?.oldestPending.flatMap { oldest in
                 present.map { max(0, Int(oldest.duration(to: $0).components.seconds)) }
-            })
+            },
+            evictions: TallyReport.byReason(summary.evictions), quarantine: TallyReport(summary.quarantined),
+            durability: StatusReport.Durability(durability))
     }
 }
 
-/// To one decimal, as people read it.
+extension StatusReport.Counts {
+    fileprivate init(_ snapshot: AgentMonitor.Snapshot) {
+        let counts = snapshot.counts
+        self.init(
+            fixes: counts.fixes, rejectedFixes: counts.rejectedFixes, receiverWarnings: counts.receiverWarnings,
+            notStored: counts.notStored, dropped: counts.dropped, tokenFetches: counts.tokenFetches,
+            requests: counts.requests, retries: counts.retries, bytesSent: counts.traffic.bytesSent,
+            bytesReceived: counts.traffic.bytesReceived,
+            stageBypasses: snapshot.storeBypasses > 0 ? [Stage.store.rawValue: snapshot.storeBypasses] : [:],
+            deliveryDelays: snapshot.delivery.delays)
+    }
+}
+
+/// Rounds to one decimal, which is enough for people.
 private func tenths(_ value: Double) -> Double { (value * 10).rounded() / 10 }
 
-/// Whole seconds.
+/// Returns the whole seconds between two moments.
 private func seconds(from moment: Duration?, to later: Duration) -> Int? {
     moment.map { Int((later - $0) / .seconds(1)) }
 }
@@ -354,10 +381,10 @@ extension StatusReport.Durability {
     }
 }
 
-/// How many updates met one fate and from which time, as status and listings print it.
+/// A number of updates with the times of their fixes, as status and listings print it.
 package struct TallyReport: Sendable, Hashable, Codable {
     package let count: Int64
-    /// Of the fixes; absent when none is known.
+    /// The earliest time of fix; absent if none is known.
     package let firstTimeOfFix: String?
     package let lastTimeOfFix: String?
 
@@ -367,7 +394,7 @@ package struct TallyReport: Sendable, Hashable, Codable {
         lastTimeOfFix = tally.timesOfFix?.upperBound.description
     }
 
-    /// All reasons, also those that have no update.
+    /// Returns a tally for each reason, including those without an update.
     package static func byReason(_ evictions: Evictions) -> [String: Self] {
         Dictionary(uniqueKeysWithValues: EvictionReason.allCases.map { ($0.rawValue, Self(evictions[$0])) })
     }

@@ -3,13 +3,13 @@ import StrictJSON
 import TimeAndChance
 import TrackDrawing
 
-/// What the technician's page shows, each time that it asks.
+/// The data of the technician's page at one moment.
 struct PageReport {
     let status: StatusReport
     let history: RecentHistory
-    /// Of the clock of the history.
+    /// The present by the history's clock.
     let uptime: Duration
-    /// For the times of a person's clock.
+    /// The present by the host's clock.
     let now: UTCTime
 
     var json: JSONValue {
@@ -18,7 +18,7 @@ struct PageReport {
             "verdict": verdict,
             "status": (try? JSONValue(encoding: status)) ?? .null, "place": place,
             "minutes": .array(history.minutes(at: uptime).map(Self.minute)),
-            // In minutes of the list above, so that both are drawn upon one grid.
+            // Positions in the list of minutes, so that both share one grid.
             "outages": .array(
                 history.outageMinutes(at: uptime).map { .array([.number($0.lowerBound), .number($0.upperBound)]) }),
             "events": .array(history.lines.reversed().map(event)),

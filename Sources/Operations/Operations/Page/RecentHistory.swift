@@ -4,18 +4,18 @@ package import Reporting
 import TimeAndChance
 import TrackDrawing
 
-/// The last hour of a run, as the technician's page shows it: where the vehicle was, what was delivered and what
-/// failed, and the last lines of the log. About 40 KiB at most, however much happens.
+/// The last hour for the technician's page: positions, deliveries, failures and the last lines of the log. It never
+/// needs more than about 40 KiB.
 ///
-/// Times are those of a monotonic clock from the start, so that a host's clock that is set moves nothing.
+/// Times are monotonic and count from the start, so that setting the host's clock doesn't move anything.
 struct RecentHistory: Sendable {
-    /// What happened within one minute.
+    /// The events of one minute.
     struct Minute: Sendable, Hashable {
-        /// Updates that were delivered.
+        /// Delivered updates.
         var delivered = 0
-        /// Attempts that failed, and tokens that did not come.
+        /// Failed uploads and failed requests for a token.
         var failed = 0
-        /// Updates that waited at its end; `nil` when nobody looked.
+        /// Pending updates at its end; `nil` if the number wasn't reported.
         var pending: Int64?
     }
 
@@ -31,12 +31,12 @@ struct RecentHistory: Sendable {
         let timeOfFix: Int64
         let latitude: Int32
         let longitude: Int32
-        /// Not a number where the receiver states none.
+        /// Metres per second; not a number if the receiver states no speed.
         let speed: Float
 
         private static let unitsPerDegree = 1e7
 
-        /// `nil` for what is no place.
+        /// Returns `nil` if the coordinates are out of range.
         init?(_ fix: Fix, at now: Duration) {
             guard let latitude = Int32(exactly: (fix.latitude * Self.unitsPerDegree).rounded()),
                 let longitude = Int32(exactly: (fix.longitude * Self.unitsPerDegree).rounded())
@@ -58,36 +58,39 @@ struct RecentHistory: Sendable {
     }
 
     static let length = Duration.seconds(3600)
-    /// Minutes of the chart.
+    /// The number of minutes in the chart.
     static let minuteCount = 60
-    /// Places closer in time than this are left out: 900 of them, 21 KiB, are an hour.
+    /// Places closer in time than this are left out: an hour has 900 places, 21 KiB.
     private static let spacing = Duration.seconds(4)
     private static let maximumOutages = 100
     private static let maximumLines = 50
     private static let longestLine = 300
-    /// Fixes come each second or so: a place that is older than this is where the vehicle was.
+    /// An older fix is the last known position, not the current one.
     private static let longestCurrent = Duration.seconds(30)
-    /// A failure that the next attempt makes good is no outage.
+    /// A shorter time without a delivery isn't an outage: the next attempt succeeded.
     private static let shortestOutage = Duration.seconds(5)
 
     /// The newest fix that was not rejected.
     private(set) var newest: (fix: Fix, at: Duration)?
+    private var isPrivate = false
     private var places: [Place] = []
-    /// By their numbers since the start; those in which nothing was noted are missing.
+    /// Minutes with events, by their number since the start.
     private var minutes: [(number: Int, minute: Minute)] = []
     private var pastOutages: [ClosedRange<Duration>] = []
     private var outageSince: Duration?
     /// The oldest first.
     private(set) var lines: [Line] = []
 
-    /// Takes what happened at `now`.
+    /// Notes an event of `now`.
     mutating func note(_ event: ReportingEvent, at now: Duration) {
         switch event {
         case .fix(let fix): note(fix, at: now)
         case .privateModeBegan:
-            // they lead to where it is
+            isPrivate = true
+            // They lead to the private place.
             newest = nil
             places = []
+        case .privateModeEnded: isPrivate = false
         case .delivered(let batch, _, _):
             change(at: now) { $0.delivered += batch.pending.count }
             endOutage(at: now)
@@ -98,22 +101,22 @@ struct RecentHistory: Sendable {
         }
     }
 
-    /// Takes how many updates wait.
+    /// Notes the number of pending updates.
     mutating func note(pending: Int64, at now: Duration) { change(at: now) { $0.pending = pending } }
 
-    /// Takes a line of the log.
+    /// Notes a line of the log.
     mutating func note(_ level: LogLevel, _ text: String, at now: Duration) {
         if lines.count >= Self.maximumLines { lines.removeFirst(lines.count - Self.maximumLines + 1) }
         lines.append(Line(at: now, level: level, text: String(text.prefix(Self.longestLine))))
     }
 
-    /// Where the vehicle was, the oldest place first.
+    /// Returns the vehicle's places in the last hour, the oldest first.
     func track(at now: Duration) -> [Fix] {
         let oldest = (now - Self.length).components.seconds
         return places.lazy.filter { Int64($0.at) >= oldest }.map(\.fix)
     }
 
-    /// What a map shows: the same, and from its last place on to the newest fix.
+    /// Returns the track of the map: the places of the last hour and the newest fix.
     func survey(at now: Duration) -> TrackSurvey {
         var survey = TrackSurvey()
         let track = track(at: now)
@@ -122,20 +125,21 @@ struct RecentHistory: Sendable {
         return survey
     }
 
-    /// It as a piece of a page.
+    /// Returns the map as a section of the page.
     func map(at now: Duration) -> Markup {
         guard let newest, now - newest.at <= Self.length,
             let map = TrackMap(survey(at: now), newest: newest.fix, isCurrent: isCurrent(at: now))
         else {
-            return "<section><h2>Map</h2><p>There was no position within the last hour.</p></section>"
+            let reason = isPrivate ? "The position is private." : "There was no position in the last hour."
+            return "<section><h2>Map</h2><p>\(reason)</p></section>"
         }
         return map.section
     }
 
-    /// Whether the newest fix says where the vehicle is, and how it moves.
+    /// Whether the newest fix is the current position.
     func isCurrent(at now: Duration) -> Bool { newest.map { now - $0.at <= Self.longestCurrent } ?? false }
 
-    /// The last hour by minutes, the oldest first, the one of `now` last; `nil` before the start.
+    /// Returns the minutes of the last hour, the oldest first and the current one last; `nil` before the start.
     func minutes(at now: Duration) -> [Minute?] {
         let last = Self.number(of: now)
         let noted = Dictionary(minutes.map { ($0.number, $0.minute) }) { $1 }
@@ -144,12 +148,12 @@ struct RecentHistory: Sendable {
         }
     }
 
-    /// Where a moment is among these minutes, which are counted from 0; the present is within the last of them.
+    /// Returns the position of a moment in the list of `minutes(at:)`, counted from 0.
     static func minute(of moment: Duration, at now: Duration) -> Double {
         moment / .seconds(60) - Double(number(of: now) - minuteCount + 1)
     }
 
-    /// The times, within the last hour, in which attempts failed and none succeeded; the last one may go on.
+    /// Returns the times in the last hour in which attempts failed and none succeeded. The last one may still continue.
     func outages(at now: Duration) -> [ClosedRange<Duration>] {
         let start = now - Self.length
         var outages = pastOutages
@@ -157,7 +161,7 @@ struct RecentHistory: Sendable {
         return outages.filter { $0.upperBound >= start }.map { max(start, $0.lowerBound)...$0.upperBound }
     }
 
-    /// The same among the minutes of the last hour; one that goes on reaches to their end, as the last bar does.
+    /// Returns the outages as positions in the list of `minutes(at:)`. A current outage extends to the list's end.
     func outageMinutes(at now: Duration) -> [ClosedRange<Double>] {
         outages(at: now).map { outage in
             let begin = max(0, Self.minute(of: outage.lowerBound, at: now))
@@ -196,7 +200,7 @@ struct RecentHistory: Sendable {
     private static func number(of moment: Duration) -> Int { Int(moment.components.seconds / 60) }
 }
 
-/// Keeps the last hour of a running service.
+/// Records the last hour of a running service.
 package final class HistoryKeeper: ReportingObserver {
     private let clock: MonotonicClock
     private let history = Locked(RecentHistory())
@@ -208,18 +212,18 @@ package final class HistoryKeeper: ReportingObserver {
         history.withLock { $0.note(event, at: now) }
     }
 
-    /// Takes how many updates wait.
+    /// Notes the number of pending updates.
     package func note(pending: Int64) {
         let now = clock.now
         history.withLock { $0.note(pending: pending, at: now) }
     }
 
-    /// Takes a line of the log.
+    /// Notes a line of the log.
     package func note(_ level: LogLevel, _ text: String) {
         let now = clock.now
         history.withLock { $0.note(level, text, at: now) }
     }
 
-    /// As it stands, and the time of its clock.
+    /// The history, and the present by its clock.
     var current: (history: RecentHistory, now: Duration) { (history.withLock { $0 }, clock.now) }
 }

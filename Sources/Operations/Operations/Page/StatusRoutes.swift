@@ -6,7 +6,7 @@ package import TimeAndChance
 import TrackDrawing
 
 /// The answers of the status address: the technician's page with the data for its script, `/healthz`, `/metrics` and
-/// `/status`. Nothing here changes anything.
+/// `/status`. All of them only read.
 package struct StatusRoutes: Sendable {
     private let report: @Sendable () async -> StatusReport
     private let history: HistoryKeeper
@@ -32,11 +32,11 @@ package struct StatusRoutes: Sendable {
         switch request.path {
         case "/", "/page.json", "/map", "/healthz", "/metrics", "/status":
             guard request.method == .get || request.method == .head else {
-                return .refusal(status: 405, "only GET is answered here")
+                return .refusal(status: 405, "this address can only be read; use GET")
             }
             return await read(request)
         default:
-            return .refusal(status: 404, "there is only the page at /, and /healthz, /metrics and /status")
+            return .refusal(status: 404, "not found; this address has /, /healthz, /metrics and /status")
         }
     }
 
@@ -60,7 +60,7 @@ package struct StatusRoutes: Sendable {
                 (report.isHealthy ? "ok: " : "look: ") + report.headline + "\n")
         case "/metrics":
             guard let profile = MetricsProfile(request) else {
-                return .refusal(status: 400, "there is no such profile; use profile=fleet, or leave it out")
+                return .refusal(status: 400, "unknown profile; use profile=fleet or omit it")
             }
             return ServedResponse(
                 status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8", report.metrics(profile))
@@ -70,13 +70,13 @@ package struct StatusRoutes: Sendable {
             return Self.guarded("application/json", page.json.text)
         default:
             guard let body = try? JSONValue(encoding: report).prettyText else {
-                return .refusal(status: 500, "the status cannot be written as JSON")
+                return .refusal(status: 500, "could not write the status as JSON")
             }
             return Self.guarded("application/json", body + "\n")
         }
     }
 
-    /// An answer that no cache keeps, no frame shows and no other page may read.
+    /// Returns an answer that no cache stores, no frame shows and no other page can read.
     private static func guarded(
         _ contentType: String, _ body: String, policy: String = "default-src 'none'"
     ) -> ServedResponse {

@@ -1,9 +1,9 @@
 import TrackDrawing
 
-/// The page at `/` of the status address, for who stands beside the vehicle: one document without any file from
-/// outside, which asks for `page.json` every two seconds, and for the map every ten.
+/// The page at `/` of the status address, for a technician at the vehicle: one document that loads no other file. It
+/// requests `page.json` every two seconds and the map every ten.
 enum TechnicianPage {
-    /// What the browser is to allow: this page's own style and script, and questions to this address.
+    /// Returns the page's security policy. It allows the page's own style and script, and requests to its own address.
     static func policy(nonce: String) -> String {
         "default-src 'none'; style-src 'nonce-\(nonce)'; script-src 'nonce-\(nonce)'; connect-src 'self'; "
             + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -41,7 +41,7 @@ enum TechnicianPage {
         .bars div { width: 23px; text-align: center; font-size: 11px; line-height: 1.25; color: var(--dim); font-variant-numeric: tabular-nums; }
         .bars i { display: block; border-radius: 2px 2px 0 0; border: 1.5px solid var(--dim); border-bottom-width: 2px; min-height: 2px; }
         .bars .used i { background: var(--good); border-color: var(--good); }
-        #commands code { font-size: 14px; overflow-wrap: anywhere; }
+        #commands dd { max-width: none; } #commands code { font-size: 13px; white-space: nowrap; }
         #events td { white-space: normal; overflow-wrap: anywhere; color: var(--text); } #events td:first-child { white-space: nowrap; color: var(--dim); }
         #events tr.debug td { color: var(--dim); } #events .error td:last-child { color: var(--jump); } #events .warning td:last-child { color: var(--warn); }
         #events tr { display: table-row; } #events td { display: table-cell; text-align: left; border-top: 1px solid var(--line); }
@@ -62,18 +62,18 @@ enum TechnicianPage {
           <span id="state" class="pill dim" role="status">connecting</span>
           <span id="since" class="dim"></span>
         </header>
-        <noscript><p class="warnings">This page is drawn by a script, which your browser does not run. <a href="status">status</a> holds the same as words and numbers.</p></noscript>
+        <noscript><p class="warnings">This page needs JavaScript. <a href="status">status</a> has the same data as text.</p></noscript>
         <main hidden>
           <section id="verdict"><div role="status"><h2 id="title"></h2></div><div id="text"></div></section>
           <dl class="figures" id="figures"></dl>
           <div class="column">
             <div id="map"></div>
             <section id="hour">
-              <h2>The last hour, by minutes</h2>
+              <h2>The last hour, per minute</h2>
               <svg class="strip" id="deliveries" viewBox="0 0 60 72" preserveAspectRatio="none" role="img"></svg>
               <svg class="strip" id="queue" viewBox="0 0 60 44" preserveAspectRatio="none" role="img"></svg>
               <div class="axis" aria-hidden="true"><span>1 hour ago</span><span>now</span></div>
-              <p class="key"><span><i class="live"></i><span id="delivered"></span></span><span><i class="failed"></i><span id="failed"></span></span><span><i class="line"></i><span id="waiting"></span></span><span id="outage"><i class="outage"></i>outage</span><span>heights of bars and line grow with the logarithm</span></p>
+              <p class="key"><span><i class="live"></i><span id="delivered"></span></span><span><i class="failed"></i><span id="failed"></span></span><span><i class="line"></i><span id="waiting"></span></span><span id="outage"><i class="outage"></i>outage</span><span>logarithmic heights</span></p>
             </section>
             <div class="pair">
               <section class="facts"><h2>Receiver</h2><dl id="receiver"></dl></section>
@@ -86,13 +86,13 @@ enum TechnicianPage {
             <section id="commands">
               <h2>Commands on this machine</h2>
               <dl>
-                <dt>Run the checks</dt><dd><code>sudo waypost check --online</code></dd>
-                <dt>Read this verdict</dt><dd><code>waypost why</code></dd>
-                <dt>List the queue</dt><dd><code>waypost outbox list</code></dd>
+                <dt>Checks</dt><dd><code>sudo waypost check --online</code></dd>
+                <dt>Conditions</dt><dd><code>waypost why</code></dd>
+                <dt>Pending updates</dt><dd><code>waypost outbox list</code></dd>
                 <dt>Support bundle</dt><dd><code>sudo waypost bundle</code></dd>
               </dl>
             </section>
-            <section class="facts"><h2>Queue and delivery</h2><dl id="delivery"></dl></section>
+            <section class="facts"><h2>Outbox and delivery</h2><dl id="delivery"></dl></section>
             <section class="facts"><h2>Token</h2><dl id="token"></dl></section>
           </div>
         </main>
@@ -102,7 +102,7 @@ enum TechnicianPage {
     private static let script: Markup = #"""
         let view = null, drawn = "";
 
-        // A browser asks for nothing relative to an address with a password in it.
+        // A browser refuses requests relative to an address that contains a password.
         const here = new URL(location.href);
         here.username = here.password = "";
 
@@ -111,13 +111,13 @@ enum TechnicianPage {
 
         function showFigures() {
           const { status } = view, { receiver, delivery, ledger, outbox } = status, { accuracyMeters: accuracy, hdop, satellitesUsed: used, satellitesInView: sight } = receiver;
-          const oldest = outbox && outbox.oldestPendingSeconds, age = receiver.secondsSinceFix, sent = delivery.secondsSinceDelivery;
+          const oldest = outbox.oldestPendingSeconds, age = receiver.secondsSinceFix, sent = delivery.secondsSinceDelivery;
           const rows = [
             ["Position", age == null ? "none yet" : span(age) + " old", receiver.quality || "", age == null || age > 90 ? "bad" : age > 10 ? "late" : ""],
             ["Accuracy", accuracy == null ? "–" : "± " + (accuracy < 10 ? accuracy.toFixed(1) : Math.round(accuracy)) + " m", hdop == null ? "" : "HDOP " + hdop.toFixed(1), ""],
             ["Satellites used", used == null ? "–" : number(used), sight == null ? "" : "of " + sight + " in view", used != null && used < 4 ? "late" : ""],
-            ["Last delivery", sent == null ? "none yet" : span(sent) + " ago", "", status.conditions.some(({ stage }) => stage === "delivery" || stage === "token") ? "bad" : ""],
-            ["Waiting in the queue", number(ledger.pending), oldest == null ? "" : "oldest " + span(oldest) + " old", ledger.pending >= 50 ? "late" : ""],
+            ["Last delivery", sent != null ? span(sent) + " ago" : delivery.timeOfFix ? "before this start" : "none yet", sent == null && delivery.timeOfFix ? "fix of " + moment(delivery.timeOfFix) : "", status.conditions.some(({ stage }) => stage === "delivery" || stage === "token") ? "bad" : ""],
+            ["Pending updates", number(ledger.pending), oldest == null ? "" : "oldest " + span(oldest) + " old", ledger.pending >= 50 ? "late" : ""],
           ];
           $("figures").replaceChildren(...rows.map(([name, value, detail, kind]) => {
             const made = element("div"), shown = element("dd", value, kind);
@@ -143,7 +143,7 @@ enum TechnicianPage {
             }));
             made.append(title, bars);
             return made;
-          }) : [element("span", "None is known.", "dim")]);
+          }) : [element("span", "No satellites known.", "dim")]);
           if (sky.length) $("systems").append(element("p", "Strength in dB-Hz above, number below; filled: used. 40 and more is strong, below 25 weak.", "dim key"));
         }
 
@@ -160,43 +160,43 @@ enum TechnicianPage {
           const bands = room => outages.map(([from, to]) => `M${from.toFixed(2)} 0V${room}H${Math.max(to, from + .2).toFixed(2)}V0z`).join("");
           $("deliveries").replaceChildren(shape("path", { class: "outage", d: bands(72) }), shape("path", { class: "base", d: "M0 55H60" }), shape("path", { class: "live", d: live }), shape("path", { class: "failed", d: failed }));
           $("queue").replaceChildren(shape("path", { class: "outage", d: bands(44) }), shape("path", { class: "line", d: line }));
-          $("delivered").textContent = `delivered, ${number(tallest)} a minute at most`;
-          $("failed").textContent = `failed attempts, ${number(worst)} a minute at most`;
-          $("waiting").textContent = `waiting in the queue, ${number(longest)} at most`;
+          $("delivered").textContent = `delivered, peak ${number(tallest)} per minute`;
+          $("failed").textContent = `failed attempts, peak ${number(worst)} per minute`;
+          $("waiting").textContent = `pending, peak ${number(longest)}`;
           $("outage").hidden = !outages.length;
           const count = index => minutes.reduce((sum, minute) => sum + (minute ? minute[index] || 0 : 0), 0);
           $("deliveries").setAttribute("aria-label", `Last hour: ${number(count(0))} updates delivered, ${number(count(1))} attempts failed, ${counted(outages.length, "outage", "outages")}`);
-          $("queue").setAttribute("aria-label", `Queue of the last hour: ${number(longest)} updates at most`);
+          $("queue").setAttribute("aria-label", `Pending updates in the last hour: peak ${number(longest)}`);
         }
 
         function showFacts() {
-          const { status, place } = view, { receiver, delivery, ledger, token = {}, outbox = {}, host = {}, clockOffsetSeconds: offset } = status;
+          const { status, place } = view, { receiver, delivery, ledger, token = {}, outbox, host, counts } = status, offset = host.clockOffsetSeconds;
           const rows = (id, all) => list(id, all.filter(([, value]) => value != null && value !== ""));
           rows("receiver", [
-            ["State", receiver.state, receiver.kind === "receiving" ? "" : "bad"],
+            ["State", { waiting: "waiting", no_position: "no position" }[receiver.kind] || receiver.state, receiver.kind === "receiving" ? "" : "bad"],
             ["Last place", place && placeLink(place)],
             ["Speed", place && place.speed != null ? rate(place.speed) : null],
             ["Heading", place && place.heading != null ? Math.round(place.heading) + "°" : null],
             ["Time of fix", moment(receiver.timeOfFix)],
-            ["Fixes", number(status.fixes)],
+            ["Fixes", number(counts.fixes)],
           ]);
           rows("delivery", [
-            ["Waiting", number(ledger.pending), ledger.pending >= 50 ? "late" : ""],
+            ["Pending", number(ledger.pending), ledger.pending >= 50 ? "late" : ""],
             ["Delivered", number(ledger.delivered)],
             ["Evicted", ledger.evicted ? number(ledger.evicted) : null, "bad"],
             ["Quarantined", ledger.quarantined ? number(ledger.quarantined) : null, "late"],
             ["Next attempt", delivery.nextAttemptSeconds ? "in " + span(delivery.nextAttemptSeconds) : null],
-            ["Requests", number(status.requests)],
-            ["Retries", number(status.retries)],
-            ["Sent", bytes(status.bytesSent)],
+            ["Requests", number(counts.requests)],
+            ["Retries", number(counts.retries)],
+            ["Sent", bytes(counts.bytesSent)],
           ]);
           rows("token", [
             ["From", token.provider],
-            ["State", token.expiresAt ? null : "none", status.tokenFetches ? "late" : ""],
+            ["State", token.expiresAt ? null : "none", counts.tokenFetches ? "late" : ""],
             ["Valid until", moment(token.expiresAt)],
             ["Last rejection", token.lastRejection, "late"],
             ["Rejected", token.lastRejectionSecondsAgo == null ? null : ago(token.lastRejectionSecondsAgo)],
-            ["Asked for", counted(status.tokenFetches, "time", "times")],
+            ["Fetched", counted(counts.tokenFetches, "time", "times")],
           ]);
           rows("service", [
             ["Vehicle", status.vehicle],
@@ -206,7 +206,7 @@ enum TechnicianPage {
             ["Outbox in use", outbox.bytes == null ? null : bytes(outbox.usedBytes) + " of " + bytes(outbox.maximumBytes)],
             ["Disk free", host.freeDiskBytes == null ? null : bytes(host.freeDiskBytes)],
             ["Memory", host.residentBytes == null ? null : bytes(host.residentBytes)],
-            ["A crash may lose", status.durability.updatesAtRisk ? counted(status.durability.updatesAtRisk, "update", "updates") : "nothing"],
+            ["A crash may lose", outbox.durability.updatesAtRisk ? counted(outbox.durability.updatesAtRisk, "update", "updates") : "nothing"],
           ]);
         }
 
@@ -221,7 +221,7 @@ enum TechnicianPage {
         function show() {
           const { status } = view;
           $("vehicle").textContent = status.vehicle.replace(/.*\//, "");
-          $("since").textContent = clock(view.now) + " UTC, " + new Date(view.now).toLocaleTimeString() + " local time";
+          $("since").textContent = clock(view.now) + " UTC, " + new Date(view.now).toLocaleTimeString("en-GB") + " local time";
           showVerdict(view.verdict);
           document.querySelector("main").hidden = false;
           showFigures();
@@ -262,9 +262,9 @@ enum TechnicianPage {
         async function refreshMap() {
           try {
             const drawing = await (await ask("map")).text();
-            // Drawn by the service, which writes no text of others into it.
+            // The service draws the map, without any text from outside.
             if (drawing !== drawn) $("map").innerHTML = drawn = drawing;
-          } catch {}  // told by the other question
+          } catch {}  // refresh reports the failure
         }
 
         poll(refresh, 2000);

@@ -5,7 +5,7 @@ package enum Stage: String, Sendable, Hashable, CaseIterable, Codable {
     /// The receiver's thread goes round. That nothing arrives on the line is no stall: the line is reopened and
     /// the reason reported by the thread itself.
     case receiver
-    /// Fixes are taken from the receiver.
+    /// Fixes are accepted from the receiver.
     case intake
     /// The outbox answers.
     case store
@@ -18,16 +18,16 @@ package enum Stage: String, Sendable, Hashable, CaseIterable, Codable {
     /// The shared pool, on which all tasks run, takes a new one.
     case tasks
 
-    /// What is wrong when it has stalled.
+    /// A description of the stage's stall.
     fileprivate var complaint: String {
         switch self {
         case .receiver: "the receiver's thread is stuck in a system call"
-        case .intake: "fixes are not taken from the receiver"
+        case .intake: "fixes are not accepted from the receiver"
         case .store: "the outbox does not answer"
         case .token: "the token provider gives neither a token nor an error"
         case .transport: "an exchange with Fleet Engine does not end"
         case .upload: "the upload loop neither acts nor waits"
-        case .tasks: "no task runs any more"
+        case .tasks: "no task runs"
         }
     }
 }

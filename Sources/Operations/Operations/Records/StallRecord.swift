@@ -3,14 +3,15 @@ import LinuxPlatform
 import StrictJSON
 package import TimeAndChance
 
-/// Why the last run ended itself: a small file beside the outbox, written at the end and taken at the next start.
+/// The reason why the last run ended itself, in a small file next to the outbox. It is written at the end and removed
+/// at the next start.
 package struct StallRecord: Sendable, Hashable, Codable {
-    /// When it ended, by the host's clock: `2026-11-21T12:12:40.000Z`.
+    /// The time of the end by the host's clock, such as `2026-11-21T12:12:40.000Z`.
     package var time: String
     package var stage: Stage
-    /// In the operator's words.
+    /// A description for the operator.
     package var reason: String
-    /// For how long that run had been up.
+    /// The duration of that run.
     package var uptimeSeconds: Int
     package var version: String
 
@@ -22,19 +23,19 @@ package struct StallRecord: Sendable, Hashable, Codable {
         version = Release.version
     }
 
-    /// Where it is, given the outbox.
+    /// The path of the record, given the outbox's.
     package static func path(besideOutbox outbox: String) -> String { outbox + ".stalled" }
 
-    /// No record is larger; a larger file is something else.
+    /// The maximum size of a record. A larger file is something else.
     private static let longest = 4096
 
-    /// Puts it in its place at once, for this user alone.
+    /// Writes the record atomically, readable for this user only.
     package func write(to path: String) throws {
         let place = try FileReplacement(at: path)
         try place.commit(Array((JSONValue(encoding: self).text + "\n").utf8))
     }
 
-    /// What the last run left; `nil` when it left nothing that can be read as a record.
+    /// Reads the record of the last run. Returns `nil` if there is none that can be read.
     package static func read(from path: String) -> StallRecord? {
         // Another user may ask what the service has left.
         guard let status = try? FileStatus(at: path),

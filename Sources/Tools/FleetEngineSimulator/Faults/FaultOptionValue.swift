@@ -1,15 +1,15 @@
 import ReportedText
 
-/// The value of a fault's option, read as whatever the fault needs.
+/// The value of a fault's option, and its readers.
 struct FaultOptionValue {
-    /// As `--errors`.
+    /// The name of the option, such as `--errors`.
     let option: String
     let text: String
 
-    /// A share from 0 to 1.
+    /// The value as a share from 0 to 1.
     func rate() throws(FaultPlan.OptionError) -> Double { try rate(text) }
 
-    /// `KIND:RATE,...`; `kind` reads the first halves, `advice` says how an entry reads.
+    /// The value as `KIND:RATE,...`. `kind` reads the part before a colon; `advice` describes an entry.
     func rates<Kind: Sendable & Hashable>(
         _ advice: String, _ kind: (Substring) -> Kind?
     ) throws(FaultPlan.OptionError) -> [FaultRate<Kind>] {
@@ -24,7 +24,7 @@ struct FaultOptionValue {
         return rates
     }
 
-    /// A whole number.
+    /// The value as a whole number.
     func count(_ range: ClosedRange<Int>) throws(FaultPlan.OptionError) -> Int {
         guard let count = Int(text), range.contains(count) else {
             throw error("use a whole number from \(range.lowerBound) to \(range.upperBound)")
@@ -32,7 +32,7 @@ struct FaultOptionValue {
         return count
     }
 
-    /// Seconds as `60`.
+    /// The value as seconds, such as `60`.
     func seconds() throws(FaultPlan.OptionError) -> Double {
         guard let seconds = Self.seconds(text) else {
             throw error(Self.withoutUnit(text) ?? "use a number of seconds from 0 to 1000000, as 60")
@@ -40,7 +40,7 @@ struct FaultOptionValue {
         return seconds
     }
 
-    /// Seconds as `10..30`; `alternative` says what else the option takes.
+    /// The value as a range of seconds, such as `10..30`. `alternative` describes what else the option accepts.
     func range(or alternative: String = "") throws(FaultPlan.OptionError) -> ClosedRange<Double> {
         guard let dots = text.firstRange(of: ".."), let lower = Self.seconds(text[..<dots.lowerBound]),
             let upper = Self.seconds(text[dots.upperBound...])
@@ -52,7 +52,7 @@ struct FaultOptionValue {
         return lower...upper
     }
 
-    /// Seconds as `0.5`, or as `0.5..2`.
+    /// The value as seconds or a range of them, such as `0.5` or `0.5..2`.
     func delay() throws(FaultPlan.OptionError) -> ClosedRange<Double> {
         if let seconds = Self.seconds(text) { return seconds...seconds }
         if let advice = Self.withoutUnit(text) { throw error(advice) }
@@ -67,7 +67,7 @@ struct FaultOptionValue {
         return choice
     }
 
-    /// What to write in place of `500ms` or `2s`; `nil` for anything else.
+    /// The number of seconds to suggest instead of `500ms` or `2s`; `nil` for other text.
     private static func withoutUnit(_ text: String) -> String? {
         for (unit, scale) in [("ms", 0.001), ("s", 1)] where text.hasSuffix(unit) {
             guard let number = Double(text.dropLast(unit.count)), let seconds = seconds("\(number * scale)") else {

@@ -1,32 +1,33 @@
-/// Which faults the simulator commits, how often and when; the default is none.
+/// The faults of the simulator, with their rates and times. The default has none.
 ///
-/// Rates are shares of the Fleet Engine requests, from 0 to 1, and exclude each other. Seconds count from the start.
+/// Rates are shares of the requests to Fleet Engine, from 0 to 1; a request has at most one fault. Seconds count from
+/// the start.
 package struct FaultPlan: Sendable, Hashable {
-    /// Answers with errors, by their status.
+    /// Error answers, by status.
     package var errors: [FaultRate<Int>] = []
-    /// The connection is reset; nothing was committed.
+    /// The rate of resets before anything is committed.
     package var resets = 0.0
-    /// The update is committed, and the connection is closed without an answer.
+    /// The rate of connections that are closed without an answer after the update is committed.
     package var drops = 0.0
-    /// The update is committed, and the answer stops after its first bytes.
+    /// The rate of answers that stop after the first bytes; the update is committed.
     package var stalls = 0.0
-    /// Waited before each answer, in seconds, drawn evenly.
+    /// The delay of each answer, in seconds, from a uniform distribution.
     package var delay: ClosedRange<Double>?
-    /// Goes with ordered errors of status 429 and 503.
+    /// The advice that ordered errors of status 429 and 503 carry.
     package var retryAdvice: RetryAdvice?
-    /// What the token endpoint does wrong.
+    /// The faults of the token endpoint.
     package var tokens = TokenFaultPlan()
-    /// More past locations in one update are rejected with 400; the real limit is not published.
+    /// An update with more past locations is rejected with 400. The real limit is not published.
     package var maximumPastLocations: Int?
-    /// Nothing but the page answers: connections are reset.
+    /// Times in which connections are reset, except those of the page.
     package var outages: [ClosedRange<Double>] = []
 
     package init() {}
 
-    /// The part of the requests that the rates take.
+    /// The sum of the rates.
     package var rateSum: Double { errors.reduce(resets + drops + stalls) { $0 + $1.rate } }
 
-    /// What happens to one request; `draw` is from 0..<1.
+    /// Returns the fault of a request. `draw` is from 0..<1.
     package func fault(draw: Double) -> Fault {
         var threshold = 0.0
         for error in errors {
@@ -40,11 +41,10 @@ package struct FaultPlan: Sendable, Hashable {
         return .none
     }
 
-    /// Whether an ordered outage is on, `seconds` after the start.
+    /// Whether there is an ordered outage `seconds` after the start.
     package func hasOutage(at seconds: Double) -> Bool { outage(at: seconds) != nil }
 
-    /// The ordered outage that is on, `seconds` after the start: from its beginning to the end of the last one of those
-    /// that follow each other without a pause.
+    /// Returns the ordered outage at `seconds` after the start, joined with those that follow it without a pause.
     func outage(at seconds: Double) -> ClosedRange<Double>? {
         guard var outage = outages.first(where: { $0.contains(seconds) }) else { return nil }
         while let wider = outages.first(where: {
@@ -55,23 +55,23 @@ package struct FaultPlan: Sendable, Hashable {
         return outage
     }
 
-    /// The ordered outage that comes next, `seconds` after the start.
+    /// Returns the next ordered outage, `seconds` after the start.
     func nextOutage(after seconds: Double) -> ClosedRange<Double>? {
         outages.map(\.lowerBound).filter { $0 > seconds }.min().flatMap(outage)
     }
 
-    /// As `0.1 to 2.0 s`, or `0.5 s` where it is always so long.
+    /// Returns a delay as text, such as `0.1 to 2.0 s`, or `0.5 s` if it is constant.
     static func words(for delay: ClosedRange<Double>) -> String {
         delay.lowerBound == delay.upperBound
             ? "\(delay.lowerBound) s" : "\(delay.lowerBound) to \(delay.upperBound) s"
     }
 
-    /// One line for each ordered fault.
+    /// A line for each ordered fault.
     package var words: [String] {
         lastingWords + outages.map { "outage from \($0.lowerBound) to \($0.upperBound) s" }
     }
 
-    /// One line for each ordered fault that is not an outage.
+    /// A line for each ordered fault except outages.
     var lastingWords: [String] {
         func percent(_ rate: Double) -> String { "\((rate * 1000).rounded() / 10) %" }
         var words = errors.map { "\(percent($0.rate)) of answers \($0.kind)" }
@@ -89,23 +89,23 @@ package struct FaultPlan: Sendable, Hashable {
     }
 }
 
-/// How often a fault of one kind happens.
+/// The rate of one kind of fault.
 package struct FaultRate<Kind: Sendable & Hashable>: Sendable, Hashable {
     package var kind: Kind
     package var rate: Double
 }
 
-/// What goes wrong with one request.
+/// The fault of one request.
 package enum Fault: Sendable, Hashable {
     case none
     case error(status: Int)
     case reset
     case drop
     case stall
-    /// The network is away.
+    /// The network is down.
     case outage
 
-    /// For the record and the page; `nil` when nothing went wrong.
+    /// The name in the record and on the page; `nil` if there is no fault.
     package var name: String? {
         switch self {
         case .none: nil
@@ -121,14 +121,14 @@ package enum Fault: Sendable, Hashable {
 extension FaultPlan {
     /// An option of the command line.
     package struct Option: Sendable, Hashable {
-        /// As `--errors`.
+        /// The name of the option, such as `--errors`.
         package let name: String
-        /// Stands for the value in a help text.
+        /// The placeholder for the value in a help text.
         package let placeholder: String
         package let help: String
-        /// Whether each use orders one fault more.
+        /// Whether each use adds a fault.
         package let isRepeatable: Bool
-        /// The words that its value may be, where they are few.
+        /// The possible values, if they are few.
         package let choices: [String]
 
         init(
@@ -142,12 +142,12 @@ extension FaultPlan {
         }
     }
 
-    /// Why an option's value cannot be used.
+    /// An invalid value of an option.
     package struct OptionError: Error, Sendable, Hashable, CustomStringConvertible {
         package let description: String
     }
 
-    /// Every option that `set` takes.
+    /// The options that `set` accepts.
     package static let options =
         [
             Option("--errors", "STATUS:RATE,...", "answer with errors, as 503:0.3,401:0.05"),
@@ -161,7 +161,7 @@ extension FaultPlan {
             Option("--outage", "FROM..TO", "nothing answers in these seconds", isRepeatable: true),
         ] + TokenFaultPlan.options
 
-    /// Orders one fault, as `set("--errors", "503:0.3,401:0.05")`.
+    /// Orders a fault, for example with `set("--errors", "503:0.3,401:0.05")`.
     package mutating func set(_ option: String, _ text: String) throws(OptionError) {
         let before = self
         let value = FaultOptionValue(option: option, text: text)
@@ -192,7 +192,7 @@ extension FaultPlan {
     }
 }
 
-/// How an ordered error states when to retry.
+/// The form in which an ordered error states when to retry.
 package enum RetryAdvice: Sendable, Hashable {
     /// A `Retry-After` header.
     case header(seconds: Int)

@@ -1,42 +1,42 @@
-/// What the token endpoint does wrong, how often and when; the default is nothing.
+/// The faults of the token endpoint, with their rates and times. The default has none.
 ///
 /// Rates are shares of the requests for a token, from 0 to 1. Seconds count from the start.
 package struct TokenFaultPlan: Sendable, Hashable {
-    /// When the endpoint answers 503.
+    /// Requests that the endpoint answers with 503.
     package enum Outage: Sendable, Hashable {
         case seconds(ClosedRange<Double>)
-        /// The first so many requests for a token.
+        /// The given number of requests from the start.
         case first(Int)
     }
 
-    /// How the number beside the token is meant; the samples differ in nothing more.
+    /// The form of the expiry next to the token, the only difference between the samples.
     package enum ExpiryStyle: String, Sendable, Hashable, CaseIterable {
         case epochSeconds, epochMilliseconds, secondsFromNow
         /// Seconds since 1970 in quotes.
         case text
-        /// There is no number.
+        /// No expiry.
         case none
     }
 
     package var outage: Outage?
     package var rates: [FaultRate<TokenFault>] = []
-    /// Waited before each answer, in seconds, drawn evenly.
+    /// The delay of each answer, in seconds, from a uniform distribution.
     package var delay: ClosedRange<Double>?
-    /// Life of the tokens, in seconds.
+    /// The lifetime of the tokens, in seconds.
     package var life = 3600
-    /// `nil` leaves it to the answer's shape.
+    /// The form of the expiry; `nil` uses that of the answer's format.
     package var expiryStyle: ExpiryStyle?
-    /// How far the issuer's clock is ahead of Fleet Engine's, in seconds.
+    /// The lead of the issuer's clock over Fleet Engine's, in seconds.
     package var clockOffset = 0
-    /// When the service account gets a new key; tokens signed with the one before are rejected from then on.
+    /// The times at which the service account gets a new key. Tokens signed with the previous key are then rejected.
     package var keyRotations: [Double] = []
 
     package init() {}
 
-    /// The part of the requests that the rates take.
+    /// The sum of the rates.
     package var rateSum: Double { rates.reduce(0) { $0 + $1.rate } }
 
-    /// What happens to request number `number`, counted from 1; `draw` gives a number from 0..<1 where one is needed.
+    /// Returns the fault of a request. `number` counts requests from 1; `draw` returns a random number from 0..<1.
     func fault(at seconds: Double, number: Int, draw: () -> Double) -> TokenFault? {
         let isDown =
             switch outage {
@@ -54,10 +54,10 @@ package struct TokenFaultPlan: Sendable, Hashable {
         return nil
     }
 
-    /// How often the key has been changed, `seconds` after the start.
+    /// Returns the number of key changes, `seconds` after the start.
     func keyGeneration(at seconds: Double) -> Int { keyRotations.count { $0 <= seconds } }
 
-    /// One line for each ordered fault, for the page and the log.
+    /// A line for each ordered fault, for the page and the log.
     var words: [String] {
         var words: [String] = []
         switch outage {
@@ -75,7 +75,7 @@ package struct TokenFaultPlan: Sendable, Hashable {
     }
 }
 
-/// What is wrong with one answer of the token endpoint.
+/// The fault of one answer of the token endpoint.
 package enum TokenFault: Sendable, Hashable {
     case error(status: Int)
     /// A login page with status 200.
@@ -87,7 +87,7 @@ package enum TokenFault: Sendable, Hashable {
     case wrongAudience
     case expired
 
-    /// The word that orders it: a status, or the name of the fault.
+    /// Creates the fault that a word orders: a status or a name.
     init?(_ word: Substring) {
         switch word {
         case "page": self = .page
@@ -101,7 +101,7 @@ package enum TokenFault: Sendable, Hashable {
         }
     }
 
-    /// For the page and the log.
+    /// The description on the page and in the log.
     var words: String {
         switch self {
         case .error(let status): "answers \(status)"
@@ -115,7 +115,7 @@ package enum TokenFault: Sendable, Hashable {
 }
 
 extension TokenFaultPlan {
-    /// Those of `FaultPlan.options` that order something here.
+    /// The options among `FaultPlan.options` that order faults of the token endpoint.
     package static let options = [
         FaultPlan.Option("--token-outage", "COUNT|FROM..TO", "token requests fail: the first ones, or seconds"),
         FaultPlan.Option(
@@ -130,7 +130,7 @@ extension TokenFaultPlan {
         FaultPlan.Option("--key-rotation", "SECONDS", "then earlier tokens become invalid", isRepeatable: true),
     ]
 
-    /// Orders one fault; `false` when there is none of that name.
+    /// Orders a fault. Returns `false` if the option belongs to no fault of the token endpoint.
     mutating func set(_ value: FaultOptionValue) throws(FaultPlan.OptionError) -> Bool {
         switch value.option {
         case "--token-outage":

@@ -1,12 +1,12 @@
 import TimeAndChance
 
-/// When positions of one vehicle arrived, by the second, for the latest quarter of an hour.
+/// The arrivals of one vehicle's positions per second, in the last quarter of an hour.
 struct ArrivalStrip: Sendable {
-    /// What arrived during one bar of the strip.
+    /// The arrivals during one bar of the strip.
     struct Bar: Sendable, Hashable {
         /// Last locations.
         var live = 0
-        /// Past locations, which had to wait.
+        /// Past locations.
         var late = 0
     }
 
@@ -16,13 +16,13 @@ struct ArrivalStrip: Sendable {
         var bar = Bar()
     }
 
-    /// Seconds in which something arrived, in order; at most as many as the longest window has.
+    /// The seconds with arrivals, in order; at most as many as the longest window has.
     private var seconds: [Second] = []
 
-    /// How many of them are kept.
+    /// The number of seconds that are kept.
     var secondCount: Int { seconds.count }
 
-    /// Counts what one update brought. A clock that was set back counts for the latest second.
+    /// Counts the positions of one update. After the clock was set back, they count for the latest second.
     mutating func add(_ bar: Bar, at now: UTCTime) {
         let number = now.millisecondsSince1970 / 1000
         if seconds.last.map({ $0.number < number }) ?? true {
@@ -37,13 +37,13 @@ struct ArrivalStrip: Sendable {
         seconds[last].bar.late += bar.late
     }
 
-    /// How many updates came in this second and the 59 before it.
+    /// Returns the number of updates in this second and the 59 before it.
     func updatesInLastMinute(now: UTCTime) -> Int {
         let number = now.millisecondsSince1970 / 1000
         return seconds.reduce(0) { $0 + ($1.number > number - 60 && $1.number <= number ? $1.updates : 0) }
     }
 
-    /// A bar for each part of the window, from the oldest.
+    /// Returns a bar for each part of the window, the oldest first.
     func bars(in window: ArrivalWindow) -> [Bar] {
         var bars = [Bar](repeating: Bar(), count: ArrivalWindow.barCount)
         for second in seconds {
@@ -55,18 +55,17 @@ struct ArrivalStrip: Sendable {
     }
 }
 
-/// The time that every strip of a page shows, up to now: two minutes at first, later more, at most a quarter of an
-/// hour.
+/// The time that each strip of a page shows, up to now: at first two minutes, later up to a quarter of an hour.
 struct ArrivalWindow: Sendable, Hashable {
     static let barCount = 60
-    /// Seconds of the longest window.
+    /// The length of the longest window in seconds.
     static let longest = (barSeconds.last ?? 1) * Int64(barCount)
 
     private static let barSeconds: [Int64] = [2, 5, 15]
 
-    /// How long a bar is.
+    /// The length of a bar in seconds.
     let barSeconds: Int64
-    /// Where the strip ends, in seconds since 1970: the end of the bar that is being filled.
+    /// The end of the strip in seconds since 1970: the end of the current bar.
     let end: Int64
 
     init(startedAt: UTCTime, now: UTCTime) {
@@ -75,10 +74,10 @@ struct ArrivalWindow: Sendable, Hashable {
         end = (now.millisecondsSince1970 / 1000 / barSeconds + 1) * barSeconds
     }
 
-    /// Where the strip begins, in seconds since 1970.
+    /// The start of the strip in seconds since 1970.
     var start: Int64 { end - barSeconds * Int64(Self.barCount) }
 
-    /// The bar that holds a second since 1970.
+    /// Returns the bar of a second since 1970.
     func index(of second: Int64) -> Int? {
         (start..<end).contains(second) ? Int((second - start) / barSeconds) : nil
     }

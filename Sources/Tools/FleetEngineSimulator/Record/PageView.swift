@@ -5,20 +5,21 @@ import StrictJSON
 import TimeAndChance
 import TrackDrawing
 
-/// What the page shows, once a second.
+/// The data of the page at one moment. The page requests it every second.
 struct PageView {
-    /// So many points of tracks are sent; a browser draws them without effort.
+    /// The maximum number of track points on the map.
     private static let maximumPoints = 1500
-    /// So many vehicles are shown side by side, with their arrivals.
+    /// The maximum number of vehicles on the map and in the list of arrivals.
     private static let maximumShown = 40
-    /// So many can be chosen by name.
+    /// The maximum number of vehicles that can be chosen by name.
     private static let maximumNames = 500
     private static let maximumTrips = 50
-    /// A parked vehicle reports once a minute: one of which nothing arrived for longer is where it was last.
+    /// The position of a vehicle that hasn't reported for longer is shown as its last. A parked vehicle reports every
+    /// minute.
     private static let longestCurrent = Duration.seconds(75)
 
     let record: SimulatorRecord
-    /// The vehicle that the reader chose; `nil` shows the only one, or all of them.
+    /// The chosen vehicle; `nil` shows the only vehicle, or all of them.
     let selected: String?
     let now: UTCTime
     let startedAt: UTCTime
@@ -64,7 +65,7 @@ struct PageView {
         record.vehicles.keys.map { ($0, $0.description) }.sorted { NaturalOrder.isBefore($0.1, $1.1) }.map(\.0)
     }
 
-    /// A provider and a vehicle that this simulator accepts, for the command lines with which to begin.
+    /// A provider and a vehicle that this simulator accepts, for the page's first command lines.
     private var example: JSONValue {
         var vehicle = settings.trips.first?.vehicleID ?? "van-7"
         if case .listed(let ids) = settings.existence, !ids.contains(vehicle) {
@@ -79,12 +80,12 @@ struct PageView {
     private var elapsed: Double { startedAt.duration(to: now) / .seconds(1) }
 
     private func clock(_ seconds: ClosedRange<Double>) -> ClosedRange<UTCTime> {
-        // An outage may be ordered to last for ever.
+        // An ordered outage may last forever.
         func moment(_ seconds: Double) -> UTCTime { startedAt.advanced(by: .seconds(min(seconds, 1e10))) }
         return moment(seconds.lowerBound)...moment(seconds.upperBound)
     }
 
-    /// The outage that is on: since when and, where the plan ends it, until when.
+    /// The current outage with its start and, if the plan ends it, its end.
     private var outage: JSONValue {
         let ordered = settings.faults.outage(at: elapsed).map(clock)
         guard let since = [outages.since, ordered?.lowerBound].compactMap(\.self).min() else { return .null }
@@ -92,7 +93,7 @@ struct PageView {
         return .object(["since": Self.time(since), "until": until.map(Self.time) ?? .null])
     }
 
-    /// The start, or the end of the last outage.
+    /// The end of the last outage, or the start of the simulator.
     private var answeringSince: UTCTime {
         let ends = settings.faults.outages.map { clock($0).upperBound } + outages.past.map(\.upperBound)
         return max(startedAt, ends.filter { $0 <= now }.max() ?? startedAt)
@@ -101,7 +102,7 @@ struct PageView {
     private func outages(in window: ArrivalWindow) -> [ClosedRange<UTCTime>] {
         let start = UTCTime(millisecondsSince1970: window.start * 1000)
         let byHand = outages.past + (outages.since.map { [$0...max($0, now)] } ?? [])
-        // One by hand lies ahead where the clock was set back since.
+        // An outage by hand can begin later than now if the clock was set back.
         return (settings.faults.outages.map(clock) + byHand).filter { $0.lowerBound < now && $0.upperBound > start }
             .map { max(start, $0.lowerBound)...max(start, min(now, $0.upperBound)) }
     }
@@ -144,7 +145,7 @@ struct PageView {
         ])
     }
 
-    /// Every trip with each vehicle of its name; providers may have one of the same name.
+    /// Each trip with each vehicle of its name: several providers may have one.
     private var trips: [JSONValue] {
         let trips = settings.trips.flatMap { trip in
             let names = record.vehicles.keys.filter { $0.id == trip.vehicleID && $0.service == .onDemandTrips }
@@ -186,12 +187,13 @@ struct PageView {
         return TrackMap(of: vehicles)?.section
     }
 
-    /// Whether it is where its newest position says; a replay's fixes may be as old as their log.
+    /// Whether the newest position is current. It counts from its arrival, because a replay's fixes are as old as the
+    /// log.
     private func isCurrent(_ vehicle: VehicleRecord) -> Bool {
         vehicle.positionArrivedAt.map { $0.duration(to: now) <= Self.longestCurrent } ?? false
     }
 
-    /// Evenly chosen points of the track, the newest among them.
+    /// Returns evenly chosen points of the track, including the newest.
     private func fixes(of vehicle: VehicleRecord, atMost count: Int) -> [(fix: Fix, isLast: Bool)] {
         let points = vehicle.track
         let step = max(1, (points.count + count - 1) / count)
@@ -200,7 +202,7 @@ struct PageView {
         var fixes: [(fix: Fix, isLast: Bool)] = []
         for point in drawn {
             var fix = Fix(timeOfFix: point.time.time, latitude: point.latitude, longitude: point.longitude)
-            // A shape point states no speed: it was there at that time, and so was the one before.
+            // A shape point states no speed; it follows from the times and places of two points.
             fix.speedMetersPerSecond =
                 point.speedMetersPerSecond ?? fixes.last.flatMap { Self.speed(from: $0.fix, to: fix) }
             fixes.append((fix, point.isLast))
@@ -248,9 +250,9 @@ struct PageView {
     }
 }
 
-/// The order in which people count: `van-2` before `van-10`.
+/// The natural order of names: `van-2` before `van-10`.
 enum NaturalOrder {
-    /// Whether `one` stands before `other`: numbers by their value, everything else by its bytes.
+    /// Whether `one` comes before `other`: numbers by their value, everything else by its bytes.
     static func isBefore(_ one: String, _ other: String) -> Bool {
         var left = Array(one.utf8)[...]
         var right = Array(other.utf8)[...]
@@ -267,11 +269,11 @@ enum NaturalOrder {
                 return first < second
             }
         }
-        if left.isEmpty, right.isEmpty { return one < other }  // as van-07 and van-7
+        if left.isEmpty, right.isEmpty { return one < other }  // such as van-07 and van-7
         return left.isEmpty
     }
 
-    /// The digits at the beginning, without leading zeros: of two numbers the one with more digits is larger.
+    /// Removes the digits at the beginning. Returns them without leading zeros: the number with more digits is larger.
     private static func takeNumber(from bytes: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let digits = bytes.prefix(while: isDigit)
         bytes = bytes.dropFirst(digits.count)
@@ -281,11 +283,11 @@ enum NaturalOrder {
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 }
 
-/// The outages that were begun by hand.
+/// The outages that were started by hand.
 struct OutagesByHand: Sendable {
-    /// When the current one began; `nil` if there is none.
+    /// The start of the current outage; `nil` if there is none.
     private(set) var since: UTCTime?
-    /// Those that were ended, the newest last.
+    /// Past outages, the newest last.
     private(set) var past: [ClosedRange<UTCTime>] = []
 
     private static let maximumPast = 50

@@ -2,7 +2,7 @@ import LinuxPlatform
 import StrictJSON
 package import TimeAndChance
 
-/// Everything that arrived and what was answered, bounded in memory: counts are complete, lists are the newest.
+/// The record of requests and answers in bounded memory: counts are complete, lists have the newest entries.
 package struct SimulatorRecord: Sendable {
     private static let maximumRecent = 100
 
@@ -46,7 +46,7 @@ package struct SimulatorRecord: Sendable {
 }
 
 extension SimulatorRecord {
-    /// The whole record: counts, and for each vehicle every delivered fix time in order.
+    /// The complete record: counts, and for each vehicle the delivered fix times in order.
     var json: JSONValue {
         var vehicles: [String: JSONValue] = [:]
         for (name, vehicle) in self.vehicles {
@@ -87,25 +87,25 @@ extension VehicleRecord {
 
 private func members(_ counts: [String: Int]) -> [String: JSONValue] { counts.mapValues { .integer(Int64($0)) } }
 
-/// One request and what became of it.
+/// A request and its outcome.
 package struct RequestRecord: Sendable, Hashable {
     package let receivedAt: UTCTime
     package let method: String
-    /// Without the query; never a token.
+    /// The path without the query; it has no token.
     package let path: String
-    /// The status of the answer; `nil` when none went out.
+    /// The status of the answer; `nil` if none was sent.
     package let status: Int?
     package let fault: String?
-    /// The refusal's message.
+    /// The message of an error answer.
     package let message: String?
     package let bytesReceived: Int
     package let bytesSent: Int
 
-    /// The kind of outcome that is counted: a status, or the fault that prevented one.
+    /// The outcome by which requests are counted: a status, or the fault that prevented one.
     package var outcome: String { status.map(String.init) ?? fault ?? "none" }
 }
 
-/// A token that was issued; the token itself is not kept. Times in seconds since 1970.
+/// An issued token, without the token itself. Times are in seconds since 1970.
 package struct TokenRecord: Sendable, Hashable {
     package let kind: String
     package let id: String?
@@ -116,13 +116,13 @@ package struct TokenRecord: Sendable, Hashable {
 /// The complete record as JSON Lines.
 final class RecordFile: Sendable {
     enum Form: Sendable {
-        /// A line for each position of each committed update.
+        /// One line per position of a committed update.
         case positions
-        /// A line for each committed update, with the drive's own times in seconds: that of the upload is its last
-        /// location's, of which the others are those before it.
+        /// One line per committed update. Times are those of the drive, in seconds; the time of an update is that of
+        /// its last location.
         case uploads
 
-        /// Whether each line is an object with all of these.
+        /// The members that each line has.
         fileprivate var members: [String] {
             switch self {
             case .positions: ["receivedAt", "vehicle", "kind", "latitude", "longitude"]
@@ -141,24 +141,25 @@ final class RecordFile: Sendable {
     private let file: OwnedDescriptor
     private let form: Form
 
-    /// Appends to the file at `path`, which may hold positions of other people's vehicles: it is for its owner only.
+    /// Appends to the file at `path`, which only its owner may read: it contains positions of vehicles.
     ///
-    /// - Throws: with a refusal where something else is in the file.
+    /// - Throws: If the file contains something else.
     init(path: String, _ form: Form) throws(SystemError) {
         guard try Self.mayAppend(to: path, form) else {
             throw SystemError(
                 refusing: path,
-                because: "it is there, and holds no record of \(form.option) to append to; name another file, or "
-                    + "remove this one")
+                because: "it exists and isn't a record of \(form.option); name another file, or remove "
+                    + "this one")
         }
         file = try OwnedDescriptor(appendingTo: path)
         self.form = form
     }
 
-    /// More than the longest line.
+    /// More bytes than the longest line has.
     private static let longestLine = 1 << 20
 
-    /// Whether nothing is there, or a record that can be continued; what was handed over for output is not judged.
+    /// Whether the file is missing, empty, or a record to continue. A file that the caller opened for output is
+    /// accepted.
     private static func mayAppend(to path: String, _ form: Form) throws(SystemError) -> Bool {
         guard let entry = try FileSystem.entry(at: path), entry.kind == .file, entry.bytes > 0,
             !OwnedDescriptor.isHandedOver(entry)
@@ -177,7 +178,7 @@ final class RecordFile: Sendable {
         try file.writeAll(Array(lines.utf8).span)
     }
 
-    /// Nothing for an update without a position, or whose last location has no time.
+    /// Returns a line; an empty text for an update without a position, or if its last location has no time.
     private static func upload(_ update: AcceptedUpdate) -> String {
         func seconds(_ position: AcceptedUpdate.Position) -> JSONValue? {
             position.time.map { .number(Double($0.time.millisecondsSince1970) / 1000) }

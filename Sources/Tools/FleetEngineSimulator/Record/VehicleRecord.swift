@@ -1,9 +1,9 @@
 import Glibc
 import TimeAndChance
 
-/// What arrived for one vehicle.
+/// The record of one vehicle.
 package struct VehicleRecord: Sendable {
-    /// A place of the track; one for each distinct time.
+    /// A point of the track; one for each distinct time.
     package struct TrackPoint: Sendable, Hashable {
         package let time: WireTime
         package let latitude: Double
@@ -12,14 +12,14 @@ package struct VehicleRecord: Sendable {
         package let isLast: Bool
     }
 
-    /// So many distinct fix times are kept for a vehicle; more are only counted.
+    /// The maximum number of distinct fix times of a vehicle; further ones are only counted.
     private static let maximumFixTimes = 1_000_000
-    /// Beyond this every other point of the track goes, which keeps its shape.
+    /// Every other point is dropped when the track has more points, which keeps its shape.
     private static let maximumTrackPoints = 20_000
 
-    /// How often each fix time was delivered, as last or as past location.
+    /// The number of deliveries of each fix time, as last or as past location.
     package private(set) var deliveries: [WireTime: Int] = [:]
-    /// In order of time.
+    /// The track in order of time.
     package private(set) var track: [TrackPoint] = []
     /// The newest position by its own time.
     package private(set) var latest: AcceptedUpdate.Position?
@@ -34,13 +34,13 @@ package struct VehicleRecord: Sendable {
     package private(set) var order = LocationOrder()
     package private(set) var forgottenFixTimes = 0
     private(set) var arrivals = ArrivalStrip()
-    /// When a position arrived last.
+    /// The time of the last arrival of a position.
     private(set) var positionArrivedAt: UTCTime?
 
-    /// Every distinct fix time that was delivered, in order.
+    /// The distinct fix times that were delivered, in order.
     package var fixTimes: [WireTime] { deliveries.keys.sorted() }
 
-    /// The length of the track; the distance between two points is that on a plane, good to a thousandth in a town.
+    /// The length of the track in metres, true to 0.1 % in a town: distances are those on a plane.
     package var drivenMeters: Double {
         zip(track, track.dropFirst()).reduce(0) { sum, hop in
             let metersPerDegree = 111_195.0
@@ -85,7 +85,7 @@ package struct VehicleRecord: Sendable {
                 speedMetersPerSecond: position.speedMetersPerSecond, isLast: position.isLast))
     }
 
-    /// Mostly at the end; a backlog goes where its time belongs.
+    /// Inserts a point by its time: usually at the end, but a backlog has older times.
     private mutating func insert(_ point: TrackPoint) {
         track.insert(point, at: (track.lastIndex { $0.time < point.time } ?? -1) + 1)
         if track.count > Self.maximumTrackPoints {
@@ -94,11 +94,11 @@ package struct VehicleRecord: Sendable {
     }
 }
 
-/// Whether positions arrive in the order that the rules demand.
+/// The order in which positions arrive, checked against Fleet Engine's rules.
 package struct LocationOrder: Sendable {
-    /// How often a last location was older than the previous one.
+    /// The number of last locations that were older than the previous one.
     package private(set) var lastLocationsBackInTime = 0
-    /// How often past locations were not in the order of time, or newer than the last location next to them.
+    /// The number of updates whose past locations were not in order of time, or were newer than the last location.
     package private(set) var pastLocationsOutOfOrder = 0
     private var newestLast: WireTime?
 

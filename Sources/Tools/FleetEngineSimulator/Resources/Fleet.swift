@@ -4,12 +4,12 @@ import TimeAndChance
 
 /// The vehicles, and Fleet Engine's rules for reading and writing them.
 struct Fleet {
-    /// What a request led to.
+    /// The result of a request.
     typealias Outcome = (answer: JSONValue, update: AcceptedUpdate)
 
     private let existence: VehicleExistence
     private let maximumPastLocations: Int?
-    /// More than this many vehicles are rejected, so that memory is bounded.
+    /// The maximum number of vehicles, which bounds the memory.
     private static let maximumVehicles = 100_000
     private var vehicles: [ResourceName: [String: JSONValue]] = [:]
 
@@ -18,7 +18,7 @@ struct Fleet {
         self.maximumPastLocations = maximumPastLocations
     }
 
-    /// Makes the vehicle of a new driver token exist, where vehicles do so on first use.
+    /// Creates the vehicle of a new driver token, if vehicles are created on first use.
     private mutating func noteFirstUse(of name: ResourceName) {
         if existence.covers(name.id), vehicles[name] == nil, vehicles.count < Self.maximumVehicles {
             vehicles[name] = [:]
@@ -55,7 +55,7 @@ struct Fleet {
         return (answer(name, given), accepted(given, name))
     }
 
-    /// Applies the masked fields: those absent from the body are cleared, those outside the mask are ignored.
+    /// Applies the masked fields. A masked field that is absent from the body is cleared; other fields are ignored.
     mutating func update(_ name: ResourceName, mask: UpdateMask, body: [UInt8], now: UTCTime) throws(Refusal)
         -> Outcome
     {
@@ -121,13 +121,13 @@ struct Fleet {
         return AcceptedUpdate(vehicle: name, positions: positions, vehicleState: fields["vehicleState"]?.stringValue)
     }
 
-    /// The resource as an answer shows it: with its name, and without what clients only put in.
+    /// Returns the resource for an answer: with its name, and without input-only fields.
     private func answer(_ name: ResourceName, _ fields: [String: JSONValue]) -> JSONValue {
         var shown = fields.filter { name.service.schema.fields[$0.key]?.direction != .inputOnly }
         shown["name"] = .string(name.description)
         if var location = shown["lastLocation"]?.objectValue {
             location = location.filter { MessageSchema.location.fields[$0.key]?.direction != .inputOnly }
-            // Readers find the position under `location`, whichever way it came.
+            // Readers find the position under `location`, even if the client sent it under another key.
             if location["location"] == nil, let supplemental = location["supplementalLocation"] {
                 location["location"] = supplemental
                 location["updateTime"] = location["supplementalLocationTime"]
@@ -142,13 +142,13 @@ struct Fleet {
 }
 
 extension JSONValue {
-    /// The value under nested keys.
+    /// Returns the value under nested keys.
     fileprivate func value(at path: ArraySlice<String>) -> JSONValue? {
         guard let key = path.first else { return self }
         return self[key]?.value(at: path.dropFirst())
     }
 
-    /// This object with the value under nested keys set, or removed when `value` is `nil`.
+    /// Returns this object with the value under nested keys set, or removed if `value` is `nil`.
     fileprivate func setting(_ path: ArraySlice<String>, to value: JSONValue?) -> JSONValue {
         guard let key = path.first else { return value ?? .null }
         var members = objectValue ?? [:]
@@ -161,23 +161,23 @@ extension JSONValue {
     }
 }
 
-/// What one committed update brought, for the record.
+/// A committed update, for the record.
 package struct AcceptedUpdate: Sendable, Hashable {
-    /// One position of an update.
+    /// A position of an update.
     package struct Position: Sendable, Hashable {
-        /// `false` when it came among the past locations.
+        /// Whether it is the last location, not a past location.
         package let isLast: Bool
-        /// The sensor's time; `nil` when the client gave none.
+        /// The sensor's time; `nil` if the client stated none.
         package let time: WireTime?
         package let latitude: Double
         package let longitude: Double
         package let speedMetersPerSecond: Double?
         package let headingDegrees: Int?
         package let accuracyMeters: Double?
-        /// The client said that it repeats an earlier fix.
+        /// The age of the fix, if the client states that it repeats an earlier one.
         package let timeSinceUpdateSeconds: Int?
 
-        /// From a checked location message; `nil` when it has no coordinates.
+        /// Creates a position from a checked location message. Returns `nil` if it has no coordinates.
         init?(_ location: JSONValue, isLast: Bool) {
             let sources = [
                 ("supplementalLocation", "supplementalLocationTime", "supplementalLocationAccuracy"),
@@ -196,16 +196,16 @@ package struct AcceptedUpdate: Sendable, Hashable {
     }
 
     package let vehicle: ResourceName
-    /// Past ones in the order they came, then the last one.
+    /// The past locations in the order of the message, then the last location.
     package let positions: [Position]
     package let vehicleState: String?
 }
 
-/// Which vehicles Fleet Engine knows without anyone creating them.
+/// The vehicles that exist without a request to create them.
 package enum VehicleExistence: Sendable, Hashable {
-    /// A vehicle comes into being with its first token or update.
+    /// A vehicle is created by its first token or update.
     case onFirstUse
-    /// These ids from the start; all others answer 404 until they are created.
+    /// Only these ids exist; another id gets 404 until it is created.
     case listed(Set<String>)
 
     func covers(_ id: String) -> Bool {

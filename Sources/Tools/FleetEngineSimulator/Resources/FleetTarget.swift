@@ -2,7 +2,7 @@ package import FleetEngine
 import HTTPMessages
 import HTTPService
 
-/// What a request is about, read from its path behind `/v1`.
+/// The resource of a request, from its path after `/v1`.
 enum FleetTarget {
     case vehicles(provider: String, FleetService)
     case vehicle(ResourceName)
@@ -39,8 +39,8 @@ enum FleetTarget {
 /// The query parameters of a Fleet Engine request; an unknown one is rejected.
 struct FleetQuery {
     private var parameters: [String: String] = [:]
-    /// The only fields that the answer shall have, if the request names some (`$fields`, a system parameter of all
-    /// Google APIs); whole ones, not parts of them.
+    /// The fields of the answer, if the request names some (`$fields`, a system parameter of all Google APIs). Only
+    /// whole fields are supported.
     let answerFields: [String]?
 
     private static let headerFields: Set<String> = [
@@ -103,22 +103,23 @@ package struct ResourceName: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { "providers/\(provider)/\(service.collection)/\(id)" }
 
-    /// The rules for vehicle, trip and task ids; `nil` when `id` keeps them.
+    /// Returns the rule for vehicle, trip and task ids that `id` breaks; `nil` if it is valid.
     static func problem(withID id: String) -> String? {
         if id.isEmpty { return "the id is empty" }
         if id.count > 64 { return "the id is longer than 64 characters" }
         if let scalar = id.unicodeScalars.first(where: { "/:?,#".unicodeScalars.contains($0) || $0.value < 0x20 }) {
             return "the id contains \"\(scalar)\""
         }
-        // The standard library's own normalization; its name begins with an underscore for want of a public one.
+        // The standard library's normalization has no public name.
         if !id.utf8.elementsEqual(id._nfcCodeUnits) { return "the id is not in Unicode Normalization Form C" }
         return nil
     }
 }
 
-/// What a token's private claims allow: each opens the one resource that it names, or all with `*`.
+/// The permissions of a token's private claims: each claim permits the resource that it names, or all with `*`.
 enum FleetPermission {
-    /// Reading and writing a vehicle are for its driver and for a server; a trip is for its consumer and for a server.
+    /// Checks that a token permits a resource. A vehicle is permitted to its driver and to a server, a trip to its
+    /// consumer and to a server.
     static func check(_ claims: TokenClaims, _ claim: String, _ id: String, resource: String) throws(Refusal) {
         guard let allowed = claims.authorization[claim] else {
             throw .permissionDenied("the token has no \(claim) claim, which \(resource) need")
@@ -129,7 +130,7 @@ enum FleetPermission {
     }
 }
 
-/// How the two services differ on the wire, seen from the server.
+/// The differences between the two services on the wire, for the server.
 extension FleetService {
     var updateVerb: String { self == .onDemandTrips ? "PUT" : "PATCH" }
     /// The private claim that binds a token to a vehicle.
@@ -138,12 +139,12 @@ extension FleetService {
     var idParameter: String { self == .onDemandTrips ? "vehicleId" : "deliveryVehicleId" }
     var schema: MessageSchema { self == .onDemandTrips ? .vehicle : .deliveryVehicle }
 
-    /// What a new vehicle must state.
+    /// The required fields of a new vehicle.
     var requiredAtCreation: [String] {
         self == .onDemandTrips ? ["vehicleState", "supportedTripTypes", "maximumCapacity", "vehicleType"] : []
     }
 
-    /// What a new vehicle may state; `nil` for everything that is not the server's.
+    /// The permitted fields of a new vehicle; `nil` permits all but the server's fields.
     var allowedAtCreation: Set<String>? {
         self == .onDemandTrips ? nil : ["type", "lastLocation", "attributes", "name"]
     }

@@ -1,11 +1,11 @@
 import StrictJSON
 package import TimeAndChance
 
-/// Reads a body against a schema: every name, type and range; collects everything that is wrong.
+/// Reads a body by a schema: every name, type and range. Collects all errors.
 struct MessageReader {
     private(set) var violations: [Refusal.Violation] = []
 
-    /// `value` with JSON names, numbers as numbers and times in UTC; what is wrong is left out and noted.
+    /// Returns `value` with JSON names, numbers as numbers and times in UTC. An invalid field is left out and noted.
     mutating func message(_ value: JSONValue, _ schema: MessageSchema, at path: String) -> JSONValue? {
         guard let members = value.objectValue else { return note(path, "expected an object, not \(value.kind)") }
         var message: [String: JSONValue] = [:]
@@ -94,7 +94,8 @@ struct MessageReader {
 struct MessageSchema: Sendable {
     let fields: [String: FieldRule]
 
-    /// The JSON name of a field that a client wrote in camelCase or as in the proto file; `nil` for an unknown one.
+    /// Returns the JSON name of a field, which clients may write in camelCase or as in the proto file; `nil` if
+    /// unknown.
     func name(of written: String) -> String? {
         if fields[written] != nil { return written }
         guard written.contains("_"), written == written.lowercased() else { return nil }
@@ -106,9 +107,9 @@ struct MessageSchema: Sendable {
     }
 }
 
-/// What may stand in one field of a message.
+/// The rule for one field of a message.
 struct FieldRule: Sendable {
-    /// The JSON forms of protobuf's types, with the range the field's comment states.
+    /// The JSON forms of protobuf's types, with the range in the field's documentation.
     enum Kind: Sendable {
         case string
         case bytes
@@ -117,20 +118,20 @@ struct FieldRule: Sendable {
         case double(ClosedRange<Double>)
         case timestamp
         case duration
-        /// Names with their numbers; the names in `refused` are known but only the server says them.
+        /// Names with their numbers. Only the server may use the names in `refused`.
         case enumeration([String: Int64], refused: Set<String> = [])
         case message(MessageSchema)
         indirect case list(Kind, maximumCount: Int = 10_000)
-        /// Route data that only the navigation SDK sends: an object that is not looked into.
+        /// Route data that only the navigation SDK sends: an object whose content isn't checked.
         case route
     }
 
-    /// Who writes and who reads the field.
+    /// The direction in which the field is sent.
     enum Direction: Sendable {
         case both
-        /// Set by the server: what a client sends is ignored, and a mask may not name it.
+        /// Set by the server. A client's value is ignored, and a mask can't name the field.
         case outputOnly
-        /// Never in an answer.
+        /// Set by the client, and never in an answer.
         case inputOnly
     }
 
@@ -149,11 +150,11 @@ struct FieldRule: Sendable {
     static let compass: Kind = .int32(0...359)
 }
 
-/// The fields that an update is about, each as a path of JSON names.
+/// The fields of an update, each as a path of JSON names.
 struct UpdateMask: Sendable, Hashable {
     let paths: [[String]]
 
-    /// Reads the `updateMask` parameter: comma-separated, no spaces, known fields that a client may write.
+    /// Reads the `updateMask` parameter: known fields that a client may write, with commas and without spaces.
     init(_ text: String?, schema: MessageSchema) throws(Refusal) {
         guard let text, !text.isEmpty else { throw .invalid(field: "updateMask", "update_mask cannot be empty") }
         var paths: [[String]] = []
@@ -179,17 +180,17 @@ struct UpdateMask: Sendable, Hashable {
         return path
     }
 
-    /// Whether the top-level field `name` is, in whole or in part, masked.
+    /// Whether the mask has the top-level field `name` or a part of it.
     func names(_ name: String) -> Bool { paths.contains { $0.first == name } }
 }
 
-/// A moment as protobuf's JSON mapping writes it: RFC 3339 with a zone, to the nanosecond, without leap seconds.
+/// A time in protobuf's JSON mapping: RFC 3339 with a zone, in nanoseconds, without leap seconds.
 package struct WireTime: Sendable, Hashable, Comparable, CustomStringConvertible {
     package let time: UTCTime
-    /// Below the millisecond, 0..<1,000,000.
+    /// Nanoseconds after the millisecond, 0..<1,000,000.
     private let nanoseconds: Int
 
-    /// Reads `2026-01-05T10:15:30.25Z` or with an offset; `nil` for anything else.
+    /// Reads a time such as `2026-01-05T10:15:30.25Z`, or one with an offset. Returns `nil` for other text.
     package init?(_ text: String) {
         guard let read = RFC3339Time(text), !read.isLeapSecond else { return nil }
         time = read.time
@@ -200,7 +201,7 @@ package struct WireTime: Sendable, Hashable, Comparable, CustomStringConvertible
         (one.time, one.nanoseconds) < (other.time, other.nanoseconds)
     }
 
-    /// In UTC with 3, 6 or 9 digits of fraction.
+    /// The time in UTC with 3, 6 or 9 decimals.
     package var description: String {
         guard nanoseconds > 0 else { return time.description }
         let digits = String(1_000_000 + nanoseconds).dropFirst()

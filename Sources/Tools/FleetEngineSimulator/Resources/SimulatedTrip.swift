@@ -2,13 +2,13 @@ import FleetEngine
 import StrictJSON
 import TimeAndChance
 
-/// A trip that a vehicle drives: its status follows from the way that the vehicle has covered since the start.
+/// A trip of a vehicle. Its status depends on the distance that the vehicle has driven since the start.
 ///
-/// A quarter of the way leads to the pickup, the rest to the drop-off; the vehicle waits at the pickup for 50 m.
+/// The first quarter leads to the pickup, the rest to the drop-off. The status stays at the pickup for 50 m.
 package struct SimulatedTrip: Sendable, Hashable {
     package let id: String
     package let vehicleID: String
-    /// From the vehicle's first position to the drop-off.
+    /// The distance from the vehicle's first position to the drop-off.
     package let lengthMeters: Double
 
     package init(id: String, vehicleID: String, lengthMeters: Double = 3000) {
@@ -17,8 +17,8 @@ package struct SimulatedTrip: Sendable, Hashable {
         self.lengthMeters = lengthMeters
     }
 
-    /// Reads `TRIP=VEHICLE` or `TRIP=VEHICLE:METERS`; `nil` when it is neither. A second equals sign stands where the
-    /// colon belongs.
+    /// Reads `TRIP=VEHICLE` or `TRIP=VEHICLE:METERS`. Returns `nil` for other text, such as with a second equals sign
+    /// in place of the colon.
     package init?(_ text: String) {
         let halves = text.split(separator: "=", maxSplits: 1).map(String.init)
         guard halves.count == 2 else { return nil }
@@ -35,21 +35,21 @@ package struct SimulatedTrip: Sendable, Hashable {
         self.init(id: halves[0], vehicleID: vehicleID, lengthMeters: length)
     }
 
-    /// The vehicle that drives it.
+    /// Returns the vehicle of the trip.
     func vehicle(of provider: String) -> ResourceName {
         ResourceName(provider: provider, service: .onDemandTrips, id: vehicleID)
     }
 
-    /// How far the trip is.
+    /// The progress of the trip.
     struct Progress: Sendable, Hashable {
-        /// As Fleet Engine names it.
+        /// Fleet Engine's name of the status.
         let status: String
-        /// Where the vehicle goes next, and how far it is; `nil` when it has arrived.
+        /// The next waypoint and the distance to it; `nil` after the arrival.
         let destination: Destination?
         let remainingMeters: Double?
-        /// Until it is there, at its latest speed.
+        /// The time to the next waypoint at the latest speed.
         let remainingMilliseconds: Int64?
-        /// Of the whole way.
+        /// The distance driven on the trip.
         let drivenMeters: Double
     }
 
@@ -66,9 +66,9 @@ package struct SimulatedTrip: Sendable, Hashable {
             drivenMeters: min(lengthMeters, driven ?? 0))
     }
 
-    /// The trip as Fleet Engine answers it.
+    /// Returns the trip in the form of Fleet Engine's answer.
     ///
-    /// `location`: what the vehicle's answer has under `lastLocation`.
+    /// `location` is the vehicle's `lastLocation`.
     func resource(
         of provider: String, vehicle: VehicleRecord?, location: JSONValue?, startedAt: UTCTime, now: UTCTime
     ) -> JSONValue {
@@ -90,7 +90,7 @@ package struct SimulatedTrip: Sendable, Hashable {
         return .object(trip)
     }
 
-    /// Below this a vehicle is waiting at a light, and its speed says nothing about the arrival.
+    /// A slower vehicle may be waiting at a light, so its speed can't predict the arrival.
     private static let leastSpeed = 5.0
 
     private var pickupMeters: Double { lengthMeters / 4 }
@@ -102,7 +102,7 @@ package struct SimulatedTrip: Sendable, Hashable {
         return meters >= pickupMeters ? "ARRIVED_AT_PICKUP" : "ENROUTE_TO_PICKUP"
     }
 
-    /// To the next waypoint; `nil` when there is none.
+    /// Returns the time to the next waypoint; `nil` if there is none.
     private func remaining(afterDriving meters: Double?) -> Double? {
         let meters = meters ?? 0
         if meters >= lengthMeters { return nil }

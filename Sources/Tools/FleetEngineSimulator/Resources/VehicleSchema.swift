@@ -105,7 +105,7 @@ extension MessageSchema {
         "headingAccuracy": FieldRule(FieldRule.accuracy),
         "altitude": FieldRule(FieldRule.anyDouble),
         "altitudeAccuracy": FieldRule(FieldRule.accuracy),
-        "speed": FieldRule(FieldRule.anyDouble),  // a receiver's small negative speeds are accepted
+        "speed": FieldRule(FieldRule.anyDouble),  // a receiver may state small negative speeds
         "speedAccuracy": FieldRule(FieldRule.accuracy),
         "updateTime": FieldRule(.timestamp),
         "serverTime": FieldRule(.timestamp, .outputOnly),

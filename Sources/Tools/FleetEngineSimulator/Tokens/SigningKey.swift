@@ -1,9 +1,9 @@
 import CCrypto
 
-/// An RSA key that signs and verifies RS256. The simulator's own has 2048 bits, is made at start and never written
-/// anywhere.
+/// An RSA key that signs and verifies RS256. The simulator's own has 2048 bits, is made at the start and never
+/// written to a file.
 @safe final class SigningKey {
-    /// libcrypto could not make a key or a signature; with a sound library this does not happen.
+    /// libcrypto could not make a key or a signature, which indicates a broken library.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
@@ -17,7 +17,7 @@ import CCrypto
         unsafe self.key = key
     }
 
-    /// A key that `encoded` gave: making a new one takes a good part of a second.
+    /// Creates a key from the value of `encoded`. Making a new key takes a large part of a second.
     init(encoded: [UInt8]) throws(Failure) {
         let key = unsafe encoded.withUnsafeBufferPointer { bytes in
             var start = bytes.baseAddress
@@ -27,7 +27,7 @@ import CCrypto
         unsafe self.key = key
     }
 
-    /// The public key of another issuer, as `openssl pkey -pubout` writes it: it only verifies.
+    /// Creates a key that only verifies, from another issuer's public key in the format of `openssl pkey -pubout`.
     init(publicPEM text: [UInt8]) throws(Failure) {
         let key = unsafe text.withUnsafeBytes { bytes in
             let source = unsafe BIO_new_mem_buf(bytes.baseAddress, CInt(clamping: bytes.count))
@@ -61,7 +61,7 @@ import CCrypto
 
     deinit { unsafe EVP_PKEY_free(key) }
 
-    /// The RSASSA-PKCS1-v1_5 signature over SHA-256.
+    /// Returns the RSASSA-PKCS1-v1_5 signature over SHA-256.
     func signature(of message: [UInt8]) throws(Failure) -> [UInt8] {
         let context = unsafe EVP_MD_CTX_new()
         defer { unsafe EVP_MD_CTX_free(context) }

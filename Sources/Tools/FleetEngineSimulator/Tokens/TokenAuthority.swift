@@ -5,28 +5,28 @@ import VehicleAuthorization
 /// Issues tokens as a backend with a service account does, and checks them as Fleet Engine does.
 struct TokenAuthority {
     static let account = "driver@simulator.iam.gserviceaccount.com"
-    /// How far a token's `iat` may lie ahead of the server's clock, in seconds.
+    /// The maximum lead of a token's `iat` over the server's clock, in seconds.
     private static let clockSkew: Int64 = 600
-    /// How far `exp` may lie ahead, in seconds.
+    /// The maximum lead of `exp` over the server's clock, in seconds.
     private static let maximumLife: Int64 = 3600
 
     private let key: SigningKey
     private let keyID: String
-    /// Another issuer's, whose tokens are accepted beside our own.
+    /// The key of another issuer, whose tokens are accepted too.
     private let trustedKey: SigningKey?
 
-    /// `key` is a private key in DER; without one a new one is made. `trustedKey` is a public key in PEM.
+    /// `key` is a private key in DER; if it is missing, a new key is made. `trustedKey` is a public key in PEM.
     init(keyID: String, key: [UInt8]? = nil, trustedKey: [UInt8]? = nil) throws(SigningKey.Failure) {
         if let key { self.key = try SigningKey(encoded: key) } else { self.key = try SigningKey() }
         if let trustedKey { self.trustedKey = try SigningKey(publicPEM: trustedKey) } else { self.trustedKey = nil }
         self.keyID = keyID
     }
 
-    /// The id of the account's key after so many rotations. The key itself stays, for what makes an old token
-    /// invalid is that its key's id is not among the account's any more.
+    /// Returns the id of the account's key after a number of rotations. The key itself stays: an old token is invalid
+    /// because the account no longer has a key with its id.
     private func keyID(_ generation: Int) -> String { generation == 0 ? keyID : "\(keyID)-\(generation)" }
 
-    /// A signed token (RS256).
+    /// Returns a signed token (RS256).
     func token(_ claims: TokenClaims, keyGeneration: Int = 0) throws(SigningKey.Failure) -> String {
         let header = JSONValue.object([
             "alg": .string("RS256"), "typ": .string("JWT"), "kid": .string(keyID(keyGeneration)),
@@ -35,9 +35,9 @@ struct TokenAuthority {
         return signed + "." + Base64.urlEncoded(try key.signature(of: Array(signed.utf8)))
     }
 
-    /// The claims of the token in an `Authorization` header, once everything about it is right.
+    /// Returns the claims of the token in an `Authorization` header if the token is valid.
     ///
-    /// - Throws: `UNAUTHENTICATED` with the reason; the real service says less.
+    /// - Throws: `UNAUTHENTICATED` with the reason. The real service states less.
     func claims(
         ofAuthorization header: String?, now: Int64, keyGeneration: Int = 0
     ) throws(Refusal) -> TokenClaims {
@@ -69,7 +69,7 @@ struct TokenAuthority {
         return claims
     }
 
-    /// The rules on times and audience, apart from the signature.
+    /// Checks times and audience, but not the signature.
     static func check(_ claims: TokenClaims, now: Int64) throws(Refusal) {
         guard claims.expiry > now else { throw .unauthenticated("the token expired \(now - claims.expiry) s ago") }
         guard claims.issuedAt <= now + clockSkew else {
@@ -94,7 +94,7 @@ struct TokenAuthority {
     }
 }
 
-/// What a Fleet Engine token says; times in seconds since 1970.
+/// The claims of a Fleet Engine token; times in seconds since 1970.
 package struct TokenClaims: Sendable, Hashable {
     package static let fleetEngineAudience = "https://fleetengine.googleapis.com/"
 
@@ -103,14 +103,14 @@ package struct TokenClaims: Sendable, Hashable {
     package var audience = Self.fleetEngineAudience
     package var issuedAt: Int64
     package var expiry: Int64
-    /// The private claims, as `vehicleid`.
+    /// The private claims, such as `vehicleid`.
     package var authorization: [String: String]
-    /// The tasks of a delivery driver's token, which are a list of their own.
+    /// The tasks of a delivery driver's token, which are a separate list.
     package var taskIDs: [String] = []
 }
 
 extension TokenClaims {
-    /// Reads the payload; `nil` when a claim is missing or of another type.
+    /// Reads the payload. Returns `nil` if a claim is missing or has the wrong type.
     init?(_ json: JSONValue) {
         guard let issuer = json["iss"]?.stringValue, let subject = json["sub"]?.stringValue,
             let audience = json["aud"]?.stringValue, let issuedAt = json["iat"]?.integerValue,
@@ -133,30 +133,32 @@ extension TokenClaims {
     }
 }
 
-/// Whom a token is for; decides its private claims.
+/// The holder of a token, which decides the token's private claims.
 struct TokenSubject: Sendable {
-    /// By the word in the path of the token endpoint. A bound token's claims are its id, those of another are `*`.
+    /// The kinds of holders by their word in the path of the token endpoint. The claims of a bound token have an id,
+    /// those of other tokens `*`.
     private static let kinds: [String: (name: String, claims: [String], isBound: Bool)] = [
         "driver": ("driver", ["vehicleid"], true),
         "delivery_driver": ("delivery driver", ["deliveryvehicleid"], true),
         "consumer": ("consumer", ["tripid"], true),
         "delivery_consumer": ("delivery consumer", ["trackingid"], true),
-        // A consumer who follows one task instead of a shipment.
+        // A consumer that follows one task instead of a shipment.
         "task_consumer": ("delivery consumer", ["taskid"], true),
         "server": ("server", ["tripid", "vehicleid", "deliveryvehicleid", "taskid", "trackingid"], false),
         "fleet_reader": ("fleet reader", ["deliveryvehicleid", "taskid", "trackingid"], false),
     ]
 
-    /// For the record and the page.
+    /// The name in the record and on the page.
     let name: String
     let isConsumer: Bool
-    /// The id the token is bound to; `nil` for those that are bound to none.
+    /// The id to which the token is bound; `nil` if it is bound to none.
     private(set) var id: String?
-    /// A trusted delivery driver's token names tasks, any other does not.
+    /// The ids of tasks; only a trusted delivery driver's token has them.
     private let tasks: [String]
     private let claimNames: [String]
 
-    /// From the path of the token endpoint, as `driver/van-7`, and the tasks in its query; `nil` for an unknown one.
+    /// Creates a subject from the path of the token endpoint, such as `driver/van-7`, and the tasks in its query.
+    /// Returns `nil` for an unknown one.
     init?(kind word: String, id: String?, taskIDs: [String]) {
         guard let kind = Self.kinds[word], kind.isBound == (id != nil) else { return nil }
         tasks = word == "delivery_driver" ? taskIDs : []
@@ -173,13 +175,13 @@ struct TokenSubject: Sendable {
         return claims
     }
 
-    /// The `taskids` claim: several tasks are a list.
+    /// The `taskids` claim, a list if there are several tasks.
     var taskIDs: [String] { tasks.count > 1 ? tasks : [] }
 
-    /// Every id that the token will name.
+    /// All ids in the token.
     var ids: [String] { [id].compactMap(\.self) + tasks }
 
-    /// The same for another subject: what a backend that mixes up its vehicles signs.
+    /// The subject that a backend names by mistake if it confuses its vehicles.
     var mistaken: Self {
         var other = self
         if id != nil { other.id = "somebody-else" }

@@ -3,21 +3,21 @@ import HTTPService
 import StrictJSON
 import TimeAndChance
 
-/// The token endpoint of a backend: from a request to its answer, right or wrong as ordered.
+/// The token endpoint of a backend, with the ordered faults.
 struct TokenIssuer: Sendable {
-    /// What one request for a token led to.
+    /// The result of a request for a token.
     struct Issue {
         let answer: HTTPResponse
-        /// `nil` when there is no token in the answer.
+        /// `nil` if the answer has no token.
         var record: TokenRecord?
     }
 
     let shape: TokenAnswerShape
     let faults: TokenFaultPlan
 
-    /// The subject that the path behind `/token` and the query name, as `driver/van-7`, once its ids can be ids.
+    /// Returns the subject in the path after `/token`, such as `driver/van-7`, and in the query, if its ids are valid.
     ///
-    /// - Throws: what a careful backend rejects, above all tokens for every vehicle.
+    /// - Throws: If a careful backend would reject the request, above all one for a token for every vehicle.
     static func subject(of request: ServedRequest, path: ArraySlice<String>) throws(Refusal) -> TokenSubject {
         let parts = Array(path)
         let tasks = (request.queryItems ?? []).filter { $0.name == "taskid" }.map(\.value)
@@ -34,7 +34,7 @@ struct TokenIssuer: Sendable {
         return subject
     }
 
-    /// An answer for `subject`; `now` is the true time in seconds since 1970.
+    /// Returns an answer for `subject`. `now` is the true time in seconds since 1970.
     func issue(
         to subject: TokenSubject, fault: TokenFault?, now: Int64, authority: TokenAuthority,
         keyGeneration: Int
@@ -71,13 +71,13 @@ struct TokenIssuer: Sendable {
 
     private func answer(_ text: String, type: String, _ time: Int64) -> HTTPResponse {
         var headers = HTTPHeaders(["Content-Type": type, "Cache-Control": "no-store"])
-        // An issuer with a wrong clock says so in its Date as well.
+        // An issuer with a wrong clock also has a wrong Date.
         if faults.clockOffset != 0 { headers["Date"] = UTCTime(millisecondsSince1970: max(0, time) * 1000).httpDate }
         return HTTPResponse(status: 200, headers: headers, body: Array(text.utf8))
     }
 }
 
-/// How the token endpoint words its answer: the three shapes of Google's samples.
+/// The format of the token endpoint's answer: one of Google's three samples.
 package enum TokenAnswerShape: String, Sendable, Hashable, CaseIterable {
     /// The Driver SDK's guide: `VEHICLE_TOKEN_KEY` and `TOKEN_EXPIRATION`, seconds since 1970.
     case guide
@@ -86,7 +86,7 @@ package enum TokenAnswerShape: String, Sendable, Hashable, CaseIterable {
     /// The scheduled sample backend: `token` and `expiration_timestamp_ms`.
     case scheduledSample
 
-    /// `style`: how the expiry is meant where it is not as the sample has it.
+    /// `style` replaces the sample's form of the expiry.
     func answer(
         token: String, subject: TokenSubject, issuedAt: Int64, expiry: Int64,
         style: TokenFaultPlan.ExpiryStyle? = nil
@@ -105,7 +105,7 @@ package enum TokenAnswerShape: String, Sendable, Hashable, CaseIterable {
         return .object(answer)
     }
 
-    /// Under what the token, its expiry and the time of its making stand in the answer.
+    /// The keys of the token, its expiry and its time of issue in the answer.
     private func keys(for subject: TokenSubject) -> (token: String, expiry: String, creation: String?) {
         switch self {
         case .guide: (subject.isConsumer ? "TRIP_TOKEN_KEY" : "VEHICLE_TOKEN_KEY", "TOKEN_EXPIRATION", nil)

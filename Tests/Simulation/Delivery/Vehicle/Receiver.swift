@@ -36,7 +36,7 @@ final class Receiver: FixSource, @unchecked Sendable {
                 while world.holds(.unplugged), !Task.isCancelled { await world.clock.wait(for: .seconds(5)) }
             }
         }
-        throw FixSourceError(.cancelled, "stopped")
+        throw FixSourceError(log: "the simulated receiver", .stopped)
     }
 
     /// The date option that the service uses for a live receiver.

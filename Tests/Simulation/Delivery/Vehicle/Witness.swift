@@ -11,7 +11,8 @@ struct Witness: ReportingObserver {
         guard life.isAlive else { return }
         switch event {
         case .receiver(let state): world.note(.receiver, 0, 0, "receiver: \(state)")
-        case .receiverWarning(let warning): world.note(.receiver, 1, Int64(warning.rawValue), "receiver: \(warning)")
+        case .receiverWarning(let warning):
+            world.note(.receiver, 1, Int64(warning.rawValue), "receiver: \(warning.label)")
         case .sky, .progress, .privateModeBegan, .privateModeEnded, .withheld, .tooSoon, .dropped: break
         case .fix(let fix):
             world.note(.fix, fix.timeOfFix.millisecondsSince1970, 0, "fix of \(fix.timeOfFix)")

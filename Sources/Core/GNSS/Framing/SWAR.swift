@@ -1,12 +1,12 @@
-/// Questions asked of eight bytes at once; byte 0 is the lowest.
-enum WordScan {
-    /// The highest bit of every byte: where answers stand.
+/// Operations on eight bytes at once (SIMD within a register); byte 0 is the lowest.
+enum SWAR {
+    /// The highest bit of every byte, which marks a byte.
     static let high: UInt64 = 0x8080_8080_8080_8080
 
     @inline(__always)
     static func repeated(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
 
-    /// The eight bytes from `place` on, all of which must be readable.
+    /// Returns the eight bytes from `place` on, all of which must be readable.
     @inline(__always)
     static func word(at place: UnsafePointer<UInt8>) -> UInt64 {
         unsafe UInt64(littleEndian: UnsafeRawPointer(place).loadUnaligned(as: UInt64.self))
@@ -27,14 +27,14 @@ enum WordScan {
         return ~nonZero & high
     }
 
-    /// How many bytes equal `byte`.
+    /// Counts the bytes that equal `byte`.
     @inline(__always)
     static func count(of byte: UInt8, in word: UInt64) -> Int {
-        // A product by ones adds all bytes up in the highest.
+        // A product by ones adds all bytes in the highest.
         Int(truncatingIfNeeded: (exactMarks(of: byte, in: word) >> 7 &* repeated(1)) >> 56)
     }
 
-    /// XOR of the eight bytes.
+    /// Returns the XOR of the eight bytes.
     @inline(__always)
     static func foldedXOR(_ word: UInt64) -> UInt8 {
         let half = word ^ (word >> 32)
@@ -43,10 +43,10 @@ enum WordScan {
     }
 }
 
-/// What ends a sentence and its fields.
-extension WordScan {
-    /// Marks what ends the run of a sentence's bytes: `*`, `$`, control bytes, DEL and non-ASCII bytes. The lowest mark
-    /// is exact; marks above it may be spurious.
+/// The bytes that end a sentence and its fields.
+extension SWAR {
+    /// Marks the bytes that end a sentence: `*`, `$`, control bytes, DEL and non-ASCII bytes. The lowest mark is exact;
+    /// marks above it may be spurious.
     @inline(__always)
     static func marksOfSentenceEnd(in word: UInt64) -> UInt64 {
         let control = (word &- repeated(0x20)) & ~word
@@ -55,10 +55,10 @@ extension WordScan {
             | marks(of: UInt8(ascii: "$"), in: word)
     }
 
-    /// Marks bytes below the comma and above `~`, of which a sentence has few before its end. The lowest mark is exact.
+    /// Marks bytes below the comma and above `~`, which are rare before a sentence's end. The lowest mark is exact.
     @inline(__always)
     static func marksOfUnusual(in word: UInt64) -> UInt64 {
-        // No sum carries into the byte above, unless the byte itself is marked.
+        // A sum carries into the next byte only if its own byte is marked.
         let fromComma = word &+ repeated(0x80 - UInt8(ascii: ","))
         let beyondText = (word &+ repeated(1)) | word
         return (~fromComma | beyondText) & high

@@ -2,8 +2,8 @@ import GNSS
 import Testing
 import WaypostTestSupport
 
-@Suite struct Refusal {
-    static let damaged: [(String, SentenceRefusal)] = [
+@Suite struct Rejection {
+    static let damaged: [(String, SentenceRejection)] = [
         ("$GPGLL,5231.5,N,01324.25,E,101530,A*00\r\n", .checksumMismatch),
         ("$GPGLL,5231.5,N,01324.25,E,101530,A*0\r\n", .malformedChecksum),
         ("$GPGLL,5231.5,N,01324.25,E,101530,A*G0\r\n", .malformedChecksum),
@@ -18,15 +18,15 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: damaged)
-    func ofDamagedSentencesNamesTheReason(text: String, reason: SentenceRefusal) {
+    func ofDamagedSentencesNamesTheReason(text: String, reason: SentenceRejection) {
         let outcome = Decoding.outcome(of: Array(text.utf8))
-        #expect(outcome.statistics.refusals(reason).count == 1)
-        #expect(outcome.statistics.refusals(reason).firstLine == 1)
+        #expect(outcome.statistics.rejections(reason).count == 1)
+        #expect(outcome.statistics.rejections(reason).firstLine == 1)
         #expect(outcome.statistics.sentences == 0)
     }
 
-    /// Right checksums around fields that no receiver can mean.
-    static let absurd: [(String, SentenceRefusal)] = [
+    /// Fields that no receiver can state, with correct checksums.
+    static let absurd: [(String, SentenceRejection)] = [
         ("GPRMC,241530.00,A,5231.5,N,01324.25,E,1.0,90.0,050126", .outOfRange),
         ("GPRMC,106030.00,A,5231.5,N,01324.25,E,1.0,90.0,050126", .outOfRange),
         ("GPRMC,101560.00,A,5231.5,N,01324.25,E,1.0,90.0,050126", .outOfRange),
@@ -56,11 +56,11 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: absurd)
-    func ofAbsurdFieldsGivesNoFix(body: String, reason: SentenceRefusal) {
+    func ofImpossibleFieldsGivesNoFix(body: String, reason: SentenceRejection) {
         let outcome = Decoding.outcome(of: Array((Decoding.date() + sentence(body)).utf8))
         #expect(outcome.fixes.isEmpty)
-        #expect(outcome.statistics.refusals(reason).count == 1)
-        #expect(outcome.statistics.refusals(reason).firstLine == 2)
+        #expect(outcome.statistics.rejections(reason).count == 1)
+        #expect(outcome.statistics.rejections(reason).firstLine == 2)
     }
 
     @Test func ofMissingChecksumsIsAnOption() {
@@ -69,8 +69,8 @@ import WaypostTestSupport
         #expect(Decoding.fixes(text, options: NMEADecoderOptions(acceptsMissingChecksum: true)).count == 2)
     }
 
-    @Test(arguments: SentenceRefusal.allCases)
-    func hasWords(reason: SentenceRefusal) {
+    @Test(arguments: SentenceRejection.allCases)
+    func hasADescription(reason: SentenceRejection) {
         #expect(!reason.description.isEmpty)
     }
 }

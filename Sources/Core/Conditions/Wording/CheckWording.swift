@@ -1,0 +1,202 @@
+package import ReportedText
+
+/// A finding of `waypost check` about a configuration that can be read.
+package enum CheckFinding: Sendable, Hashable {
+    /// A secret in the text of a configuration that every user can read.
+    case openSecret(key: String, file: String)
+    case deviceMissing(String)
+    /// The receiver's device is something else, such as `a file`.
+    case notASerialPort(String, kind: String)
+    /// The unit doesn't allow the device.
+    case deviceNotAllowed(String, unit: String)
+    case deviceForbidden(String, user: String)
+    /// The receiver's file doesn't exist.
+    case logMissing(String)
+    case logIsDirectory(String)
+    /// `user` can't see what is at a path, because a directory is closed to that user.
+    case hidden(key: String, path: String, user: String)
+    /// This user can't see what is at a path; `user` may.
+    case hiddenHere(key: String, path: String, user: String)
+    /// The unit hides a directory from the service.
+    case hiddenByUnit(key: String, path: String, directory: String, unit: String)
+
+    case privateSwitch(PrivateSwitch, path: String)
+    case outbox(Outbox)
+    /// A crash may lose updates, because `outbox.durability` is `economy`.
+    case economy(updates: Int, span: Duration)
+    /// Fleet Engine keeps no such state of a delivery vehicle.
+    case stateWithoutEffect(key: String)
+    /// The status address has a free port.
+    case statusPortUnknown
+
+    /// A finding about `vehicle.privateModeFile`.
+    package enum PrivateSwitch: Sendable, Hashable {
+        /// A file that `user` can't see.
+        case hidden(from: String)
+        case directory
+        /// A file that exists now.
+        case on
+        /// A file in a directory that doesn't exist.
+        case withoutDirectory
+        /// A file in the service's directory in `/run`.
+        case inRuntimeDirectory
+        case inMemory
+    }
+
+    /// A finding about `outbox.path`.
+    package enum Outbox: Sendable, Hashable {
+        /// A path below something that isn't a directory on a disk.
+        case below(path: String, place: String)
+        case readOnly(path: String, directory: String)
+        /// The unit doesn't let the service write in the directory.
+        case notAllowed(path: String, directory: String, unit: String)
+        /// `user` can't write in the directory, for the system's reason.
+        case notWritable(directory: String, user: String, reason: String)
+        case tooFewInodes(directory: String, left: Int64, needed: Int64)
+        case tooLittleSpace(directory: String, freeBytes: Int64, neededBytes: Int64)
+        /// Another user must run the service, because the directory belongs to that user.
+        case ofAnotherUser(path: String, user: String)
+        /// A path below a file system that isn't mounted.
+        case notMounted(path: String, place: String)
+        case inMemory(path: String)
+        case inTemporaryDirectory(path: String)
+        /// The directory doesn't exist yet.
+        case withoutDirectory(String)
+    }
+}
+
+extension CheckFinding {
+    /// The finding and the remedy, in one line.
+    package var sentence: ReportedText { wording.sentence }
+
+    private var wording: Wording {
+        switch self {
+        case .openSecret(let key, let file):
+            Wording("\(key) is in \(file), which every user can read", "if it is a secret, run chmod o= \(file)")
+        case .deviceMissing(let device):
+            Wording(
+                "\(device) does not exist now",
+                "plug the receiver in, or correct receiver.device (ls -l /dev/serial/by-id)")
+        case .notASerialPort(let device, let kind):
+            Wording(
+                "receiver.device: \(device) is \(kind), not a serial port",
+                "name a device such as /dev/ttyUSB0 (ls -l /dev/serial/by-id), or set receiver.type to file")
+        case .deviceNotAllowed(let device, let unit):
+            Wording(
+                "receiver.device: \(unit) does not allow \(device)",
+                "run systemctl edit waypost, and write [Service] and below it DeviceAllow=\(device) rw")
+        case .deviceForbidden(let device, let user):
+            Wording(
+                "receiver.device: \(user) can't open \(device)",
+                """
+                run chgrp dialout \(device) and chmod g+rw \(device), by a udev rule so that it stays \
+                (99-waypost-gnss.rules among the examples)
+                """)
+        case .logMissing(let path):
+            Wording("receiver.path: \(path) does not exist", "check the path, and the program that writes it")
+        case .logIsDirectory(let path): Wording("receiver.path: \(path) is a directory", "name the file in it")
+        case .hidden(let key, let path, let user):
+            Wording("\(key): \(user) can't see \(path)", "open its directory to that user")
+        case .hiddenHere(let key, let path, let user):
+            Wording("\(key): this user can't see \(path)", "run this as \(user)")
+        case .hiddenByUnit(let key, let path, let directory, let unit):
+            Wording(
+                "\(key): the service can't see \(path), because \(unit) hides \(directory) from it",
+                "use a path outside of it")
+        case .privateSwitch(let finding, let path):
+            Wording("vehicle.privateModeFile: \(path) \(finding.wording.cause)", finding.wording.remedy)
+        case .outbox(let finding): Wording("outbox.path: \(finding.wording.cause)", finding.wording.remedy)
+        case .economy(let updates, let span):
+            Wording(
+                "economy: a crash may lose the updates of the last \(span.spoken), \(updates) at most",
+                "write \"full\", which loses none")
+        case .stateWithoutEffect(let key):
+            Wording(
+                "\(key) does nothing with scheduledTasks: Fleet Engine keeps no such state of a delivery vehicle",
+                "leave it out")
+        case .statusPortUnknown:
+            Wording(
+                """
+                status.listen: port 0 is another port at each start, at which waypost status, why and watch and what \
+                collects metrics don't find the service
+                """, "write 127.0.0.1:9464")
+        }
+    }
+}
+
+extension CheckFinding.PrivateSwitch {
+    fileprivate var wording: Wording {
+        switch self {
+        case .hidden(let user):
+            Wording(
+                "can't be seen by \(user), so that the vehicle is always private",
+                "open its directory to that user (chmod o+x)")
+        case .directory:
+            Wording(
+                "is a directory, so that the vehicle is always private",
+                "name a file, which the switch makes and removes")
+        case .on: Wording("exists now, so that the vehicle is private", "remove it to end private mode")
+        case .withoutDirectory:
+            Wording(
+                "is in a directory that does not exist, so that the vehicle is never private",
+                "make the directory, or correct the path")
+        case .inRuntimeDirectory:
+            Wording(
+                "is in /run/waypost, which systemd removes whenever the service stops",
+                "name a file in another directory, such as /var/lib/vehicle")
+        case .inMemory:
+            Wording(
+                "is in memory, so that a private time ends when the machine does",
+                "name a file on the disk, such as /var/lib/vehicle/private, or make it before Waypost starts")
+        }
+    }
+}
+
+extension CheckFinding.Outbox {
+    private static let disk: ReportedText = "choose a path on a disk, such as /var/lib/waypost/outbox.sqlite"
+
+    fileprivate var wording: Wording {
+        switch self {
+        case .below(let path, let place):
+            Wording(
+                "\(path) can't be made, because \(place) is not a directory on a disk", "choose another path")
+        case .readOnly(let path, let directory):
+            Wording(
+                "\(path) can't be made, because \(directory) is mounted read-only",
+                "choose a path that can be written")
+        case .notAllowed(let path, let directory, let unit):
+            Wording(
+                "\(path) can't be made, because \(unit) does not let the service write in \(directory)",
+                """
+                choose a path in /var/lib/waypost, or run systemctl edit waypost, and write [Service] and below it \
+                ReadWritePaths=\(directory)
+                """)
+        case .notWritable(let directory, let user, let reason):
+            Wording(
+                "\(user) can't write in \(directory): \(reason)",
+                "run chown on it for that user, or choose another path")
+        case .tooFewInodes(let directory, let left, let needed):
+            Wording(
+                "the file system of \(directory) has \(left) inodes left, and an outbox needs \(needed) files",
+                "remove some files (df -i), or choose another path")
+        case .tooLittleSpace(let directory, let free, let needed):
+            Wording(
+                "only \(free / 1000) kB are free at \(directory), and an outbox needs \(needed / 1000) kB",
+                "free some, or choose another path")
+        case .ofAnotherUser(let path, let user):
+            Wording("\(path) is in a directory of \(user)", "run the service as that user")
+        case .notMounted(let path, let place):
+            Wording(
+                "\(path) is below \(place), which is in /etc/fstab and not mounted now", "run mount \(place)")
+        case .inMemory(let path):
+            Wording(
+                "\(path) is in memory (tmpfs), so that a restart of the machine loses pending updates", Self.disk)
+        case .inTemporaryDirectory(let path):
+            Wording("\(path) is in /tmp, which many systems empty when they start", Self.disk)
+        case .withoutDirectory(let directory):
+            Wording(
+                "\(directory) does not exist yet, and is made at the start",
+                "if there should be an outbox, correct the path")
+        }
+    }
+}

@@ -1,0 +1,42 @@
+package import ReportedText
+
+/// A finding of `waypost token` and `waypost check` about a token that the service sends.
+package enum TokenFinding: Sendable, Hashable {
+    /// The token ended this long ago by the host's clock, by which the service judges nothing.
+    case endedByHostClock(Duration)
+    /// The token was issued this far ahead of the host's clock; Fleet Engine accepts less.
+    case issuedAhead(Duration, accepted: Duration)
+    /// The certificate of the token endpoint ends soon.
+    case certificateEnds(date: String, in: Duration)
+    /// Fleet Engine will reject the token for an `exp` in milliseconds.
+    case expiryInMilliseconds
+    /// Fleet Engine will reject the token for an `exp` more than an hour ahead.
+    case expiryTooFar
+}
+
+extension TokenFinding {
+    /// The finding and the remedy, in one line.
+    package var sentence: ReportedText { wording.sentence }
+
+    private var wording: Wording {
+        switch self {
+        case .endedByHostClock(let time):
+            Wording(
+                "the token ended \(time.spoken) ago by this host's clock",
+                "the issuer must make a new one, or set the clock that is wrong")
+        case .issuedAhead(let time, let accepted):
+            Wording(
+                "the token is issued \(time.spoken) ahead of this host's clock, and Fleet Engine accepts \(accepted.spoken)",
+                "set the clock that is wrong")
+        case .certificateEnds(let date, let time):
+            Wording(
+                "the certificate of the token endpoint ends on \(date), in \(time.spoken)", "renew it before")
+        case .expiryInMilliseconds:
+            Wording(
+                "Fleet Engine rejects an exp in milliseconds, which is thousands of years ahead",
+                "the issuer must divide it by 1000")
+        case .expiryTooFar:
+            Wording("Fleet Engine rejects an exp more than an hour ahead", "the issuer must set an earlier one")
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import ReportedText
+public import VehicleAuthorization
+
+/// The wording of what should be corrected in tokens that are used.
+extension AuthorizationWarning: CustomStringConvertible {
+    /// The observation and the remedy, never a token.
+    public var description: String { wording.sentence.description }
+
+    private var wording: Wording {
+        switch self {
+        case .shortLivedTokens(let context, let lifetime, let minimumLife):
+            Wording(
+                "tokens for \(context) have \(lifetime.secondsText) of life when they arrive",
+                """
+                the issuer must give new ones, with clearly more than \(minimumLife.secondsText) (an hour is usual)
+                """)
+        case .longLivedTokens(let context, let lifetime, let longestLife):
+            Wording(
+                """
+                tokens for \(context) live \(lifetime.secondsText); Fleet Engine rejects an exp more than \
+                \(longestLife.secondsText) ahead
+                """,
+                "the issuer must give them that or less")
+        case .unknownLifetime(let context, let assumed):
+            Wording(
+                """
+                the token for \(context) states no expiry that can be trusted; it is renewed after \
+                \(assumed.secondsText)
+                """,
+                "the issuer must set exp and iat")
+        case .rejectedTokenAgain(let context):
+            Wording(
+                "Fleet Engine rejected the token for \(context), and its issuer gave the same one again",
+                "the issuer must make a new one each time")
+        case .oldTokenAgain(let context, let minimumLife):
+            Wording(
+                """
+                the issuer gives the token for \(context) again with less than \(minimumLife.secondsText) of life left
+                """,
+                "the issuer must make a new one by then")
+        case .questionableToken(let doubt): doubt.wording
+        case .brokenContract(let words): Wording(ReportedText(words, limit: ReportedText.longestSentence), "")
+        case .processesLeft(let command, _, let processID?):
+            Wording(
+                """
+                token command \(command) left process \(processID) running; the command is not started again before it has \
+                ended
+                """,
+                "change the command so that it ends what it starts, and end process \(processID)")
+        case .processesLeft(let command, let count, nil):
+            Wording(
+                """
+                token command \(command) left \(count) processes running; the command is not started again before they \
+                have ended
+                """,
+                "change the command so that it ends what it starts")
+        case .processesHidden(let command):
+            Wording(
+                "/proc is another namespace's: what token command \(command) leaves running is not found",
+                "mount the right one (mount -t proc proc /proc)")
+        }
+    }
+}
+
+extension TokenWarning {
+    /// The observation and the remedy.
+    package var wording: Wording {
+        switch fact {
+        case .claims(let doubt, let context):
+            Wording("the token for \(context) \(doubt.wording.cause)", doubt.wording.remedy)
+        case .expiry(let doubt, let origin): Wording("\(origin): \(doubt.wording.cause)", doubt.wording.remedy)
+        }
+    }
+}
+
+extension ClaimWarning {
+    fileprivate var wording: Wording {
+        let account: ReportedText = "the issuer must set iss and sub to the service account's e-mail address"
+        let number: ReportedText = "the issuer must write a number, in seconds since 1970"
+        func object(_ claim: String) -> ReportedText { "the issuer must write an object with \(claim)" }
+        return switch self {
+        case .noKeyID: Wording("names no key", "the issuer must set kid to the service account's private key id")
+        case .noAccount(let claim): Wording("has no \(claim)", account)
+        case .twoAccounts: Wording("has another sub than iss", account)
+        case .noSlash(let expected):
+            Wording("has an aud without the slash at its end", "the issuer must set aud to \(expected)")
+        case .authorizationIsNoObject(let kind, let claim):
+            Wording("has an authorization claim that is \(kind)", object(claim))
+        case .outsideAuthorization(let claim):
+            Wording("has \(claim) outside an authorization claim", object(claim))
+        case .noAuthorization(let claim): Wording("has no authorization claim", object(claim))
+        case .serverToken:
+            Wording("is a server token, valid for every vehicle", "the issuer must give driver tokens")
+        case .missing(let claim): Wording("has no \(claim)", number)
+        case .noNumber(let claim): Wording("has an \(claim) that is not a number", number)
+        case .noTime(let claim, let time): Wording("has the \(claim) \(time), which isn't a time", number)
+        case .milliseconds(let claim, let time): Wording("has the \(claim) \(time) in milliseconds", number)
+        case .quoted(let claim): Wording("has its \(claim) in quotes", number)
+        }
+    }
+}
+
+extension ExpiryWarning {
+    fileprivate var wording: Wording {
+        let sameEnd: ReportedText = "the issuer must state the same end in both"
+        func fate(_ hasOwn: Bool) -> ReportedText { hasOwn ? "the token's own exp counts" : "it is ignored" }
+        switch self {
+        case .dateBeforeIssue(let time):
+            return Wording(
+                "the Date of its answer is \(time.spoken) before the token's own iat, and is ignored",
+                "set the backend's clock")
+        case .dateAfterExpiry(let seconds):
+            return Wording(
+                """
+                the Date of its answer is \(seconds) s after the token's own exp, but this machine's clock is not; the \
+                token is used
+                """,
+                "set the clock of the server that sends that Date")
+        case .unjudged:
+            return Wording(
+                """
+                the token's end can't be judged: it has no usable iat, its issuer sent no Date, and this machine's \
+                clock seems wrong or the token expired
+                """,
+                "the issuer must set iat")
+        case .stated(let stated, let seconds, let own):
+            let end = seconds > 0 ? "leaves \(seconds) s" : "says that the token ended \(-seconds) s ago"
+            let use = seconds < own ? "it is renewed by the earlier" : "exp counts"
+            return Wording("its \(stated.words) \(end), the token's own exp \(own) s; \(use)", sameEnd)
+        case .otherFormat(let stated, let format, let hasOwn):
+            return Wording(
+                "its \(stated.words) is no expiry in the format \(format.rawValue); \(fate(hasOwn))",
+                "set expirationFormat to automatic")
+        case .unreadable(let stated, let hasOwn):
+            return Wording(
+                "its \(stated.words) is no expiry; \(fate(hasOwn))",
+                "the issuer must write it in seconds since 1970, or leave it out")
+        case .oldFile:
+            return Wording(
+                "the file seems older than its token can be, or this host's clock is wrong",
+                "write a new token to the file, or set the clock")
+        }
+    }
+}
+
+extension StatedExpiry {
+    fileprivate var words: ReportedText { "\"\(key)\" \(text)" }
+}

@@ -1,0 +1,107 @@
+/// The last time, date and position that were parsed, with their text.
+///
+/// A receiver states the same time and position with the same characters in several sentences of an epoch, and the same
+/// date all day. A repeated text isn't parsed again.
+struct FieldCache: Sendable {
+    fileprivate var timeText = CachedText()
+    fileprivate var timeOfDay = TimeOfDay(milliseconds: 0)
+    /// The digits of `ddmmyy` as a number.
+    fileprivate var dateDigits: Int64 = -1
+    fileprivate var date: Int32?
+    fileprivate var placeText = CachedText()
+    fileprivate var latitude = 0.0
+    fileprivate var longitude = 0.0
+}
+
+extension FieldCursor {
+    /// Reads `hhmmss` as `timeOfDay()` does.
+    @inline(__always)
+    mutating func timeOfDay(_ cache: inout FieldCache) -> TimeOfDay? {
+        if skip(cache.timeText) { return cache.timeOfDay }
+        let reading = uncachedTime(&cache)
+        self = reading.next
+        return reading.timeOfDay
+    }
+
+    /// Reads `ddmmyy` as `date()` does.
+    @inline(__always)
+    mutating func date(_ cache: inout FieldCache) -> Int32? {
+        guard let digits = dateDigits() else { return nil }
+        if digits != cache.dateDigits {
+            cache.dateDigits = digits
+            cache.date = Self.date(ofDigits: digits)
+        }
+        return cache.date
+    }
+
+    /// Reads latitude and longitude with their letters.
+    @inline(__always)
+    mutating func place(_ cache: inout FieldCache) -> (latitude: Double?, longitude: Double?) {
+        if skip(cache.placeText) { return (cache.latitude, cache.longitude) }
+        let reading = uncachedPlace(&cache)
+        self = reading.next
+        return (reading.latitude, reading.longitude)
+    }
+
+    @inline(never)
+    private func uncachedTime(_ cache: inout FieldCache) -> (timeOfDay: TimeOfDay?, next: FieldCursor) {
+        var fields = self
+        let timeOfDay = fields.timeOfDay()
+        if let timeOfDay, let text = text(until: fields) {
+            cache.timeText = text
+            cache.timeOfDay = timeOfDay
+        }
+        return (timeOfDay, fields)
+    }
+
+    @inline(never)
+    private func uncachedPlace(
+        _ cache: inout FieldCache
+    ) -> (latitude: Double?, longitude: Double?, next: FieldCursor) {
+        var fields = self
+        let latitude = fields.latitude()
+        let longitude = fields.longitude()
+        if let latitude, let longitude, let text = text(until: fields) {
+            cache.placeText = text
+            cache.latitude = latitude
+            cache.longitude = longitude
+        }
+        return (latitude, longitude, fields)
+    }
+}
+
+/// The text of one or more fields, the last comma included: 8 to 32 bytes in four words, which overlap in a short text.
+struct CachedText: Sendable {
+    /// `Int.max` while there is no text, because no rest of a sentence is that long.
+    private(set) var length = Int.max
+    private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+
+    static let lengths = 8...32
+
+    init() {}
+
+    /// Copies `length` bytes, which must be one of `lengths`.
+    @inline(__always)
+    init(from start: UnsafePointer<UInt8>, length: Int) {
+        self.length = length
+        words = unsafe Self.words(from: start, length)
+    }
+
+    /// Whether the bytes from `start` on are the same text. `length` bytes must be readable.
+    @inline(__always)
+    func isRepeated(from start: UnsafePointer<UInt8>) -> Bool {
+        let others = unsafe Self.words(from: start, length)
+        return (words.0 ^ others.0) | (words.1 ^ others.1) | (words.2 ^ others.2) | (words.3 ^ others.3) == 0
+    }
+
+    @inline(__always)
+    private static func words(
+        from start: UnsafePointer<UInt8>, _ length: Int
+    ) -> (UInt64, UInt64, UInt64, UInt64) {
+        let last = length &- 8
+        return unsafe (
+            SWAR.word(at: start), SWAR.word(at: start + min(8, last)),
+            SWAR.word(at: start + max(last &- 8, 0)), SWAR.word(at: start + last)
+        )
+    }
+}

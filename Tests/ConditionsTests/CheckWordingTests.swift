@@ -1,0 +1,81 @@
+import Conditions
+import GNSS
+import ReportedText
+import Reporting
+import Testing
+
+/// The only place that words what `waypost check` finds.
+@Suite struct CheckWordings {
+    /// One row for each form of a sentence.
+    @Test(
+        arguments: [
+            (
+                .openSecret(key: "a.b", file: "/c"),
+                "a.b is in /c, which every user can read; if it is a secret, run chmod o= /c"
+            ),
+            (
+                .deviceNotAllowed("/dev/ttymxc0", unit: "waypost.service"),
+                "receiver.device: waypost.service does not allow /dev/ttymxc0; run systemctl edit waypost, and write "
+                    + "[Service] and below it DeviceAllow=/dev/ttymxc0 rw"
+            ),
+            (
+                .privateSwitch(.directory, path: "/p"),
+                "vehicle.privateModeFile: /p is a directory, so that the vehicle is always private; name a file, which the "
+                    + "switch makes and removes"
+            ),
+            (
+                .outbox(.notAllowed(path: "/data/o", directory: "/data", unit: "waypost.service")),
+                "outbox.path: /data/o can't be made, because waypost.service does not let the service write in /data; choose a "
+                    + "path in /var/lib/waypost, or run systemctl edit waypost, and write [Service] and below it "
+                    + "ReadWritePaths=/data"
+            ),
+            (
+                .economy(updates: 30, span: .seconds(60)),
+                "economy: a crash may lose the updates of the last 60 s, 30 at most; write \"full\", which loses none"
+            ),
+        ] as [(CheckFinding, String)])
+    func sayWhatIsWrongAndWhatToDo(finding: CheckFinding, sentence: String) {
+        #expect(finding.sentence.description == sentence)
+    }
+
+    private static let receiving = ReceiverState.receiving(source: "/dev/gnss")
+
+    @Test(
+        arguments: [
+            (
+                .otherConfiguration(.changedSince("/c", loadedAt: "10:00"), service: "waypost runs"),
+                "waypost runs; it uses the configuration loaded at 10:00, and /c has been changed since; run systemctl reload "
+                    + "waypost (for new credentials or environment values, systemctl restart waypost)"
+            ),
+            (
+                .otherVehicle("v", nil, service: "waypost runs"),
+                "waypost runs, for another vehicle, v; if this vehicle should run, run systemctl restart waypost"
+            ),
+            (
+                .noFix(receiving, cause: nil, within: .seconds(30)),
+                "/dev/gnss: receiving, but no fix within 30 s; check the antenna's view of the sky"
+            ),
+            (
+                .noFix(receiving, cause: .dateTooEarly, within: .seconds(30)),
+                "/dev/gnss: receiving, but no fix within 30 s: \(Condition(ReceiverWarning.dateTooEarly).line); read a "
+                    + "recorded log with receiver.type file, or with waypost replay"
+            ),
+            (
+                .fixTime(fix: "fix", behind: .seconds(-7240), .ownSynchronized),
+                "fix; its time is 2 h ahead of this machine's, which is synchronized; it may state local time: set it to UTC"
+            ),
+            (
+                .fixTime(fix: "fix", behind: .seconds(8000), .fleetEngine),
+                "fix; its time is 2 h behind Fleet Engine's; switch the receiver off and on, then update its firmware, or "
+                    + "replace it"
+            ),
+            (
+                .fixTime(fix: "fix", behind: .seconds(8000), .ownUnsynchronized),
+                "fix; its time is 2 h behind this machine's, which is not synchronized; one of the two is wrong: set this "
+                    + "machine's clock (timedatectl), and check again"
+            ),
+        ] as [(OnlineFinding, String)])
+    func sayWhatAnOnlineCheckFound(finding: OnlineFinding, sentence: String) {
+        #expect(finding.sentence.description == sentence)
+    }
+}

@@ -1,0 +1,81 @@
+import Conditions
+import Reporting
+import Testing
+
+/// The only place that words why a recorded log can't be used, and what to do.
+@Suite struct LogWordings {
+    private static func noFix(
+        _ cause: FixAbsence.Cause, isRecorded: Bool = true, leftOut: FixAbsence.LeftOut? = nil
+    ) -> LogFault {
+        .noFix(FixAbsence(cause, isRecorded: isRecorded, leftOut: leftOut))
+    }
+
+    /// One row for each form of a sentence.
+    @Test(
+        arguments: [
+            (.directory, "a.log is a directory; name the logs in it"),
+            (.packed(by: "xz", command: "xz -d"), "a.log is packed with xz; unpack it first (xz -d)"),
+            (.archiveCutShort, "a.log ends in the middle of the archive; copy it again"),
+            (.notOpened(.missing), "a.log does not exist; check the path"),
+            (.notOpened(.forbidden(closedDirectory: nil)), "a.log can't be read by this user; run chmod a+r a.log"),
+            (.foreign(.gpx), "a.log is a GPX track without sentences; use the receiver's log that it was made of"),
+            (.foreign(.token), "a.log is a token; name a receiver's log"),
+            (
+                .wrongChecksums(sentences: 30),
+                "a.log holds 30 sentences, and not one checksum is right; use the log as it was recorded: it was altered "
+                    + "afterwards, or damaged on the line"
+            ),
+            (
+                .missingChecksums(sentences: 1, logs: 1),
+                "a.log holds no fix, but 1 sentence without a checksum; if the receiver sends none, set "
+                    + "receiver.acceptMissingChecksum to true, or give replay, fixes and map --accept-missing-checksum"
+            ),
+            (
+                noFix(.undated(2)),
+                "no fix with a date in a.log: 2 fixes, but no RMC or ZDA sentence that dates them; have the receiver send RMC "
+                    + "or ZDA too, and record again"
+            ),
+            (
+                noFix(.noPositionSentences, isRecorded: false),
+                "no fix in a.log: no sentence states a position with its time; have the receiver send RMC and GGA"
+            ),
+            (
+                noFix(.otherShips),
+                "no fix in a.log: AIS messages of other ships, and no position of this vehicle; use the sentences of a GNSS receiver"
+            ),
+            (
+                noFix(
+                    .rejectedPositions(
+                        rejected: 3, stated: 4, field: "longitude out of range", count: 3, log: "b.log", firstLine: 2)),
+                "no fix in a.log: 3 of 4 sentences with a position rejected: longitude out of range in 3; waypost fixes b.log "
+                    + "--explain 2 shows the first; set the receiver to NMEA 0183, and record again"
+            ),
+            (
+                noFix(.noPositionSentences, isRecorded: false, leftOut: FixAbsence.LeftOut(3, of: 4)),
+                "no fix in a.log: 3 of 4 sentences left out because of wrong checksums; in the rest, no sentence states a "
+                    + "position with its time; check the cable, and what changes the sentences on their way"
+            ),
+        ] as [(LogFault, String)])
+    func sayWhatIsWrongAndWhatToDo(fault: LogFault, sentence: String) {
+        #expect("\(FixSourceError(log: "a.log", fault))" == sentence)
+    }
+
+    @Test(
+        arguments: [
+            (
+                .leftOut(log: "a.log", FixAbsence.LeftOut(1, of: 150), .wrong, firstLine: 150),
+                "a.log: 1 of 150 sentences left out because the checksum is wrong (in line 150), damaged on the line"
+            ),
+            (
+                .leftOut(log: "a.log", FixAbsence.LeftOut(2, of: 4), .both, firstLine: 1),
+                "a.log: 2 of 4 sentences left out because the checksum is wrong, or cut off (the first in line 1); use the "
+                    + "log as it was recorded: it was altered afterwards, or damaged on the line"
+            ),
+            (
+                .disordered(previous: "b", end: "10:00", next: "a", begin: "9:00"),
+                "a begins at 9:00, before the previous log, b, ends at 10:00; give logs in the order of their times, each as "
+                    + "it was recorded"
+            ),
+        ] as [(LogRemark, String)])
+    func sayWhatToKnowOfALogInUse(remark: LogRemark, sentence: String) { #expect("\(remark)" == sentence) }
+}
