@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// A socket address for system calls.
-struct SocketAddress {
+package struct SocketAddress {
     let family: CInt
     private var storage = sockaddr_storage()
     private let length: socklen_t
@@ -63,7 +63,7 @@ struct SocketAddress {
     }
 
     /// Returns the port of a bound socket.
-    static func port(of socket: CInt) -> UInt16 {
+    package static func port(of socket: CInt) -> UInt16 {
         var address = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         _ = unsafe withUnsafeMutablePointer(to: &address) { pointer in
