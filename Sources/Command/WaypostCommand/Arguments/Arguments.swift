@@ -31,7 +31,9 @@ struct Arguments: Sendable, Equatable {
                     "\(command.name) has no option \(parts[0])\(Suggestion.option(for: parts[0], of: command))")
             }
             guard let valueName = option.valueName else {
-                guard parts.count == 1 else { throw command.refusal("\(option.name) has no value; remove what follows =") }
+                guard parts.count == 1 else {
+                    throw command.refusal("\(option.name) has no value; remove what follows =")
+                }
                 flags.insert(option.name)
                 continue
             }
@@ -66,19 +68,20 @@ struct Arguments: Sendable, Equatable {
         case .any: break
         case .none:
             if let extra = operands.first {
-                throw command.refusal("\(command.name) takes no \"\(extra)\"\(Suggestion.operand(extra, of: command))")
+                throw command.refusal("\(command.name) accepts no \"\(extra)\"\(Suggestion.operand(extra, of: command))")
             }
         case .oneOrMore(let operand):
             if operands.isEmpty { throw command.refusal("\(command.name) needs \(operand)") }
         case .optional(let operand):
             if operands.count > 1 {
-                throw command.refusal("\(command.name) takes one \(operand), not \(operands.count)")
+                throw command.refusal("\(command.name) accepts one \(operand), not \(operands.count)")
             }
         case .oneOf(let choices):
             let list = choices.joined(separator: ", ")
             guard operands.count == 1 else {
                 let given = operands.isEmpty ? "" : ", not \"\(operands.joined(separator: " "))\""
-                let guess = operands.dropFirst().first.map { Suggestion.operand($0, of: command, after: operands[0]) } ?? ""
+                let guess =
+                    operands.dropFirst().first.map { Suggestion.operand($0, of: command, after: operands[0]) } ?? ""
                 throw command.refusal("\(command.name) needs one of \(list)\(given)\(guess)")
             }
             for word in operands where !choices.contains(word) {
