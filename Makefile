@@ -34,14 +34,13 @@ SEED ?= 1
 SANITIZERS ?= thread address
 # The demo is built the way that is ready soonest.
 DEMO_CONFIGURATION ?= debug
-# Without files of its own in the checkout.
+# Without cache files in the checkout.
 PYTHON = python3 -B
 
-# nginx, gpsd, faketime, prometheus and the proxies (tinyproxy, microsocks, socat) stand behind some tests, zsh and fish
-# complete lines in them, man and mandoc read the
-# manual, openssl makes keys, nghttp2-client's h2load stands beside the load test, parallel and jq run the example of one,
-# python3 drives the trials, and with its packages runs an example and checks the schema, strace makes system calls fail,
-# lld links the fuzzers, binutils strips, systemd checks the unit.
+# Some tests use nginx, gpsd, faketime, prometheus and the proxies (tinyproxy, microsocks, socat). zsh and fish test the
+# completions, man and mandoc the manual. openssl makes keys, and nghttp2-client's h2load is compared with the load test.
+# parallel and jq run the example of a load test. python3 drives the trials; its packages run an example and check the
+# schema. strace makes system calls fail, lld links the fuzzers, binutils strips, systemd checks the unit.
 TOOLS = binutils faketime fish git gpsd gunicorn iproute2 jq lld man-db mandoc microsocks nghttp2-client nginx-light openssl \
 	parallel procps prometheus python3 \
 	python3-cryptography python3-flask python3-jsonschema python3-jwt socat strace systemd tinyproxy-bin zsh
@@ -58,7 +57,7 @@ help:            ## list the targets
 prepare:         ## check for Swift, install missing Debian packages
 	@scripts/prepare
 
-tools: prepare   ## install what stands behind some tests, the trials and the service's check
+tools: prepare   ## install what some tests, the trials and the service's check need
 	@scripts/install-dependencies $(TOOLS)
 
 build: prepare   ## debug build
@@ -127,7 +126,7 @@ power-test: prepare ## power cuts at any call of the outbox, CUTS of them; only 
 damage-test: prepare ## SEEDS damaged stores, and every call of the disk failing; what is sound must be found
 	DAMAGE_SEEDS=$(SEEDS) TEST_LOG=build/test-damage.log FILTER='DamagedStore|FailingCalls' LIMIT=7200 VERBOSE=1 scripts/test
 
-track-test: prepare ## TRACKS random ways and a day at 10 Hz; what is told stays within its bound, and memory too
+track-test: prepare ## TRACKS random routes and a day at 10 Hz; the reported track and memory stay within their limits
 	SHAPE_TRACKS=$(TRACKS) TEST_LOG=build/test-track.log FILTER=ShapeBound LIMIT=7200 VERBOSE=1 scripts/test
 
 disk-test: prepare ## a disk that fills up under the service, ROUNDS times; needs root
@@ -142,13 +141,13 @@ token-outage-test: prepare ## no token for OUTAGE_SECONDS, then new signing keys
 token-backend-test: prepare ## the example's backend behind nginx, and VANS that drive with its tokens
 	@$(PYTHON) -m trials token-backend --vans $(VANS)
 
-backlog-test: prepare ## start with UPDATES pending; the live position goes out at once
+backlog-test: prepare ## start with UPDATES pending; the live position is sent at once
 	@$(PYTHON) -m trials backlog --updates $(UPDATES)
 
 soak-test: prepare ## HOURS of driving at SPEED times real speed, while all around it fails; nothing may grow
 	@$(PYTHON) -m trials soak --hours $(HOURS) --speed $(SPEED)
 
-fault-test: prepare ## CALLS of the first 200 system calls of a kind fail, each in a run of its own; needs strace
+fault-test: prepare ## CALLS of the first 200 system calls of a kind fail, each in a separate run; needs strace
 	@$(PYTHON) -m trials fault --calls $(CALLS)
 
 link-test: prepare ## take the network away FLAPS times (root; 20 take four minutes); how soon is a fresh position there

@@ -106,7 +106,7 @@ def write(subject: Element, others: list[Element], relations: list[Element], arc
 
 
 def of_binary(binary: Path, version: str, architecture: str) -> None:
-    """The runtime inside, the libraries that it names, and everything that these depend on, as on this machine."""
+    """The runtime inside, the libraries that it names, and everything that these depend on, as installed here."""
     swift = re.search(r"Swift version (\S+)", output("swift", "--version"))
     if swift is None:
         sys.exit("sbom: 'swift --version' states no version")

@@ -1,4 +1,4 @@
-"""How often somebody may ask."""
+"""Rate limits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 class Allowance:
-    """For each name `burst` calls at once, and one more each `seconds`. It keeps one number for each name that asked."""
+    """Allows each name `burst` calls at once, and one more every `seconds`. Stores one number per name."""
 
     def __init__(self, burst: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._lead, self._seconds, self._clock = (burst - 1) * seconds, seconds, clock
@@ -16,7 +16,7 @@ class Allowance:
         self._lock = threading.Lock()
 
     def wait(self, name: str) -> float:
-        """Zero when this call may be answered, which counts it; otherwise the seconds until one may be."""
+        """Returns zero and counts the call if it is allowed; otherwise the seconds until one is."""
         with self._lock:
             now = self._clock()
             due = max(now, self._due.get(name, now))

@@ -22,7 +22,7 @@ from allowance import Allowance
 from vans import ID, Vans, name_of
 
 FLEET_ENGINE = "https://fleetengine.googleapis.com"
-# A van asks two or three times an hour, and each 20 s at most while Fleet Engine rejects what it gets.
+# A van asks two or three times per hour, and at most every 20 s while Fleet Engine rejects its tokens.
 VAN_BURST, VAN_SECONDS = 20, 20.0
 # Callers who prove nothing share one allowance; beyond it they are answered without a line in the log.
 STRANGERS_BURST, STRANGERS_SECONDS = 60, 1.0
@@ -45,14 +45,14 @@ KINDS = {
 
 
 class Rejected(Exception):
-    """What a caller gets in place of a token; `words` go to the log too, where they are given."""
+    """The answer to a caller that gets no token; `words`, if given, are logged."""
 
     def __init__(self, status: int, error: str, words: str | None = None, wait: float = 0) -> None:
         self.status, self.error, self.words, self.wait = status, error, words, wait
 
 
 def log(severity: str, message: str) -> None:
-    """A line of JSON, as Cloud Logging reads it. Nothing that a stranger sent comes here."""
+    """Writes a JSON line for Cloud Logging. It never contains what a stranger sent."""
     print(json.dumps({"severity": severity, "message": message}), flush=True)
 
 
@@ -61,8 +61,8 @@ def make(
     certificate_header: str | None = None, clock: Callable[[], float] = time.time,
     monotonic: Callable[[], float] = time.monotonic,
 ) -> Flask:
-    """The application. `signers` are by kind; `vehicle_of_trip` asks Fleet Engine with a token of the trip's; the
-    certificate's header is believed, so that nobody but a proxy that sets it may reach this application."""
+    """Returns the application. `signers` are by kind; `vehicle_of_trip` asks Fleet Engine with the trip's token. The
+    certificate's header is trusted, so only a proxy that sets it may reach this application."""
     app = Flask(__name__)
     van_allowance = Allowance(VAN_BURST, VAN_SECONDS, monotonic)
     strangers = Allowance(STRANGERS_BURST, STRANGERS_SECONDS, monotonic)
@@ -79,14 +79,14 @@ def make(
         if ID.fullmatch(id) is None:
             raise Rejected(403, "this is not an id that is signed here", f"{van} asked for an id that is not signed here")
         token, expiry = signing.token(signer, {KINDS[kind].claim: id}, clock())
-        # The trip's own token can do no more than read the trip: whose it is is told before it is handed out.
+        # The trip's token can only read the trip, so it can be used to find the trip's vehicle before it is handed out.
         if kind == "consumer" and vehicle_of_trip(token, id) != van:
             raise Rejected(403, f"{id} is not a trip of {van}", f"{van} asked for a trip that is not its own")
         log("INFO", f"{kind} token for {id}" + (f", asked for by {van}" if id != van else ""))
         return jsonify({KINDS[kind].key: token, "TOKEN_EXPIRATION": expiry})
 
     def authenticated() -> str:
-        """The van that proves to be itself."""
+        """Returns the van that has proved its identity."""
         claimed = ""
         sent = request.headers.get(certificate_header) if certificate_header else None
         if sent and (certificate := certificate_in(sent)):
@@ -99,7 +99,7 @@ def make(
                 return claimed
         if wait := strangers.wait(""):
             raise Rejected(429, "too many callers prove nothing", None, wait)
-        # Its name is known here and may be shown; what a stranger calls himself may be anything, a secret too.
+        # A known name may be logged; a stranger's may be anything, even a secret.
         who = f"somebody who claims to be {claimed}" if vans.knows(claimed) else "somebody unknown"
         raise Rejected(401, "no van that is enrolled here proves to be the caller", f"{who} was rejected")
 
@@ -120,7 +120,7 @@ def make(
 
     @app.errorhandler(Exception)
     def failed(problem: Exception) -> Response:
-        # Its words are not shown: nobody has looked through what they may hold.
+        # The message isn't logged, because it may contain a secret.
         log("ERROR", f"{type(problem).__name__} in an answer")
         return failure(503, "no token can be signed now", RETRY_SECONDS)
 
@@ -142,21 +142,21 @@ def make(
 
 
 def certificate_in(header: str) -> x509.Certificate | None:
-    """The certificate as nginx passes it (PEM, percent-encoded) or as RFC 9440 has it (`:BASE64:`); `None` if it is
+    """Returns the certificate in nginx's form (PEM, percent-encoded) or RFC 9440's (`:BASE64:`); `None` if it is
     malformed."""
     try:
         if header.startswith(":"):
             certificate = x509.load_der_x509_certificate(base64.b64decode(header.strip(":"), validate=True))
         else:
             certificate = x509.load_pem_x509_certificate(urllib.parse.unquote_to_bytes(header))
-        name_of(certificate)  # the library reads a part when it is asked for it
+        name_of(certificate)  # the library parses each part lazily
         return certificate
     except Exception:  # the library has a type of error for each part
         return None
 
 
 def fleet_engine(origin: str, provider: str) -> Callable[[str, str], str | None]:
-    """Asks Fleet Engine which vehicle drives a trip; `None` when there is no such trip or vehicle."""
+    """Returns a function that asks Fleet Engine for a trip's vehicle; `None` if there is none."""
 
     def vehicle_of_trip(token: str, trip: str) -> str | None:
         found = signing.fetch(f"{origin}/v1/providers/{urllib.parse.quote(provider, safe='')}/trips/{trip}", token, missing={})
@@ -166,7 +166,7 @@ def fleet_engine(origin: str, provider: str) -> Callable[[str, str], str | None]
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Flask:
-    """The application as its variables say; ends the process with words when one is missing or wrong."""
+    """Returns the application by its variables; exits with a message if one is missing or wrong."""
 
     def required(name: str, meaning: str) -> str:
         if not (value := environment.get(name)):

@@ -1,4 +1,4 @@
-"""Fleet Engine tokens, signed with a service account's key: one in a file, or one that Google keeps."""
+"""Fleet Engine tokens, signed with a service account's key in a file, or by Google."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ AUDIENCE = "https://fleetengine.googleapis.com/"
 LIFE = 3600  # more is rejected
 METADATA = "http://metadata.google.internal"
 IAM = "https://iamcredentials.googleapis.com"
-SECONDS = 10  # for an answer of Google's
+SECONDS = 10  # for an answer from Google
 
 
 class Unavailable(Exception):
-    """Something that the backend depends on does not do its part now; the words hold no secret."""
+    """A service that the backend needs is unavailable; the message contains no secret."""
 
 
 class Signer(Protocol):
@@ -33,7 +33,7 @@ class Signer(Protocol):
 
 
 def token(signer: Signer, authorization: dict[str, str], now: float) -> tuple[str, int]:
-    """A token for whom `authorization` names, and when it expires."""
+    """Returns a token with the claim `authorization`, and its expiry."""
     issued = int(now)
     claims = {"iss": signer.account, "sub": signer.account, "aud": AUDIENCE, "iat": issued, "exp": issued + LIFE,
               "authorization": authorization}
@@ -41,7 +41,7 @@ def token(signer: Signer, authorization: dict[str, str], now: float) -> tuple[st
 
 
 def signer(account: str) -> Signer:
-    """Of a service account, given by its e-mail, or by the path of its key (JSON, as Google's console hands it out)."""
+    """Returns the signer of a service account, given by its e-mail or the path of its key (JSON)."""
     return GoogleKey(account) if "@" in account and "/" not in account else KeyFile(Path(account))
 
 
@@ -56,7 +56,7 @@ class KeyFile:
         except OSError as problem:
             raise SystemExit(f"token-backend: {problem}") from None
         except (ValueError, TypeError, KeyError):
-            # What the file holds is not shown: it may be a key after all.
+            # The file's content isn't shown, because it may be a key.
             raise SystemExit(f"token-backend: {path} is not a service account's key in JSON") from None
 
     def sign(self, claims: dict[str, Any]) -> str:
@@ -64,7 +64,7 @@ class KeyFile:
 
 
 class GoogleKey:
-    """Has Google sign with a key that never leaves it, as the service account that this process runs as on Cloud Run.
+    """Lets Google sign with a key that it keeps, as the service account of this process on Cloud Run.
 
     That account needs the role Service Account Token Creator on `account`.
     """
@@ -91,7 +91,7 @@ class GoogleKey:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect would take the token along."""
+    """Rejects redirects, which would receive the token."""
 
     def redirect_request(self, *_: object) -> None:
         return None
@@ -102,8 +102,8 @@ _opener = urllib.request.build_opener(_NoRedirect)
 
 def fetch(url: str, bearer: str | None = None, headers: dict[str, str] | None = None, body: object = None,
           missing: Any = None) -> Any:
-    """The JSON at an address; `missing` in place of 404, where it is given. Fails with `Unavailable`, which names the
-    host and the status and nothing else."""
+    """Returns the JSON at an address, or `missing`, if given, after a 404. Raises `Unavailable`, which names only the
+    host and the status."""
     host = urllib.request.Request(url).host
     asked = urllib.request.Request(url, None if body is None else json.dumps(body).encode(), headers or {})
     asked.add_header("Accept", "application/json")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The vans that are enrolled, a file each; `vans.py enrol VAN` and `vans.py revoke VAN` add and remove one."""
+"""The enrolled vans, one file per van; `vans.py enrol VAN` and `vans.py revoke VAN` add and remove one."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from pathlib import Path
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
-# An id becomes a file name here and a claim in a token, where * would open everything.
+# An id becomes a file name and a claim; the claim * would permit everything.
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~-]{0,63}")
 
 
 class Refused(Exception):
-    """A command that cannot be carried out; the words say why, and what to do."""
+    """A command that fails, with the reason and a remedy."""
 
 
 class Vans:
-    """A folder with a file for each van, in which stands a hash: who reads it cannot ask for tokens.
+    """A directory with one file per van. It contains a hash, so a reader can't ask for tokens.
 
-    Every question reads the file, so that a revocation takes effect at once.
+    Every lookup reads the file, so a revocation works at once.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def enrol(self, van: str, certificate: x509.Certificate | None = None) -> str | None:
-        """Enrols a van by its certificate, or else by a new key, which is returned and kept nowhere."""
+        """Enrols a van by its certificate, or by a new key, which is returned and stored nowhere."""
         if ID.fullmatch(van) is None:
             raise Refused(f"{van!r} is not a vehicle id that is enrolled here: letters, digits and . _ ~ -, 64 at most")
         if certificate is None:
-            # 256 bits of chance cannot be guessed, so that a fast hash without salt protects them.
+            # 256 random bits can't be guessed, so a fast hash without salt protects them.
             key = secrets.token_urlsafe(32)
             record = {"keySHA256": _digest(key.encode())}
         else:
@@ -61,7 +61,7 @@ class Vans:
         return key
 
     def revoke(self, van: str) -> None:
-        """From now on the van gets no token; the one in its hands lives an hour at most."""
+        """Removes the van. A token that it already has lives an hour at most."""
         try:
             if ID.fullmatch(van) is None:
                 raise FileNotFoundError
@@ -79,7 +79,7 @@ class Vans:
         return self._has(van, "certificateSHA256", certificate.public_bytes(Encoding.DER))
 
     def _has(self, van: str, field: str, proof: bytes) -> bool:
-        # A key is secret and a certificate is not: each counts in its own field alone.
+        # A key is secret and a certificate isn't, so each is compared with its own field only.
         return hmac.compare_digest(self._record(van).get(field, ""), _digest(proof))
 
     def _record(self, van: str) -> dict[str, str]:
@@ -87,7 +87,7 @@ class Vans:
             return {}
         try:
             record: dict[str, str] = json.loads(self._file(van).read_text())
-        except (FileNotFoundError, ValueError):  # one that is being written is not enrolled yet
+        except (FileNotFoundError, ValueError):  # a file that is being written isn't enrolled yet
             return {}
         return record
 
@@ -96,13 +96,13 @@ class Vans:
 
 
 def name_of(certificate: x509.Certificate) -> str:
-    """The common name of whom a certificate is for."""
+    """Returns a certificate's common name."""
     names = certificate.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)
     return str(names[0].value) if names else ""
 
 
 def _end(certificate: x509.Certificate) -> datetime:
-    # Debian 12's library has the older of the two, which newer ones warn of.
+    # Debian 12's library has only the older one, which newer ones deprecate.
     if hasattr(certificate, "not_valid_after_utc"):
         return certificate.not_valid_after_utc
     return certificate.not_valid_after.replace(tzinfo=timezone.utc)

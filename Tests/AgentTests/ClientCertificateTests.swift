@@ -57,7 +57,7 @@ struct ClientCertificate {
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.path("sealed.pem"))
         #expect(
             try await words(folder.path("sealed.pem")).contains(
-                "sealed.pem has a pass phrase, which nobody is there to type; write the key without one (openssl pkey ")
+                "sealed.pem has a pass phrase, which a service can't enter; write the key without one (openssl pkey ")
         )
         #expect(
             try await words(folder.path("none"))

@@ -36,7 +36,7 @@ import Operations
             Self.snapshot("ENROUTE_TO_PICKUP", left: 90), drifting,
         ]
         for (index, snapshot) in seen.enumerated() {
-            told.append(decisions.receive(.seen(snapshot), at: .seconds(5 * index), jitter: 0.5).tell)
+            told.append(decisions.receive(.seen(snapshot), at: .seconds(5 * index), jitter: 0.5).events)
         }
         #expect(told == [[.changed(seen[0])], [], [.changed(seen[2])], [.changed(seen[3])], []])
     }
@@ -45,7 +45,7 @@ import Operations
         var decisions = Self.decisions()
         var told: [Int: [FollowEvent]] = [:]
         for second in stride(from: 0, through: 250, by: 5) {
-            let events = decisions.receive(.seen(Self.snapshot("ONLINE")), at: .seconds(second), jitter: 0.5).tell
+            let events = decisions.receive(.seen(Self.snapshot("ONLINE")), at: .seconds(second), jitter: 0.5).events
             if !events.isEmpty { told[second] = events }
         }
         #expect(told.keys.sorted() == [0, 60, 120, 240])
@@ -65,19 +65,19 @@ import Operations
         let steps = (0..<4).map { _ in decisions.receive(refused, at: .zero, jitter: 0) }
         #expect(
             steps.map(\.next) == [.renewToken, .read(after: .seconds(30)), .renewToken, .read(after: .seconds(30))])
-        #expect(steps.map(\.tell) == [[], [.trouble("403 words")], [], []])
+        #expect(steps.map(\.events) == [[], [.trouble("403 words")], [], []])
     }
 
     @Test func backsOffAndObeysTheServerAndTellsOnce() {
         var decisions = Self.decisions()
         let waits = (0..<7).map { _ in decisions.receive(.retry(reason: "503", after: nil), at: .zero, jitter: 1) }
         #expect(waits.map(\.next) == [5.5, 5.5, 5.5, 8, 16, 32, 60].map { .read(after: .seconds($0)) })
-        #expect(waits.flatMap(\.tell) == [.trouble("503")])
+        #expect(waits.flatMap(\.events) == [.trouble("503")])
         let asked = decisions.receive(.retry(reason: "429", after: .seconds(90)), at: .zero, jitter: 1)
         #expect(asked.next == .read(after: .seconds(95)))
-        #expect(asked.tell == [.trouble("429")])
+        #expect(asked.events == [.trouble("429")])
         let back = decisions.receive(.seen(Self.snapshot("NEW")), at: .zero, jitter: 0.5)
-        #expect(back.tell == [.recovered, .changed(Self.snapshot("NEW"))])
+        #expect(back.events == [.recovered, .changed(Self.snapshot("NEW"))])
         #expect(back.next == .read(after: .seconds(5)))
     }
 

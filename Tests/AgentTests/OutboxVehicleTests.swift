@@ -39,9 +39,8 @@ import WaypostTestSupport
     @Test func keepTheirUpdatesFromAnotherName() async throws {
         try await leaveOneUpdate(of: "van-7")
         let words =
-            "\(path): 1 update of providers/p/vehicles/van-7 waits in it and would be told as providers/p/vehicles/van-8's; "
-            + "let providers/p/vehicles/van-7 deliver first, with its ids in the configuration until nothing is pending, "
-            + "or set outbox.path to another file"
+            "\(path): 1 update of providers/p/vehicles/van-7 is pending and would be sent as providers/p/vehicles/van-8's; "
+            + "configure providers/p/vehicles/van-7 until nothing is pending, or set outbox.path to another file"
         for _ in 1...2 {
             let error = await #expect(throws: OutboxError.self) { try await open(for: "van-8") }
             #expect(error?.description == words && error?.code == .unusable)
@@ -78,7 +77,7 @@ import WaypostTestSupport
         try await leaveOneUpdate(of: "van-7")
         #expect(
             warnings.withLock { $0 } == [
-                "whose updates wait in the outbox cannot be recorded: write \(path).vehicle: Is a directory"
+                "the vehicle of the pending updates cannot be recorded: write \(path).vehicle: Is a directory"
             ])
     }
 

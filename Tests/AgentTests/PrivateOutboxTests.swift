@@ -33,7 +33,7 @@ import WaypostTestSupport
         #expect(try FileSystem.fileSize(at: log) > 0)
         #expect(try await !agent.emptyLogIfPrivate(after: true))
         try folder.write([], to: "private")
-        await agent.reporter.lookAtSwitch()
+        await agent.reporter.readPrivateSwitch()
         #expect(try await agent.emptyLogIfPrivate(after: false))
         #expect(try FileSystem.fileSize(at: log) == 0)
         await agent.close()

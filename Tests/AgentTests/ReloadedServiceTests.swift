@@ -119,7 +119,7 @@ import WaypostTestSupport
         _ = try bench.folder.write(other.utf8, to: "config.json")
         service.signal(SIGHUP)
         let line = await service.errors.line(saying: "reload rejected: ")
-        #expect(line?.text.contains("1 update of providers/p/vehicles/van-7 waits in it") == true)
+        #expect(line?.text.contains("1 update of providers/p/vehicles/van-7 is pending") == true)
         await bench.simulator.endOutage()
         try #require(await bench.arrival(of: epochs[0]) != nil)
         try #require(await service.errors.line(saying: "delivered 1 in ") != nil)

@@ -31,7 +31,7 @@ import WaypostTestSupport
         #expect(outcome.ending == .exited(65), "\(words)")
         #expect(
             words.contains(
-                "standard input has ended, and no fix of it was taken: \(Condition(.dateTooEarly).line); for a recorded log "
+                "standard input has ended, and none of its fixes was accepted: \(Condition(.dateTooEarly).line); for a recorded log "
                     + "use waypost replay LOG, or receiver.type file"), "\(words)")
         withExtendedLifetime(bench) {}
     }

@@ -3,10 +3,10 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// The simulation itself: that it says the same each time, and notices what it is there to notice.
+/// The simulation itself: it is reproducible, and its laws find planted bugs.
 @Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
 struct Simulation {
-    @Test func livesTheSameLifeFromTheSameSeed() async throws {
+    @Test func givesTheSameRunForTheSameSeed() async throws {
         let first = try await Self.run("world", "--seed", "5", "--hours", "1")
         #expect(first.contains("all laws held for 1.0 h"))
         #expect(try await Self.run("world", "--seed", "5", "--hours", "1") == first)
@@ -14,7 +14,7 @@ struct Simulation {
         #expect(Self.hash(in: other) != Self.hash(in: first))
     }
 
-    @Test func tellsTheEventsInWords() async throws {
+    @Test func printsTheEvents() async throws {
         let words = try await Self.run("world", "--seed", "5", "--hours", "0.1", "--trace")
         for event in ["the service starts", "fix of", "accepted 1 of", "uploading 2 of", "the end"] {
             #expect(words.contains(event), "no event says \"\(event)\"")
@@ -39,11 +39,11 @@ struct Simulation {
     @Test(arguments: [
         ([], "give one of"), (["world", "--seed", "x"], "x is no seed"), (["world", "--without", "luck"], "fullDisk"),
     ])
-    func saysWhatItTakes(arguments: [String], words: String) async throws {
+    func explainsInvalidArguments(arguments: [String], words: String) async throws {
         #expect(try await Self.run(arguments, code: 64).contains(words))
     }
 
-    /// What stands behind `trace hash`.
+    /// Returns the hash after `trace hash`.
     private static func hash(in text: String) -> String {
         text.split(separator: "trace hash ").last.map { String($0.prefix { $0.isHexDigit }) } ?? "none"
     }
@@ -52,7 +52,7 @@ struct Simulation {
         try await run(words, code: code)
     }
 
-    /// Runs the program that was built together with these tests, and gives what it wrote.
+    /// Runs the program that was built together with these tests. Returns its standard output.
     private static func run(_ words: [String], code: Int32 = 0) async throws -> String {
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let beside = URL(filePath: tests).deletingLastPathComponent().appending(path: "DeliverySimulation").path
@@ -61,7 +61,7 @@ struct Simulation {
         var environment = ProcessInfo.processInfo.environment.filter {
             ["LLVM_PROFILE_FILE", "TSAN_OPTIONS", "SWIFT_BACKTRACE"].contains($0.key)
         }
-        // A world that ends leaves the tasks that wait in it; leaks are looked for in the parts' own tests.
+        // The end of a world leaks its waiting tasks; leaks of the parts are found by their own tests.
         environment["ASAN_OPTIONS"] = "detect_leaks=0"
         let outcome = try await ChildProcess(
             arguments: [program] + words, environment: environment, timeLimit: .seconds(240), outputLimit: 1 << 24

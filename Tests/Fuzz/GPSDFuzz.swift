@@ -2,11 +2,11 @@ import TimeAndChance
 
 // Built together with what it tests as one module; see scripts/fuzz-gpsd.
 
-/// One input of libFuzzer: the first byte says how the rest is cut, the next whether dates are repaired and one
-/// receiver is wanted.
+/// Tests one input of libFuzzer. Its first byte determines how the rest is cut, the second whether dates are repaired
+/// and a receiver is selected.
 ///
-/// No input may trap, nothing may depend on the cuts, every fix must be possible on earth, and what the operator is
-/// told stays short.
+/// No input may trap, no result may depend on the cuts, every fix must be possible on earth, and an obstacle's text
+/// must be short.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzGPSD(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let start, count > 2 else { return 0 }
@@ -43,7 +43,7 @@ private func read(
     return (fixes, session.obstacle)
 }
 
-/// Pauses between the pieces: fixes may differ, traps may not come.
+/// Decodes with pauses between the pieces: the fixes may differ, but must not trap.
 private func exerciseLiveLine(_ input: [UInt8], pieceLength: Int, _ session: GPSDSession) {
     var decoder = GPSDDecoder(session)
     var now = Duration.zero

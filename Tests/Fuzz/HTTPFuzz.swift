@@ -1,6 +1,6 @@
 // Fuzzes the HTTP request parser; scripts/fuzz-http compiles this file and the parser's sources as one module.
 
-/// The input's first byte says where it is cut; the parser must neither trap nor depend on the cuts.
+/// Tests one input, whose first byte determines where it is cut. The parser must neither trap nor depend on the cuts.
 @c(LLVMFuzzerTestOneInput)
 public func fuzzHTTPRequestParser(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = unsafe Array(UnsafeBufferPointer(start: start, count: count))

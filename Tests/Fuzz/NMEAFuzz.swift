@@ -2,10 +2,10 @@ import TimeAndChance
 
 // Built together with the sources of GNSS as one module; see scripts/fuzz-nmea.
 
-/// One input of libFuzzer: the first byte says how the rest is cut, the next which options are on.
+/// Tests one input of libFuzzer. Its first byte determines how the rest is cut, the second which options are on.
 ///
-/// No input may trap, the fixes must not depend on the cuts, every fix must be possible on earth, what comes out is
-/// bounded by what goes in, and the trace of a log tells of as many fixes as the decoder gives.
+/// No input may trap, the fixes must not depend on the cuts, every fix must be possible on earth, the number of fixes
+/// is bounded by the input, and the trace of a log has as many fixes as the decoder.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzNMEA(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let start, count > 2 else { return 0 }
@@ -52,7 +52,7 @@ private func fixes(
     return (fixes, written)
 }
 
-/// How many fixes the trace of every line tells of; its words must come without a trap.
+/// Returns the number of fixes in the trace of every line. Its text must not trap either.
 private func traced(_ input: [UInt8], pieceLength: Int, _ options: NMEADecoderOptions) -> Int {
     var trace = LogTrace(lines: 1...Int.max, options: options)
     for from in stride(from: 0, to: input.count, by: pieceLength) {
@@ -63,7 +63,7 @@ private func traced(_ input: [UInt8], pieceLength: Int, _ options: NMEADecoderOp
     return trace.epochs.values.count { $0.fix != nil }
 }
 
-/// Pauses between the pieces: fixes may differ from those of a recorded log, traps may not come.
+/// Decodes with pauses between the pieces: the fixes may differ from those of a recorded log, but must not trap.
 private func exerciseLiveLine(_ input: [UInt8], pieceLength: Int, _ options: NMEADecoderOptions) {
     var live = options
     live.readsSky = true

@@ -1,10 +1,10 @@
 // Built together with the sources of ReportedText as one module; see scripts/fuzz-redaction.
 
-/// One input of libFuzzer: three encodings, the limit, the length of the secret and its place, then the bytes that the
-/// secret is made of, and the text around it.
+/// Tests one input of libFuzzer: three encodings, the limit, the secret's length and its place, then the bytes of the
+/// secret and of the text around it.
 ///
-/// No input may trap. In no encoding may twelve bytes of the secret be left, or a JSON Web Token or bearer value that
-/// the text contains. The text is as short as required and harmless to a terminal.
+/// No input may trap. Twelve bytes of the secret must not remain in any encoding, nor a JSON Web Token or bearer value.
+/// The text must be within the limit and harmless to a terminal.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzRedaction(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let start, count > 6 else { return 0 }
@@ -57,7 +57,7 @@ private func base64(_ text: [UInt8]) -> [UInt8] {
     return result
 }
 
-/// Whether twelve bytes of the secret are in the text or in what it encodes.
+/// Whether twelve bytes of the secret are in the text, or in a text that it encodes.
 private func holds(_ text: DecodedText, partOf secret: [UInt8], depth: Int) -> Bool {
     let pieces = Set((0...secret.count - 12).map { secret[$0..<$0 + 12] })
     if text.bytes.count >= 12 {

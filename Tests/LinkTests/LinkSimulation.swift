@@ -62,7 +62,7 @@ final class LinkSimulation {
         let update = LocationUpdate(.sample(Double(second), speed: 10))
         perform { [outbox, reporter] in
             try await outbox.append(update)
-            await reporter.receive(.accepted(nil))
+            await reporter.receive(.updateStored(nil))
         }
     }
 

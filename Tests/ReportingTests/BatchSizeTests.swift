@@ -3,7 +3,7 @@ import Testing
 @testable import Reporting
 
 @Suite struct BatchSizes {
-    /// How long full batches take, in milliseconds, and the limit after each.
+    /// The times of full batches in milliseconds, and the limit after each.
     @Test(arguments: [
         ([100, 100, 100, 100], [16, 32, 50, 50]), ([800, 999, 1000], [8, 8, 8]), ([1001], [7]),
         ([2000], [5]), ([9000, 7000], [5, 5]), ([100, 100, 4000, 100, 500, 640], [16, 32, 8, 16, 25, 31]),
@@ -17,13 +17,13 @@ import Testing
         #expect(seen == limits)
     }
 
-    /// A server that takes its time for whatever comes gets full batches, after an abort too; each delivery's past
-    /// locations and time in milliseconds, and the limit after it.
+    /// Each delivery's past locations and time in milliseconds, and the limit after it. A server that is slow for any
+    /// size gets full batches, also after an abort.
     @Test(
         arguments: [
             ([(8, 12_000), (5, 12_010), (20, 11_800), (50, 12_000)], [5, 20, 50, 50]),
             ([(0, 12_000), (8, 12_100), (32, 12_000)], [8, 32, 50]),
-            // As a slow link does, and a server that is quick again.
+            // A slow link, and a server that is fast again.
             ([(0, 900), (8, 2300), (5, 1700)], [8, 5, 5]), ([(8, 12_000), (5, 12_000), (20, 400)], [5, 20, 40]),
         ] as [([(Int, Int)], [Int])])
     func growWhenOnlyTheServerIsSlow(deliveries: [(Int, Int)], limits: [Int]) {
@@ -35,11 +35,11 @@ import Testing
         #expect(seen == limits)
     }
 
-    /// Fewer than are light are hardly faster, so a slow server gets these.
+    /// A smaller batch than a light one isn't noticeably faster, so a slow server gets light ones.
     @Test func growToALightBatchHoweverLongTheyTake() {
         var size = BatchSize(maximum: 50)
         size.foundRejectedUpdate()
-        size.rejected(past: 2, least: 1)
+        size.rejected(past: 2, minimum: 1)
         size.foundRejectedUpdate()
         let limits = [8000, 9000, 6000, 9000].map { took in
             size.delivered(past: size.limit, took: .milliseconds(took))
@@ -52,7 +52,7 @@ import Testing
         var size = BatchSize(maximum: 50)
         size.delivered(past: 7, took: .milliseconds(10))
         #expect(size.limit == 8)
-        // A live position alone that takes long says nothing about batches.
+        // A slow delivery of a live position alone says nothing about batches.
         size.delivered(past: 0, took: .seconds(9))
         #expect(size.limit == 8)
     }
@@ -67,21 +67,22 @@ import Testing
         #expect(size.limit <= maximum)
     }
 
-    /// A server that takes at most 30, of which nothing is known beforehand.
+    /// The server accepts at most 30 past locations, which isn't known beforehand.
     @Test func findAnUnpublishedLimitAndKeepBelowIt() {
         var size = BatchSize(maximum: 500)
-        var refusals: [Int] = []
+        var rejections: [Int] = []
         for request in 0..<200 {
             if size.limit <= 30 {
                 size.delivered(past: size.limit, took: .milliseconds(10))
             } else {
-                refusals.append(request)
-                size.rejected(past: size.limit, least: 0)
+                rejections.append(request)
+                size.rejected(past: size.limit, minimum: 0)
             }
         }
         #expect((28...30).contains(size.limit))
-        // Found once, and looked at again a hundred batches later.
-        #expect(refusals.count <= 12 && refusals.allSatisfy { $0 < 30 || (100..<140).contains($0) }, "\(refusals)")
+        // The limit is found once, and tested again a hundred batches later.
+        #expect(
+            rejections.count <= 12 && rejections.allSatisfy { $0 < 30 || (100..<140).contains($0) }, "\(rejections)")
     }
 
     @Test func areSmallAfterAFailure() {
@@ -89,8 +90,8 @@ import Testing
         for _ in 0..<5 { size.delivered(past: size.limit, took: .zero) }
         size.startAgain()
         #expect(size.limit == 8)
-        size.held()
-        size.held()
+        size.startProbing()
+        size.startProbing()
         #expect(size.limit == 0)
         size.delivered(past: 0, took: .zero)
         #expect(size.limit == 8)

@@ -1,4 +1,4 @@
-/// Holds a value whose mutating methods a test calls inside `#expect`, which takes only non-mutating expressions.
+/// A box for a value whose mutating methods a test calls in `#expect`, which accepts only non-mutating expressions.
 final class Box<Value> {
     var value: Value
     init(_ value: Value) { self.value = value }

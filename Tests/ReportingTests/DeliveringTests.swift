@@ -8,7 +8,7 @@ import TimeAndChance
 import VehicleAuthorization
 import WaypostTestSupport
 
-/// The delivering lane of a reporter, with a real outbox contract, a scripted Fleet Engine and the clock of the test.
+/// The delivering lane of a reporter, with an outbox in memory, a scripted Fleet Engine and a manual clock.
 @Suite(.timeLimit(.minutes(1))) struct Delivering {
     let clock = ManualClock()
     let outbox = ScriptedOutbox()
@@ -37,7 +37,7 @@ import WaypostTestSupport
         for second in seconds { try await outbox.append(LocationUpdate(.sample(Double(second)))) }
     }
 
-    /// Runs to the end, moving the clock over each wait.
+    /// Delivers everything, and advances the clock over each wait. Returns the waits.
     func drain(_ reporter: Reporter) async -> [Duration] {
         await reporter.finishWhenEmpty()
         return await withTaskGroup(of: [Duration].self) { group in
@@ -80,9 +80,9 @@ import WaypostTestSupport
             group.addTask { await reporter.deliver() }
             for second in 1...20 {
                 try await accept(second...second)
-                await reporter.receive(.accepted(nil))
+                await reporter.receive(.updateStored(nil))
                 for await event in observer.stream { if case .delivered = event { break } }
-                // Time to begin another sleep, for a loop that would.
+                // Gives a loop the time to begin another sleep, which would be wrong.
                 for _ in 0..<1000 where clock.sleepCount < second { await Task.yield() }
             }
             #expect(transport.requests.count == 20)
@@ -91,7 +91,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func passesOnTheServersTimeOfADeliveryAlone() async throws {
+    @Test func reportsTheServersTimeOfDeliveriesOnly() async throws {
         func dated(_ response: HTTPResponse, _ date: String) -> HTTPResponse {
             var response = response
             response.headers["Date"] = date
@@ -136,7 +136,7 @@ import WaypostTestSupport
         #expect(try await outbox.ledger() == Ledger(accepted: 3, delivered: 3))
     }
 
-    @Test func renewsARefusedTokenWithoutWaiting() async throws {
+    @Test func renewsARejectedTokenWithoutWaiting() async throws {
         let transport = ScriptedTransport(failing: 1, then: Self.delivered) { Self.refusal(401, "UNAUTHENTICATED") }
         try await accept(1...1)
         let waits = await drain(try reporter(transport))
@@ -145,18 +145,18 @@ import WaypostTestSupport
         #expect(transport.requests.map { $0.headers["Authorization"] } == ["Bearer token-1", "Bearer token-2"])
     }
 
-    @Test func holdsOnARefusedTokenAndLosesNothing() async throws {
+    @Test func holdsOnARejectedTokenAndLosesNothing() async throws {
         let transport = ScriptedTransport(failing: 4, then: Self.delivered) { Self.refusal(403, "PERMISSION_DENIED") }
         try await accept(1...2)
         let waits = await drain(try reporter(transport))
         #expect(waits == [.seconds(60), .seconds(60), .seconds(60)])
-        // Every refusal drops its token: one request and one new token a probe.
+        // Every rejection discards its token, so each probe has one request and one new token.
         #expect(authorization.discarded.map(\.value) == ["token-1", "token-2", "token-3", "token-4"])
         #expect(try await outbox.ledger() == Ledger(accepted: 2, delivered: 2))
     }
 
-    /// A provider or a transport that calls itself cancelled, though the reporter is not, has failed like any other.
-    @Test func doesNotAskInALoopAfterACancellationThatIsNotItsOwn() async throws {
+    /// A provider or transport that reports a cancellation, although the reporter isn't cancelled, counts as a failure.
+    @Test func retriesAfterACancellationOfAnotherTask() async throws {
         let provider = ScriptedAuthorization { (_, asked) throws(AuthorizationError) in
             guard asked > 2 else { throw AuthorizationError(.cancelled, "the worker was restarted") }
             return AuthorizationToken(value: "t", lifetime: nil)
@@ -169,9 +169,9 @@ import WaypostTestSupport
         #expect(try await outbox.ledger().delivered == 1)
     }
 
-    @Test func setsAsideTheOneUpdateThatIsNotTaken() async throws {
+    @Test func quarantinesTheOneUpdateThatIsRejected() async throws {
         let transport = ScriptedTransport { request in
-            // The fix of second 3 is poison, wherever it stands.
+            // The fix of second 3 is rejected in any place.
             String(decoding: request.body, as: UTF8.self).contains("10:00:03Z")
                 ? Self.refusal(400, "INVALID_ARGUMENT") : Self.delivered
         }
@@ -181,8 +181,8 @@ import WaypostTestSupport
         #expect(await outbox.quarantinedReasons.keys.sorted() == [3])
     }
 
-    /// As after a change of the API: it is not the updates that are wrong.
-    @Test func keepsTheBacklogWhenEverythingIsRefused() async throws {
+    /// After a change of the API, for example, the updates aren't the reason for the rejections.
+    @Test func keepsTheBacklogWhenEverythingIsRejected() async throws {
         let transport = ScriptedTransport(failing: 13, then: Self.delivered) {
             Self.refusal(400, "FAILED_PRECONDITION")
         }
@@ -190,8 +190,8 @@ import WaypostTestSupport
         let waits = await drain(try reporter(transport))
         #expect(try await outbox.ledger() == Ledger(accepted: 100, delivered: 97, quarantined: 3))
         #expect(waits == [1, 60, 120, 240].map { .seconds($0) })
-        let told = observer.events.compactMap { if case .failed(let outcome, _, _) = $0 { outcome } else { nil } }
-        #expect(told.count == 13 && told.last?.isFailedAttempt == false)
+        let outcomes = observer.events.compactMap { if case .failed(let outcome, _, _) = $0 { outcome } else { nil } }
+        #expect(outcomes.count == 13 && outcomes.last?.isFailedAttempt == false)
     }
 
     @Test func waitsForATokenAndKeepsEverything() async throws {
@@ -206,7 +206,7 @@ import WaypostTestSupport
         #expect(try await outbox.ledger().delivered == 2)
     }
 
-    @Test func treatsANetworkFailureAsPassing() async throws {
+    @Test func retriesAfterANetworkFailure() async throws {
         let transport = ScriptedTransport(failing: 2, then: Self.delivered) { () throws(HTTPTransportError) in
             throw HTTPTransportError(.connectionLost, "reset")
         }
@@ -222,7 +222,7 @@ import WaypostTestSupport
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await reporter.deliver() }
             for await event in observer.stream { if case .waiting = event { break } }
-            group.cancelAll()  // the clock never moves: only the cancellation can end the wait
+            group.cancelAll()  // the clock never advances, so only the cancellation can end the wait
         }
         #expect(try await outbox.ledger() == Ledger(accepted: 1, pending: 1))
     }
@@ -233,7 +233,7 @@ import WaypostTestSupport
         let reporter = try reporter(transport)
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await reporter.deliver() }
-            // Each sleep is announced as it begins; none is longer than the heartbeat.
+            // No sleep is longer than the heartbeat.
             group.addTask { [clock] in
                 for await _ in clock.sleeps { clock.advance(by: .seconds(60)) }
             }
@@ -253,7 +253,7 @@ import WaypostTestSupport
         #expect(try await outbox.ledger() == Ledger(accepted: 1, delivered: 1))
     }
 
-    @Test(arguments: [1, 2]) func announcesOnceMoreWithANewToken(refusals: Int) async throws {
+    @Test(arguments: [1, 2]) func announcesAgainWithANewToken(refusals: Int) async throws {
         let transport = ScriptedTransport(failing: refusals, then: Self.delivered) {
             Self.refusal(401, "UNAUTHENTICATED")
         }
@@ -271,7 +271,7 @@ import WaypostTestSupport
         #expect(String(decoding: request.body, as: UTF8.self) == #"{"vehicleState":"OFFLINE"}"#)
     }
 
-    /// Neither the store's failure nor the wait after it keeps a position in memory from going out.
+    /// A position in memory is sent during failures of the outbox, and during the waits after them.
     @Test func sendsPositionsFromMemoryWhileTheOutboxFails() async throws {
         await outbox.failEverything(with: OutboxError(.unusable, "read-only"))
         let transport = ScriptedTransport { _ in Self.delivered }
@@ -281,7 +281,7 @@ import WaypostTestSupport
         var events = observer.stream.makeAsyncIterator()
         for second in 1...3 {
             while let event = await events.next() { if case .waiting = event { break } }
-            await reporter.receive(.offered(LocationUpdate(.sample(Double(second))), overrulingStored: false))
+            await reporter.receive(.updateNotStored(LocationUpdate(.sample(Double(second))), overrulesStored: false))
             while let event = await events.next() { if case .delivered = event { break } }
         }
         #expect(transport.requests.count == 3)

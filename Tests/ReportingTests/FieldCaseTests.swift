@@ -6,7 +6,7 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// Faults of receivers with the true track, in logs that are next to the checkout on some machines.
+/// Logs of faulty receivers with the true track, which some machines have next to the checkout.
 @Suite(.enabled(if: Fixtures.fieldCases != nil, "no field cases beside the checkout")) struct FieldCases {
     private static func fixes(_ name: String) throws -> [Fix] {
         try Fixtures.fixes(in: try #require(Fixtures.fieldCases).appending(path: "\(name).nmea"))
@@ -24,7 +24,7 @@ import WaypostTestSupport
         }
     }
 
-    /// A parked van pulls 4 m forward and is reported as moving.
+    /// A parked van moves 4 m forward and is reported as moving.
     @Test(
         arguments: [
             .interval(.seconds(10)), .interval(.seconds(30)),
@@ -45,7 +45,7 @@ import WaypostTestSupport
         #expect(late.allSatisfy { $0.meters < 10 })
     }
 
-    /// With what the process before it stored, the wrong fix is the one that is rejected.
+    /// The last update of the previous process leads to the rejection of the wrong fix.
     @Test func aWrongFirstFixAfterARestartIsNotReported() throws {
         let name = "truth/c6-first-fix-100km-off"
         var before = try Self.truth(name)[0]
@@ -63,9 +63,9 @@ import WaypostTestSupport
 
     @Test func outliersAreRejectedWithoutAStatedRadius() throws {
         let name = "truth/c5-outliers-rmc-only"
-        let (intake, truth) = (ReplayedIntake(try Self.fixes(name)), try Self.truth(name))
+        let intake = ReplayedIntake(try Self.fixes(name))
         #expect(intake.rejected.count == 3)
-        #expect(intake.worstTrackError(truth) < 6)
+        #expect(intake.worstTrackError(try Self.truth(name)) < 6)
     }
 
     @Test func aParkedVehicleWithoutASpeedStaysInItsPlace() throws {

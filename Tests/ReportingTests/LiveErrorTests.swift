@@ -5,37 +5,38 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// What a policy costs, and how far off it leaves a follower who knows only what was told, and lets the last of it
-/// drive on with its speed and heading.
+/// The cost of a policy, and the error of a follower that extrapolates the last update with its speed and heading.
 @Suite(.enabled(if: !Sanitizer.isActive, "computes for long on one thread")) struct LiveErrors {
-    /// One drive under one policy.
+    /// The result of a drive with a policy.
     struct Score {
         var updates = 0
-        /// Metres, at every fix that was accepted.
-        var errors: [Double] = []
-        /// Of those, where the update before was 5 s old, so that another could have gone out.
+        /// The maximum error in metres at a fix at least 5 s after the previous update, when another was allowed.
         var worst = 0.0
+        /// The second of the drive with this error.
         var worstAt = 0.0
 
         init(_ drive: TestDrive, _ kind: ReportingPolicy.Kind) {
             var plausibility = Plausibility(earliest: nil)
             let policy = JudgedDrive(kind)
-            var told: LocationUpdate?
+            var reported: LocationUpdate?
             var last: Fix?
             for fix in drive.fixes where plausibility.judge(fix, latest: nil).isAccepted {
-                if let update = policy.told(fix) { (told, updates) = (update, updates + 1) }
+                if let update = policy.update(of: fix) {
+                    reported = update
+                    updates += 1
+                }
                 let isAfterGap = last.map { $0.timeOfFix.duration(to: fix.timeOfFix) > .seconds(30) } ?? true
                 last = fix
-                guard let told, !isAfterGap else { continue }
-                let error = Self.follower(told, at: fix.timeOfFix).distance(to: fix)
-                errors.append(error)
-                if told.timeOfFix.duration(to: fix.timeOfFix) >= .seconds(5), error > worst {
-                    (worst, worstAt) = (error, drive.fixes[0].timeOfFix.duration(to: fix.timeOfFix) / .seconds(1))
+                guard let reported, !isAfterGap else { continue }
+                let error = Self.follower(reported, at: fix.timeOfFix).distance(to: fix)
+                if reported.timeOfFix.duration(to: fix.timeOfFix) >= .seconds(5), error > worst {
+                    worst = error
+                    worstAt = drive.fixes[0].timeOfFix.duration(to: fix.timeOfFix) / .seconds(1)
                 }
             }
         }
 
-        /// Half a metre a second without a heading is standstill.
+        /// Returns the position that a follower extrapolates from `update`.
         private static func follower(_ update: LocationUpdate, at time: UTCTime) -> Fix {
             var place = Fix(timeOfFix: update.timeOfFix, latitude: update.latitude, longitude: update.longitude)
             place.speedMetersPerSecond = update.speedMetersPerSecond
@@ -44,8 +45,8 @@ import WaypostTestSupport
         }
     }
 
-    /// What a policy may cost, in parts of the updates of a fixed interval of ten seconds, and how far off it may leave
-    /// a follower who could have been told five seconds after the update before.
+    /// The limits for a policy: its updates as a share of those of an interval of ten seconds, for the mean and for
+    /// each drive, and the error of a follower in metres.
     struct Promise: Sendable {
         let policy: ReportingPolicy.Kind
         let meanShare: Double
@@ -64,7 +65,8 @@ import WaypostTestSupport
 
     private static func judge(_ drives: [TestDrive], _ promise: Promise) {
         let shares = drives.map { drive in
-            let (score, fixed) = (Score(drive, promise.policy), Score(drive, .interval(.seconds(10))))
+            let score = Score(drive, promise.policy)
+            let fixed = Score(drive, .interval(.seconds(10)))
             let share = Double(score.updates) / Double(fixed.updates)
             #expect(share <= promise.share, "\(drive): \(score.updates) updates of \(fixed.updates)")
             #expect(score.worst <= promise.meters, "\(drive): \(score.worst) m after \(score.worstAt) s")
@@ -83,7 +85,7 @@ import WaypostTestSupport
         Self.judge((1...2).flatMap { TestDrive.generated(seed: $0) }, promise)
     }
 
-    /// At ten fixes a second the bound is met as well, and costs no more.
+    /// The tolerance holds at any rate of fixes, with about the same number of updates.
     @Test func areBoundedAtAnyRate() {
         let ride = SimulatedRide.round(stops: 10, seed: 3)
         let scores = [0.1, 0.2, 1, 2].map { spacing in

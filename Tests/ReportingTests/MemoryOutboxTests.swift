@@ -16,7 +16,7 @@ import WaypostTestSupport
         return LocationUpdate(timeOfFix: start.advanced(by: .seconds(second)), latitude: 52, longitude: 13)
     }
 
-    @Test func keepTheAccountAndTheOrder() async throws {
+    @Test func keepTheLedgerAndTheOrder() async throws {
         let outbox = outbox()
         for second: Int64 in [10, 20, 30, 40] { try await outbox.append(Self.update(second)) }
         let batch = try #require(await outbox.nextBatch(maximumPastLocations: 2, withBacklog: true))
@@ -26,8 +26,8 @@ import WaypostTestSupport
         #expect(try await outbox.ledger() == Ledger(accepted: 4, delivered: 3, pending: 1))
         #expect(await outbox.longestWait == .seconds(3))
         clock.advance(by: .seconds(2))
-        #expect(await outbox.longestWait == .seconds(5), "of the one that still waits")
-        // What has been delivered leads still, so that no older position takes its place.
+        #expect(await outbox.longestWait == .seconds(5), "of the pending update")
+        // The delivered newest update still leads, so that no older position takes its place.
         let rest = try #require(await outbox.nextBatch(maximumPastLocations: 2, withBacklog: true))
         #expect(rest.stored?.sequence == 4 && !rest.lastIsPending && rest.past.map(\.sequence) == [3])
         try await outbox.acknowledge(rest)
@@ -54,7 +54,7 @@ import WaypostTestSupport
         #expect(try await outbox.newest()?.sequence == 1)
     }
 
-    @Test func letTheDriveWaitForRoom() async throws {
+    @Test func waitForRoom() async throws {
         let outbox = outbox(2)
         for second: Int64 in [10, 20] { try await outbox.append(Self.update(second)) }
         let third = Task { try await outbox.append(Self.update(30)) }
@@ -64,7 +64,7 @@ import WaypostTestSupport
         #expect(try await third.value.sequence == 3)
     }
 
-    @Test func endTheWaitOfADriveThatIsCancelled() async throws {
+    @Test func endTheWaitIfCancelled() async throws {
         let outbox = outbox(1)
         try await outbox.append(Self.update(10))
         let second = Task { try await outbox.append(Self.update(20)) }

@@ -10,10 +10,10 @@ import WaypostTestSupport
         return fixes.map { filter.filtered($0) }
     }
 
-    /// Wandering metres north of the place, as parked receivers do.
+    /// The drift of a parked receiver in metres north of its place.
     private static let wander = [0, 3, -2, 6, 4, -5, 8, -7, 2, 9, -3, 1].map { Double($0) }
 
-    /// For a minute it may be at a traffic light, and its fixes are told as they are.
+    /// For the first minute the vehicle may be at a traffic light, so its fixes are reported unchanged.
     @Test func keepsAParkedVehicleInOnePlace() {
         let fixes = (0..<180).map { Fix.sample(Double($0), north: Self.wander[$0 % 12], speed: 0.1) }
         let filtered = Self.filtered(fixes)
@@ -23,7 +23,7 @@ import WaypostTestSupport
         #expect(filtered.dropFirst(61).allSatisfy { $0.speedMetersPerSecond == 0 })
     }
 
-    /// Half a minute elsewhere may be drift; where it stays is its place.
+    /// Half a minute elsewhere may be drift; after a longer time, the vehicle is parked there.
     @Test func followsAPlaceThatWasWrong() {
         let places = [(0..<90, 0.0), (90..<120, 8), (120..<150, 1), (150..<300, 8)]
         let fixes = places.flatMap { seconds, north in
@@ -34,19 +34,19 @@ import WaypostTestSupport
         #expect(filtered[181...].allSatisfy { $0.latitude == fixes[299].latitude })
     }
 
-    @Test func letsGoAtOnceOnRealSpeed() {
+    @Test func departsAtOnceWithARealSpeed() {
         var fixes = (0..<60).map { Fix.sample(Double($0), north: Self.wander[$0 % 12], speed: 0.1) }
         fixes.append(.sample(60, north: 12, speed: 2))
         #expect(Self.filtered(fixes).last == fixes.last)
     }
 
-    @Test func letsGoWhenThePlaceIsLeftWithoutASpeed() {
-        // A quarter of a metre a second is standstill to the speed field; the way still adds up.
+    @Test func departsWhenThePlaceIsLeftWithoutASpeed() {
+        // 0.25 m/s is standstill by the speed field, but the distance adds up.
         let fixes = (0..<200).map { Fix.sample(Double($0), north: Double($0) * 0.25, speed: 0.25) }
         for (filtered, fix) in zip(Self.filtered(fixes), fixes) { #expect(filtered.distance(to: fix) <= 15.5) }
     }
 
-    @Test func holdsNothingForAShortStop() {
+    @Test func doesNotHoldAShortStop() {
         let speeds = [8.0, 4, 0.1, 0.1, 0.1, 4, 8]
         let fixes = speeds.indices.map { Fix.sample(Double($0), north: Double($0) * 3, speed: speeds[$0]) }
         let filtered = Self.filtered(fixes)
@@ -54,7 +54,7 @@ import WaypostTestSupport
         #expect(filtered.map(\.speedMetersPerSecond) == speeds)
     }
 
-    @Test func takesAMuchBetterPlace() {
+    @Test func acceptsAMuchBetterPlace() {
         let rough = (0..<70).map { Fix.sample(Double($0), speed: 0, accuracy: 40) }
         let good = (70..<80).map { Fix.sample(Double($0), north: 20, speed: 0, accuracy: 4) }
         #expect(Self.filtered(rough + good).last?.latitude == good.last?.latitude)
@@ -67,7 +67,7 @@ import WaypostTestSupport
         #expect(filtered.dropFirst(61).allSatisfy { $0.speedMetersPerSecond == 0 && $0.headingDegrees == nil })
     }
 
-    /// A vehicle that has stood for some time goes ten metres on: at these speeds, with stated speeds or without.
+    /// A vehicle that has stood for some time moves on by ten metres at these speeds, with or without stated speeds.
     @Test(arguments: [1.0, 1.5, 2], [true, false])
     func followsAParkedVehicleThatIsShunted(metersPerSecond: Double, statesSpeed: Bool) {
         for seconds in stride(from: 64.0, to: 124, by: 6) {
@@ -83,7 +83,7 @@ import WaypostTestSupport
         }
     }
 
-    /// In town a parked receiver's positions wander by many metres in a minute.
+    /// A parked receiver's positions in town wander by many metres per minute.
     @Test(arguments: 1...3 as ClosedRange<UInt64>)
     func keepsAVehicleThatDriftsAndStatesNoSpeedInItsPlace(seed: UInt64) {
         var ride = SimulatedRide()
@@ -101,28 +101,28 @@ import WaypostTestSupport
         #expect(filtered.allSatisfy { abs(($0.speedMetersPerSecond ?? 0) - 12) < 0.1 && $0.headingDegrees == 0 })
     }
 
-    @Test func reportsTheTracksMotionWhereNoneIsStated() {
+    @Test func reportsTheTracksMotionIfNoneIsStated() {
         let fixes = (0..<30).map { Fix.sample(Double($0), north: Double($0) * -12) }
         let filtered = Self.filtered(fixes)
         #expect(filtered.dropFirst(2).allSatisfy { abs(($0.speedMetersPerSecond ?? 0) - 12) < 0.1 })
         #expect(filtered.dropFirst(2).allSatisfy { $0.headingDegrees == 180 })
-        // What is reported of a vehicle has one speed and one heading.
+        // A reported fix has no derived speed or heading besides its own.
         #expect(filtered.allSatisfy { $0.derived.speedMetersPerSecond == nil && $0.derived.headingDegrees == nil })
         #expect(filtered.last.map { LocationUpdate($0).headingDegrees } == 180)
     }
 
-    @Test func reportsNothingThatTheTrackDoesNotTell() {
+    @Test func reportsNoMotionWithoutATrack() {
         let fixes = (0..<10).map { Fix.sample(Double($0) * 30, north: Double($0) * 300) }
         #expect(Self.filtered(fixes) == fixes)
     }
 
-    @Test func isNotLockedByAClockThatWasSetBack() {
+    @Test func acceptsAClockThatWasSetBack() {
         var fixes = (100..<160).map { Fix.sample(Double($0), speed: 0.1) }
         fixes += (0..<60).map { Fix.sample(Double($0), north: 500, speed: 0.1) }
         #expect(Self.filtered(fixes).last?.latitude == fixes.last?.latitude)
     }
 
-    /// Speeds a second apart with a course of 90, and whether a heading goes out.
+    /// Speeds at intervals of a second with a course of 90 degrees, and the reported headings.
     static let headings: [([Double], [Double?])] = [
         ([2, 1.2, 0.8, 0.6], [90, 90, 90, 90]),  // creeping keeps the course it had
         ([1.2, 1.2], [nil, nil]),  // never fast enough to know one
@@ -133,7 +133,7 @@ import WaypostTestSupport
     @Test(arguments: headings) func steadiesTheHeading(speeds: [Double], headings: [Double?]) {
         let fixes = speeds.indices.map { index in
             var fix = Fix.sample(Double(index), speed: speeds[index])
-            // Noise, where the course is not to be believed.
+            // At these speeds the course is noise.
             fix.headingDegrees = speeds[index] >= 1.5 ? 90 : index == 1 && speeds[0] == 2 && speeds[1] == 1.2 ? 90 : 271
             return fix
         }
@@ -147,7 +147,7 @@ import WaypostTestSupport
         #expect(filtered.map(\.headingDegrees) == [45, 45, nil])
     }
 
-    @Test func turnsTheBodyWhereTheReceiverKnowsIt() {
+    @Test func usesTheHeadingOfTheBodyIfItIsStated() {
         var (standing, moving) = (Fix.sample(0, speed: 0), Fix.sample(1, speed: 5))
         (standing.bodyHeadingDegrees, moving.bodyHeadingDegrees) = (120, 300)
         (standing.headingDegrees, moving.headingDegrees) = (7, 120)  // driving backwards

@@ -3,9 +3,9 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-/// When a vehicle stops, where it stands, and when it moves off.
+/// The times and places of a vehicle's stops.
 @Suite struct Motions {
-    /// Speeds a second apart on the way that they make, and what the vehicle does then: m, c, s, p.
+    /// Speeds at intervals of a second, and the vehicle's motion: moving, creeping, standing or parked, by its letter.
     static let rows: [(name: String, speeds: [Double?], kinds: String)] = [
         ("moving", [3, 2, 1.2, 1], "mmmm"),
         ("slower than motion from the start", [1.2, 0.8, 1.4], "ccc"),
@@ -29,9 +29,9 @@ import WaypostTestSupport
         ),
     ]
 
-    @Test(arguments: rows) func areTold(name: String, speeds: [Double?], kinds: String) {
+    @Test(arguments: rows) func areClassified(name: String, speeds: [Double?], kinds: String) {
         var (classifier, north) = (MotionClassifier(), 0.0)
-        let told = speeds.enumerated().map { second, speed -> Character in
+        let motions = speeds.enumerated().map { second, speed -> Character in
             north += (speed ?? 0) > 5 ? 0 : speed ?? 0
             let here = speed.map { $0 < 1 ? 0 : north } ?? 0
             switch classifier.motion(at: .sample(Double(second), north: here, speed: speed))?.kind {
@@ -42,10 +42,10 @@ import WaypostTestSupport
             case nil: return "-"
             }
         }
-        #expect(String(told) == kinds, "\(name)")
+        #expect(String(motions) == kinds, "\(name)")
     }
 
-    /// A drive with lights, a short halt, creeping traffic and a delivery.
+    /// A drive with traffic lights, a short halt, creeping traffic and a delivery.
     private static let ride: SimulatedRide = {
         var ride = SimulatedRide()
         ride.stand(70)
@@ -54,7 +54,7 @@ import WaypostTestSupport
             ride.stand(wait)
         }
         ride.go(2, acceleration: 1)
-        ride.go(120)  // with the traffic, at a walk
+        ride.go(120)  // creeping traffic
         ride.drive(30, at: 8, acceleration: 1)
         ride.stand(60)
         return ride
@@ -75,7 +75,7 @@ import WaypostTestSupport
             Errors(testDescription: "ten a second", wander: 1.5, memory: 40, speedNoise: 0.1, spacing: 0.1),
             Errors(testDescription: "every other second", wander: 1.5, memory: 40, speedNoise: 0.1, spacing: 2),
         ], 1...3 as ClosedRange<UInt64>)
-    func areRightToASecondAndFiveMeters(errors: Errors, seed: UInt64) {
+    func areExactToASecondAndFiveMeters(errors: Errors, seed: UInt64) {
         let fixes = Self.ride.fixes(
             every: errors.spacing, wander: errors.wander, memory: errors.memory, speedNoise: errors.speedNoise,
             seed: seed)
@@ -89,14 +89,14 @@ import WaypostTestSupport
         Self.compare(fixes, with: places, speeds: moments.map(\.speed))
     }
 
-    /// First and last fix of a time of standing.
+    /// A stop, from its first to its last fix.
     private struct Stand {
         let from: Fix
         var to: Fix
         var lasts: Bool { from.timeOfFix.duration(to: to.timeOfFix) >= .seconds(8) }
     }
 
-    /// By the truth: from standstill on until a walk's pace; a few metres between two of them are none.
+    /// Returns the true stops: each lasts from standstill to walking pace. A few metres don't separate two of them.
     private static func stands(_ places: [Fix], _ speeds: [Double]) -> [Stand] {
         var stands: [Stand] = []
         var wasStanding = false
@@ -117,7 +117,7 @@ import WaypostTestSupport
         return stands.filter(\.lasts)
     }
 
-    /// Whether the stands that are found are those that there were, each to a second, or a fix, and 5 m.
+    /// Expects that exactly the true stops are found, each exact to a second, or a fix, and to 5 m.
     private static func compare(_ fixes: [Fix], with places: [Fix], speeds: [Double]) {
         var (classifier, found) = (MotionClassifier(), [Stand]())
         for fix in fixes {
@@ -142,11 +142,11 @@ import WaypostTestSupport
         #expect(found.count(where: \.lasts) == truth.count)
     }
 
-    /// On the way of a vehicle through a city, with errors of its own.
+    /// A recorded drive through a city, with random errors.
     @Test(
         .enabled(if: Fixtures.recordedDrives != nil, "no recorded drives beside the checkout"),
         arguments: 1...3 as ClosedRange<UInt64>)
-    func areRightOnARecordedWay(seed: UInt64) throws {
+    func areExactOnARecordedDrive(seed: UInt64) throws {
         let truth = try #require(TestDrive.recorded.first { $0.description.hasPrefix("chemnitz") }).fixes
         var chance = SplitMix64(seed: seed)
         func normal() -> Double { (0..<12).reduce(-6) { sum, _ in sum + chance.unit() } }
@@ -168,7 +168,7 @@ import WaypostTestSupport
         Self.compare(fixes, with: places, speeds: speeds)
     }
 
-    /// Slow traffic never parks, and a ferry moves though nobody drives.
+    /// Vehicles in slow traffic are never parked, and a vehicle on a ferry moves.
     @Test func areNotStopsInTrafficAndOnAFerry() {
         var traffic = SimulatedRide()
         for _ in 0..<40 {
@@ -191,8 +191,8 @@ import WaypostTestSupport
         #expect(crossing.dropFirst(330).allSatisfy { $0 == .moving })
     }
 
-    /// A receiver that states no speed: what its track tells is later, and as sure.
-    @Test func areToldWithoutASpeedToo() {
+    /// The motion of a receiver that states no speed follows from the track: a little later, but as reliably.
+    @Test func areFoundWithoutASpeed() {
         var (derived, classifier) = (DerivedMotion(), MotionClassifier())
         let kinds = Self.ride.fixes(wander: 0.5, statesSpeed: false).map { fix -> Motion.Kind? in
             var fix = derived.completed(fix)

@@ -17,7 +17,7 @@ import WaypostTestSupport
             clock: MonotonicClock(clock), jitter: { 1 }, observer: observer)
     }
 
-    /// Runs `reporter` to the end of what is pending, while `body` looks on.
+    /// Runs `reporter` until everything is delivered, concurrently with `body`.
     private func drain(_ reporter: Reporter, _ body: @escaping @Sendable () async -> Void) async {
         await reporter.finishWhenEmpty()
         await withTaskGroup { group in
@@ -53,13 +53,13 @@ import WaypostTestSupport
                 if delay > .seconds(3) { await reporter.networkReturned() }
             }
         }
-        // The last wait, of 4 s, was not waited out.
+        // The network's return ended the last wait, of 4 s.
         #expect(start.duration(to: clock.now) == .seconds(1 + 2 + 3))
         #expect(try await outbox.ledger() == Ledger(accepted: 3, delivered: 3))
         #expect(transport.requests.count == 4)
     }
 
-    @Test func givesUpADeadConnectionAfterAMoment() async throws {
+    @Test func leavesADeadConnectionAfterTwoSeconds() async throws {
         let (dead, attempts) = (Gate(), Locked(0))
         let transport = ScriptedTransport { _ throws(HTTPTransportError) in
             guard
@@ -77,7 +77,7 @@ import WaypostTestSupport
             await reporter.networkReturned()
             for await sleep in clock.sleeps where sleep == .seconds(2) { break }
             clock.advance(by: .seconds(2))
-            // Sent again at once: nothing waits.
+            // The batch is sent again at once, without a wait.
             for await event in observer.stream {
                 if case .failed(let outcome, _, _) = event {
                     guard case .aborted(.networkChanged, _)? = outcome.fault else {
@@ -92,7 +92,7 @@ import WaypostTestSupport
         #expect(try await outbox.ledger().delivered == 1)
     }
 
-    @Test func leavesAnAnswerTheTimeToCome() async throws {
+    @Test func allowsTwoSecondsForAnAnswer() async throws {
         let slow = Gate()
         let transport = ScriptedTransport { _ throws(HTTPTransportError) in
             _ = await slow.pass()

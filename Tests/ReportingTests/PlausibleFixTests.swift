@@ -8,6 +8,87 @@ import WaypostTestSupport
 @Suite struct PlausibleFixes {
     static let floor = UTCTime(year: 2026, month: 1, day: 1)
 
+    /// Fixes that are judged one after another.
+    struct Sequence: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var expected: UTCTime?
+        var newest: Fix?
+        var latest: UTCTime?
+        /// Each fix with its rejection; `nil` if it is accepted.
+        let fixes: [Judged]
+    }
+
+    typealias Judged = (fix: Fix, rejection: FixRejection?)
+
+    static let sequences = [
+        Sequence(
+            testDescription: "no time in the future", latest: Fix.sample(100).timeOfFix,
+            fixes: [(.sample(101), .after(Fix.sample(100).timeOfFix)), (.sample(100), nil)]),
+        Sequence(
+            testDescription: "no earlier time",
+            fixes: [(.sample(10), nil), (.sample(10), .notAdvancing), (.sample(9), .notAdvancing), (.sample(11), nil)]),
+        Sequence(
+            testDescription: "a jump after three fixes agree",
+            fixes: [
+                (.sample(0), nil), (.sample(1, north: 5000), .jump(meters: 5000)), (.sample(2, north: 20), nil),
+                (.sample(3, north: 90_000), .jump(meters: 89_980)), (.sample(4, north: 90_010), .jump(meters: 89_990)),
+                (.sample(5, north: 90_020), nil), (.sample(6, north: 90_030), nil),
+            ]),
+        Sequence(
+            testDescription: "an emergency stop",
+            fixes: [(0.0, 30.0), (30, 21), (51, 12), (63, 3), (66, 0), (66, 0)].enumerated().map {
+                second, row -> Judged in
+                (.sample(Double(second), north: row.0, speed: row.1), nil)
+            }),
+        Sequence(
+            testDescription: "a clock that was set back",
+            fixes: [
+                (.sample(5000), nil), (.sample(0), .notAdvancing), (.sample(1), .notAdvancing), (.sample(2), nil),
+                (.sample(3), nil),
+            ]),
+        Sequence(
+            testDescription: "no wrong date that isn't confirmed", expected: Fix.sample(0).timeOfFix,
+            fixes: [
+                (.sample(442_000_000), .unconfirmedTime), (.sample(2), nil), (.sample(442_000_000), .unconfirmedTime),
+                (.sample(3), nil),
+            ]),
+        Sequence(
+            testDescription: "a first fix far from the host's clock after three agree",
+            expected: UTCTime(year: 1970, month: 1, day: 1),
+            fixes: [
+                (.sample(0), .unconfirmedTime), (.sample(1), .unconfirmedTime), (.sample(2), nil), (.sample(3), nil),
+            ]),
+        Sequence(
+            testDescription: "a first place far from a wrong newest after three agree",
+            newest: .sample(0, north: 111_000),
+            fixes: [
+                (.sample(4), .jump(meters: 111_000)), (.sample(5), .jump(meters: 111_000)), (.sample(6), nil),
+                (.sample(7), nil),
+            ]),
+        Sequence(
+            testDescription: "a night in the garage after three fixes agree",
+            fixes: [
+                (.sample(0), nil), (.sample(50_000), .unconfirmedTime), (.sample(50_001), .unconfirmedTime),
+                (.sample(50_002), nil),
+            ]),
+        Sequence(
+            testDescription: "a drive across the date line",
+            fixes: [(.sample(0, longitude: 179.9999), nil), (.sample(1, longitude: -179.9999), nil)]),
+        Sequence(
+            testDescription: "no estimate before a measured position, such as the last known place",
+            fixes: (0..<30).map { second -> Judged in (.estimate(Double(second)), .estimatedBeforeMeasured) } + [
+                (.sample(30, north: 185_000), nil), (.estimate(31, north: 185_010), nil),
+                (.estimate(32), .jump(meters: 185_010)),
+            ]),
+    ]
+
+    @Test(arguments: sequences) func inASequence(row: Sequence) {
+        var plausibility = Plausibility(
+            earliest: nil, expected: row.expected, newest: row.newest.map { LocationUpdate($0) })
+        let rejections = row.fixes.map { plausibility.judge($0.fix, latest: row.latest).rejection }
+        #expect(rejections == row.fixes.map(\.rejection))
+    }
+
     @Test func aSteadyDrive() {
         let plausibility = Box(Plausibility(earliest: Self.floor))
         for second in 0..<600 {
@@ -34,47 +115,10 @@ import WaypostTestSupport
         #expect(recorded.judge(fix, latest: nil) == nil)
     }
 
-    @Test func nothingFromTheFuture() {
-        let limit = Fix.sample(100).timeOfFix
-        let plausibility = Box(Plausibility(earliest: nil))
-        #expect(plausibility.judge(.sample(101), latest: limit) == .after(limit))
-        #expect(plausibility.judge(.sample(100), latest: limit) == nil)
-    }
-
-    @Test func noOldTimeAgain() {
-        let plausibility = Box(Plausibility(earliest: nil))
-        #expect(plausibility.judge(.sample(10), latest: nil) == nil)
-        #expect(plausibility.judge(.sample(10), latest: nil) == .notAdvancing)
-        #expect(plausibility.judge(.sample(9), latest: nil) == .notAdvancing)
-        #expect(plausibility.judge(.sample(11), latest: nil) == nil)
-    }
-
-    /// A receiver begins with its last known place, 185 km off, and says that it is an estimate.
-    @Test func noEstimateBeforeAMeasuredPosition() {
-        let plausibility = Box(Plausibility(earliest: nil))
-        for second in 0..<30 {
-            #expect(plausibility.judge(.estimate(Double(second)), latest: nil) == .estimatedBeforeMeasured)
-        }
-        #expect(plausibility.judge(.sample(30, north: 185_000), latest: nil) == nil)
-        #expect(plausibility.judge(.estimate(31, north: 185_010), latest: nil) == nil)
-        #expect(plausibility.judge(.estimate(32), latest: nil) == .jump(meters: 185_010))
-    }
-
-    @Test func noJumpUntilThreeAgree() {
-        let plausibility = Box(Plausibility(earliest: nil))
-        #expect(plausibility.judge(.sample(0), latest: nil) == nil)
-        #expect(plausibility.judge(.sample(1, north: 5000), latest: nil) == .jump(meters: 5000))
-        #expect(plausibility.judge(.sample(2, north: 20), latest: nil) == nil)
-        #expect(plausibility.judge(.sample(3, north: 90_000), latest: nil) == .jump(meters: 89_980))
-        #expect(plausibility.judge(.sample(4, north: 90_010), latest: nil) == .jump(meters: 89_990))
-        #expect(plausibility.judge(.sample(5, north: 90_020), latest: nil) == nil)
-        #expect(plausibility.judge(.sample(6, north: 90_030), latest: nil) == nil)
-    }
-
-    /// Metres and speeds a second after a fix at 10 m/s with an accuracy of 5 m.
+    /// The distance and speed one second after a fix with 10 m/s and an accuracy of 5 m, and the rejection.
     static let seconds: [(north: Double, speed: Double?, rejection: FixRejection?)] = [
         (10, 10, nil), (0, 0, nil), (25, 20, nil), (35, 10, nil),
-        // A garage exit: the speeds say that it cannot have gone that far.
+        // A garage exit: at these speeds it can't have moved that far.
         (50, 10, .jump(meters: 50)), (80, nil, nil), (100, nil, .jump(meters: 100)),
         (10, 60, .acceleration(metersPerSecondSquared: 50)),
     ]
@@ -84,38 +128,6 @@ import WaypostTestSupport
         let plausibility = Box(Plausibility(earliest: nil))
         #expect(plausibility.judge(.sample(0, speed: 10), latest: nil) == nil)
         #expect(plausibility.judge(.sample(1, north: north, speed: speed), latest: nil) == rejection)
-    }
-
-    @Test func anEmergencyStop() {
-        let plausibility = Box(Plausibility(earliest: nil))
-        var north = 0.0
-        for (second, speed) in [30.0, 21, 12, 3, 0, 0].enumerated() {
-            #expect(plausibility.judge(.sample(Double(second), north: north, speed: speed), latest: nil) == nil)
-            north += speed
-        }
-    }
-
-    @Test func aReceiverWhoseClockWasSetBack() {
-        let plausibility = Box(Plausibility(earliest: nil))
-        #expect(plausibility.judge(.sample(5000), latest: nil) == nil)
-        let verdicts = (0..<4).map { plausibility.judge(.sample(Double($0)), latest: nil) }
-        #expect(verdicts == [.notAdvancing, .notAdvancing, nil, nil])
-    }
-
-    @Test func noWildDateThatStandsAlone() {
-        let plausibility = Box(Plausibility(earliest: nil, expected: Fix.sample(0).timeOfFix))
-        var wild = Fix.sample(1)
-        wild.timeOfFix = UTCTime(year: 2040, month: 1, day: 1)
-        #expect(plausibility.judge(wild, latest: nil) == .unconfirmedTime)
-        #expect(plausibility.judge(.sample(2), latest: nil) == nil)
-        #expect(plausibility.judge(wild, latest: nil) == .unconfirmedTime)
-        #expect(plausibility.judge(.sample(3), latest: nil) == nil)
-    }
-
-    @Test func aFirstFixFarFromTheHostsClockWhenThreeAgree() {
-        let plausibility = Box(Plausibility(earliest: nil, expected: UTCTime(year: 1970, month: 1, day: 1)))
-        let verdicts = (0..<4).map { plausibility.judge(.sample(Double($0)), latest: nil) }
-        #expect(verdicts == [.unconfirmedTime, .unconfirmedTime, nil, nil])
     }
 
     @Test func thatEarlierTimesWereWrong() {
@@ -128,19 +140,19 @@ import WaypostTestSupport
         #expect(plausibility.verdict(on: .sample(3)) == .accepted(overrulesEarlier: false))
     }
 
-    /// Seconds of the fixes after a restart, the newest in the outbox being of second 10, and what is believed of them.
+    /// The seconds of fixes after a restart, when the newest update in the outbox is of second 10, and their verdicts.
     static let restarts: [(seconds: [Double], verdicts: [FixVerdict])] = [
-        // As ever.
+        // The ordinary case.
         ([11, 12], [.accepted(overrulesEarlier: false), .accepted(overrulesEarlier: false)]),
-        // The receiver says the last one again.
+        // The receiver repeats the last fix.
         ([10, 11], [.rejected(.notAdvancing), .accepted(overrulesEarlier: false)]),
-        // What is in the outbox is in the future.
+        // The outbox's newest update is in the future.
         (
             [7, 8, 9, 10],
             [.rejected(.notAdvancing), .rejected(.notAdvancing)]
                 + [.accepted(overrulesEarlier: true), .accepted(overrulesEarlier: false)]
         ),
-        // A few old ones out of a buffer.
+        // Some old fixes from a buffer.
         ([3, 4, 11], [.rejected(.notAdvancing), .rejected(.notAdvancing), .accepted(overrulesEarlier: false)]),
     ]
 
@@ -162,13 +174,7 @@ import WaypostTestSupport
         #expect(next == nil)
     }
 
-    @Test func aFirstPlaceFarFromAWrongNewestWhenThreeAgree() {
-        let plausibility = Box(Plausibility(earliest: nil, newest: LocationUpdate(.sample(0, north: 111_000))))
-        let verdicts = (0..<4).map { plausibility.judge(.sample(4 + Double($0)), latest: nil) }
-        #expect(verdicts == [.jump(meters: 111_000), .jump(meters: 111_000), nil, nil])
-    }
-
-    /// Speeds and spacings of fixes, also faster than any vehicle on a road; `stated` is a part of the true speed.
+    /// Speeds and intervals of fixes, also faster than any road vehicle. `stated` is a factor of the true speed.
     @Test(arguments: [(89.0, 2.0), (100, 1), (250, 1), (250, 0.2), (89, 15), (30, 2)])
     func anySpeedOnWhichThreeAgree(speed: Double, spacing: Double) {
         for stated in [nil, 0, 1] as [Double?] {
@@ -183,7 +189,7 @@ import WaypostTestSupport
         }
     }
 
-    /// A receiver that states no radius, or no speed either: its track shows both.
+    /// The receiver states no radius, or no speed either: the track shows both.
     @Test(arguments: [12.0, nil], [60.0, 200])
     func noOutlierThatTheTrackContradicts(speed: Double?, meters: Double) {
         let fixes = (0..<60).map { second in
@@ -197,7 +203,7 @@ import WaypostTestSupport
     }
 
     @Test func aStartOfAVehicleWhoseSpeedIsNotStated() {
-        // Half a g from standstill, which the track shows later.
+        // An acceleration of 0.5 g from standstill, which the track shows later.
         let fixes = (0..<60).map { second in
             let moving = Double(max(0, second - 30))
             return Fix.sample(Double(second), north: min(moving, 8) * min(moving, 8) * 2.5 + max(0, moving - 8) * 40)
@@ -212,13 +218,6 @@ import WaypostTestSupport
         #expect(verdicts.map { $0 == nil } == [true, true, true, false, false, false, false, true])
     }
 
-    @Test func aNightInTheGarageAfterThreeFixes() {
-        let plausibility = Box(Plausibility(earliest: nil))
-        #expect(plausibility.judge(.sample(0), latest: nil) == nil)
-        let verdicts = (0..<3).map { plausibility.verdict(on: .sample(50_000 + Double($0))) }
-        #expect(verdicts.last == .accepted(overrulesEarlier: false))
-    }
-
     @Test func alternatingJumpsNever() {
         let plausibility = Box(Plausibility(earliest: nil))
         #expect(plausibility.judge(.sample(0), latest: nil) == nil)
@@ -226,16 +225,6 @@ import WaypostTestSupport
             let away = second % 2 == 0 ? 200_000.0 : -200_000
             #expect(plausibility.judge(.sample(Double(second), north: away), latest: nil) != nil)
         }
-    }
-
-    @Test func aDriveAcrossTheDateLine() {
-        var west = Fix.sample(0)
-        west.longitude = 179.9999
-        var east = Fix.sample(1)
-        east.longitude = -179.9999
-        let plausibility = Box(Plausibility(earliest: nil))
-        #expect(plausibility.judge(west, latest: nil) == nil)
-        #expect(plausibility.judge(east, latest: nil) == nil)
     }
 
     @Test(arguments: [(0.0, 111_195.0), (60, 55_597), (-60, 55_597), (89.9, 194)])
@@ -249,13 +238,23 @@ import WaypostTestSupport
 
 extension Box where Value == Plausibility {
     func judge(_ fix: Fix, latest: UTCTime?) -> FixRejection? {
-        if case .rejected(let rejection) = verdict(on: fix, latest: latest) { rejection } else { nil }
+        verdict(on: fix, latest: latest).rejection
     }
 
     func verdict(on fix: Fix, latest: UTCTime? = nil) -> FixVerdict { apply { $0.judge(fix, latest: latest) } }
 }
 
+extension FixVerdict {
+    fileprivate var rejection: FixRejection? { if case .rejected(let rejection) = self { rejection } else { nil } }
+}
+
 extension Fix {
+    fileprivate static func sample(_ second: Double, longitude: Double) -> Fix {
+        var fix = sample(second)
+        fix.longitude = longitude
+        return fix
+    }
+
     fileprivate static func estimate(_ second: Double, north: Double = 0) -> Fix {
         var fix = sample(second, north: north)
         fix.quality = .estimated

@@ -5,102 +5,102 @@ import WaypostTestSupport
 @testable import Reporting
 
 @Suite struct PrivateModes {
-    /// A hundred metres around the place of the samples.
+    /// A zone with a radius of 100 m around the place of the samples.
     private static let zones = [PrivateZone(latitude: 50, longitude: 10, radiusMeters: 100)]
 
-    /// Metres north of the centre, and whether that is told.
+    /// Distances north of the centre in metres, and whether each fix may be disclosed.
     @Test(
         arguments: [
             ([150, 110, 95, 60, 105, 109, 111, 105], [true, true, false, false, false, false, true, true]),
             ([0, 108, 112], [false, false, true]),
         ] as [([Double], [Bool])])
-    func leavesAZoneOnlyBeyondItsBorder(meters: [Double], told: [Bool]) {
+    func leavesAZoneOnlyBeyondItsBorder(meters: [Double], disclosed: [Bool]) {
         var mode = PrivateMode(zones: Self.zones)
         var seen: [Bool] = []
-        for meters in meters { seen.append(mode.tells(.sample(0, north: meters, accuracy: 5))) }
-        #expect(seen == told)
+        for meters in meters { seen.append(mode.mayDisclose(.sample(0, north: meters, accuracy: 5))) }
+        #expect(seen == disclosed)
     }
 
-    /// How much a fix errs, and where the zone is left then.
+    /// The accuracy of a fix, and the distance from the centre at which the vehicle leaves the zone.
     @Test(arguments: [(1, 112), (40, 142), (5000, 202), (nil, 127)] as [(Double?, Double)])
-    func takesTheErrorOfAFixIntoAccount(accuracy: Double?, meters: Double) {
+    func considersTheErrorOfAFix(accuracy: Double?, meters: Double) {
         var mode = PrivateMode(zones: Self.zones)
-        _ = mode.tells(.sample(0, accuracy: accuracy))
-        let isToldAtTheBorder = mode.tells(.sample(0, north: meters - 4, accuracy: accuracy))
-        #expect(!isToldAtTheBorder)
-        let isToldBeyond = mode.tells(.sample(0, north: meters, accuracy: accuracy))
-        #expect(isToldBeyond)
+        _ = mode.mayDisclose(.sample(0, accuracy: accuracy))
+        let isDisclosedAtTheBorder = mode.mayDisclose(.sample(0, north: meters - 4, accuracy: accuracy))
+        #expect(!isDisclosedAtTheBorder)
+        let isDisclosedBeyond = mode.mayDisclose(.sample(0, north: meters, accuracy: accuracy))
+        #expect(isDisclosedBeyond)
     }
 
-    /// The first fix after it was switched off may be of before.
+    /// The first fix after the switch is turned off may be from before.
     @Test func followsItsSwitch() {
         var mode = PrivateMode(zones: [])
-        var told: [Bool] = []
+        var disclosed: [Bool] = []
         for isOn in [false, true, true, false, false, true] {
             mode.observe(isSwitchedOn: isOn)
             #expect(mode.isPrivate == isOn)
-            told.append(mode.tells(.sample(0)))
+            disclosed.append(mode.mayDisclose(.sample(0)))
         }
-        #expect(told == [true, false, false, false, true, false])
+        #expect(disclosed == [true, false, false, false, true, false])
     }
 
-    /// The process was frozen for so long after its last look: what the receiver has buffered is not told, whether the
-    /// switch was on meanwhile or not.
+    /// The time in milliseconds for which the process was frozen after its last reading of the switch. Fixes that the
+    /// receiver has buffered aren't disclosed, because the switch may have been on.
     @Test(
         arguments: [
             (2000, [true, true, true]), (2001, [false, false, true]), (3_600_000, [false, false, true]),
         ] as [(Int, [Bool])])
-    func takesATimeInWhichNobodyLookedForPrivate(milliseconds: Int, expected: [Bool]) {
+    func isPrivateAfterAGapBetweenReadings(milliseconds: Int, expected: [Bool]) {
         var mode = PrivateMode(zones: [])
-        mode.observe(isSwitchedOn: false, at: .seconds(10), isWatched: true)
-        var told: [Bool] = []
+        mode.observe(isSwitchedOn: false, at: .seconds(10), isPolled: true)
+        var disclosed: [Bool] = []
         for after in [0, 999, 1000] {
             let now = Duration.seconds(10) + .milliseconds(milliseconds + after)
             mode.observe(isSwitchedOn: false, at: now)
-            told.append(mode.tells(.sample(0), at: now))
+            disclosed.append(mode.mayDisclose(.sample(0), at: now))
         }
-        #expect(told == expected)
+        #expect(disclosed == expected)
         #expect(!mode.isPrivate)
     }
 
-    /// Where only fixes look at it, as in a replay, a pause of the receiver says nothing.
-    @Test func doubtsNothingOfASwitchThatIsNotWatched() {
+    /// If the switch is only read at each fix, such as in a replay, a pause of the receiver means nothing.
+    @Test func ignoresGapsOfASwitchThatIsNotPolled() {
         var mode = PrivateMode(zones: [])
         for second in [0, 10, 100] {
             mode.observe(isSwitchedOn: false, at: .seconds(second))
-            let isTold = mode.tells(.sample(0), at: .seconds(second))
-            #expect(isTold)
+            let isDisclosed = mode.mayDisclose(.sample(0), at: .seconds(second))
+            #expect(isDisclosed)
         }
     }
 
-    /// A glitch neither makes it private nor ends that, and tells nothing of a zone.
-    @Test func learnsNothingOfAFixThatIsNotAccepted() {
+    /// A rejected fix neither begins nor ends private mode, and isn't disclosed.
+    @Test func ignoresRejectedFixes() {
         var mode = PrivateMode(zones: Self.zones)
-        var told = [mode.tells(.sample(0), isAccepted: false)]
+        var disclosed = [mode.mayDisclose(.sample(0), isAccepted: false)]
         #expect(!mode.isPrivate)
-        told.append(mode.tells(.sample(0)))
-        told.append(mode.tells(.sample(0, north: 5000), isAccepted: false))
+        disclosed.append(mode.mayDisclose(.sample(0)))
+        disclosed.append(mode.mayDisclose(.sample(0, north: 5000), isAccepted: false))
         #expect(mode.isPrivate)
-        #expect(told == [false, false, false])
+        #expect(disclosed == [false, false, false])
     }
 
     @Test func staysPrivateInAZoneWhenItIsSwitchedOff() {
         var mode = PrivateMode(zones: Self.zones)
         mode.observe(isSwitchedOn: true)
-        _ = mode.tells(.sample(0))
+        _ = mode.mayDisclose(.sample(0))
         mode.observe(isSwitchedOn: false)
         #expect(mode.isPrivate, "until a fix says where it is")
-        let told = [mode.tells(.sample(1, north: 9000)), mode.tells(.sample(2, north: 9000))]
-        #expect(told == [false, true])
+        let disclosed = [mode.mayDisclose(.sample(1, north: 9000)), mode.mayDisclose(.sample(2, north: 9000))]
+        #expect(disclosed == [false, true])
     }
 
-    /// Where it is, an accepted fix says.
+    /// Only an accepted fix decides whether the vehicle is in a zone.
     @Test func mayBeInAZoneUntilAFixIsAccepted() {
         var mode = PrivateMode(zones: Self.zones)
         var may = [mode.mayBeInZone]
-        _ = mode.tells(.sample(0), isAccepted: false)
+        _ = mode.mayDisclose(.sample(0), isAccepted: false)
         may.append(mode.mayBeInZone)
-        _ = mode.tells(.sample(0, north: 9000))
+        _ = mode.mayDisclose(.sample(0, north: 9000))
         may.append(mode.mayBeInZone)
         #expect(may == [true, true, false])
         #expect(!PrivateMode(zones: []).mayBeInZone)

@@ -5,11 +5,11 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// What goes out of a private vehicle: that it is offline, and what waits from before.
+/// The uploads of a private vehicle: its presence offline, and updates that were pending before.
 @Suite struct PrivateUploads {
     private static let newest = StoredUpdate.sample(9)
     private static let waiting = UploadBatch(last: newest, lastIsPending: true, past: [.sample(8)])
-    /// Older ones are pending, and the newest is not.
+    /// Older updates are pending, but not the newest.
     private static let repetition = UploadBatch(last: newest, lastIsPending: false, past: [.sample(8)])
 
     private let upload: UploadStateDriver
@@ -22,10 +22,10 @@ import WaypostTestSupport
 
     private func deliver(_ upload: UploadStateDriver) {
         upload.take(.answered(DeliveryResult(.delivered)))
-        if case .acknowledge? = upload.action { upload.take(.noted(nil)) }
+        if case .acknowledge? = upload.action { upload.take(.resultRecorded(nil)) }
     }
 
-    @Test func tellFirstThatItIsOffline() {
+    @Test func announceOfflineFirst() {
         upload.take(.privateModeBegan)
         #expect(upload.action == .announce(.offline))
         upload.take(.announced(.delivered))
@@ -35,7 +35,7 @@ import WaypostTestSupport
         #expect(upload.state.presence == .online)
     }
 
-    @Test func tellItAgainWhenItWasNotHeard() {
+    @Test func announceOfflineAgainAfterAFailure() {
         upload.take(.privateModeBegan)
         upload.take(.announced(.unanswered(.sample(""))))
         #expect(upload.action == .wait)
@@ -44,7 +44,7 @@ import WaypostTestSupport
         #expect(upload.action == .announce(.offline))
     }
 
-    /// As any request.
+    /// The answer to the announcement, and the pause before the next, which is that of any request.
     @Test(
         arguments: [
             (.announced(.retry(.sample(""), after: .seconds(120))), .seconds(121)),
@@ -54,15 +54,15 @@ import WaypostTestSupport
             (.announced(.intercepted(.sample(""))), .seconds(1)),
             (.notPrepared(.noPermit(MissingPermit(.unavailable, "", retryAfter: .seconds(90)))), .seconds(91)),
         ] as [(UploadEvent, Duration)])
-    func tellItAgainWhenItIsTime(answer: UploadEvent, pause: Duration) {
+    func announceOfflineAgainAfterThePause(answer: UploadEvent, pause: Duration) {
         upload.take(.privateModeBegan)
         upload.take(answer)
         #expect(upload.dueIn == pause)
     }
 
-    /// It waits for the pace that the server has asked for, also where a heartbeat is overdue.
-    @Test func tellItNoSoonerThanTheServerTakesAnything() {
-        upload.take(.accepted(nil))
+    /// The announcement keeps the interval of a throttled delivery, also if a heartbeat is overdue.
+    @Test func keepTheIntervalOfAThrottledDelivery() {
+        upload.take(.updateStored(nil))
         upload.send(Self.waiting)
         upload.take(.answered(DeliveryResult(.throttled(.sample(""), after: nil))), jitter: 0)
         upload.now += .seconds(58)
@@ -83,8 +83,8 @@ import WaypostTestSupport
         #expect(upload.action == .announce(.offline))
     }
 
-    /// What comes next after a failure waits no longer than after any success.
-    @Test func forgetTheFailuresOnceItIsHeard() {
+    /// A failure after the announcement leads to the first delay again.
+    @Test func forgetFailuresAfterTheAnnouncement() {
         upload.take(.privateModeBegan)
         for _ in 0..<5 {
             upload.take(.announced(.unanswered(.sample(""))))
@@ -97,8 +97,8 @@ import WaypostTestSupport
         #expect(upload.dueIn == .seconds(1))
     }
 
-    /// After a start in a private zone, that the vehicle is in one is known with the first fix.
-    @Test func tellNothingOfAVehicleThatMayBePrivate() throws {
+    /// After a start, only the first fix shows whether the vehicle is in a private zone.
+    @Test func discloseNothingWhileTheVehicleMayBePrivate() throws {
         let upload = UploadStateDriver(privacy: .unknown)
         #expect(upload.send(Self.waiting) == Self.waiting)
         #expect(upload.state.presence == .unknown)
@@ -109,14 +109,14 @@ import WaypostTestSupport
             upload.take(.outboxRead(batch, newest: newest))
             #expect(upload.action == .wait)
         }
-        upload.take(.accepted(nil))
+        upload.take(.updateStored(nil))
         #expect(upload.send(Self.repetition) == Self.repetition)
         #expect(upload.state.presence == .online)
     }
 
-    /// The exchange in progress says that it is online, and comes first.
-    @Test func tellItAfterWhatIsOnItsWay() {
-        upload.take(.accepted(nil))
+    /// The exchange in progress, which reports it online, is completed first.
+    @Test func announceOfflineAfterTheExchangeInProgress() {
+        upload.take(.updateStored(nil))
         upload.send(Self.waiting)
         upload.take(.privateModeBegan)
         guard case .send? = upload.action else { return #expect(Bool(false), "\(String(describing: upload.action))") }
@@ -124,9 +124,9 @@ import WaypostTestSupport
         #expect(upload.action == .announce(.offline))
     }
 
-    /// A batch for which a token is fetched would say that it is online.
-    @Test func tellItBeforeWhatWaitsForItsToken() {
-        upload.take(.accepted(nil))
+    /// A batch that waits for its token would report the vehicle online.
+    @Test func announceOfflineBeforeABatchThatWaitsForItsToken() {
+        upload.take(.updateStored(nil))
         upload.take(.outboxRead(Self.waiting, newest: nil))
         #expect(upload.action == .prepare)
         upload.take(.privateModeBegan)
@@ -134,7 +134,7 @@ import WaypostTestSupport
         #expect(upload.action == .announce(.offline))
     }
 
-    @Test func takeWhatWaitsFromBeforeAndRepeatNothing() {
+    @Test func deliverPendingUpdatesAndRepeatNothing() {
         upload.take(.privateModeBegan)
         upload.take(.announced(.delivered))
         #expect(upload.send(Self.waiting) == Self.waiting)
@@ -148,7 +148,7 @@ import WaypostTestSupport
     }
 
     @Test func repeatNothingFromMemoryEither() {
-        upload.take(.offered(Self.newest.update, overrulingStored: false))
+        upload.take(.updateNotStored(Self.newest.update, overrulesStored: false))
         upload.take(.privateModeBegan)
         upload.take(.outboxRead(nil, newest: nil))
         upload.take(.announced(.delivered))
@@ -157,8 +157,8 @@ import WaypostTestSupport
         #expect(upload.action == .wait)
     }
 
-    /// A log that ends in a private zone: nothing comes any more that older updates could go behind.
-    @Test func takeWhatWaitsBeforeTheEnd() {
+    /// A log ends in a private zone, so there will be no newer position to lead the older updates.
+    @Test func deliverPendingUpdatesBeforeTheEnd() {
         upload.take(.privateModeBegan)
         upload.take(.announced(.delivered))
         upload.take(.outboxRead(Self.repetition, newest: nil))
@@ -171,9 +171,8 @@ import WaypostTestSupport
         #expect(upload.action == .finish)
     }
 
-    /// Whoever asks Fleet Engine again now and then asks with what is to be delivered: the newest alone would be a
-    /// repetition.
-    @Test func takeWhatWaitsAfterAHold() {
+    /// A probe carries one pending update, because the newest position alone would be a repetition.
+    @Test func deliverPendingUpdatesAfterAHold() {
         upload.take(.privateModeBegan)
         upload.take(.announced(.delivered))
         upload.take(.finishWhenEmpty)
@@ -181,7 +180,7 @@ import WaypostTestSupport
         upload.take(.answered(DeliveryResult(.held(.sample("")))))
         for _ in 0..<2 {
             upload.goOn()
-            // The outbox gives the newest alone, and is asked once more.
+            // The outbox returns the newest alone, and is read again.
             upload.take(.outboxRead(UploadBatch(last: Self.newest, lastIsPending: false, past: []), newest: nil))
             #expect(upload.action == .readOutbox(BatchRequest(maximumPastLocations: 1, withBacklog: true)))
             upload.take(.outboxRead(Self.repetition, newest: nil))
@@ -191,8 +190,8 @@ import WaypostTestSupport
         }
     }
 
-    /// The newest goes alone in the end, so that each rejection finds an update.
-    @Test(arguments: [.unknown, .inForce(owesOffline: false)] as [UploadPrivacy])
+    /// The newest is finally sent alone, so that repeated rejections lead to one update.
+    @Test(arguments: [.unknown, .on(owesOffline: false)] as [UploadPrivacy])
     func findTheUpdateThatIsRejected(privacy: UploadPrivacy) throws {
         let upload = UploadStateDriver(privacy: privacy)
         var sent: [Int] = []
@@ -210,8 +209,8 @@ import WaypostTestSupport
         #expect(upload.action == .quarantine(Self.newest, reason: ""))
     }
 
-    /// The switch is off, and the vehicle may be in a zone.
-    @Test func goOnWhereTheVehicleMayBeInAZone() {
+    /// The switch is off, but the vehicle may be in a zone.
+    @Test func waitIfTheVehicleMayBeInAZone() {
         upload.take(.privateModeBegan)
         upload.take(.announced(.delivered))
         upload.take(.outboxRead(nil, newest: Self.newest))
@@ -221,8 +220,9 @@ import WaypostTestSupport
         #expect(upload.state.presence == .unknown)
     }
 
-    /// An outbox in memory has no room for the next position before that; what an operator returns is no position.
-    @Test func takeWhatWaitsOnceItIsOver() {
+    /// Otherwise a full outbox in memory would have no room for the next position. Requeued updates are not new
+    /// positions.
+    @Test func deliverPendingUpdatesAfterPrivateMode() {
         upload.take(.privateModeBegan)
         upload.take(.announced(.delivered))
         upload.take(.outboxRead(Self.repetition, newest: nil))
@@ -238,8 +238,8 @@ import WaypostTestSupport
         }
     }
 
-    /// The last position of before is not told again: an ordinary one is next.
-    @Test func goOnWithANewPosition() {
+    /// The last position from before isn't repeated; the next upload is an ordinary one.
+    @Test func continueWithANewPosition() {
         upload.take(.privateModeBegan)
         upload.take(.announced(.delivered))
         upload.take(.outboxRead(nil, newest: nil))
@@ -247,7 +247,7 @@ import WaypostTestSupport
         upload.now += .seconds(100)
         upload.take(.outboxRead(nil, newest: Self.newest))
         #expect(upload.action == .wait)
-        upload.take(.accepted(nil))
+        upload.take(.updateStored(nil))
         #expect(upload.send(Self.waiting) == Self.waiting)
         #expect(upload.state.presence == .online)
     }

@@ -5,7 +5,7 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// Recordings of real receivers, where they lie beside the checkout (`Fixtures.recordedReceivers`).
+/// Recordings of real receivers, which some machines have next to the checkout (`Fixtures.recordedReceivers`).
 @Suite(.enabled(if: Fixtures.recordedReceivers != nil, "no recorded receivers beside the checkout"))
 struct RecordedDrives {
     private static let logs: [URL] = {
@@ -14,13 +14,13 @@ struct RecordedDrives {
         return (names ?? []).filter { $0.hasSuffix(".log") }.sorted().map { folder.appending(path: $0) }
     }()
 
-    @Test(arguments: logs) func areBelieved(log: URL) throws {
+    @Test(arguments: logs) func areAccepted(log: URL) throws {
         var plausibility = Plausibility(earliest: nil)
         var rejections: [FixRejection] = []
         for fix in try Fixtures.fixes(in: log) {
             if case .rejected(let rejection) = plausibility.judge(fix, latest: nil) { rejections.append(rejection) }
         }
-        // Two of them are put together from pieces of which the later one is earlier.
+        // Two recordings consist of parts in the wrong order.
         let expected = ["bt451.log", "humminbird-M37.log"].contains(log.lastPathComponent) ? 2 : 0
         #expect(rejections == [FixRejection](repeating: .notAdvancing, count: expected))
     }

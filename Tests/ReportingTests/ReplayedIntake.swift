@@ -4,9 +4,9 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// What an intake makes of the fixes of a drive, and what a follower sees of it; the same steps as `ReportingState`.
+/// The reports of a drive, by the same steps as `ReportingState`, and a follower's view of them.
 struct ReplayedIntake {
-    /// One update with its shape points, which come before it.
+    /// An update with its shape points in front.
     struct Report {
         let places: [LocationUpdate]
         var update: LocationUpdate { places[places.count - 1] }
@@ -15,7 +15,7 @@ struct ReplayedIntake {
     private(set) var reports: [Report] = []
     private(set) var accepted: [Fix] = []
     private(set) var rejected: [(fix: Fix, rejection: FixRejection)] = []
-    /// The fixes at which the receiver's own motion was known to be wrong.
+    /// The number of fixes at which the track contradicted the receiver's motion.
     private(set) var contradictions = 0
 
     init(
@@ -44,25 +44,29 @@ struct ReplayedIntake {
         }
     }
 
-    /// The distinct places that are reported from `second` of the drive on.
+    /// Returns the number of distinct places that are reported from `start` on.
     func places(from start: UTCTime) -> Int {
         Set(reports.flatMap(\.places).filter { $0.timeOfFix >= start }.map { [$0.latitude, $0.longitude] }).count
     }
 
-    /// Metres by which a follower of the live position is off at each of these places, with their times.
+    /// Returns the error of a follower of the live position in metres at each true place, with its time.
     func liveErrors(_ truth: [Fix]) -> [(meters: Double, time: UTCTime)] {
         truth.compactMap { place in
-            guard let told = reports.last(where: { $0.update.timeOfFix <= place.timeOfFix })?.update else { return nil }
-            return (Fix(told).drivenOn(to: place.timeOfFix).distance(to: place), place.timeOfFix)
+            guard let update = reports.last(where: { $0.update.timeOfFix <= place.timeOfFix })?.update else {
+                return nil
+            }
+            return (Fix(update).drivenOn(to: place.timeOfFix).distance(to: place), place.timeOfFix)
         }
     }
 
-    /// The most metres by which the line through all that is reported is off these places.
+    /// Returns the maximum distance in metres of the true places from the reported track.
     func worstTrackError(_ truth: [Fix]) -> Double {
-        let told = reports.flatMap(\.places).map { Fix($0) }
+        let track = reports.flatMap(\.places).map { Fix($0) }
         return truth.reduce(0) { worst, place in
-            guard let next = told.firstIndex(where: { $0.timeOfFix >= place.timeOfFix }), next > 0 else { return worst }
-            return max(worst, told[next - 1].onTheWay(to: told[next], at: place.timeOfFix).distance(to: place))
+            guard let next = track.firstIndex(where: { $0.timeOfFix >= place.timeOfFix }), next > 0 else {
+                return worst
+            }
+            return max(worst, track[next - 1].onTheWay(to: track[next], at: place.timeOfFix).distance(to: place))
         }
     }
 }

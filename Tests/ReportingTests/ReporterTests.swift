@@ -8,9 +8,9 @@ import Reporting
 import Testing
 import WaypostTestSupport
 
-/// A whole reporter: from fixes to a scripted Fleet Engine.
+/// A whole reporter, from fixes to a scripted Fleet Engine.
 @Suite struct Reporters {
-    /// A source that delivers what it holds and then ends or fails.
+    /// A source that delivers its fixes and then ends or fails.
     struct Recording: FixSource {
         let fixes: [Fix]
         var failure: FixSourceError?
@@ -62,19 +62,19 @@ import WaypostTestSupport
         #expect(observer.events.contains { if case .notStored = $0 { true } else { false } })
     }
 
-    /// Updates that were sent from memory, and those that could not be sent, are stored in order.
+    /// Updates that could not be stored, whether they were sent from memory or not, are stored in order.
     @Test(arguments: [false, true]) func storesLaterWhatTheOutboxDidNotAccept(hasFix: Bool) async throws {
         let reporter = try reporter()
         await outbox.failAppends(with: OutboxError(.busy, "locked"))
         for second in 0..<25 { await reporter.take(.fix(.sample(Double(second)))) }
         #expect(try await outbox.ledger().accepted == 0)
-        await reporter.storeAgain()
+        await reporter.retryStoring()
         #expect(try await outbox.ledger().accepted == 0)
         await outbox.failAppends(with: nil)
         if hasFix {
             for second in 25..<31 { await reporter.take(.fix(.sample(Double(second)))) }
         } else {
-            await reporter.storeAgain()
+            await reporter.retryStoring()
         }
         let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 10, withBacklog: true))
         let expected: [Double] = hasFix ? [0, 10, 20, 30] : [0, 10, 20]
@@ -82,7 +82,7 @@ import WaypostTestSupport
         #expect(batch.pending.map(\.sequence) == (1...Int64(expected.count)).map(\.self))
     }
 
-    /// A failed commit may be on the disk anyway: it is appended again as it was, so that the outbox knows it.
+    /// A failed commit may be on the disk anyway. The append is repeated unchanged, so that the outbox recognises it.
     @Test func repeatsAFailedAppendAsItWas() async throws {
         let reporter = try reporter()
         await outbox.failAppends(with: OutboxError(.unusable, "input/output error"))
@@ -96,7 +96,7 @@ import WaypostTestSupport
         #expect(Set(appends.flatMap(\.self)).count == 401 && appends.reduce(0) { $0 + $1.count } == 401)
     }
 
-    /// A position that comes while an earlier one is being stored leaves the storing to it.
+    /// A position that arrives while an earlier one is being stored is stored by the same task.
     @Test func keepsWhatFailsWhileAnotherPositionComes() async throws {
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)
         let (opened, open) = AsyncStream.makeStream(of: Void.self)
@@ -115,40 +115,40 @@ import WaypostTestSupport
         #expect(observer.events.count { if case .notStored = $0 { true } else { false } } == 1)
         await slow.failAppends(with: nil)
         for _ in 0..<2 { open.yield() }
-        await reporter.storeAgain()
+        await reporter.retryStoring()
         #expect(await slow.appends.map { $0.map(\.timeOfFix) } == [0, 0, 60].map { [Fix.sample($0).timeOfFix] })
         #expect(try await slow.ledger() == Ledger(accepted: 2, pending: 2))
     }
 
-    /// The oldest of 1,024 give way; what is kept is stored by as many as one commit may hold.
+    /// The oldest beyond 1,024 are dropped. The others are stored in as many commits as they need.
     @Test func keepsABoundedNumberInMemory() async throws {
         let reporter = try reporter()
         await outbox.failAppends(with: OutboxError(.busy, "locked"))
         for minute in 0..<1100 { await reporter.take(.fix(.sample(Double(minute * 60)))) }
         await outbox.failAppends(with: nil)
-        await reporter.storeAgain()
+        await reporter.retryStoring()
         #expect(try await outbox.ledger() == Ledger(accepted: 1024, pending: 1024))
         #expect(try await outbox.newest()?.update.timeOfFix == Fix.sample(1099 * 60).timeOfFix)
     }
 
-    /// It was switched on and off while the process was stopped: the fix that came meanwhile waits in the receiver.
-    @Test func tellsNothingOfATimeInWhichItWasFrozen() async throws {
+    /// The switch may have been on while the process was frozen, so the fix that the receiver has buffered is dropped.
+    @Test func disclosesNothingFromATimeInWhichItWasFrozen() async throws {
         let clock = ManualClock()
         let reporter = try reporter(clock: clock, privateSwitch: { false })
-        await reporter.lookAtSwitch(isWatching: true)
+        await reporter.readPrivateSwitch(isPolled: true)
         await reporter.take(.fix(.sample(0)))
         clock.advance(by: .seconds(20))
         await reporter.take(.fix(.sample(19.6)))
         #expect(try await outbox.ledger().accepted == 1)
         #expect(observer.events.last == .withheld)
         clock.advance(by: .seconds(1))
-        await reporter.lookAtSwitch(isWatching: true)
+        await reporter.readPrivateSwitch(isPolled: true)
         await reporter.take(.fix(.sample(21)))
         #expect(try await outbox.ledger().accepted == 2)
     }
 
-    /// The disk is full just when the receiver's wrong date is recognised.
-    @Test func tellsTheOutboxLaterThatItsNewestIsWrong() async throws {
+    /// The disk is full when the receiver's wrong date is recognised.
+    @Test func overrulesTheOutboxsNewestLater() async throws {
         let reporter = try reporter()
         await reporter.take(.fix(.sample(90_000_000)))
         await outbox.failAppends(with: OutboxError(.full, "no space"))
@@ -159,7 +159,7 @@ import WaypostTestSupport
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func refusesWhatCannotBeTrue() async throws {
+    @Test func rejectsImplausibleFixes() async throws {
         var fixes = Self.drive
         fixes[50].latitude = -50
         try await reporter().run(Recording(fixes: fixes))
@@ -174,8 +174,8 @@ import WaypostTestSupport
         #expect(observer.events.contains(.receiverWarning(.motionContradicted)))
     }
 
-    /// The update that an append has answered with goes out; the outbox is not read for it.
-    @Test func readsNothingBackOfALiveUpdate() async throws {
+    /// An append returns the next upload, so the outbox isn't read for it.
+    @Test func doesNotReadTheOutboxForALiveUpdate() async throws {
         let reporter = try reporter()
         async let delivering: Void = reporter.deliver()
         for await event in observer.stream { if case .idle = event { break } }
@@ -190,12 +190,12 @@ import WaypostTestSupport
         await delivering
     }
 
-    /// A result that belongs to no action is reported, and delivery goes on from the outbox.
+    /// A result that belongs to no action is reported, and delivery continues from the outbox.
     @Test func startsAgainAfterAnInternalError() async throws {
         let reporter = try reporter()
         async let delivering: Void = reporter.deliver()
         for await event in observer.stream { if case .idle = event { break } }
-        await reporter.receive(.noted(nil))
+        await reporter.receive(.resultRecorded(nil))
         await reporter.take(.fix(.sample(0)))
         await reporter.finishWhenEmpty()
         await delivering

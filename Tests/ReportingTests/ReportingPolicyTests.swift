@@ -6,7 +6,7 @@ import WaypostTestSupport
 @testable import Reporting
 
 @Suite struct ReportingPolicies {
-    /// Seconds at which a drive is reported; `speed` gives metres per second for each second.
+    /// Returns the seconds at which a drive is reported. `speed` returns metres per second for each second.
     static func reported(
         seconds: Double, every spacing: Double = 1, interval: Int = 10, heartbeat: Int = 60,
         speed: (Double) -> Double?
@@ -32,7 +32,7 @@ import WaypostTestSupport
         #expect(times.count >= 300 / (interval + 1))
     }
 
-    /// Fixes that come too early: 4.5 s are less than Fleet Engine wants between two positions.
+    /// Intervals of fixes at which the nearest fix would be too early for Fleet Engine.
     @Test(arguments: [(5, 0.7), (5, 0.98), (6, 0.7)]) func neverGoesBelowTheShortestInterval(
         interval: Int, spacing: Double
     ) {
@@ -52,7 +52,7 @@ import WaypostTestSupport
         for (one, next) in zip(parked, parked.dropFirst()) { #expect(next - one <= 60 && next - one >= 55) }
     }
 
-    /// However long ago the last heartbeat is.
+    /// A departure at any time since the last heartbeat.
     @Test(arguments: 300..<360) func ofADepartureDoesNotWaitForTheInterval(second: Int) {
         let departure = Double(second)
         let times = Self.reported(seconds: 460, interval: 30) { $0 < departure ? 0 : 10 }
@@ -71,7 +71,7 @@ import WaypostTestSupport
         for second in 0..<200 where policy.isDue(.sample(Double(second), north: Double(second) * 15)) {
             times.append(second)
         }
-        // The first one doesn't say how the vehicle moves; the track does so from the third fix on.
+        // The first update has no motion. The track shows it from the third fix on.
         #expect(times == [0] + Array(stride(from: 5, to: 200, by: 10)))
     }
 
@@ -82,8 +82,8 @@ import WaypostTestSupport
         #expect(policy.isDue(.sample(500, north: 4000, speed: 10)))
     }
 
-    /// Updates that are known to be wrong soon, and how far off a follower is at most: a parked van pulls forward and
-    /// is reported as moving, a parked receiver's speed is wild for a second, a start without motion.
+    /// Updates that are soon known to be wrong, and the maximum error of a follower: a parked van moves forward and is
+    /// reported as moving, or a parked receiver's speed is wrong for a second.
     @Test(
         arguments: [
             .interval(.seconds(10)), .interval(.seconds(30)),
@@ -93,14 +93,15 @@ import WaypostTestSupport
     func ofAWrongUpdateDoesNotWait(kind: ReportingPolicy.Kind) {
         let parked = (0..<200).map { Fix.sample(Double($0), speed: 0, accuracy: 5) }
         for second in 65..<125 {
-            var (nudge, spike) = (parked, parked)
+            var nudge = parked
+            var spike = parked
             for step in 0..<3 { nudge[second + step].speedMetersPerSecond = 2 }
             for index in second..<200 { nudge[index].latitude += min(4, Double(index - second + 1) * 1.5) / 111_195 }
             spike[second].speedMetersPerSecond = 9
             for index in second..<(second + 3) { nudge[index].headingDegrees = 0 }
             spike[second].headingDegrees = 0
             #expect(ReplayedIntake(nudge, kind).liveErrors(nudge).allSatisfy { $0.meters <= 15 }, "\(second)")
-            // Another update may follow after five seconds.
+            // The next update can follow after five seconds.
             #expect(ReplayedIntake(spike, kind).liveErrors(spike).allSatisfy { $0.meters <= 9 * 5 }, "\(second)")
         }
     }
@@ -112,7 +113,7 @@ import WaypostTestSupport
         #expect(times == [0, 5, 35])
     }
 
-    /// Without a motion there is nothing better to report.
+    /// If the motion is never known, another update would not be better.
     @Test func ofAVehicleWhoseMotionIsNeverKnownWaits() {
         var policy = ReportingPolicy(.interval(.seconds(30)), heartbeat: .seconds(60))
         let times = (0..<100).filter { second in
@@ -125,59 +126,59 @@ import WaypostTestSupport
         #expect(times == [0, 30, 60, 90])
     }
 
-    /// Seconds at which a ride is told by a bound of 50 m and 30 s.
-    private static func told(_ ride: SimulatedRide, every spacing: Double = 1) -> [Double] {
+    /// Returns the seconds at which a ride is reported with a tolerance of 50 m and 30 s.
+    private static func reportedByAccuracy(_ ride: SimulatedRide, every spacing: Double = 1) -> [Double] {
         let policy = JudgedDrive(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
         let fixes = ride.fixes(every: spacing, wander: 0, speedNoise: 0)
         return fixes.enumerated().filter { policy.isDue($0.element) }.map { Double($0.offset) * spacing }
     }
 
-    @Test(arguments: [0.1, 1, 2]) func byAccuracySaysNothingNewOfAStraightRoad(spacing: Double) {
+    @Test(arguments: [0.1, 1, 2]) func byAccuracyReportsLittleOnAStraightRoad(spacing: Double) {
         var ride = SimulatedRide()
         ride.go(20, acceleration: 1.5)
-        let start = Self.told(ride, every: spacing).count
+        let start = Self.reportedByAccuracy(ride, every: spacing).count
         ride.go(300)
-        let times = Self.told(ride, every: spacing).dropFirst(start)
+        let times = Self.reportedByAccuracy(ride, every: spacing).dropFirst(start)
         #expect(times.count <= 12)
         for (one, next) in zip(times, times.dropFirst()).dropFirst(2) { #expect(abs(next - one - 30) <= 0.5) }
     }
 
-    /// What happens after a minute's drive at 15 m/s, and how long it takes at most until it is told.
+    /// A change after a minute's drive at 15 m/s, and the maximum time until it is reported.
     @Test(
         arguments: [
             ("it turns off", 5, 0, 18, 8.0), ("it brakes for a light", 7.5, -2, 0, 9), ("it speeds up", 10, 1.5, 0, 10),
             ("it drives on", 10, 0, 0, 30),
         ] as [(String, Double, Double, Double, Double)])
-    func byAccuracyTellsOfAChange(name: String, seconds: Double, acceleration: Double, turning: Double, within: Double)
+    func byAccuracyReportsAChange(name: String, seconds: Double, acceleration: Double, turning: Double, within: Double)
     {
         var ride = SimulatedRide()
         ride.go(10, acceleration: 1.5)
         ride.go(50)
         ride.go(seconds, acceleration: acceleration, turning: turning)
         ride.go(60)
-        let times = Self.told(ride)
+        let times = Self.reportedByAccuracy(ride)
         let next = times.first { $0 > 60 } ?? .infinity
         #expect(next <= 60 + within, "\(name): \(times)")
     }
 
     @Test func byAccuracyKeepsItsDistances() {
-        let times = Self.told(SimulatedRide.round(stops: 20, seed: 5), every: 0.2)
+        let times = Self.reportedByAccuracy(SimulatedRide.round(stops: 20, seed: 5), every: 0.2)
         let gaps = zip(times, times.dropFirst()).map { $1 - $0 }
         #expect(gaps.allSatisfy { (4.899...60.001).contains($0) })
         #expect(gaps.contains { $0 < 10 } && gaps.contains { $0 > 29 })
     }
 
-    /// A parked vehicle is told at the heartbeat, whatever the policy.
+    /// A parked vehicle reports at the heartbeat with any policy.
     @Test func byAccuracyOfAParkedVehicleSlowsToTheHeartbeat() {
         var ride = SimulatedRide()
         ride.stand(600)
-        #expect(Self.told(ride).filter { $0 > 120 }.count == 8)
+        #expect(Self.reportedByAccuracy(ride).filter { $0 > 120 }.count == 8)
     }
 
     @Test func byAccuracyDoesNotNeedASpeed() {
         let policy = JudgedDrive(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
         let times = (0..<100).filter { policy.isDue(.sample(Double($0), north: Double($0) * 15)) }
-        // The track tells both from the third fix on.
+        // The track shows speed and heading from the third fix on.
         #expect(times.count <= 6 && zip(times, times.dropFirst()).allSatisfy { $1 - $0 <= 30 })
     }
 
@@ -189,7 +190,7 @@ import WaypostTestSupport
         #expect(policy.isDue(.sample(10, speed: 10)))
     }
 
-    /// What it knew of the time that never was is no measure of a manoeuvre.
+    /// Fixes from before the clock was set back don't count for a manoeuvre.
     @Test func byAccuracyOfAClockSetBackGoesOn() {
         let ride = SimulatedRide.round(stops: 5, seed: 3).fixes(every: 1, wander: 0, speedNoise: 0)
         let policies = (0..<2).map { _ in JudgedDrive(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
@@ -220,7 +221,7 @@ import WaypostTestSupport
         #expect(LocationUpdate(fix).altitudeMeters == expected)
     }
 
-    /// What is sent is what is stored, to the last bit.
+    /// The update is rounded once, so that the stored and the sent one are equal.
     @Test func isRoundedToTheCentimeter() {
         var fix = Fix.sample(0)
         fix.latitude = 48.117_333_349_9
@@ -235,7 +236,7 @@ import WaypostTestSupport
         #expect(update.horizontalAccuracyMeters == 2.5)
     }
 
-    /// Rounding once more for the wire changes nothing.
+    /// Rounding again changes nothing.
     @Test func isRoundedForGood() {
         var chance = SplitMix64(seed: 1)
         for _ in 0..<10_000 {
@@ -250,7 +251,7 @@ import WaypostTestSupport
     }
 }
 
-/// A policy with the motion that it goes by.
+/// A policy with the motion filter in front of it.
 final class JudgedDrive {
     private var policy: ReportingPolicy
     private var filter = MotionFilter()
@@ -259,8 +260,8 @@ final class JudgedDrive {
         policy = ReportingPolicy(kind, heartbeat: heartbeat)
     }
 
-    /// What is told of `fix`, if it is due.
-    func told(_ fix: Fix) -> LocationUpdate? {
+    /// Returns the update of `fix` if it is due.
+    func update(of fix: Fix) -> LocationUpdate? {
         let filtered = filter.filtered(fix)
         policy.observe(filtered, filter.motion)
         guard policy.isDue(filtered) else { return nil }
@@ -268,5 +269,5 @@ final class JudgedDrive {
         return LocationUpdate(filtered)
     }
 
-    func isDue(_ fix: Fix) -> Bool { told(fix) != nil }
+    func isDue(_ fix: Fix) -> Bool { update(of: fix) != nil }
 }

@@ -4,12 +4,12 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// The taking lane: what follows from fixes, and from what the outbox answers, without an actor.
+/// The taking lane of the state: the consequences of fixes and of the outbox's answers.
 @Suite struct ReportingStates {
     private static let full = OutboxError(.full, "no space")
     private static let request = BatchRequest(maximumPastLocations: 8, withBacklog: true)
 
-    /// A vehicle whose delivering lane waits for news, unless it `isBusy`.
+    /// Returns the state of a vehicle whose delivering lane is idle, unless `isBusy`.
     private static func state(isBusy: Bool = false) -> ReportingState {
         var state = ReportingState(
             ReportingSettings(shape: ShapePoints(meters: nil), spacing: .recordedLog), hasPresence: true, at: .zero)
@@ -28,7 +28,7 @@ import WaypostTestSupport
         return .appended(AppendedUpdate(stored, next: NextUpload(batch, newest: stored)))
     }
 
-    /// The append asks what is next if the answer will be used, and the update goes out as it was stored.
+    /// The append requests the next upload if the answer will be used, and the stored update is sent.
     @Test func storesAndDeliversALivePosition() throws {
         var state = Self.state()
         let taken = Self.take(0, by: &state)
@@ -41,7 +41,7 @@ import WaypostTestSupport
         #expect(try #require(Self.take(0, by: &busy).append).next == nil)
     }
 
-    /// What comes while an append is in progress follows it.
+    /// Updates that arrive while an append is in progress are stored by the next one.
     @Test func storesOneAppendAfterAnother() throws {
         var state = Self.state()
         #expect(Self.take(0, by: &state).append != nil)
@@ -52,18 +52,18 @@ import WaypostTestSupport
         #expect(next.updates.all.map(\.timeOfFix) == [10, 20].map { Fix.sample($0).timeOfFix })
     }
 
-    /// A position that isn't stored goes out from memory, and is stored again as it was.
-    @Test func keepsWhatIsNotStored() throws {
+    /// A position that isn't stored is sent from memory, and the append is repeated unchanged.
+    @Test func sendsAnUnstoredPositionFromMemory() throws {
         var state = Self.state()
         let first = try #require(Self.take(0, by: &state).append)
         let failed = state.handle(.appendFailed(Self.full), at: .zero, jitter: 1)
         #expect(failed.reports.first == .notStored(LocationUpdate(.sample(0)), Self.full))
         #expect(failed.append == nil && failed.delivery == .readOutbox(Self.request))
-        #expect(state.handle(.storeAgain, at: .seconds(2), jitter: 1).append?.updates == first.updates)
+        #expect(state.handle(.retryStoring, at: .seconds(2), jitter: 1).append?.updates == first.updates)
     }
 
-    /// The outbox doesn't answer: the newest updates wait, and each older one that is dropped is reported.
-    @Test func reportsWhatMemoryDoesNotHold() {
+    /// If the outbox doesn't answer, the newest updates wait, and the dropped older ones are reported.
+    @Test func reportsDroppedUpdates() {
         var state = Self.state()
         var dropped = 0
         for index in 0..<UpdateQueue.limit + 6 {
@@ -79,15 +79,15 @@ import WaypostTestSupport
 
     @Test func storesNothingOfAPrivateVehicle() {
         var state = Self.state()
-        let isPrivate = ReportingState.Event.switchSeen(isOn: true, isThere: true, isWatched: true)
+        let isPrivate = ReportingState.Event.switchRead(isOn: true, exists: true, isPolled: true)
         let began = state.handle(isPrivate, at: .zero, jitter: 1)
         #expect(began.reports.first == .privateModeBegan && began.delivery == .announce(.offline))
         let step = Self.take(1, by: &state)
         #expect(step.reports == [.withheld] && step.append == nil)
-        #expect(state.handle(.storeAgain, at: .seconds(2), jitter: 1).append == nil)
+        #expect(state.handle(.retryStoring, at: .seconds(2), jitter: 1).append == nil)
     }
 
-    /// An answer to no append is a bug, and changes nothing.
+    /// An answer without an append is a bug, and changes nothing.
     @Test(arguments: [appended(1, of: 0), .appendFailed(full)]) func reportsAnAnswerToNoAppend(
         event: ReportingState.Event
     ) {

@@ -5,19 +5,22 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// Which fix is too soon behind a request, and what comes of that for a vehicle as a whole.
+/// The fixes that follow a request too soon, and the effect on a vehicle's requests.
 @Suite struct RequestSpacings {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// Seconds since the request with the last position began; `nil` when none counts.
+        /// The seconds since the start of the request with the last position; `nil` if that doesn't count.
         let sinceRequest: Double?
-        /// When the fix came, by its own time and by the clock, after one of second 0 that came at 0.
+        /// The fix's own time and its arrival, in seconds after a fix of second 0 that arrived at 0.
         let second, at: Double
         let isTooSoon: Bool
 
         init(_ name: String, _ sinceRequest: Double?, fix second: Double, at: Double, isTooSoon: Bool) {
-            (testDescription, self.sinceRequest, self.second) = (name, sinceRequest, second)
-            (self.at, self.isTooSoon) = (at, isTooSoon)
+            testDescription = name
+            self.sinceRequest = sinceRequest
+            self.second = second
+            self.at = at
+            self.isTooSoon = isTooSoon
         }
     }
 
@@ -36,39 +39,38 @@ import WaypostTestSupport
         Row("and back", 1, fix: -3600, at: 5, isTooSoon: true),
     ]
 
-    @Test(arguments: rows) func tell(_ row: Row) {
+    @Test(arguments: rows) func decide(_ row: Row) {
         var spacing = RequestSpacing.live
         spacing.didReport(.sample(0), at: .seconds(100))
         let (fix, now) = (Fix.sample(row.second), Duration.seconds(100 + row.at))
         let elapsed = row.sinceRequest.map { Duration.milliseconds(Int($0 * 1000)) }
         #expect(spacing.isTooSoon(fix, at: now, sinceRequest: elapsed) == row.isTooSoon)
-        // A recorded log has its own times.
+        // For a recorded log only times of fix count.
         #expect(!RequestSpacing.recordedLog.isTooSoon(fix, at: now, sinceRequest: elapsed))
     }
 
-    /// One that was late does not make those after it look as if they were played faster.
-    @Test func goByTheQuickestFix() {
+    /// A late fix doesn't make the next ones look like a drive that is played faster.
+    @Test func useTheMinimumAge() {
         var spacing = RequestSpacing.live
         spacing.didReport(.sample(0), at: .seconds(100))
         spacing.didReport(.sample(5), at: .seconds(108))
         #expect(spacing.isTooSoon(.sample(10), at: .seconds(110), sinceRequest: .seconds(2)))
     }
 
-    /// A vehicle with a receiver of one fix a second: policy, spacing and upload state on a time of their own.
+    /// A vehicle with one fix per second: policy, spacing and upload state in simulated time.
     private struct Course {
         var interval = 5
         var spacing = RequestSpacing.live
-        /// Milliseconds that fix number n comes late.
+        /// The delay of fix number n in milliseconds.
         var fixIsLate: (Int) -> Int = { _ in 0 }
-        /// Milliseconds that the token for request number n takes, from 0 on.
+        /// The time for the token of request number n, from 0, in milliseconds.
         var tokenTakes: (Int) -> Int = { _ in 0 }
-        /// Milliseconds until request number n is answered, and whether it is taken.
+        /// The milliseconds until the answer to request number n, and whether it is accepted.
         var answer: (Int) -> (after: Int, isTaken: Bool) = { _ in (100, true) }
-        /// What waits from before this run, at most one.
+        /// Updates that are pending at the start, at most one.
         var waiting: [StoredUpdate] = []
 
-        /// Milliseconds since the start at which a request began that was taken, and the second of the new position in
-        /// front of it.
+        /// Returns the start of each accepted request in milliseconds, and the second of its new position.
         func requests(seconds: Int) throws -> [(at: Int, second: Int)] {
             let upload = UploadStateDriver()
             var (policy, spacing) = (ReportingPolicy(.interval(.seconds(interval)), heartbeat: .seconds(60)), spacing)
@@ -95,7 +97,7 @@ import WaypostTestSupport
                         newest = StoredUpdate(sequence: Int64(10_000 + fixes), update: update)
                         pending += [newest].compactMap(\.self)
                         let isWait = upload.action == .wait
-                        upload.take(.accepted(nil))
+                        upload.take(.updateStored(nil))
                         if isWait { actionSince = now }
                     }
                     fixes += 1
@@ -127,7 +129,7 @@ import WaypostTestSupport
                                 : .lost(.timedOut, "no answer"), at: now)
                     case .acknowledge(let batch, _)?:
                         pending.removeAll { batch.pending.contains($0) }
-                        take(.noted(nil), at: now)
+                        take(.resultRecorded(nil), at: now)
                     case .wait?:
                         guard let due = upload.state.dueAt, due <= upload.now else { break steps }
                         take(.timeReached, at: now)
@@ -143,9 +145,8 @@ import WaypostTestSupport
         zip(requests, requests.dropFirst()).map { $1.at - $0.at }
     }
 
-    /// The fix of second 5 would follow by 3.9 s; that of second 6 is reported in its place, fresh, and from there on
-    /// all is as before.
-    @Test func moveThePhaseAfterATokenWait() throws {
+    /// The fix of second 5 would follow after 3.9 s. The one of second 6 is reported instead, and then every fifth.
+    @Test func shiftTheIntervalAfterATokenWait() throws {
         let requests = try Course(tokenTakes: { $0 == 0 ? 1100 : 0 }).requests(seconds: 60)
         #expect(requests.first?.at == 1100)
         #expect(requests.map(\.second) == [0] + Array(stride(from: 6, to: 60, by: 5)))
@@ -153,48 +154,47 @@ import WaypostTestSupport
         #expect(requests.dropFirst().allSatisfy { $0.at == $0.second * 1000 })
 
         let recorded = try Course(spacing: .recordedLog, tokenTakes: { $0 == 0 ? 1100 : 0 }).requests(seconds: 60)
-        #expect(Self.gaps(recorded).first == 3900)  // which is what this is for
+        #expect(Self.gaps(recorded).first == 3900)  // too close without the spacing
     }
 
-    /// Wherever a wait comes, of whatever length, and whatever else is late: nothing is closer, and nothing lags.
+    /// After a wait of any length at any request, no requests are too close, and no position is late.
     @Test(arguments: [5, 7, 10, 30], [300, 1100, 4200, 12_000, 31_000])
-    func keepTheDistanceWhateverWaits(interval: Int, wait: Int) throws {
+    func keepTheSpacingAfterAnyWait(interval: Int, wait: Int) throws {
         for number in [0, 1, 5] {
             let requests = try Course(interval: interval, tokenTakes: { $0 == number ? wait : 0 }).requests(
                 seconds: 240)
             #expect(Self.gaps(requests).allSatisfy { $0 >= 4900 }, "\(requests)")
-            // But for the one that waited, all are fresh; one that waited longer is not the newest by then.
+            // All positions but the one that waited are fresh.
             #expect(requests.count { $0.at - $0.second * 1000 > 200 } <= 1, "\(requests)")
             #expect(requests.count >= (240 - wait / 1000 - interval) / interval - 1)
         }
     }
 
-    /// A provider that is asked each time and takes a while: the interval is a little longer.
-    @Test func goOnWithAProviderThatIsSlowEachTime() throws {
+    /// The interval is a little longer with a provider that is always slow.
+    @Test func allowAProviderThatIsAlwaysSlow() throws {
         let requests = try Course(tokenTakes: { _ in 1100 }).requests(seconds: 120)
         #expect(Self.gaps(requests).allSatisfy { (4900...7200).contains($0) })
         #expect(requests.allSatisfy { $0.at - $0.second * 1000 == 1100 })
     }
 
-    /// Tens of milliseconds, as a loaded machine has them.
-    @Test(arguments: [5, 6, 10]) func loseNothingByOrdinaryJitter(interval: Int) throws {
+    /// Delays of some milliseconds, such as on a loaded machine.
+    @Test(arguments: [5, 6, 10]) func tolerateOrdinaryJitter(interval: Int) throws {
         let requests = try Course(
             interval: interval, fixIsLate: { ($0 * 37) % 50 }, tokenTakes: { $0 == 0 ? 0 : ($0 * 53) % 40 }
         ).requests(seconds: 600)
         #expect(requests.map(\.second) == Array(stride(from: 0, to: 600, by: interval)))
     }
 
-    @Test func waitForNothingOfTheRunBefore() throws {
+    @Test func ignoreRequestsOfThePreviousRun() throws {
         let old = StoredUpdate(sequence: 9000, update: LocationUpdate(.sample(9000)))
-        // It is on its way from 0 to 400 ms, and the first fix comes at 500.
+        // Its request is in progress from 0 to 400 ms, and the first fix arrives at 500 ms.
         let requests = try Course(
             fixIsLate: { _ in 500 }, answer: { ($0 == 0 ? 400 : 100, true) }, waiting: [old]
         ).requests(seconds: 30)
         #expect(requests.map(\.second) == [-1000] + Array(stride(from: 0, to: 30, by: 5)))
     }
 
-    /// While nothing arrives, positions are accepted at their interval; what arrives first then keeps the next one
-    /// away.
+    /// During an outage positions are reported at their interval. The first request after it delays the next one.
     @Test(arguments: [0, 700, 4000]) func keepTheIntervalInAnOutage(takes timeout: Int) throws {
         for end in 6...14 {
             // Attempts 2 and on, up to `end`, fail after `timeout`.
@@ -202,7 +202,7 @@ import WaypostTestSupport
                 .requests(seconds: 240)
             #expect(Self.gaps(requests).allSatisfy { $0 >= 4900 }, "\(requests)")
             #expect(requests.dropFirst(3).allSatisfy { $0.at - $0.second * 1000 <= 200 }, "\(requests)")
-            // What led the first request after the outage was known for no longer than the interval and a second.
+            // The position of the first request after the outage is at most an interval and a second old.
             #expect(requests.dropFirst(2).first.map { $0.at - $0.second * 1000 <= 6000 } == true, "\(requests)")
         }
     }

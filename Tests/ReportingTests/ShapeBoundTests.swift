@@ -5,11 +5,11 @@ import TimeAndChance
 
 @testable import Reporting
 
-/// What is told is never farther from any fix than promised, whatever the way. `SHAPE_TRACKS` says how many ways.
+/// The reported track stays within the tolerance of every fix on random tracks, whose number `SHAPE_TRACKS` gives.
 @Suite struct ShapeBound {
     private static let tracks = ProcessInfo.processInfo.environment["SHAPE_TRACKS"].flatMap { Int($0) } ?? 400
 
-    /// A vehicle that drives, brakes, stands, turns and is lost sight of, through a receiver that errs.
+    /// The fixes of a vehicle that drives, brakes, stands, turns and passes tunnels, with the errors of a receiver.
     private struct RandomDrive {
         var chance: SplitMix64
         let rate: Double
@@ -24,7 +24,7 @@ import TimeAndChance
             self.rate = rate ?? [0.2, 1, 1, 1, 2, 5, 10].randomElement(using: &chance) ?? 1
             noise = [0, 0.5, 2, 8].randomElement(using: &chance) ?? 0
             latitude = .random(in: -85...85, using: &chance)
-            // Only to give the way a size: at 85 degrees it is ten times as wide as a degree says.
+            // Approximate, because only the size of the track matters: at 85 degrees a degree of longitude is short.
             shrinking = max(0.1, 1 - latitude * latitude / 7300)
         }
 
@@ -41,7 +41,7 @@ import TimeAndChance
             seconds += step
             speed = max(0, min(40, speed + thrust * step))
             course += turn * step
-            // A turning pointer, without the C library: its length does not matter here.
+            // An approximate direction without the C library; its length doesn't matter.
             let quarter = course.truncatingRemainder(dividingBy: 4)
             let (along, across) = abs(quarter) < 2 ? (1 - abs(quarter), quarter) : (abs(quarter) - 3, 0)
             north += speed * step * along
@@ -58,10 +58,10 @@ import TimeAndChance
         }
     }
 
-    /// Every fix and every told position so far, as long as the way between two told ones is not judged.
+    /// A follower that measures the distance of every fix from the reported track.
     private struct Follower {
         private(set) var worst = 0.0
-        private(set) var told = 0
+        private(set) var reported = 0
         private var fixes: [Fix] = []
         private var last: LocationUpdate?
 
@@ -70,7 +70,7 @@ import TimeAndChance
         mutating func hear(_ updates: [LocationUpdate]) {
             for update in updates {
                 defer { last = update }
-                told += 1
+                reported += 1
                 guard let last else { continue }
                 let span = last.timeOfFix.duration(to: update.timeOfFix)
                 let passed = fixes.prefix { $0.timeOfFix <= update.timeOfFix }
@@ -90,7 +90,7 @@ import TimeAndChance
         }
     }
 
-    /// How many positions it holds.
+    /// Returns the number of positions in memory.
     private static func held(_ shape: ShapePoints) -> Int {
         Mirror(reflecting: shape).children.reduce(0) { $0 + (($1.value as? [LocationUpdate])?.count ?? 0) }
     }
@@ -115,8 +115,7 @@ import TimeAndChance
         }
     }
 
-    /// A day at 10 Hz, or the first quarter of an hour of it: every update keeps its bound, and memory stays what it
-    /// is.
+    /// A day at 10 Hz, or its first quarter of an hour: every update keeps the tolerance, and memory stays bounded.
     @Test func holdsForADayAtTenHertz() {
         let fixes = Self.tracks >= 100_000 ? 864_000 : 9000
         var drive = RandomDrive(seed: 7, rate: 10)
@@ -132,11 +131,11 @@ import TimeAndChance
             lastUpdate = fix.timeOfFix
             follower.hear(shape.take() + [LocationUpdate(fix)])
         }
-        #expect(follower.worst <= 5 && follower.told > 10)
+        #expect(follower.worst <= 5 && follower.reported > 10)
         #expect(most <= 3 * 256)
     }
 
-    /// An update that does not come: the latest points are kept, and no more than that.
+    /// Only the latest points are kept until an update.
     @Test func staysWithinItsMemoryWithoutUpdates() {
         var drive = RandomDrive(seed: 3, rate: 10)
         var shape = ShapePoints(meters: 1)
@@ -147,6 +146,6 @@ import TimeAndChance
         }
         #expect(most <= 3 * 256)
         #expect(shape.isFull)
-        #expect(shape.take().count <= ShapePoints.most)
+        #expect(shape.take().count <= ShapePoints.maximumPoints)
     }
 }

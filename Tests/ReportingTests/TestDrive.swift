@@ -6,12 +6,12 @@ import ReceiverSimulator
 import TimeAndChance
 import WaypostTestSupport
 
-/// A drive as fixes: recorded, or made anew from a seed.
+/// The fixes of a drive, recorded or generated from a seed.
 struct TestDrive: Sendable, CustomStringConvertible {
     let description: String
     let fixes: [Fix]
 
-    /// Those that lie beside the checkout on some machines; one without a date is given one.
+    /// The recorded drives, which some machines have next to the checkout. A drive without a date gets one.
     static let recorded: [TestDrive] = {
         guard let folder = Fixtures.recordedDrives else { return [] }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
@@ -26,7 +26,7 @@ struct TestDrive: Sendable, CustomStringConvertible {
         }
     }()
 
-    /// Through a town, over a motorway, and a delivery round with forty stops.
+    /// Returns drives through a town and over a motorway, and a delivery round with forty stops.
     static func generated(seed: UInt64) -> [TestDrive] {
         [DriveSituation.town, .motorway].map { situation in
             let drive = Drive(situation, seed: seed, duration: .seconds(3600))
@@ -38,7 +38,8 @@ struct TestDrive: Sendable, CustomStringConvertible {
 
     private static func unpacked(_ path: String) throws -> [UInt8] {
         let log = try RecordedLog(path: path, stop: EventDescriptor())
-        var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
             var span = buffer.mutableSpan
             let count = try log.read(into: &span)
@@ -47,7 +48,7 @@ struct TestDrive: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Rows of time, place, and what else the receiver stated; where several receivers rode along, those of the first.
+    /// Returns the fixes of a table of times, places and other fields; of several receivers, those of the first.
     private static func table(_ bytes: [UInt8]) -> [Fix] {
         let rows = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
             .map { $0.split(separator: ",", omittingEmptySubsequences: false) }
@@ -65,23 +66,24 @@ struct TestDrive: Sendable, CustomStringConvertible {
             var fix = Fix(
                 timeOfFix: UTCTime(millisecondsSince1970: Int64((seconds * 1000).rounded())), latitude: latitude,
                 longitude: longitude)
-            (fix.speedMetersPerSecond, fix.headingDegrees) = (number("speed_mps"), number("heading_deg"))
+            fix.speedMetersPerSecond = number("speed_mps")
+            fix.headingDegrees = number("heading_deg")
             fix.horizontalAccuracyMeters = (number("hdop") ?? 1) * 5
             return fix
         }
         return fixes.sorted { $0.timeOfFix < $1.timeOfFix }
     }
 
-    /// Of `2014-09-10 06:54:07+0200`.
+    /// Returns the second of the day of a local time such as `2014-09-10 06:54:07+0200`.
     private static func secondOfDay(_ text: Substring) -> Double {
         text.dropFirst(11).prefix(8).split(separator: ":").reduce(0) { $0 * 60 + (Double($1) ?? 0) }
     }
 }
 
 extension Fixtures {
-    /// The recorded drives next to the recorded receivers; `nil` if there are none.
+    /// The directory of recorded drives next to the recorded receivers; `nil` if it doesn't exist.
     static var recordedDrives: URL? { folder("drives") }
-    /// The field cases next to the recorded receivers; `nil` if there are none.
+    /// The directory of field cases next to the recorded receivers; `nil` if it doesn't exist.
     static var fieldCases: URL? { folder("field") }
 
     private static func folder(_ name: String) -> URL? {
@@ -90,7 +92,7 @@ extension Fixtures {
     }
 }
 
-/// A vehicle whose every motion is known: what its receiver states is made of it by `fixes`, with the errors asked for.
+/// The exact motion of a vehicle, from which `fixes` makes a receiver's fixes with given errors.
 struct SimulatedRide: Sendable {
     struct Moment: Sendable {
         let second: Double
@@ -102,11 +104,11 @@ struct SimulatedRide: Sendable {
         let heading: Double
     }
 
-    /// Ten a second.
+    /// The vehicle's states, ten per second.
     private(set) var moments: [Moment] = []
     private var (second, east, north, speed, heading) = (0.0, 0.0, 0.0, 0.0, 0.0)
 
-    /// Goes on for so many seconds with this acceleration and rate of turn, never backwards.
+    /// Moves for `seconds` with this acceleration and rate of turn, but never backwards.
     mutating func go(_ seconds: Double, acceleration: Double = 0, turning: Double = 0) {
         for _ in 0..<Int((seconds * 10).rounded()) {
             moments.append(Moment(second: second, east: east, north: north, speed: speed, heading: heading))
@@ -120,20 +122,22 @@ struct SimulatedRide: Sendable {
 
     mutating func stand(_ seconds: Double) { go(seconds) }
 
-    /// Moves off, drives for so long at that speed, and comes to rest.
+    /// Accelerates, drives for `seconds` at the speed `top`, and brakes to a stop.
     mutating func drive(_ seconds: Double, at top: Double, acceleration: Double = 1.5, braking: Double = 2) {
         go(top / acceleration, acceleration: acceleration)
         go(seconds)
         go(top / braking + 0.1, acceleration: -braking)
     }
 
-    /// A delivery round: street after street with corners, and a stop of half a minute to three at each address.
+    /// Returns a delivery round: streets with corners, and a stop of half a minute to three minutes at each address.
     static func round(stops: Int, seed: UInt64) -> SimulatedRide {
-        var (ride, chance) = (SimulatedRide(), SplitMix64(seed: seed))
+        var ride = SimulatedRide()
+        var chance = SplitMix64(seed: seed)
         ride.stand(30)
         for _ in 0..<stops {
             for _ in 0..<Int(chance.uniform(1...4)) {
-                let (top, acceleration) = (chance.uniform(7...14), chance.uniform(0.8...2))
+                let top = chance.uniform(7...14)
+                let acceleration = chance.uniform(0.8...2)
                 ride.go((top - ride.speed) / acceleration, acceleration: acceleration)
                 ride.go(chance.uniform(5...40), turning: chance.uniform(-1...1))
                 ride.go((top - 5) / 1.8, acceleration: -1.8)
@@ -146,8 +150,8 @@ struct SimulatedRide: Sendable {
         return ride
     }
 
-    /// What a receiver makes of it each `spacing` seconds: positions that wander by `wander` metres over `memory`
-    /// seconds, speeds with an error of `speedNoise`.
+    /// Returns a receiver's fixes every `spacing` seconds: positions that wander by `wander` metres over `memory`
+    /// seconds, and speeds with an error of `speedNoise`.
     func fixes(
         every spacing: Double = 1, wander: Double = 1.5, memory: Double = 40, speedNoise: Double = 0.1,
         statesSpeed: Bool = true, accuracy: Double? = 5, seed: UInt64 = 1
@@ -171,7 +175,7 @@ struct SimulatedRide: Sendable {
         }
     }
 
-    /// By the series: tests have no mathematics library of their own.
+    /// Returns the sine by its series, because tests don't import a mathematics library.
     private static func sine(_ degrees: Double) -> Double {
         let turned = degrees.truncatingRemainder(dividingBy: 360)
         let angle = (turned > 180 ? turned - 360 : turned < -180 ? turned + 360 : turned) * .pi / 180

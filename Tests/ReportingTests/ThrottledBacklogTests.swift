@@ -4,8 +4,8 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// A backlog and a server that takes nine requests of ten: the upload state on a time of its own, while a new position
-/// comes every ten seconds.
+/// A backlog and a server that accepts nine requests of ten: the upload state in simulated time, with a new position
+/// every ten seconds.
 @Suite struct ThrottledBacklog {
     private static let backlog = 545
     private static let interval = Duration.seconds(10)
@@ -15,11 +15,12 @@ import WaypostTestSupport
         var requests = 0
         var throttled = 0
         var drained: Duration?
-        /// How long after a 429 the next request came.
+        /// The times from each 429 to the next request.
         var pauses: [Duration] = []
     }
 
-    /// Every request for which `isThrottled` answers true gets a 429 with `after` for its Retry-After.
+    /// Runs until the backlog is delivered. A request for which `isThrottled` returns true gets a 429 with `after` as
+    /// its Retry-After.
     private static func course(
         after: Duration? = nil, past: Int = 50, maximum: Duration = .seconds(7200), isThrottled: (Int) -> Bool
     ) throws -> Course {
@@ -33,7 +34,7 @@ import WaypostTestSupport
                 newest = .sample(newest.sequence + 10)
                 pending.append(newest)
                 nextPosition += interval
-                upload.take(.accepted(nil))
+                upload.take(.updateStored(nil))
             }
             switch upload.action {
             case nil: upload.take(.started)
@@ -60,7 +61,7 @@ import WaypostTestSupport
                 let delivered = Set(batch.pending.map(\.sequence))
                 pending.removeAll { delivered.contains($0.sequence) }
                 if (pending.first?.sequence ?? .max) > backlog { course.drained = upload.now }
-                upload.take(.noted(nil))
+                upload.take(.resultRecorded(nil))
             case .wait?:
                 let due = upload.state.dueAt ?? nextPosition
                 upload.now = max(upload.now, min(due, nextPosition))
@@ -73,11 +74,11 @@ import WaypostTestSupport
         return course
     }
 
-    /// Retry-After in seconds, past locations a request, and how long 545 waiting updates may take, in seconds.
+    /// Retry-After in seconds, past locations per request, and the maximum time for 545 pending updates in seconds.
     @Test(arguments: [(nil, 50, 30), (2, 50, 30), (30, 50, 90), (nil, 8, 120), (nil, 2, 420)] as [(Int?, Int, Int)])
     func drainsAlthoughOneAnswerInTenIs429(after seconds: Int?, past: Int, limit: Int) throws {
         let after = seconds.map { Duration.seconds($0) }
-        // The worst of ten places at which the first 429 may fall.
+        // All ten positions of the first 429.
         for first in 1...10 {
             let course = try Self.course(after: after, past: past) { $0 % 10 == first % 10 }
             let drained = try #require(course.drained)
@@ -87,8 +88,8 @@ import WaypostTestSupport
         }
     }
 
-    /// A server that takes nothing twice in a row is asked as rarely as before.
-    @Test func sparesAServerThatKeepsSayingNo() throws {
+    /// A server that accepts nothing receives few requests.
+    @Test func sendsFewRequestsToAServerThatRejectsAll() throws {
         let course = try Self.course(maximum: .seconds(3600)) { _ in true }
         #expect(course.drained == nil)
         #expect((55...130).contains(course.requests))

@@ -14,11 +14,11 @@ import WaypostTestSupport
     private static let endpointWorks = 600
     private static let keyIsKnown = 1200
 
-    /// What the test sees from outside, in seconds of the manual clock.
+    /// The observations of the test, in seconds of the manual clock.
     private struct Seen {
         var fetches: [Int] = []
         var newestAccepted = 0
-        /// What each delivery carried: its last location and its past ones, and the newest update accepted by then.
+        /// The last and past locations of each delivery, and the newest update accepted by then.
         var deliveries: [(last: Int, past: [Int], newest: Int)] = []
         var refusals: [Int] = []
     }
@@ -28,19 +28,19 @@ import WaypostTestSupport
     private let observer = RecordingObserver()
     private let seen = Locked(Seen())
 
-    @Test func losesNothingAndSparesTheEndpoint() async throws {
+    @Test func losesNothingAndSendsFewRequests() async throws {
         let reporter = try reporter()
-        // Ahead of the reporter: one that found nothing pending would sleep until its heartbeat beside every other
-        // wait.
+        // Before the reporter starts: with nothing pending, it would sleep until its heartbeat in addition to all
+        // waits.
         try await accept(0)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await reporter.deliver() }
             var second = 0
             while try await outbox.ledger().pending > 0 || second < Self.keyIsKnown + 120 {
-                try #require(second < 3600, "nothing is delivered any more")
+                try #require(second < 3600, "nothing is delivered")
                 if second > 0, second.isMultiple(of: 10) {
                     try await accept(second)
-                    await reporter.receive(.accepted(nil))
+                    await reporter.receive(.updateStored(nil))
                 }
                 try await settle()
                 clock.advance(by: .seconds(1))
@@ -65,12 +65,12 @@ import WaypostTestSupport
         #expect(Set(seen.deliveries.flatMap { [$0.last] + $0.past }) == accepted)
         let past = seen.deliveries.flatMap(\.past)
         #expect(past == past.sorted() && past.count == Set(past).count)
-        // An update may be on its way before this test has noted that it was accepted.
+        // An update may be sent before this test has recorded its acceptance.
         #expect(seen.deliveries.allSatisfy { $0.last >= $0.newest })
         // The probe that succeeds carries the newest alone.
         #expect(seen.deliveries.first?.past.isEmpty == true && seen.deliveries.dropFirst().first?.past.first == 0)
 
-        // The endpoint was asked seldom while it failed, and once a probe while its tokens were refused.
+        // The endpoint got few requests while it failed, and one per probe while its tokens were rejected.
         let failing = seen.fetches.filter { $0 < Self.endpointWorks }
         #expect(zip(failing, failing.dropFirst()).allSatisfy { $1 - $0 >= 1 })
         #expect((10...30).contains(failing.count))
@@ -98,7 +98,7 @@ import WaypostTestSupport
             guard second >= Self.endpointWorks else {
                 throw AuthorizationError(.unavailable, "the token endpoint answered 500")
             }
-            // The serial tells Fleet Engine below by which key the token is signed.
+            // The parity of the serial stands for the key, which the scripted Fleet Engine checks.
             let key = second < Self.keyIsKnown ? 0 : 1
             return AuthorizationToken(
                 value: TestTokens.driver(vehicleID: context.vehicleID, serial: number * 2 + key),

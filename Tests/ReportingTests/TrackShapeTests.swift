@@ -6,21 +6,23 @@ import WaypostTestSupport
 @testable import Reporting
 
 @Suite struct TrackShape {
-    /// A fix so many metres east and north.
+    /// Returns a fix `east` and `north` metres from a fixed place.
     private static func fix(_ second: Double, _ east: Double, _ north: Double = 0, speed: Double? = nil) -> Fix {
         var fix = Fix.sample(second, north: north, speed: speed)
         fix.longitude += east / (111_195 * 0.642_787_6)
         return fix
     }
 
-    /// Fixes given one after another, the last of which becomes an update; what goes with it, by the seconds.
+    /// Fixes, the last of which becomes an update, and the seconds of its shape points.
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let fixes: [Fix]
-        let told: [Double]
+        let points: [Double]
 
-        init(_ description: String, _ fixes: [Fix], told: [Double]) {
-            (testDescription, self.fixes, self.told) = (description, fixes, told)
+        init(_ description: String, _ fixes: [Fix], points: [Double]) {
+            testDescription = description
+            self.fixes = fixes
+            self.points = points
         }
     }
 
@@ -32,49 +34,49 @@ import WaypostTestSupport
     }
 
     static let cases: [Case] = [
-        Case("a straight way", drive(0...10) { ($0 * 14, 0) }, told: []),
-        Case("a vehicle that stands", drive(0...60) { _ in (0, 0) }, told: []),
-        Case("a corner", drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }, told: [5]),
+        Case("a straight way", drive(0...10) { ($0 * 14, 0) }, points: []),
+        Case("a vehicle that stands", drive(0...60) { _ in (0, 0) }, points: []),
+        Case("a corner", drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }, points: [5]),
         Case(
             "a stop, begun and ended", drive(0...30) { (min($0, 10) * 10 + max(0, $0 - 20) * 10, 0) },
-            told: [10, 20]),
-        Case("moving off", drive(0...10) { (max(0, $0 - 6) * 8, 0) }, told: [6]),
-        Case("braking from 14 m/s to a stand", drive(0...10) { (14 * $0 - 0.7 * $0 * $0, 0) }, told: [5]),
+            points: [10, 20]),
+        Case("moving off", drive(0...10) { (max(0, $0 - 6) * 8, 0) }, points: [6]),
+        Case("braking from 14 m/s to a stand", drive(0...10) { (14 * $0 - 0.7 * $0 * $0, 0) }, points: [5]),
         Case(
             "a gap: the last before and the first after",
-            drive(0...5) { ($0 * 14, 0) } + drive(47...50) { ($0 * 14, 300) }, told: [5, 47]),
-        Case("a gap that the update ends", drive(0...5) { ($0 * 14, 0) } + [fix(50, 900)], told: [5]),
-        Case("a gap behind the update", [fix(0, 0)] + drive(40...45) { ($0 * 14, 0) }, told: [40]),
+            drive(0...5) { ($0 * 14, 0) } + drive(47...50) { ($0 * 14, 300) }, points: [5, 47]),
+        Case("a gap that the update ends", drive(0...5) { ($0 * 14, 0) } + [fix(50, 900)], points: [5]),
+        Case("a gap after the update", [fix(0, 0)] + drive(40...45) { ($0 * 14, 0) }, points: [40]),
         Case(
             "a jump: both sides of it", drive(0...5) { ($0 * 14, 0) } + drive(6...10) { ($0 * 14, 9000) },
-            told: [5, 6]),
+            points: [5, 6]),
         Case(
-            "every second fix lost", stride(from: 0.0, through: 10, by: 2).map { fix($0, $0 * 14) }, told: []),
+            "every second fix lost", stride(from: 0.0, through: 10, by: 2).map { fix($0, $0 * 14) }, points: []),
         Case(
-            "a corner at 10 Hz, a step behind which is near enough",
+            "a corner at 10 Hz, for which the next step is close enough",
             (0...100).map { fix(Double($0) / 10, min(Double($0), 50) * 1.4, max(0, Double($0) - 50) * 1.4) },
-            told: [5.2]),
+            points: [5.2]),
         Case(
-            "a corner in a tunnel, reckoned",
+            "a corner in a tunnel, estimated",
             drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }.map { fix in
                 var fix = fix
                 fix.quality = .estimated
                 return fix
-            }, told: [5]),
+            }, points: [5]),
     ]
 
-    @Test(arguments: cases) func areTold(row: Case) {
+    @Test(arguments: cases) func keepTheTolerance(row: Case) {
         var shape = ShapePoints(meters: 5)
         shape.add(row.fixes[0])
         #expect(shape.take().isEmpty)
         for fix in row.fixes.dropFirst() { shape.add(fix) }
         let start = Fix.sample(0).timeOfFix
-        #expect(shape.take().map { start.duration(to: $0.timeOfFix) / .seconds(1) } == row.told)
+        #expect(shape.take().map { start.duration(to: $0.timeOfFix) / .seconds(1) } == row.points)
     }
 
-    /// A second apart, how far a receiver has the vehicle from its parking place, and whether it still counts as
-    /// parked; the seconds that are told.
-    static let parked: [(name: String, rows: [(east: Double, isParked: Bool)], told: [Double])] = [
+    /// The receiver's distances from the parking place at intervals of a second, whether the vehicle counts as parked,
+    /// and the seconds of the shape points.
+    static let parked: [(name: String, rows: [(east: Double, isParked: Bool)], points: [Double])] = [
         ("drift that comes back", [3, 8, 12, 7, 2, 0].map { ($0, true) }, []),
         ("drift that stays", [3, 8, 12, 12, 12, 12].map { ($0, true) }, []),
         (
@@ -88,9 +90,9 @@ import WaypostTestSupport
         ("moving off at once", [0, 1, 0, 1].map { ($0, true) } + [6, 14, 22].map { ($0, false) }, [5]),
     ]
 
-    /// As long as it is parked its drift is no track; once it has moved off, its fixes were on the way.
-    @Test(arguments: parked) func tellTheWayFromAParkingPlace(
-        name: String, rows: [(east: Double, isParked: Bool)], told: [Double]
+    /// The drift of a parked vehicle isn't part of the track, but after a departure the fixes before it are.
+    @Test(arguments: parked) func includeTheDeparture(
+        name: String, rows: [(east: Double, isParked: Bool)], points: [Double]
     ) {
         var (shape, fixes) = (ShapePoints(meters: 5), [Self.fix(0, 0)])
         shape.add(fixes[0])
@@ -101,10 +103,10 @@ import WaypostTestSupport
             shape.add(Self.fix(second, row.isParked ? 0 : row.east), seenAt: Self.fix(second, row.east))
         }
         let start = fixes[0].timeOfFix
-        #expect(shape.take().map { start.duration(to: $0.timeOfFix) / .seconds(1) } == told, "\(name)")
+        #expect(shape.take().map { start.duration(to: $0.timeOfFix) / .seconds(1) } == points, "\(name)")
     }
 
-    @Test func tellWhereAndWhenAlone() throws {
+    @Test func haveOnlyTimeAndPlace() throws {
         var shape = ShapePoints(meters: 5)
         var fixes = Self.drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }
         fixes[5].headingDegrees = 45
@@ -118,8 +120,8 @@ import WaypostTestSupport
         #expect(shape.take() == [LocationUpdate(placeOf: fixes[5])])
     }
 
-    /// A receiver whose clock was wrong: nothing of what it said goes out with what is right.
-    @Test func areForgottenWhenTheyWereWrong() {
+    /// After a wrong clock is recognised, none of its fixes become shape points.
+    @Test func areForgottenIfTheyWereWrong() {
         var shape = ShapePoints(meters: 5)
         for fix in Self.drive(100...110, { (min($0, 105) * 14, max(0, $0 - 105) * 14) }) { shape.add(fix) }
         shape.forget()
@@ -129,7 +131,7 @@ import WaypostTestSupport
 
     @Test func areOffAndOnAsConfigured() {
         let corner = Self.drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }
-        func told(_ meters: Double?) -> Int {
+        func count(_ meters: Double?) -> Int {
             var shape = ShapePoints(meters: meters)
             for fix in corner {
                 shape.add(fix)
@@ -137,6 +139,6 @@ import WaypostTestSupport
             }
             return shape.take().count
         }
-        #expect([nil, 5, 100].map(told) == [0, 1, 0])
+        #expect([nil, 5, 100].map(count) == [0, 1, 0])
     }
 }

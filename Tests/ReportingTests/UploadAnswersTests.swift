@@ -4,7 +4,7 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// What the upload state does after an answer, and after the want of a token or of an outbox.
+/// The upload state after each kind of answer, and without a token or an outbox.
 @Suite struct UploadAnswers {
     typealias Course = UploadStateDriver.Course
 
@@ -12,10 +12,10 @@ import WaypostTestSupport
 
     init() throws { upload = UploadStateDriver() }
 
-    private static func acknowledged(_ batch: UploadBatch) -> Course { .tell(.acknowledge(batch)) }
+    private static func acknowledged(_ batch: UploadBatch) -> Course { .perform(.acknowledge(batch)) }
 
     private static func quarantined(_ sequence: Int64, _ reason: ReportedText) -> Course {
-        .tell(.quarantine(.sample(sequence), reason: reason))
+        .perform(.quarantine(.sample(sequence), reason: reason))
     }
 
     private static func forNetwork(_ seconds: Int) -> Course {
@@ -35,18 +35,18 @@ import WaypostTestSupport
         #expect(upload.receive(.retry(.sample("503"), after: nil), to: batch, jitter: 1) == .wait(.seconds(1)))
     }
 
-    @Test func looksForTheNetworkOftenAndStartsAnewWhenItReturns() {
+    @Test func retriesOftenWithoutANetworkAndStartsAgainWhenItReturns() {
         let batch = UploadBatch.sample(past: 0)
         func lost() -> Course? { upload.receive(.unanswered(.sample("no connection")), to: batch, jitter: 1) }
         #expect((1...6).map { _ in lost() } == [1, 2, 4, 8, 15, 15].map { Self.forNetwork($0) })
         upload.take(.networkReturned)
         #expect(lost() == Self.forNetwork(1))
-        // What a server asks for is obeyed, network or not.
+        // A server's Retry-After is obeyed even if the network returns.
         #expect(
             upload.receive(.retry(.sample("503"), after: .seconds(90)), to: batch, jitter: 0) == .wait(.seconds(90)))
     }
 
-    /// Each probe of a hold begins with a new token; the next success ends it.
+    /// Each probe of a hold has a new token, and a success ends the hold.
     @Test func renewsTheTokenOnceThenHolds() {
         let batch = UploadBatch.sample(past: 0)
         for probe in 1...4 {
@@ -57,7 +57,7 @@ import WaypostTestSupport
         #expect(upload.receive(.prepareAgain(.sample("403")), to: batch, jitter: 0) == .goOn)
     }
 
-    /// What came, with which jitter, and what is done: the waits of an outage go on where they were.
+    /// Outcomes (`nil`: no token), jitters and the resulting steps. After a hold, the waits of an outage continue.
     @Test func countsNoHoldAsAFailedAttempt() {
         let batch = UploadBatch.sample(past: 3)
         let outage = DeliveryOutcome.retry(.sample("503"), after: nil)
@@ -77,12 +77,12 @@ import WaypostTestSupport
                 continue
             }
             _ = upload.receive(outcome, to: batch, jitter: jitter)
-            if case .tell? = upload.course { upload.take(.noted(nil)) }
+            if case .perform? = upload.course { upload.take(.resultRecorded(nil)) }
             #expect(upload.course == course, "\(outcome)")
         }
     }
 
-    /// What stands in Fleet Engine's place limits the size, and is no verdict on an update.
+    /// An intermediary limits the size, which says nothing about an update.
     @Test func halvesWhatIsTooLargeForAnIntermediaryAndQuarantinesNothing() {
         let tooLarge = DeliveryOutcome.tooLarge(.sample("413"))
         var past = 50
@@ -97,7 +97,7 @@ import WaypostTestSupport
         #expect(upload.nextLimit == 0)
         #expect(upload.receive(.delivered, to: alone, jitter: 1) == Self.acknowledged(alone))
         #expect(upload.nextLimit == 1)
-        // Behind a newest that is there already, one older update is the least.
+        // With a repeated newest, one older update is the minimum.
         let repetition = UploadBatch.sample(past: 1, lastIsPending: false)
         #expect(upload.receive(tooLarge, to: repetition, jitter: 1) == Self.forNetwork(1))
     }
@@ -107,7 +107,7 @@ import WaypostTestSupport
         #expect(upload.receive(.held(.sample("404")), to: batch, jitter: 1) == .wait(.seconds(60)))
     }
 
-    @Test func halvesARejectedBatchDownToTheOneThatIsNotTaken() {
+    @Test func halvesARejectedBatchDownToTheRejectedUpdate() {
         var sizes: [Int] = []
         var past = 50
         while true {
@@ -123,7 +123,7 @@ import WaypostTestSupport
         #expect(upload.nextLimit == 1)
     }
 
-    @Test func findsAPoisonedPastLocationBehindARepeatedNewest() {
+    @Test func findsARejectedPastLocationAfterARepeatedNewest() {
         var past = 8
         var course: Course? = .goOn
         var requests = 0
@@ -137,7 +137,7 @@ import WaypostTestSupport
         #expect(requests == 4)
     }
 
-    @Test func sendsAnUnstoredPositionAloneBeforeItSetsAPastOneAside() {
+    @Test func sendsAnUnstoredPositionAloneBeforeAQuarantine() {
         let front = StoredUpdate.sample(2000).update
         let alone = UploadBatch(unstored: front, past: [])
         let both = UploadBatch(unstored: front, past: [.sample(1)])
@@ -148,23 +148,23 @@ import WaypostTestSupport
         #expect(upload.receive(.rejected(.sample("400")), to: both, jitter: 0) == Self.quarantined(1, "400"))
     }
 
-    /// After three in a row it is not the updates: what is rejected then is kept, and tried ever more seldom.
-    @Test func keepsTheRestWhenEverythingIsRefused() throws {
+    /// After three rejections in a row the updates aren't the reason. They are kept, and tried at growing intervals.
+    @Test func keepsTheRestWhenEverythingIsRejected() throws {
         let upload = UploadStateDriver(heartbeat: .seconds(3600))
         let alone = UploadBatch.sample(past: 0)
         func reject(_ batch: UploadBatch, took: Duration = .zero) -> Course? {
             upload.receive(.rejected(.sample("400")), to: batch, took: took, jitter: 1)
         }
         for _ in 1...3 { #expect(reject(alone) == Self.quarantined(1000, "400")) }
-        // Perhaps it is only the older ones: the newest goes without them, but not at once.
+        // Only the older ones may be rejected, so the newest is sent without them, but not at once.
         #expect(reject(.sample(past: 1)) == .wait(.seconds(1)))
         #expect(reject(.sample(past: 1), took: .seconds(2)) == .goOn)
         #expect(upload.nextLimit == 0)
-        // They wait for as long as for a probe.
+        // The older ones wait as long as for a probe.
         upload.take(.outboxRead(.sample(past: 0, lastIsPending: false), newest: nil))
         #expect(upload.course == .wait(.seconds(60)))
         #expect([60, 120, 240, 300, 300].allSatisfy { reject(alone) == .wait(.seconds($0)) })
-        // It is told as what it is: a hold, which is no failed attempt.
+        // The observer receives a hold, which isn't a failed attempt.
         upload.send(.sample(past: 0, lastIsPending: false))
         let step = upload.take(.answered(DeliveryResult(.rejected(.sample("400")))))
         #expect(upload.course == .wait(.seconds(300)))
@@ -173,13 +173,13 @@ import WaypostTestSupport
             return
         }
         #expect(outcome == .held(.everythingRejected(.sample("400"))))
-        // One that is taken ends it.
+        // A delivery ends the hold.
         #expect(upload.receive(.delivered, to: alone, jitter: 1) == Self.acknowledged(alone))
         #expect(reject(alone) == Self.quarantined(1000, "400"))
     }
 
-    /// Nothing is quarantined for a rejected repetition; but it counts.
-    @Test func countsARefusedRepetitionAndGoesOnWithWhatIsPending() {
+    /// A rejected repetition counts, but nothing is quarantined.
+    @Test func countsARejectedRepetitionAndContinues() {
         let repetition = UploadBatch.sample(past: 0, lastIsPending: false)
         _ = upload.receive(.held(.sample("404")), to: .sample(past: 0), jitter: 0)
         #expect(upload.nextLimit == 0)
@@ -201,7 +201,7 @@ import WaypostTestSupport
         #expect(limits == [2, 4, 8, 16, 32, 50, 50, 50])
     }
 
-    /// Full jitter may draw nothing: still no two attempts begin within a second, and no server is made to wait for it.
+    /// Even if the jitter is 0, no two attempts start within a second. A longer attempt needs no further wait.
     @Test(arguments: [(0, 1000), (400, 600), (1000, 0), (5000, 0)])
     func beginsNoTwoAttemptsWithinASecond(took: Int, wait: Int) throws {
         let (took, wait) = (Duration.milliseconds(took), Duration.milliseconds(wait))
@@ -214,8 +214,8 @@ import WaypostTestSupport
         }
     }
 
-    /// From the beginning of one look to the beginning of the next, whatever its time limits took.
-    @Test func looksForTheNetworkEveryFifteenSecondsAtMost() {
+    /// The time from the start of one attempt to the start of the next, however long the first one takes.
+    @Test func retriesEveryFifteenSecondsAtMostWithoutANetwork() {
         let waits = [0, 3, 10, 15].map { took in
             for _ in 1...6 { _ = upload.receive(.unanswered(.sample("")), to: .sample(past: 0), jitter: 1) }
             return upload.receive(
@@ -225,7 +225,7 @@ import WaypostTestSupport
         #expect(Array(waits.dropFirst()) == [12, 5, 0].map { .wait(.seconds($0), withNetwork: .zero) })
     }
 
-    @Test func probesWhatIsAbsentEverMoreSeldomAndWithLittle() {
+    @Test func probesAnUnknownVehicleLessAndLessOften() {
         let absent = DeliveryOutcome.held(.sample("404"))
         let alone = UploadBatch.sample(past: 0)
         let waits = (1...6).map { _ in upload.receive(absent, to: alone, jitter: 1) }
@@ -236,7 +236,7 @@ import WaypostTestSupport
         #expect(upload.receive(absent, to: alone, jitter: 0) == .wait(.seconds(30)))
     }
 
-    @Test func sendsSeldomerWhenItWasTooMuch() {
+    @Test func sendsLessOftenAfterA429() {
         let batch = UploadBatch.sample(past: 0)
         func refuse(after: Duration? = nil) -> Course? {
             upload.receive(.throttled(.sample("429"), after: after), to: batch, jitter: 0)
@@ -244,10 +244,10 @@ import WaypostTestSupport
         #expect(refuse() == .wait(.seconds(5)))
         #expect(refuse() == .wait(.seconds(10)))
         #expect(refuse(after: .seconds(90)) == .wait(.seconds(90)))
-        // Twenty seconds apart by now, and half of that after each that is taken.
+        // The interval is 20 s by now, and half of that after each delivery.
         for seconds in [10, 5] {
             #expect(upload.receive(.delivered, to: batch, jitter: 0) == Self.acknowledged(batch))
-            upload.take(.noted(nil))
+            upload.take(.resultRecorded(nil))
             upload.take(.outboxRead(batch, newest: nil))
             #expect(upload.course == .wait(.seconds(seconds)))
         }
@@ -259,7 +259,7 @@ import WaypostTestSupport
         #expect(receiveNoToken(retryAfter: .zero, jitter: 0) == .wait(.seconds(1)))
     }
 
-    @Test func countsAFailingOutboxForItself() {
+    @Test func countsFailuresOfTheOutboxSeparately() {
         for seconds in [1, 2, 4] {
             upload.goOn()
             let step = upload.take(.outboxFailed(OutboxError(.full, "full")))

@@ -4,30 +4,34 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// The upload state from event to event: when what happens, what is done, and when the next thing is due.
+/// The upload state by tables: each row has an event, the resulting action, and the time that is waited for.
 @Suite struct UploadLoop {
-
     struct Row: Sendable {
-        /// Since the start, in seconds.
+        /// Seconds since the start.
         let at: Double
         let event: UploadEvent
-        /// `nil`: whatever is under way goes on.
+        /// `nil` if the action in progress continues.
         let action: UploadAction?
-        /// Since the start, in seconds.
-        var due: Double?
+        /// Seconds since the start.
+        let due: Double?
 
         init(_ at: Double, _ event: UploadEvent, _ action: UploadAction?, due: Double? = nil) {
-            (self.at, self.event, self.action, self.due) = (at, event, action, due)
+            self.at = at
+            self.event = event
+            self.action = action
+            self.due = due
         }
     }
 
     struct Table: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        var backlogUpdatesPerSecond: Double?
+        let backlogUpdatesPerSecond: Double?
         let rows: [Row]
 
         init(_ name: String, backlogUpdatesPerSecond: Double? = nil, _ rows: [Row]) {
-            (testDescription, self.backlogUpdatesPerSecond, self.rows) = (name, backlogUpdatesPerSecond, rows)
+            testDescription = name
+            self.backlogUpdatesPerSecond = backlogUpdatesPerSecond
+            self.rows = rows
         }
     }
 
@@ -54,33 +58,33 @@ import WaypostTestSupport
 
     private static let outboxFails = UploadEvent.outboxFailed(OutboxError(.unusable, "read-only"))
     private static let unavailable = UploadEvent.notPrepared(.noPermit(MissingPermit(.unavailable, "issuer down")))
-    private static let offered = UploadEvent.offered(StoredUpdate.sample(2000).update, overrulingStored: false)
+    private static let offered = UploadEvent.updateNotStored(StoredUpdate.sample(2000).update, overrulesStored: false)
 
-    /// From the start to an exchange with `batch` at second 1.
+    /// The rows from the start to the request for a permit for `batch`.
+    private static func preparing(_ batch: UploadBatch) -> [Row] {
+        [Row(0, .started, read(8)), Row(0, found(batch), .prepare)]
+    }
+
+    /// The rows from the start to an exchange with `batch` at second 1.
     private static func exchanging(_ batch: UploadBatch) -> [Row] {
-        [
-            Row(0, .started, read(8)), Row(0, found(batch), .prepare),
-            Row(1, .prepared, send(batch)),
-        ]
+        preparing(batch) + [Row(1, .prepared, send(batch))]
     }
 
     static let waits = [
         Table(
             "a delivery",
-            [
-                Row(0, .started, read(8)),
-                Row(0, found(light), .prepare),
+            preparing(light) + [
                 Row(1, .prepared, send(light)),
                 Row(2, answered(.delivered), .acknowledge(light)),
-                Row(2, .noted(nil), read(8)),
+                Row(2, .resultRecorded(nil), read(8)),
                 Row(2, found(nil, newest: light.stored), .wait, due: 62),
-                Row(10, .accepted(nil), read(8)),
+                Row(10, .updateStored(nil), read(8)),
             ]),
         Table(
             "a heartbeat",
             exchanging(light) + [
                 Row(2, answered(.delivered), .acknowledge(light)),
-                Row(2, .noted(nil), read(8)),
+                Row(2, .resultRecorded(nil), read(8)),
                 Row(2, found(nil, newest: light.stored), .wait, due: 62),
                 Row(61, .timeReached, nil, due: 62),
                 Row(62, .timeReached, read(8)),
@@ -100,11 +104,11 @@ import WaypostTestSupport
                 Row(61, found(nil), .wait, due: 62),
             ]),
         Table(
-            "what comes while the outbox is read is not waited past",
+            "an update that arrives while the outbox is read is sent without a wait",
             [
-                Row(0, .accepted(nil), nil),
+                Row(0, .updateStored(nil), nil),
                 Row(0, .started, read(8)),
-                Row(0, .accepted(nil), nil),
+                Row(0, .updateStored(nil), nil),
                 Row(0, found(nil), read(8)),
                 Row(0, found(nil), .wait, due: 60),
             ]),
@@ -116,17 +120,17 @@ import WaypostTestSupport
                 Row(0, found(light), .prepare),
                 Row(0, .prepared, send(light)),
                 Row(1, answered(.delivered), .acknowledge(light)),
-                Row(1, .noted(nil), read(8)),
+                Row(1, .resultRecorded(nil), read(8)),
                 Row(1, found(nil), .finish),
-                Row(2, .accepted(nil), nil),
+                Row(2, .updateStored(nil), nil),
                 Row(2, .networkReturned, nil),
             ]),
         Table(
-            "no end, for an update came while the outbox was read",
+            "no end, because an update arrived while the outbox was read",
             [
                 Row(0, .finishWhenEmpty, nil),
                 Row(0, .started, read(8)),
-                Row(0, .accepted(nil), nil),
+                Row(0, .updateStored(nil), nil),
                 Row(0, found(nil), read(8)),
                 Row(0, found(light), .prepare),
             ]),
@@ -139,33 +143,33 @@ import WaypostTestSupport
                 Row(5, found(nil), .finish),
             ]),
         Table(
-            "a backlog keeps its pace, the live position does not wait", backlogUpdatesPerSecond: 0.5,
+            "a backlog keeps its rate, and the live position does not wait", backlogUpdatesPerSecond: 0.5,
             exchanging(light) + [
                 Row(2, answered(.delivered), .acknowledge(light)),
-                Row(2, .noted(nil), read(8, withBacklog: false)),
+                Row(2, .resultRecorded(nil), read(8, withBacklog: false)),
                 Row(2, found(repetition), .wait, due: 11),
-                Row(5, .accepted(nil), read(8, withBacklog: false)),
+                Row(5, .updateStored(nil), read(8, withBacklog: false)),
                 Row(5, found(.sample(past: 0)), .prepare),
                 Row(5, .prepared, send(.sample(past: 0), 4)),
                 Row(6, answered(.delivered), .acknowledge(.sample(past: 0))),
-                Row(6, .noted(nil), read(8, withBacklog: false)),
+                Row(6, .resultRecorded(nil), read(8, withBacklog: false)),
                 Row(6, found(repetition), .wait, due: 11),
                 Row(11, .timeReached, read(8)),
             ]),
         Table(
-            "everything wider apart after a 429",
+            "a longer interval after a 429",
             exchanging(light) + [
                 Row(2, answered(.throttled(.sample("429"), after: nil)), .wait, due: 7),
-                Row(3, .accepted(nil), nil, due: 7),
+                Row(3, .updateStored(nil), nil, due: 7),
                 Row(3, .networkReturned, nil, due: 7),
                 Row(7, .timeReached, read(8)),
                 Row(7, found(light), .prepare),
                 Row(7, .prepared, send(light, 6)),
                 Row(8, answered(.delivered), .acknowledge(light)),
-                Row(8, .noted(nil), read(8)),
+                Row(8, .resultRecorded(nil), read(8)),
                 // Half of the interval, since the last upload.
                 Row(8, found(light), .wait, due: 9.5),
-                Row(9, .accepted(nil), read(8)),
+                Row(9, .updateStored(nil), read(8)),
                 Row(9, found(light), .wait, due: 9.5),
             ]),
     ]
@@ -174,86 +178,86 @@ import WaypostTestSupport
         UploadBatch(last: .sample(sequence), lastIsPending: true, past: [])
     }
 
-    /// To where it is known that nothing is pending, and `newest` was the last.
+    /// The rows until the outbox is known to have nothing pending, with `newest` as its newest update.
     private static func empty(_ newest: Int64 = 999) -> [Row] {
         [Row(0, .started, read(8)), Row(0, found(nil, newest: .sample(newest)), .wait, due: 60)]
     }
 
-    /// What the outbox answers beside its work.
+    /// Returns the outbox's answer to an append or an acknowledgement.
     private static func next(_ batch: UploadBatch?, newest: Int64 = 1000) -> NextUpload {
         NextUpload(batch, newest: batch?.stored ?? .sample(newest))
     }
 
-    /// From there to an exchange with what was accepted at second 5.
+    /// The rows from the start to an exchange with an update that was accepted at second 5.
     private static let sendingAccepted =
         empty() + [
-            Row(5, .accepted(next(light)), .prepare),
+            Row(5, .updateStored(next(light)), .prepare),
             Row(5, .prepared, send(light)),
         ]
 
-    /// What append and acknowledgement have answered is not asked for.
+    /// Answers of append and acknowledgement, after which the outbox need not be read.
     static let answers = [
         Table(
-            "what is accepted while nothing is pending goes out as it is",
+            "an update that is accepted while nothing is pending is sent at once",
             sendingAccepted + [
                 Row(6, answered(.delivered), .acknowledge(light)),
-                Row(6, .noted(next(nil)), .wait, due: 66),
-                Row(15, .accepted(next(alone(1001))), .prepare),
+                Row(6, .resultRecorded(next(nil)), .wait, due: 66),
+                Row(15, .updateStored(next(alone(1001))), .prepare),
                 Row(15, .prepared, send(alone(1001))),
                 Row(16, answered(.delivered), .acknowledge(alone(1001))),
-                // While it is noted, too; the answer may not have it.
-                Row(16, .accepted(next(alone(1002))), nil),
-                Row(16, .noted(next(nil, newest: 1001)), read(8)),
+                // Accepted while the result is recorded, whose answer may lack it.
+                Row(16, .updateStored(next(alone(1002))), nil),
+                Row(16, .resultRecorded(next(nil, newest: 1001)), read(8)),
             ]),
         Table(
-            "an acknowledgement answers what is next",
+            "an acknowledgement returns the next upload",
             sendingAccepted + [
-                Row(6, .accepted(next(alone(1001))), nil, due: 9),
+                Row(6, .updateStored(next(alone(1001))), nil, due: 9),
                 Row(7, answered(.delivered), .acknowledge(light)),
-                Row(7, .noted(next(alone(1001))), .prepare),
+                Row(7, .resultRecorded(next(alone(1001))), .prepare),
                 Row(7, .prepared, send(alone(1001))),
             ]),
         Table(
-            "it is asked again after it had no answer",
+            "the outbox is read after a failed attempt",
             sendingAccepted + [
                 Row(6, answered(.retry(.sample("503"), after: nil)), .wait, due: 7),
                 Row(7, .timeReached, read(8)),
             ]),
         Table(
-            "it is asked where one came while it was read",
+            "the outbox is read again if an update arrived during the reading",
             [
                 Row(0, .started, read(8)),
-                Row(0, .accepted(next(light)), nil),
+                Row(0, .updateStored(next(light)), nil),
                 Row(0, found(nil, newest: .sample(999)), read(8)),
                 Row(0, found(light), .prepare),
             ]),
-        Table("it is asked if the append has not answered", empty() + [Row(5, .accepted(nil), read(8))]),
+        Table("the outbox is read if the append returned no upload", empty() + [Row(5, .updateStored(nil), read(8))]),
         Table(
-            "it is asked if the acknowledgement has not answered",
+            "the outbox is read if the acknowledgement returned no upload",
             sendingAccepted + [
                 Row(6, answered(.delivered), .acknowledge(light)),
-                Row(6, .noted(nil), read(8)),
+                Row(6, .resultRecorded(nil), read(8)),
             ]),
         Table(
-            "it is asked for half of what was rejected",
+            "the outbox is read for half of a rejected batch",
             sendingAccepted + [Row(6, answered(.rejected(.sample("400"))), read(2))]),
         Table(
-            "it is asked behind an update that is quarantined",
+            "the outbox is read after a quarantine",
             empty() + [
-                Row(5, .accepted(next(alone(1000))), .prepare),
+                Row(5, .updateStored(next(alone(1000))), .prepare),
                 Row(5, .prepared, send(alone(1000))),
                 Row(6, answered(.rejected(.sample("400"))), .quarantine(.sample(1000), reason: "400")),
-                Row(6, .noted(nil), read(8)),
+                Row(6, .resultRecorded(nil), read(8)),
             ]),
         Table(
-            "it is asked after it has failed",
+            "the outbox is read after its failure",
             sendingAccepted + [
                 Row(6, answered(.delivered), .acknowledge(light)),
                 Row(6, outboxFails, .wait, due: 7),
                 Row(7, .timeReached, read(8)),
             ]),
         Table(
-            "it is asked behind what it could not take",
+            "the outbox is read for an update that it could not store",
             empty() + [
                 Row(5, offered, read(8)),
                 Row(5, found(nil, newest: .sample(999)), .prepare),
@@ -266,7 +270,7 @@ import WaypostTestSupport
             sendingAccepted + [
                 Row(6, answered(.delivered), .acknowledge(light)),
                 Row(6, .privateModeBegan, nil),
-                Row(6, .noted(next(alone(1001))), .announce(.offline)),
+                Row(6, .resultRecorded(next(alone(1001))), .announce(.offline)),
             ]),
         Table(
             "an end, while nothing is pending",
@@ -277,52 +281,46 @@ import WaypostTestSupport
         UploadBatch(last: .sample(sequence), lastIsPending: true, past: [light.stored].compactMap(\.self))
     }
 
-    /// What comes during a long wait for a token is in front of the one request that ends it.
+    /// A position that arrives during a long wait for a token leads the request with that token.
     static let tokenWaits = [
         Table(
-            "what is accepted during a long wait for a token goes out with it, and the token is not asked for again",
-            [
-                Row(0, .started, read(8)),
-                Row(0, found(light), .prepare),
-                Row(10, .accepted(nil), nil),
+            "an update that is accepted during a long wait for a token is sent with that token",
+            preparing(light) + [
+                Row(10, .updateStored(nil), nil),
                 Row(12, .prepared, read(8)),
-                // Accepted while it is read: that is as soon as can be.
-                Row(12, .accepted(nil), nil),
+                // An update that is accepted during the reading waits for the next upload.
+                Row(12, .updateStored(nil), nil),
                 Row(12, found(newer(2000)), send(newer(2000)), due: 15),
                 Row(13, answered(.delivered), .acknowledge(newer(2000))),
-                Row(13, .noted(nil), read(8)),
+                Row(13, .resultRecorded(nil), read(8)),
             ]),
         Table(
-            "also from memory, when the outbox cannot be read by then",
-            [
-                Row(0, .started, read(8)),
-                Row(0, found(light), .prepare),
+            "a position from memory is sent if the outbox can't be read",
+            preparing(light) + [
                 Row(10, offered, nil),
                 Row(12, .prepared, read(8)),
                 Row(12, outboxFails, send(fromMemory)),
             ]),
         Table(
-            "a token that nothing is left for is given back to the cache, which has it still",
-            [
-                Row(0, .started, read(8)),
-                Row(0, found(light), .prepare),
-                Row(10, .accepted(nil), nil),
+            "a token without an upload remains in the cache",
+            preparing(light) + [
+                Row(10, .updateStored(nil), nil),
                 Row(12, .prepared, read(8)),
                 Row(12, found(nil), .wait, due: 60),
-                Row(20, .accepted(nil), read(8)),
+                Row(20, .updateStored(nil), read(8)),
                 Row(20, found(newer(2000)), .prepare),
             ]),
         Table(
             "a stop while the outbox is read for a token",
-            [
-                Row(0, .started, read(8)), Row(0, found(light), .prepare), Row(10, .accepted(nil), nil),
+            preparing(light) + [
+                Row(10, .updateStored(nil), nil),
                 Row(12, .prepared, read(8)), Row(12, .cancelled, nil), Row(12, found(light), .finish),
             ]),
     ]
 
     static let failures = [
         Table(
-            "an outbox that fails is asked again, sooner for what is in memory",
+            "an outbox that fails is read again, and earlier for a position in memory",
             [
                 Row(0, .started, read(8)),
                 Row(0, outboxFails, .wait, due: 1),
@@ -332,11 +330,11 @@ import WaypostTestSupport
                 Row(2, outboxFails, .prepare),
                 Row(2, .prepared, send(fromMemory)),
                 Row(3, answered(.delivered), read(8)),
-                // Alone it would say nothing new.
+                // The position alone would be a repetition.
                 Row(3, outboxFails, .wait, due: 4),
             ]),
         Table(
-            "an outbox that fails when a heartbeat is due is asked every second",
+            "an outbox that fails when a heartbeat is due is read every second",
             [
                 Row(0, .started, read(8)),
                 Row(59, outboxFails, .wait, due: 60),
@@ -346,7 +344,7 @@ import WaypostTestSupport
                 Row(61, outboxFails, .wait, due: 62),
             ]),
         Table(
-            "an outbox that cannot be told what was delivered",
+            "an outbox that can't record a delivery",
             exchanging(light) + [
                 Row(2, answered(.delivered), .acknowledge(light)),
                 Row(2, outboxFails, .wait, due: 3),
@@ -354,9 +352,7 @@ import WaypostTestSupport
             ]),
         Table(
             "no token: the network's return ends the wait, but not within a second",
-            [
-                Row(0, .started, read(8)),
-                Row(0, found(light), .prepare),
+            preparing(light) + [
                 Row(0.25, unavailable, .wait, due: 1.25),
                 Row(0.5, .networkReturned, nil, due: 1),
                 Row(1, .timeReached, read(8)),
@@ -365,18 +361,18 @@ import WaypostTestSupport
                 Row(4.5, .networkReturned, read(8)),
             ]),
         Table(
-            "nobody is reached: the network's return ends the wait, a new position does not",
+            "without an answer, the network's return ends the wait, and a new position does not",
             exchanging(light) + [
                 Row(4, failed(.timedOut), .wait, due: 5),
                 Row(5, .timeReached, read(8)),
                 Row(5, found(light), .prepare),
                 Row(5, .prepared, send(light, 4)),
                 Row(9, failed(.timedOut), .wait, due: 11),
-                Row(9, .accepted(nil), nil, due: 11),
+                Row(9, .updateStored(nil), nil, due: 11),
                 Row(10, .networkReturned, read(8)),
             ]),
         Table(
-            "a refused token is renewed at once, then held",
+            "a rejected token is renewed at once, then delivery is on hold",
             exchanging(light) + [
                 Row(2, answered(.prepareAgain(.sample("401"))), read(8)),
                 Row(2, found(light), .prepare),
@@ -393,28 +389,28 @@ import WaypostTestSupport
     /// An answer that can't be decoded may have been a success: the same position isn't sent again.
     static let undecodableAnswers = [
         Table(
-            "the next probe waits for a newer position, which comes after the wait",
+            "the next probe waits for a newer position, which arrives after the wait",
             exchanging(light) + [
                 Row(2, undecodable, .wait, due: 62),
                 Row(62, .timeReached, read(0)),
                 Row(62, found(light), .wait, due: 122),
                 Row(122, .timeReached, read(0)),
                 Row(122, found(light), .wait, due: 182),
-                Row(130, .accepted(nil), read(0)),
+                Row(130, .updateStored(nil), read(0)),
                 Row(130, found(newer(2000)), .prepare),
                 Row(130, .prepared, send(newer(2000))),
                 Row(131, undecodable, .wait, due: 251),
             ]),
         Table(
-            "a newer position that comes during the wait is sent at its end",
+            "a newer position that arrives during the wait is sent at its end",
             exchanging(light) + [
                 Row(2, undecodable, .wait, due: 62),
-                Row(10, .accepted(nil), nil, due: 62),
+                Row(10, .updateStored(nil), nil, due: 62),
                 Row(62, .timeReached, read(0)),
                 Row(62, found(newer(2000)), .prepare),
                 Row(62, .prepared, send(newer(2000))),
                 Row(63, answered(.delivered), .acknowledge(newer(2000))),
-                Row(63, .noted(nil), read(8)),
+                Row(63, .resultRecorded(nil), read(8)),
             ]),
         Table(
             "no heartbeat repeats it",
@@ -435,7 +431,7 @@ import WaypostTestSupport
 
     static let aborts = [
         Table(
-            "a network that changes beneath an exchange leaves it two seconds",
+            "after a network change an exchange has two seconds",
             exchanging(light) + [
                 Row(2, .networkReturned, nil, due: 4),
                 Row(3, .networkReturned, nil, due: 4),
@@ -443,7 +439,7 @@ import WaypostTestSupport
                 Row(4, failed(.cancelled), read(8)),
             ]),
         Table(
-            "within a second of the last attempt none begins, whatever the network does",
+            "no attempt starts within a second of the last one, even if the network returns",
             exchanging(light) + [
                 Row(1.25, .networkReturned, nil, due: 3.25),
                 Row(1.5, failed(.connectionFailed), .wait, due: 2),
@@ -451,55 +447,53 @@ import WaypostTestSupport
                 Row(2, .timeReached, read(8)),
             ]),
         Table(
-            "an answer may come within the two seconds",
+            "an answer may arrive within the two seconds",
             exchanging(light) + [
                 Row(2, .networkReturned, nil, due: 4),
                 Row(3, answered(.delivered), .acknowledge(light)),
             ]),
         Table(
-            "an answer counts although the exchange was given up just then",
+            "an answer counts although the exchange was just aborted",
             exchanging(light) + [
                 Row(2, .networkReturned, nil, due: 4),
                 Row(4, .timeReached, .abortExchange),
                 Row(4, answered(.delivered), .acknowledge(light)),
             ]),
         Table(
-            "a newer position waits three seconds behind a heavy batch, then goes alone",
+            "a newer position waits three seconds for a heavy batch, and is then sent alone",
             exchanging(heavy) + [
-                Row(2, .accepted(nil), nil, due: 5),
-                Row(3, .accepted(nil), nil, due: 5),
+                Row(2, .updateStored(nil), nil, due: 5),
+                Row(3, .updateStored(nil), nil, due: 5),
                 Row(5, .timeReached, .abortExchange),
                 Row(5, failed(.cancelled), read(0)),
             ]),
         Table(
-            "it may have waited before the exchange began",
-            [
-                Row(0, .started, read(8)),
-                Row(0, found(heavy), .prepare),
+            "a newer position may have waited before the exchange started",
+            preparing(heavy) + [
                 Row(0, offered, nil),
                 Row(0.1, .prepared, send(heavy), due: 3.1),
-                // Whichever comes first.
+                // The earlier time counts.
                 Row(1, .networkReturned, nil, due: 3),
             ]),
         Table(
-            "the patience doubles with each abort, whatever the batch, until a delivery",
+            "the timeout doubles with each abort, regardless of the batch, until a delivery",
             exchanging(light) + [
-                Row(2, .accepted(nil), nil, due: 5),
+                Row(2, .updateStored(nil), nil, due: 5),
                 Row(5, .timeReached, .abortExchange),
                 Row(5, failed(.cancelled), read(0)),
                 Row(5, found(light), .prepare),
                 Row(5, .prepared, send(light, 4)),
-                Row(6, .accepted(nil), nil, due: 12),
+                Row(6, .updateStored(nil), nil, due: 12),
                 Row(7, answered(.delivered), .acknowledge(light)),
-                Row(7, .noted(nil), read(8)),
+                Row(7, .resultRecorded(nil), read(8)),
                 Row(7, found(newer(2000)), .prepare),
                 Row(7, .prepared, send(newer(2000))),
-                Row(8, .accepted(nil), nil, due: 12),
+                Row(8, .updateStored(nil), nil, due: 12),
             ]),
         Table(
-            "an error of its own, while a newer position waits, is what it is",
+            "a failure other than the abort counts while a newer position waits",
             exchanging(heavy) + [
-                Row(2, .accepted(nil), nil, due: 5),
+                Row(2, .updateStored(nil), nil, due: 5),
                 Row(5, .timeReached, .abortExchange),
                 Row(5, failed(.timedOut), .wait, due: 6),
             ]),
@@ -524,14 +518,14 @@ import WaypostTestSupport
             ]),
         Table(
             "while a token is fetched",
-            [
-                Row(0, .started, read(8)), Row(0, found(light), .prepare), Row(1, .cancelled, nil),
+            preparing(light) + [
+                Row(1, .cancelled, nil),
                 Row(1, unavailable, .finish),
             ]),
         Table(
-            "with a token just come",
-            [
-                Row(0, .started, read(8)), Row(0, found(light), .prepare), Row(1, .cancelled, nil),
+            "with a new token",
+            preparing(light) + [
+                Row(1, .cancelled, nil),
                 Row(1, .prepared, .finish),
             ]),
         Table(
@@ -540,13 +534,13 @@ import WaypostTestSupport
                 Row(2, .cancelled, nil), Row(2, failed(.cancelled), .finish),
             ]),
         Table(
-            "during an exchange whose answer comes all the same",
+            "during an exchange whose answer arrives anyway",
             exchanging(light) + [
                 Row(2, .cancelled, nil), Row(2, answered(.delivered), .acknowledge(light)), Row(2, .cancelled, nil),
-                Row(2, .noted(nil), .finish),
+                Row(2, .resultRecorded(nil), .finish),
             ]),
         Table(
-            "during an exchange that failed on the way",
+            "during an exchange that fails",
             exchanging(light) + [
                 Row(2, .cancelled, nil), Row(2, answered(.retry(.sample("503"), after: nil)), .finish),
             ]),
@@ -563,7 +557,7 @@ import WaypostTestSupport
         }
     }
 
-    /// How long ago the request with update 1000 in front began, at second 10, after these events.
+    /// The seconds since the start of the request that update 1000 led, at second 10 after these events.
     @Test(
         arguments: [
             ("nothing was sent", [], nil),
@@ -585,7 +579,8 @@ import WaypostTestSupport
             (
                 "it was repeated since",
                 exchanging(light) + [
-                    Row(2, answered(.delivered), nil), Row(2, .noted(nil), nil), Row(2, found(repetition), nil),
+                    Row(2, answered(.delivered), nil), Row(2, .resultRecorded(nil), nil),
+                    Row(2, found(repetition), nil),
                     Row(3, .prepared, nil), Row(4, answered(.delivered), nil),
                 ], 9
             ),
@@ -621,8 +616,8 @@ import WaypostTestSupport
         #expect(elapsed == seconds.map { .milliseconds(Int($0 * 1000)) })
     }
 
-    /// What the observer hears, in its order.
-    @Test func tellsWhatItDoes() throws {
+    /// The observer's events in order.
+    @Test func reportsItsActions() throws {
         let upload = UploadStateDriver()
         let (error, batch) = (OutboxError(.unusable, "read-only"), Self.light)
         let traffic = Traffic(bytesSent: 1, bytesReceived: 2)
@@ -630,12 +625,12 @@ import WaypostTestSupport
         let rows: [(UploadEvent, [ReportingEvent])] = [
             (.started, []),
             (.outboxRead(nil, newest: nil), [.idle]),
-            (.accepted(nil), []),
-            // Once, until something was sent.
+            (.updateStored(nil), []),
+            // Reported once, until an upload.
             (.outboxRead(nil, newest: nil), []),
-            (.accepted(nil), []),
+            (.updateStored(nil), []),
             (Self.outboxFails, [.outboxFailed(error), waiting(1)]),
-            (.accepted(nil), []),
+            (.updateStored(nil), []),
             (Self.found(batch), []),
             (.prepared, [.uploading(batch)]),
             (
@@ -662,7 +657,7 @@ import WaypostTestSupport
                 .answered(DeliveryResult(.delivered, traffic: traffic)),
                 [.delivered(batch, traffic: traffic, took: .zero)]
             ),
-            (.noted(nil), []),
+            (.resultRecorded(nil), []),
             (.outboxRead(nil, newest: nil), [.idle]),
         ]
         for (event, reports) in rows {
@@ -671,10 +666,10 @@ import WaypostTestSupport
         }
     }
 
-    /// An event that doesn't fit what is in progress is reported, and all begins again.
+    /// An event that doesn't fit the phase is reported, and the lane starts again.
     @Test(
         arguments: [
-            ([], .noted(nil)), ([], .outboxRead(nil, newest: nil)), (exchanging(light), .prepared),
+            ([], .resultRecorded(nil)), ([], .outboxRead(nil, newest: nil)), (exchanging(light), .prepared),
             (exchanging(light), .started), (exchanging(light), .announced(.delivered)),
             (exchanging(light) + [Row(2, answered(.delivered), nil)], answered(.delivered)),
             ([Row(0, .started, nil)], .notPrepared(.sample("no token"))),

@@ -4,7 +4,7 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// What the upload state selects, of what the outbox has and what is in memory only.
+/// The selection of an upload from the outbox's updates and the positions in memory.
 @Suite struct UploadSelections {
     private static let newest = StoredUpdate.sample(9)
     private static let batch = UploadBatch(last: newest, lastIsPending: true, past: [])
@@ -15,17 +15,17 @@ import WaypostTestSupport
 
     private static func update(_ second: Double) -> LocationUpdate { LocationUpdate(.sample(second)) }
 
-    private func offer(_ second: Double, overrulingStored: Bool = false) {
-        upload.take(.offered(Self.update(second), overrulingStored: overrulingStored))
+    private func offer(_ second: Double, overrulesStored: Bool = false) {
+        upload.take(.updateNotStored(Self.update(second), overrulesStored: overrulesStored))
     }
 
-    /// What goes out when the outbox gives this, or cannot be asked; `nil` when nothing does.
+    /// Returns the batch that is sent if the outbox has these updates; `nil` if none is.
     private func selected(_ pending: UploadBatch?, newest: StoredUpdate? = UploadSelections.newest) -> UploadBatch? {
         selected(after: .outboxRead(pending, newest: newest))
     }
 
     private func selected(after event: UploadEvent) -> UploadBatch? {
-        if upload.action == .wait { upload.take(.accepted(nil)) }
+        if upload.action == .wait { upload.take(.updateStored(nil)) }
         upload.goOn()
         upload.take(event)
         guard upload.action == .prepare else { return nil }
@@ -40,7 +40,7 @@ import WaypostTestSupport
 
     private func deliver() { upload.take(.answered(DeliveryResult(.delivered))) }
 
-    /// Its answer may be lost, and Fleet Engine have it all the same.
+    /// Loses the answer. Fleet Engine may have the update anyway.
     private func loseAnswer() { upload.take(.lost(.connectionLost, "reset")) }
 
     private func reject() { upload.take(.answered(DeliveryResult(.rejected(.sample("400"))))) }
@@ -51,7 +51,7 @@ import WaypostTestSupport
         upload.now = .seconds(100)
         #expect(selected(Self.batch) == Self.batch)
         deliver()
-        upload.take(.noted(nil))
+        upload.take(.resultRecorded(nil))
         upload.now = .seconds(159)
         #expect(selected(nil) == nil)
         #expect(upload.dueIn == .seconds(1))
@@ -60,16 +60,16 @@ import WaypostTestSupport
         #expect(selected(nil) == UploadBatch(last: Self.newest, lastIsPending: false, past: []))
     }
 
-    @Test func tellHowLongAgoARepetitionWasFirstSent() {
-        var told: [Int?] = []
+    @Test func knowHowLongAgoARepetitionWasFirstSent() {
+        var seen: [Int?] = []
         for second in [10, 70, 130] {
             upload.now = .seconds(second)
             _ = selected(Self.batch)
-            if case .send(_, let seconds)? = upload.action { told.append(seconds) }
+            if case .send(_, let seconds)? = upload.action { seen.append(seconds) }
             loseAnswer()
             upload.take(.networkReturned)
         }
-        #expect(told == [nil, 60, 120])
+        #expect(seen == [nil, 60, 120])
     }
 
     @Test func putAnUnstoredNewerPositionInFront() {
@@ -77,8 +77,8 @@ import WaypostTestSupport
         offer(12)
         #expect(selected(Self.batch) == UploadBatch(unstored: Self.update(12), past: [Self.newest]))
         deliver()
-        upload.take(.noted(nil))
-        // It is repeated at the heartbeat only.
+        upload.take(.resultRecorded(nil))
+        // The position is repeated at the heartbeat only.
         #expect(selected(nil) == nil)
     }
 
@@ -89,7 +89,7 @@ import WaypostTestSupport
         let rest = selected(Self.batch)
         #expect(rest == UploadBatch(unstored: Self.update(12), past: [Self.newest]))
         deliver()
-        upload.take(.noted(nil))
+        upload.take(.resultRecorded(nil))
         upload.now = .seconds(59)
         #expect(selected(nil) == nil)
         upload.now = .seconds(60)
@@ -97,15 +97,15 @@ import WaypostTestSupport
         loseAnswer()
         let newer = UploadBatch(last: .sample(13), lastIsPending: true, past: [])
         #expect(selected(newer, newest: .sample(13)) == newer)
-        // Sent, rejected and quarantined: what the outbox has then is older again.
+        // After the quarantine, the outbox's newest update is older again.
         reject()
-        upload.take(.noted(nil))
+        upload.take(.resultRecorded(nil))
         upload.now += .seconds(60)
         #expect(selected(nil)?.last == Self.update(12))
     }
 
-    /// As many as a batch of the outbox may carry: eight at first, none for a probe.
-    @Test func takeNoMoreBehindAnUnstoredPositionThanBehindAStoredOne() {
+    /// The limit is that of a batch of the outbox: eight at first, none for a probe.
+    @Test func limitThePastLocationsOfAnUnstoredPosition() {
         let pending = UploadBatch(last: Self.newest, lastIsPending: true, past: (0...7).map { .sample($0) })
         offer(12)
         #expect(selected(pending)?.past == pending.past)
@@ -114,7 +114,7 @@ import WaypostTestSupport
         deliver()
         #expect(selected(pending)?.past == pending.past)
         upload.take(.answered(DeliveryResult(.held(.sample("404")))), jitter: 0)
-        // Alone it would say nothing new.
+        // The position alone would be a repetition.
         #expect(selected(pending) == nil)
     }
 
@@ -137,29 +137,29 @@ import WaypostTestSupport
         #expect(selected(Self.batch) == Self.batch)
         offer(12)
         deliver()
-        upload.take(.noted(nil))
+        upload.take(.resultRecorded(nil))
         #expect(selectedWithoutOutbox()?.last == Self.update(12))
     }
 
-    /// The outbox could not be told that its newest is wrong.
-    @Test func areLedByAnOverrulingUnstoredPositionUntilTheOutboxKnows() {
+    /// The outbox doesn't know yet that its newest update is wrong.
+    @Test func areLedByAnOverrulingPositionUntilTheOutboxHasIt() {
         for second in [1.0, 2] {
-            // The wrong one is on its way; nothing of that takes the right one away.
+            // The wrong position is being sent, whose delivery must not remove the right one.
             _ = selected(Self.batch)
-            offer(second, overrulingStored: true)
+            offer(second, overrulesStored: true)
             deliver()
-            upload.take(.noted(nil))
+            upload.take(.resultRecorded(nil))
             for _ in 1...2 {
                 #expect(selected(Self.batch)?.last == Self.update(second))
                 deliver()
-                upload.take(.noted(nil))
+                upload.take(.resultRecorded(nil))
             }
         }
         upload.take(.forgetUnstored)
         #expect(selected(Self.batch)?.last == Self.newest.update)
         offer(3)
         deliver()
-        upload.take(.noted(nil))
+        upload.take(.resultRecorded(nil))
         #expect(selected(Self.batch)?.last == Self.newest.update)
     }
 
@@ -183,7 +183,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func leaveAnOlderUnstoredPositionBehind() {
+    @Test func ignoreAnOlderUnstoredPosition() {
         offer(8)
         #expect(selected(Self.batch) == Self.batch)
     }

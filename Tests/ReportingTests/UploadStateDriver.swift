@@ -4,14 +4,15 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// Leads an upload state from one event to the next, on a time of its own, and remembers what it wants.
+/// Drives an upload state from event to event in simulated time, and records its next action.
 final class UploadStateDriver {
-
-    /// What follows an answer.
+    /// The step after an answer.
     enum Course: Hashable {
-        /// It waits for so long, or only for so long if the network returns now.
+        /// The state waits for the first time, or for the second if the network returns now.
         case wait(Duration, withNetwork: Duration)
-        case tell(UploadAction)
+        /// The state performs this action.
+        case perform(UploadAction)
+        /// The state reads the outbox for the next upload.
         case goOn
 
         static func wait(_ delay: Duration) -> Self { .wait(delay, withNetwork: delay) }
@@ -23,7 +24,7 @@ final class UploadStateDriver {
 
     init(
         backlogUpdatesPerSecond rate: Double? = nil, maximumPastLocations: Int = 50, heartbeat: Duration = .seconds(60),
-        privacy: UploadPrivacy = .open
+        privacy: UploadPrivacy = .off
     ) {
         let settings = UploadSettings(
             maximumPastLocations: maximumPastLocations, backlogUpdatesPerSecond: rate, heartbeat: heartbeat)
@@ -31,16 +32,18 @@ final class UploadStateDriver {
     }
 
     private init(_ other: UploadStateDriver) {
-        (state, action, now) = (other.state, other.action, other.now)
+        state = other.state
+        action = other.action
+        now = other.now
     }
 
-    /// How long until something is due.
+    /// The time until `dueAt`.
     var dueIn: Duration? { state.dueAt.map { $0 - now } }
 
     @discardableResult func take(_ event: UploadEvent, jitter: Double = 1) -> UploadStep {
-        // Whoever delivers hears of it in between.
+        // The reporter passes this event first.
         if case .networkReturned = event { _ = state.handle(.networkReturning, at: now, jitter: jitter) }
-        if case .accepted = event { _ = state.requestForAppend(at: now) }
+        if case .updateStored = event { _ = state.requestForAppend(at: now) }
         let step = state.handle(event, at: now, jitter: jitter)
         for case .internalError(let error) in step.reports {
             Issue.record("\(error.event) came while \(error.phase)")
@@ -49,7 +52,7 @@ final class UploadStateDriver {
         return step
     }
 
-    /// Tells that what is under way has succeeded, and lets time pass over every wait, until the outbox is to be read.
+    /// Completes the action in progress and lets time pass over every wait, until the state reads the outbox.
     func goOn() {
         for _ in 0..<100 {
             switch action {
@@ -58,16 +61,16 @@ final class UploadStateDriver {
             case .wait?:
                 now = max(now, state.dueAt ?? now)
                 take(.timeReached)
-            case .acknowledge?, .quarantine?: take(.noted(nil))
+            case .acknowledge?, .quarantine?: take(.resultRecorded(nil))
             default:
-                Issue.record("it does not go on by itself: \(String(describing: action))")
+                Issue.record("the action needs a result: \(String(describing: action))")
                 return
             }
         }
-        Issue.record("it does not ask the outbox")
+        Issue.record("the outbox is not read")
     }
 
-    /// How many past locations the next upload may carry.
+    /// The number of past locations that the next upload may carry.
     var nextLimit: Int? {
         let next = UploadStateDriver(self)
         next.goOn()
@@ -75,7 +78,7 @@ final class UploadStateDriver {
         return request.withBacklog ? request.maximumPastLocations : 0
     }
 
-    /// Goes on until what the outbox gives is sent; gives what goes out.
+    /// Continues until the outbox's updates are sent. Returns the batch that is sent.
     @discardableResult func send(_ pending: UploadBatch?, newest: StoredUpdate? = nil) -> UploadBatch? {
         repeat {
             goOn()
@@ -86,7 +89,7 @@ final class UploadStateDriver {
         return batch
     }
 
-    /// Sends `batch`, and gives what follows an answer to it.
+    /// Sends `batch`, answers it with `outcome`, and returns the next step.
     func receive(
         _ outcome: DeliveryOutcome, to batch: UploadBatch, took: Duration = .zero, jitter: Double
     ) -> Course? {
@@ -96,7 +99,7 @@ final class UploadStateDriver {
         return course
     }
 
-    /// What the state wants now.
+    /// The present step.
     var course: Course? {
         switch action {
         case .readOutbox?: return .goOn
@@ -105,14 +108,14 @@ final class UploadStateDriver {
             let other = UploadStateDriver(self)
             other.take(.networkReturned)
             return .wait(dueIn, withNetwork: other.action == .wait ? other.dueIn ?? dueIn : .zero)
-        case let action?: return .tell(action.withoutRequest)
+        case let action?: return .perform(action.withoutRequest)
         case nil: return nil
         }
     }
 }
 
 extension UploadAction {
-    /// What is noted, whatever the outbox is asked for by the way.
+    /// Returns an acknowledgement with a fixed request, to compare acknowledgements without regard to their requests.
     static func acknowledge(_ batch: UploadBatch) -> Self {
         .acknowledge(batch, next: BatchRequest(maximumPastLocations: 0, withBacklog: false))
     }
@@ -121,12 +124,12 @@ extension UploadAction {
 }
 
 extension UploadEvent {
-    /// The outbox has answered; without a batch, `newest` is the newest that it ever accepted.
+    /// Returns the outbox's answer. Without a batch, `newest` is the newest update ever accepted.
     static func outboxRead(_ batch: UploadBatch?, newest: StoredUpdate?) -> Self {
         .outboxRead(NextUpload(batch, newest: batch?.stored ?? newest))
     }
 
-    /// No answer came.
+    /// Returns the result of an exchange without an answer.
     static func lost(_ cause: LostExchange.Cause, _ message: ReportedText, traffic: Traffic = Traffic()) -> Self {
         let fault = DeliveryFault.unanswered(LostExchange(cause, message, origin: "https://f.example"))
         let outcome: DeliveryOutcome = cause == .cancelled ? .retry(fault, after: nil) : .unanswered(fault)
@@ -135,14 +138,14 @@ extension UploadEvent {
 }
 
 extension StoredUpdate {
-    /// The update of that second, with the same number.
+    /// Returns the update of the second `sequence`, with that number.
     static func sample(_ sequence: Int64) -> Self {
         StoredUpdate(sequence: sequence, update: LocationUpdate(.sample(Double(sequence))))
     }
 }
 
 extension UploadBatch {
-    /// Led by update 1000, behind it `past` others from number 1 on.
+    /// Returns a batch that is led by update 1000, with `past` others from number 1.
     static func sample(past: Int, lastIsPending: Bool = true) -> Self {
         UploadBatch(
             last: .sample(1000), lastIsPending: lastIsPending, past: (0..<past).map { .sample(Int64($0 + 1)) })

@@ -1,18 +1,18 @@
 package import FoundationEssentials
 package import GNSS
 
-/// Where tests find recorded and generated input.
+/// The locations of recorded and generated input for tests.
 package enum Fixtures {
-    /// The checkout, found from this file's own place.
+    /// The checkout, by the path of this file.
     package static let checkout = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// A file under `fixtures/`, as `nmea/town.nmea`.
+    /// Returns a file under `fixtures/`, such as `nmea/town.nmea`.
     package static func url(_ path: String) -> URL { checkout.appending(path: "fixtures/\(path)") }
 
-    /// The recorded receivers that lie beside the checkout on some machines; `nil` where they do not.
+    /// The directory of recorded receivers, which some machines have next to the checkout; `nil` on others.
     ///
-    /// `WAYPOST_RECORDED_LOGS` names another place.
+    /// `WAYPOST_RECORDED_LOGS` names another directory.
     package static var recordedReceivers: URL? {
         let folder =
             ProcessInfo.processInfo.environment["WAYPOST_RECORDED_LOGS"].map { URL(filePath: $0) }
@@ -20,16 +20,17 @@ package enum Fixtures {
         return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
     }
 
-    /// Small inputs rebuilt from public bug reports, which lie beside the checkout on some machines; `nil` on others.
+    /// The directory of small inputs from public bug reports, which some machines have next to the checkout; `nil` on
+    /// others.
     package static var fieldCases: URL? {
         let folder = checkout.deletingLastPathComponent().appending(path: "shared/data/field")
         return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
     }
 
-    /// The fixes of a generated drive, as `town`.
+    /// Returns the fixes of a generated drive, such as `town`.
     package static func fixes(of drive: String) throws -> [Fix] { try fixes(in: url("nmea/\(drive).nmea")) }
 
-    /// The fixes of a log of NMEA sentences.
+    /// Returns the fixes of a log of NMEA sentences.
     package static func fixes(in log: URL) throws -> [Fix] { fixes(in: [UInt8](try Data(contentsOf: log))) }
 
     package static func fixes(in sentences: [UInt8]) -> [Fix] {

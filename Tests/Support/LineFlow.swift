@@ -2,9 +2,9 @@ import Glibc
 package import LinuxPlatform
 import ReportedText
 
-/// Lines as they come from a process, a named pipe or a socket; a test waits for what they say.
+/// The lines from a process, a named pipe or a socket, for which a test can wait.
 ///
-/// A thread reads until the end of the stream, or until the value goes.
+/// A thread reads them until the end of the stream, or until this object is released.
 package final class LineFlow: Sendable {
     package struct Line: Sendable {
         package let text: String
@@ -14,7 +14,7 @@ package final class LineFlow: Sendable {
     private let store = LineStore()
     private let stop: EventDescriptor
 
-    /// With `isDatagrams` every read is a message, which ends its last line.
+    /// Starts to read `descriptor`. `isDatagrams`: each read is a message, whose end is the end of a line.
     package init(reading descriptor: consuming OwnedDescriptor, isDatagrams: Bool = false) throws(SystemError) {
         stop = try EventDescriptor()
         let (raw, store, stop) = (descriptor.release(), store, stop)
@@ -30,10 +30,10 @@ package final class LineFlow: Sendable {
         }
     }
 
-    /// Makes a named pipe at `path`; what anyone writes to it arrives here.
+    /// Makes a named pipe at `path`, and reads the lines that are written to it.
     package convenience init(namedPipe path: String) throws(SystemError) {
         try valueOrSystemError("make pipe \(path)") { unsafe mkfifo(path, 0o600) }
-        // Open for writing too: without a writer a pipe is at its end.
+        // Open for writing too, because a pipe without a writer is at its end.
         try self.init(reading: OwnedDescriptor(opening: path, O_RDWR | O_NONBLOCK))
     }
 
@@ -45,7 +45,7 @@ package final class LineFlow: Sendable {
     /// Every line so far as one text.
     package var text: String { lines.map(\.text).joined(separator: "\n") }
 
-    /// Waits until `condition` holds for the lines so far; false when the flow, or the test, ends before.
+    /// Waits until `condition` holds for the lines so far. Returns false if the flow, or the test, ends before.
     package func wait(until condition: ([Line]) -> Bool) async -> Bool {
         while true {
             let (news, alarm) = AsyncStream.makeStream(of: Never.self)
@@ -56,7 +56,8 @@ package final class LineFlow: Sendable {
         }
     }
 
-    /// Waits for a line that contains `words`, or for the last of so many; `nil` when there is none to the end.
+    /// Waits for the given number of lines that contain `words`, and returns the last of them; `nil` if the flow ends
+    /// before.
     @discardableResult
     package func line(saying words: String, times: Int = 1) async -> Line? {
         var found: Line?
@@ -72,11 +73,11 @@ package final class LineFlow: Sendable {
     package func end() async { _ = await wait { _ in false } }
 }
 
-/// What the reading thread and the waiting tests share.
+/// The state that the reading thread and the waiting tests share.
 private final class LineStore: Sendable {
     private struct State {
         var lines: [LineFlow.Line] = []
-        /// The beginning of a line whose end has not come.
+        /// The start of a line whose end has not arrived.
         var rest: [UInt8] = []
         var hasEnded = false
         var waiters: [AsyncStream<Never>.Continuation] = []
@@ -86,7 +87,7 @@ private final class LineStore: Sendable {
 
     var lines: [LineFlow.Line] { state.withLock { $0.lines } }
 
-    /// What is there; `alarm` is finished at the next change.
+    /// Returns the lines so far, and finishes `alarm` at the next change.
     func watch(_ alarm: AsyncStream<Never>.Continuation) -> (lines: [LineFlow.Line], hasEnded: Bool) {
         state.withLock { state in
             state.waiters.append(alarm)

@@ -1,16 +1,17 @@
 import Glibc
 package import LinuxPlatform
 
-/// A socket on 127.0.0.1: a server that listens, a connection to it, or a sender of datagrams. Calls block,
-/// for ten seconds at most: a test that waits for ever would hold a thread of the pool.
+/// A socket on 127.0.0.1: a server that listens, a connection to it, or a sender of datagrams.
+///
+/// Calls block for at most 100 seconds, because a test that waits forever would occupy a thread of the pool.
 package final class LoopbackSocket: Sendable {
     package enum Kind: Sendable { case stream, datagrams }
 
     private let descriptor: OwnedDescriptor
-    /// The port of this side.
+    /// This socket's own port.
     package let port: Int
 
-    /// Listens; the system chooses the port unless one is given.
+    /// Listens on `port`; 0 lets the system choose.
     package convenience init(_ kind: Kind, port: Int = 0) throws(SystemError) {
         try self.init(boundAs: kind, port: port)
         if kind == .stream { try valueOrSystemError("listen") { listen(descriptor.raw, 8) } }
@@ -19,7 +20,7 @@ package final class LoopbackSocket: Sendable {
     private init(boundAs kind: Kind, port: Int) throws(SystemError) {
         let descriptor = try Self.make(kind)
         if kind == .stream {
-            var reuse: CInt = 1  // the same port again, right after it was closed
+            var reuse: CInt = 1  // allows the same port right after it was closed
             try valueOrSystemError("setsockopt") {
                 unsafe setsockopt(descriptor.raw, SOL_SOCKET, SO_REUSEADDR, &reuse, socklen_t(MemoryLayout<CInt>.size))
             }
@@ -41,13 +42,13 @@ package final class LoopbackSocket: Sendable {
         port = try Self.port(of: connection)
     }
 
-    /// Has a port on which nobody listens, and which the system gives to nobody else while this value lives. A server
-    /// that is told of it may listen there, with SO_REUSEADDR as servers do.
+    /// Returns a socket whose port the system gives to no other program while this object lives. No program listens on
+    /// it; a server can, with SO_REUSEADDR as usual.
     package static func reservation() throws(SystemError) -> LoopbackSocket {
         try LoopbackSocket(boundAs: .stream, port: 0)
     }
 
-    /// The next connection to this server.
+    /// Accepts the next connection to this server.
     package func accept() throws(SystemError) -> LoopbackSocket {
         try LoopbackSocket(try valueOrSystemError("accept") { Glibc.accept(descriptor.raw, nil, nil) })
     }
@@ -64,7 +65,7 @@ package final class LoopbackSocket: Sendable {
         } while done < bytes.count
     }
 
-    /// What comes first.
+    /// Reads the next bytes, or one datagram.
     package func receive() throws(SystemError) -> String {
         var buffer = [UInt8](repeating: 0, count: 4096)
         var span = buffer.mutableSpan
@@ -76,7 +77,7 @@ package final class LoopbackSocket: Sendable {
         let type = kind == .stream ? SOCK_STREAM.rawValue : SOCK_DGRAM.rawValue
         let descriptor = OwnedDescriptor(
             owning: try valueOrSystemError("socket") { socket(AF_INET, CInt(type | SOCK_CLOEXEC.rawValue), 0) })
-        // A connection that was accepted has them from its server.
+        // Accepted connections inherit these options.
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             var patience = timeval(tv_sec: 100, tv_usec: 0)
             try valueOrSystemError("setsockopt") {
@@ -86,7 +87,7 @@ package final class LoopbackSocket: Sendable {
         return descriptor
     }
 
-    /// Makes a socket call that takes an address.
+    /// Makes a socket call with an address of 127.0.0.1.
     @unsafe private static func call(
         _ name: String, _ function: (CInt, UnsafePointer<sockaddr>?, socklen_t) -> CInt, _ raw: CInt, _ port: Int
     ) throws(SystemError) {

@@ -24,7 +24,7 @@ package final class ManualClock: Clock, Sendable {
 
     private let state = Locked(State())
     private let announcer: AsyncStream<Duration>.Continuation
-    /// Every sleep, announced as it begins, with its length.
+    /// The length of every sleep, when it begins.
     package let sleeps: AsyncStream<Duration>
 
     package init() { (sleeps, announcer) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4096)) }
@@ -46,7 +46,7 @@ package final class ManualClock: Clock, Sendable {
         try Task.checkCancellation()
     }
 
-    /// Moves time on and wakes whoever is due.
+    /// Advances the time and wakes all sleepers that are due.
     package func advance(by duration: Duration) {
         let due = state.withLock { state in
             state.now = state.now.advanced(by: duration)
@@ -59,20 +59,20 @@ package final class ManualClock: Clock, Sendable {
         for sleeper in due { sleeper.wake.finish() }
     }
 
-    /// Ends every sleep, also those that begin from now on: for a task that will sleep, or not, nobody can wait.
+    /// Ends every sleep, also those that begin later, because a test can't wait for a task that may or may not sleep.
     package func end() {
         state.withLock { $0.isOver = true }
         advance(by: .zero)
     }
 
-    /// How long until the next sleeper is due; `nil` when nobody sleeps.
+    /// The time until the next sleeper is due; `nil` if there are no sleepers.
     package var timeToNextWake: Duration? {
         state.withLock { state in state.sleepers.map(\.deadline).min().map { state.now.duration(to: $0) } }
     }
 
-    /// How many sleeps have begun.
+    /// The number of sleeps that have begun.
     package var sleepCount: Int { state.withLock { $0.nextID } }
 
-    /// How many tasks sleep at this moment.
+    /// The number of sleeping tasks.
     package var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 }

@@ -2,34 +2,34 @@ import FoundationEssentials
 import Glibc
 import LinuxPlatform
 
-/// Debian's nginx with TLS and HTTP/2 on loopback; killed with the value.
+/// Debian's nginx with TLS and HTTP/2 on loopback; killed when this object is released.
 package final class NginxServer: Sendable {
-    /// Where the certificate for `localhost` answers.
+    /// The port with a certificate for `localhost`.
     package let port: UInt16
-    /// Where an expired one does.
+    /// The port with an expired certificate.
     package let expiredPort: UInt16
-    /// Where one for another host does.
+    /// The port with a certificate for another host.
     package let foreignPort: UInt16
-    /// Where HTTP/1.1 is spoken and every connection ends after one request.
+    /// The port with HTTP/1.1, where every connection ends after one request.
     package let briefPort: UInt16
-    /// Where only clients with a certificate of the same authority are served.
+    /// The port that requires a client certificate of the same authority.
     package let mutualPort: UInt16
     private let reservations: [LoopbackSocket]
     private let folder: TemporaryFolder
     private let program: RunningProgram
 
-    /// The authority that signed all of them.
+    /// The certificate of the authority that signed all certificates.
     package var caFile: String { TestCertificates.authority(in: folder) }
 
     /// A client's certificate and its key, signed by the same authority.
     package var clientCertificate: (certificate: String, key: String) { TestCertificates.client(in: folder) }
 
-    /// Whether both programs are installed.
+    /// Whether nginx and openssl are installed.
     package static let isAvailable =
         FileManager.default.isExecutableFile(atPath: "/usr/sbin/nginx")
         && TestCertificates.areAvailable
 
-    /// Starts it; where a token is asked for it answers with `token`, where nothing else is, with `answer`.
+    /// Starts nginx. It answers `/token` with `token`, and paths without their own answer with `answer`.
     package init(
         token: String = "", answer: String = "ok", host: String = "127.0.0.1"
     ) async throws {
@@ -83,21 +83,21 @@ package final class NginxServer: Sendable {
         try folder.write(configuration.utf8, to: "nginx.conf")
         program = try RunningProgram(
             ["/usr/sbin/nginx", "-p", folder.url.path, "-c", "nginx.conf", "-e", "stderr"])
-        // It says so once it listens everywhere; what connects then waits until it is served.
+        // nginx logs this once it listens on all ports; connections then wait until they are served.
         guard await program.errors.line(saying: #"using the "epoll" event method"#) != nil else {
             throw SystemError(call: "start nginx, which says \(program.errors.text),", number: ECONNREFUSED)
         }
     }
 }
 
-/// Certificates made for the occasion: an authority's, and those that it signed.
+/// Certificates made for one test: an authority's, and those that it signed.
 package enum TestCertificates {
     /// Whether openssl is installed.
     package static let areAvailable = FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")
 
     package static func authority(in folder: TemporaryFolder) -> String { folder.path("ca.pem") }
 
-    /// For `localhost`, with its key.
+    /// Returns the certificate for `localhost`, with its key.
     package static func server(in folder: TemporaryFolder) -> (certificate: String, key: String) {
         (folder.path("good.pem"), folder.path("good.key"))
     }
@@ -106,9 +106,9 @@ package enum TestCertificates {
         (folder.path("client.pem"), folder.path("client.key"))
     }
 
-    /// Makes them; each lies in the folder under its name, with its key beside it.
+    /// Makes the certificates and their keys in `folder`.
     package static func make(in folder: TemporaryFolder) async throws {
-        /// File names stand in `arguments` without their folder.
+        /// Runs openssl. File names in `arguments` have no directory.
         func openssl(_ arguments: [String]) async throws {
             let placed = arguments.map { argument in
                 [".pem", ".key", ".csr", ".conf"].contains(where: argument.hasSuffix) ? folder.path(argument) : argument
@@ -122,7 +122,7 @@ package enum TestCertificates {
         let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
         try await openssl(
             ["req", "-x509"] + key + ["-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=Test", "-days", "1"])
-        // `openssl ca` is the one command of OpenSSL 3.0 and 3.5 alike that signs for a time which is over.
+        // In both OpenSSL 3.0 and 3.5, only `openssl ca` can sign for a time in the past.
         let authority = """
             [ca]
             default_ca = test
@@ -157,7 +157,7 @@ package enum TestCertificates {
     }
 }
 
-/// openssl did not make a certificate.
+/// The failure of openssl to make a certificate.
 private struct CertificateError: Error {
     let description: String
 }

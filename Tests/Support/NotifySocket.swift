@@ -1,24 +1,24 @@
 import Glibc
 package import LinuxPlatform
 
-/// The service manager's end of the notify protocol: what a service says, an assignment a line.
+/// The service manager's end of the notify protocol: the service's messages, one assignment per line.
 package final class NotifySocket: Sendable {
     /// The value for `NOTIFY_SOCKET`.
     package let path: String
     package let messages: LineFlow
 
-    /// Listens at `path`, in the file system or, with a leading `@`, beside it.
+    /// Listens at `path`: a path in the file system, or an abstract name with a leading `@`.
     package convenience init(at path: String) throws(SystemError) {
         try self.init(at: path, reading: Self.bound(to: path))
     }
 
-    /// Listens to what `bound(to:)` gave for `path`, beginning with what waits there.
+    /// Listens on a socket of `bound(to:)` for `path`, and reads the messages that wait there first.
     package init(at path: String, reading descriptor: consuming OwnedDescriptor) throws(SystemError) {
         self.path = path
         messages = try LineFlow(reading: descriptor, isDatagrams: true)
     }
 
-    /// A socket at `path` that nobody reads yet: a manager that hangs.
+    /// Returns a socket at `path` that isn't read, as if the manager hung.
     package static func bound(to path: String) throws(SystemError) -> OwnedDescriptor {
         let descriptor = OwnedDescriptor(
             owning: try valueOrSystemError("socket") {

@@ -5,11 +5,11 @@ package import Reporting
 import TimeAndChance
 
 extension FixSourceError {
-    /// The error in words.
+    /// The error as text.
     package var text: String { "\(self)" }
 }
 
-/// Looks at what a fix source delivers, one event at a time.
+/// Reads the events of a fix source one at a time.
 package final class SourceObserver {
     private let events: AsyncStream<FixSourceEvent>
     /// Every event seen so far.
@@ -17,7 +17,7 @@ package final class SourceObserver {
 
     fileprivate init(_ events: AsyncStream<FixSourceEvent>) { self.events = events }
 
-    /// The next event; `nil` once the source has ended.
+    /// Waits for the next event; `nil` once the source has ended.
     package func next() async -> FixSourceEvent? {
         var iterator = events.makeAsyncIterator()
         let event = await iterator.next()
@@ -25,7 +25,7 @@ package final class SourceObserver {
         return event
     }
 
-    /// Waits for a state that says `words`; `nil` when the source ends before.
+    /// Waits for a state whose text contains `words`; `nil` if the source ends before.
     @discardableResult
     package func state(saying words: String) async -> ReceiverState? {
         while let event = await next() {
@@ -34,7 +34,7 @@ package final class SourceObserver {
         return nil
     }
 
-    /// Waits for the next fix; `nil` when the source ends before.
+    /// Waits for the next fix; `nil` if the source ends before.
     package func fix() async -> Fix? {
         while let event = await next() {
             if case .fix(let fix) = event { return fix }
@@ -42,10 +42,10 @@ package final class SourceObserver {
         return nil
     }
 
-    /// The second of the minute of the next fix; `nil` when the source ends before.
+    /// Waits for the next fix, and returns the second of its time; `nil` if the source ends before.
     package func second() async -> Int? { await fix().map { $0.timeOfFix.millisecondOfDay / 1000 % 60 } }
 
-    /// The states seen so far, in the operator's words.
+    /// The states seen so far, as text.
     package var states: [String] {
         seen.compactMap { event in
             if case .state(let state) = event { "\(state)" } else { nil }
@@ -53,9 +53,9 @@ package final class SourceObserver {
     }
 }
 
-/// Runs `source` while `body` looks at it, then cancels it and waits for its end.
+/// Runs `source` during `body`, then cancels it and waits for its end.
 ///
-/// - Returns: what the source threw.
+/// - Returns: the error that the source threw.
 @discardableResult
 package func observe(
     _ source: any FixSource, _ body: (SourceObserver) async throws -> Void
@@ -76,11 +76,11 @@ package func observe(
     return await running.value
 }
 
-/// Remembers every event, and lets a test wait for one.
+/// Records every event, and allows a test to wait for one.
 package final class RecordingObserver: ReportingObserver {
     private let log = Locked([ReportingEvent]())
     private let announcer: AsyncStream<ReportingEvent>.Continuation
-    /// Every event as it happens.
+    /// Every event when it occurs.
     package let stream: AsyncStream<ReportingEvent>
 
     package init() { (stream, announcer) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(65_536)) }

@@ -2,12 +2,12 @@ import FoundationEssentials
 import Glibc
 import LinuxPlatform
 
-/// A proxy of Debian's on loopback that asks for a user and password; killed with the value.
+/// A proxy from Debian on loopback that requires a user and password; killed when this object is released.
 package final class ProxyServer: Sendable {
     package enum Kind: Sendable, CaseIterable {
         /// tinyproxy.
         case http
-        /// tinyproxy behind socat, which has the TLS.
+        /// tinyproxy, with socat in front for TLS.
         case https
         /// microsocks.
         case socks5h
@@ -25,13 +25,13 @@ package final class ProxyServer: Sendable {
     private let folder: TemporaryFolder
     private let programs: [RunningProgram]
 
-    /// What it says of connections.
+    /// The proxy's log.
     package var log: LineFlow { programs[0].output }
 
-    /// For a proxy with TLS, the authority that signed its certificate for `localhost`.
+    /// The certificate of the authority that signed the proxy's certificate for `localhost`, for a proxy with TLS.
     package var caFile: String { TestCertificates.authority(in: folder) }
 
-    /// Starts it. Names that `forbidding` matches, a basic regular expression, are forbidden; tinyproxy has such rules.
+    /// Starts the proxy. tinyproxy rejects host names that match `forbidding`, a basic regular expression.
     package init(_ kind: Kind, port: Int? = nil, forbidding: String? = nil) async throws {
         reservations = try (0..<2).map { _ in try LoopbackSocket.reservation() }
         let inner = kind == .https ? reservations[1].port : port ?? reservations[0].port
@@ -72,7 +72,7 @@ package final class ProxyServer: Sendable {
         programs = [program, front]
     }
 
-    /// Ends it; connections to its port are refused from now on.
+    /// Ends the proxy; connections to its port are refused from now on.
     package func stop() {
         for program in programs { program.kill() }
     }

@@ -2,13 +2,14 @@ import CLinux
 import Glibc
 package import LinuxPlatform
 
-/// A pseudo-terminal: what the test writes comes out of the device at `path`, as from a receiver on a serial line.
+/// A pseudo-terminal that stands for a receiver on a serial port: the device at `path` delivers the bytes that a test
+/// sends.
 package final class PseudoTerminal: Sendable {
-    /// The device to be opened, as `/dev/pts/3`.
+    /// The path of the device, such as `/dev/pts/3`.
     package let path: String
     private let controller: Locked<CInt?>
 
-    /// Made of posix_openpt, grantpt, unlockpt and ptsname_r (pty(7)).
+    /// Makes a pseudo-terminal with posix_openpt, grantpt, unlockpt and ptsname_r (pty(7)).
     package init() throws(SystemError) {
         let descriptor = OwnedDescriptor(
             owning: try valueOrSystemError("posix_openpt") { clinux_open_terminal(O_RDWR | O_NOCTTY | O_CLOEXEC) })
@@ -24,11 +25,11 @@ package final class PseudoTerminal: Sendable {
 
     deinit { unplug() }
 
-    /// The receiver sends `bytes`; does nothing once unplugged. What finds no room on a line that nobody has open is
-    /// lost, as on any serial line.
+    /// Sends `bytes`, unless unplugged. If no program has the device open, bytes without room are lost, as on a real
+    /// serial port.
     ///
-    /// - Throws: when who has it open reads nothing for seconds: a test that goes on writing would hold a thread of the
-    ///   pool for ever.
+    /// - Throws: an error if the program that has the device open reads nothing for seconds. Waiting longer would
+    ///   occupy a thread of the pool.
     package func send(_ bytes: [UInt8]) throws(SystemError) {
         guard let raw = controller.withLock({ $0 }) else { return }
         var rest = bytes[...]
@@ -41,24 +42,24 @@ package final class PseudoTerminal: Sendable {
             }
             guard errno == EAGAIN || errno == EINTR else { throw SystemError(call: "write", number: errno) }
             var watched = pollfd(fd: raw, events: CShort(POLLOUT), revents: 0)
-            guard unsafe poll(&watched, 1, Self.patience) != 0 else { throw SystemError(call: "write", number: EAGAIN) }
+            guard unsafe poll(&watched, 1, Self.timeout) != 0 else { throw SystemError(call: "write", number: EAGAIN) }
             if watched.revents & CShort(POLLHUP) != 0 { return }
         }
     }
 
-    /// Milliseconds for which a full line is waited for.
-    private static let patience: CInt = 5000
+    /// The maximum wait for a full line in milliseconds.
+    private static let timeout: CInt = 5000
 
     package func send(_ text: String) throws(SystemError) { try send(Array(text.utf8)) }
 
-    /// The speed that the reader has set, as `B9600` of termios(3); `nil` once unplugged.
+    /// The speed that the reader has set, such as `B9600` of termios(3); `nil` once unplugged.
     package var speed: UInt32? {
         guard let raw = controller.withLock({ $0 }) else { return nil }
         var settings = termios()
         return unsafe tcgetattr(raw, &settings) == 0 ? unsafe cfgetispeed(&settings) : nil
     }
 
-    /// The device goes: whoever has it open reads an error or its end.
+    /// Removes the device: a program that has it open reads an error or the end.
     package func unplug() {
         let raw = controller.withLock { controller in
             defer { controller = nil }

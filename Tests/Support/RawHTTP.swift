@@ -2,12 +2,12 @@ import Glibc
 package import LinuxPlatform
 import ReportedText
 
-/// A server that writes whatever a test wants, HTTP or not, to each connection after the first bytes of a request.
+/// A server that writes given bytes, HTTP or not, to each connection after the first bytes of a request.
 package final class RawServer: Sendable {
     private let socket: ListeningSocket
     private let stop: EventDescriptor
     private let ended: EventDescriptor
-    /// Announces the first bytes of each request.
+    /// An element for the first bytes of each request.
     package let requests: AsyncStream<Void>
 
     /// Writes `parts`, waiting `pause` before each, then keeps the connection open until the client leaves.
@@ -15,7 +15,7 @@ package final class RawServer: Sendable {
         try self.init(answeringBytes: parts.map { Array($0.utf8) }, pause: pause)
     }
 
-    /// The same with bytes that need be no text.
+    /// Writes `parts`, which need not be text, in the same way.
     package init(answeringBytes parts: [[UInt8]], pause: Duration = .zero) throws {
         let (socket, stop, ended) = (
             try ListeningSocket(on: .loopback(host: "127.0.0.1", port: 0)), try EventDescriptor(), try EventDescriptor()
@@ -36,7 +36,7 @@ package final class RawServer: Sendable {
         ended.wait()
     }
 
-    /// Where it listens, as `127.0.0.1:49152`.
+    /// The server's address, such as `127.0.0.1:49152`.
     package var authority: String { socket.address.description }
 
     private static func serve(
@@ -63,9 +63,9 @@ package final class RawServer: Sendable {
     }
 }
 
-/// Bytes to a service and what came back, without any HTTP client in between.
+/// An exchange of bytes with a service, without an HTTP client.
 package struct RawExchange: Sendable {
-    /// How the reading ended.
+    /// The reason why reading ended.
     package enum Ending: Sendable, Hashable { case enough, closed, reset, silent, notConnected }
 
     package let received: [UInt8]
@@ -74,18 +74,19 @@ package struct RawExchange: Sendable {
     package var text: String { String(decoding: received, as: UTF8.self) }
     /// The first line of an answer.
     package var status: String { String(text.prefix { !$0.isNewline }) }
-    /// What comes after the head of an answer.
+    /// The body of an answer.
     package var body: String {
         let text = text
         return text.firstRange(of: "\r\n\r\n").map { String(text[$0.upperBound...]) } ?? ""
     }
 
-    /// Asks for `target` and reads to the end.
+    /// Requests `target` and reads to the end.
     package static func get(_ target: some StringProtocol, from address: LocalAddress) async -> RawExchange {
         await send(["GET \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"], to: address)
     }
 
-    /// Connects, sends the pieces, and reads until there is `enough`, the peer ends, or nothing comes for 10 seconds.
+    /// Connects, sends the pieces, and reads until there is `enough`, the peer ends, or nothing arrives for 100
+    /// seconds.
     package static func send(
         _ pieces: [String], to address: LocalAddress, enough: @escaping @Sendable ([UInt8]) -> Bool = { _ in false },
         endsSending: Bool = false

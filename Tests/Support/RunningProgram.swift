@@ -2,9 +2,9 @@ import CLinux
 import Glibc
 package import LinuxPlatform
 
-/// A program that a test started, with its lines as they come; killed with the value.
+/// A program that a test has started, with its output as lines; killed when this object is released.
 ///
-/// `ChildProcess` is for programs that end by themselves, this for those that are told to.
+/// It is for programs that run until they are signalled; `ChildProcess` is for those that end by themselves.
 package final class RunningProgram: Sendable {
     package enum Ending: Sendable, Hashable {
         case exited(Int32)
@@ -13,21 +13,21 @@ package final class RunningProgram: Sendable {
 
     package let processID: Int32
     package let startedAt: ContinuousClock.Instant
-    /// What it writes to standard output.
+    /// The lines of standard output.
     package let output: LineFlow
-    /// What it writes to standard error.
+    /// The lines of standard error.
     package let errors: LineFlow
     private let ending = Locked<Ending?>(nil)
 
-    /// Starts `arguments[0]`, found by `PATH`, with no signal blocked and nothing of ours but `environment` and the
-    /// descriptor `input`; without that its input is empty.
+    /// Starts `arguments[0]`, found by `PATH`. It inherits only `environment` and the descriptor `input`, and no
+    /// blocked signals. Without `input`, its standard input is empty.
     package init(
         _ arguments: [String], environment: [String: String] = [:], input: CInt? = nil
     ) throws(SystemError) {
         let (outputEnds, errorEnds) = (try Self.pipe(), try Self.pipe())
         let output = OwnedDescriptor(owning: outputEnds.reading)
         let errors = OwnedDescriptor(owning: errorEnds.reading)
-        // Closed here once the program has them, so that the streams end with it.
+        // Closed here after the start, so that the streams end with the program.
         let outputWriter = OwnedDescriptor(owning: outputEnds.writing)
         let errorWriter = OwnedDescriptor(owning: errorEnds.writing)
         startedAt = .now
@@ -39,19 +39,19 @@ package final class RunningProgram: Sendable {
 
     deinit { kill() }
 
-    /// Ends it at once; it is gone when this returns.
+    /// Kills the program and waits for its end.
     package func kill() { reap(afterKilling: true) }
 
-    /// Sends a signal while the program is there.
+    /// Sends a signal, unless the program has ended.
     package func signal(_ number: Int32) {
         ending.withLock { if $0 == nil { Glibc.kill(processID, number) } }
     }
 
-    /// Waits until each of its threads waits for something: it has done what there was to do.
+    /// Waits until each of the program's threads sleeps, so that it has nothing to do.
     package func isAtRest() async throws {
         let threads = "/proc/\(processID)/task"
         func isAtRest(_ thread: String) -> Bool {
-            // One that has ended meanwhile is looked for again.
+            // If the thread has ended in between, the list is read again.
             guard let line = try? FileSystem.read(1024, at: 0, of: "\(threads)/\(thread)/stat") else { return false }
             return String(decoding: line, as: UTF8.self).split(separator: ")").last?.hasPrefix(" S") == true
         }
@@ -61,7 +61,7 @@ package final class RunningProgram: Sendable {
         }
     }
 
-    /// Waits for its end, and for its last words on both streams; a test whose time is over kills it.
+    /// Waits for the end of the program and of both streams. Kills it if the test's time is over.
     @discardableResult
     package func end() async -> Ending {
         await errors.end()
@@ -69,7 +69,7 @@ package final class RunningProgram: Sendable {
         return reap(afterKilling: Task.isCancelled)
     }
 
-    /// Asks it to end, waits, and tells how long that took.
+    /// Sends SIGTERM and waits. Returns the ending and the time that it took.
     @discardableResult
     package func terminate() async -> (ending: Ending, took: Duration) {
         let start = ContinuousClock.now
@@ -116,7 +116,7 @@ package final class RunningProgram: Sendable {
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        // The threads of a pool block signals, and a child inherits that.
+        // The threads of a pool block signals, and a child inherits its signal mask.
         var none = sigset_t()
         unsafe sigemptyset(&none)
         unsafe posix_spawnattr_setsigmask(&attributes, &none)

@@ -4,13 +4,13 @@ package import Reporting
 import TimeAndChance
 import VehicleAuthorization
 
-/// A sentence with its checksum and line end.
+/// Returns a sentence with its checksum and line ending.
 package func sentence(_ body: String, start: String = "$", ending: String = "\r\n") -> String {
     let digits = String(body.utf8.reduce(0, ^), radix: 16, uppercase: true)
     return "\(start)\(body)*\(digits.utf8.count < 2 ? "0" : "")\(digits)\(ending)"
 }
 
-/// One epoch at `second` of 2026-01-05T10:15, a vehicle going north.
+/// Returns an epoch at `second` of 2026-01-05T10:15 of a vehicle that moves north.
 package func epoch(second: Int, minute: Int = 15) -> String {
     let time = "10\(padded(minute))\(padded(second)).000"
     let latitude = "48\(padded(second)).5000"
@@ -21,7 +21,7 @@ package func epoch(second: Int, minute: Int = 15) -> String {
 private func padded(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
 
 extension Fix {
-    /// A fix `second` seconds after 2026-01-05T10:00:00Z, `north` metres north of a fixed place.
+    /// Returns a fix `second` seconds after 2026-01-05T10:00:00Z, `north` metres north of a fixed place.
     package static func sample(
         _ second: Double, north: Double = 0, speed: Double? = nil, heading: Double? = nil, accuracy: Double? = 5
     ) -> Fix {
@@ -36,15 +36,15 @@ extension Fix {
     }
 }
 
-/// JSON Web Tokens for tests: right in shape and size, signed by nobody.
+/// JSON Web Tokens for tests, with the right form and size but without a valid signature.
 package enum TestTokens {
-    /// A token with the given payload, a JSON object.
+    /// Returns a token with the given payload, a JSON object.
     package static func token(payload: String, header: String = #"{"alg":"RS256","kid":"1","typ":"JWT"}"#) -> String {
         [header, payload, String(repeating: "not a signature ", count: 16)].map { Base64.urlEncoded($0.utf8) }.joined(
             separator: ".")
     }
 
-    /// A driver's token as Fleet Engine wants it; `serial` makes it differ from others.
+    /// Returns a driver's token as Fleet Engine requires it; `serial` makes it differ from others.
     package static func driver(
         vehicleID: String, issuedAt: Int = 1_000_000_000, lifetime: Int = 3600, serial: Int = 0
     ) -> String {
@@ -55,7 +55,7 @@ package enum TestTokens {
                 """)
     }
 
-    /// A consumer's token for one trip.
+    /// Returns a consumer's token for one trip.
     package static func consumer(tripID: String) -> String {
         token(
             payload: """
@@ -66,13 +66,13 @@ package enum TestTokens {
 }
 
 extension ServiceAnswer {
-    /// The service's own error with a status.
+    /// Returns the service's own error with a status.
     package static func sample(_ status: Int) -> Self {
         Self(status: status, body: .error("message", about: nil), account: "p")
     }
 }
 
 extension DeliveryFault {
-    /// A fault that is worded by `message` alone.
+    /// Returns a fault whose text is `message`.
     package static func sample(_ message: ReportedText) -> Self { .invalidAddress(message) }
 }

@@ -2,25 +2,28 @@ import GNSS
 package import ReportedText
 package import Reporting
 
-/// A `MemoryOutbox` without a bound, whose calls fail and hang as a test wants it.
+/// A `MemoryOutbox` without a limit, whose calls can fail and hang.
 package actor ScriptedOutbox: Outbox {
     private let outbox = MemoryOutbox(capacity: .max, clock: MonotonicClock(ManualClock()))
     package private(set) var quarantinedReasons: [Int64: String] = [:]
     /// The updates of each append, whether it was accepted or not.
     package private(set) var appends: [[LocationUpdate]] = []
-    /// How often it was asked what is next.
+    /// The number of calls of `next`.
     package private(set) var reads = 0
-    /// What the next appends throw; `nil` accepts.
+    /// The error of the next appends; `nil` if they succeed.
     private var appendFailure: OutboxError?
-    /// What every call throws that asks for updates; `nil`: all is well.
+    /// The error of `next` and `acknowledge`; `nil` if they succeed.
     private var failure: OutboxError?
 
-    /// What every append waits for, as for a disk that hangs.
+    /// Awaited by every append, to simulate a disk that hangs.
     private let beforeAppend: @Sendable () async -> Void
 
     package init(beforeAppend: @escaping @Sendable () async -> Void = {}) { self.beforeAppend = beforeAppend }
 
-    package func failEverything(with error: OutboxError?) { (failure, appendFailure) = (error, error) }
+    package func failEverything(with error: OutboxError?) {
+        failure = error
+        appendFailure = error
+    }
 
     package func failAppends(with error: OutboxError?) { appendFailure = error }
 
@@ -57,7 +60,7 @@ package actor ScriptedOutbox: Outbox {
 }
 
 extension Outbox {
-    /// Accepts `update` with its shape points; it is the newest whatever its time of fix if it is `overrulingEarlier`.
+    /// Accepts `update` with its shape points. With `overrulingEarlier` it is the newest regardless of its time of fix.
     @discardableResult
     package func append(
         _ update: LocationUpdate, with shapePoints: [LocationUpdate] = [], overrulingEarlier: Bool = false
@@ -65,19 +68,19 @@ extension Outbox {
         try await append(update, with: shapePoints, overrulingEarlier: overrulingEarlier, next: nil).stored
     }
 
-    /// The newest update with up to so many pending ones.
+    /// Returns the newest update with at most `maximumPastLocations` pending ones.
     package func nextBatch(
         maximumPastLocations: Int, withBacklog: Bool = true
     ) async throws(OutboxError) -> UploadBatch? {
         try await next(BatchRequest(maximumPastLocations: maximumPastLocations, withBacklog: withBacklog)).batch
     }
 
-    /// Counts everything pending in `batch` as delivered.
+    /// Records the pending updates of `batch` as delivered.
     package func acknowledge(_ batch: UploadBatch) async throws(OutboxError) {
         _ = try await acknowledge(batch, next: BatchRequest(maximumPastLocations: 0, withBacklog: false))
     }
 
-    /// The newest update ever accepted.
+    /// Returns the newest update ever accepted.
     package func newest() async throws(OutboxError) -> StoredUpdate? {
         try await next(BatchRequest(maximumPastLocations: 0, withBacklog: false)).newest
     }

@@ -6,7 +6,7 @@ import ReportedText
 package import Reporting
 package import VehicleAuthorization
 
-/// A provider that answers from a closure, and remembers what it was asked and told.
+/// A provider that answers with a closure and records its calls.
 package final class ScriptedAuthorization: VehicleAuthorization {
     package typealias Answer =
         @Sendable (AuthorizationContext, _ asked: Int) async throws(AuthorizationError) -> AuthorizationToken
@@ -22,21 +22,21 @@ package final class ScriptedAuthorization: VehicleAuthorization {
     private let answer: Answer
     private let log = Locked(Log())
 
-    /// Hands out `token-1`, `token-2` ... a new one for each asking.
+    /// Returns `token-1`, `token-2` ..., a new one for each call.
     package convenience init() {
         self.init { (_, asked) throws(AuthorizationError) in
             AuthorizationToken(value: "token-\(asked)", lifetime: .seconds(3600))
         }
     }
 
-    /// `answer` gets the context and the number of the asking, from 1.
+    /// Answers with `answer`, which receives the context and the number of the call, from 1.
     package init(_ answer: @escaping Answer) { self.answer = answer }
 
     package var asked: [AuthorizationContext] { log.withLock { $0.asked } }
-    /// The most calls that were in progress for one context at the same time.
+    /// The maximum number of concurrent calls for one context.
     package var mostAtOnce: Int { log.withLock { $0.mostAtOnce } }
     package var discarded: [AuthorizationToken] { log.withLock { $0.discarded } }
-    /// How often it was told that the network is back.
+    /// The number of calls of `networkReturned`.
     package var networkReturns: Int { log.withLock { $0.networkReturns } }
 
     package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
@@ -58,13 +58,13 @@ package final class ScriptedAuthorization: VehicleAuthorization {
 }
 
 extension MissingPermit {
-    /// A fault with a provider's own message.
+    /// Creates a fault with a provider's own message.
     package init(_ cause: Cause, _ message: String, retryAfter: Duration? = nil) {
         self.init(cause, TokenFault.reported(.unavailable, ReportedText(message)), retryAfter: retryAfter)
     }
 }
 
-/// A transport that answers from a closure and remembers what it was asked.
+/// A transport that answers with a closure and records its requests.
 package final class ScriptedTransport: HTTPTransport {
     package typealias Answer = @Sendable (HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse
 
@@ -76,7 +76,7 @@ package final class ScriptedTransport: HTTPTransport {
         self.answer = { (request, _) throws(HTTPTransportError) in try await answer(request) }
     }
 
-    /// A server that fails a number of times and then works.
+    /// Fails the given number of times, then answers with `success`.
     package init(
         failing times: Int, then success: HTTPResponse,
         _ failure: @escaping @Sendable () throws(HTTPTransportError) -> HTTPResponse
@@ -87,7 +87,7 @@ package final class ScriptedTransport: HTTPTransport {
     /// Every request so far, in order.
     package var requests: [HTTPRequest] { log.withLock { $0 } }
 
-    /// How often it was told that the network has changed.
+    /// The number of calls of `networkChanged`.
     package var networkChanges: Int { changes.withLock { $0 } }
 
     package func networkChanged() { changes.withLock { $0 += 1 } }
@@ -102,7 +102,7 @@ package final class ScriptedTransport: HTTPTransport {
 }
 
 extension FleetEngineDelivery {
-    /// A delivery of the updates of vehicle `v` of provider `p`.
+    /// Returns a delivery for vehicle `v` of provider `p`.
     package static func sample(
         service: FleetService = .onDemandTrips, to endpoint: String = "http://127.0.0.1:1",
         limits: HTTPLimits = HTTPLimits(), authorization: any VehicleAuthorization = ScriptedAuthorization(),

@@ -2,24 +2,25 @@ import HTTPMessages
 package import HTTPService
 package import LinuxPlatform
 
-/// A server that answers like Fleet Engine, unless a test has something else for a request, and keeps what it was told.
+/// A server that answers like Fleet Engine, unless a test has another answer for a request, and records all requests.
 ///
-/// It looks at a request only when it is asked for what stood in it, so that its own cost is small.
+/// It parses a request only when a test asks for its contents, so that its own cost is small.
 package final class StandInFleetEngine: Sendable {
-    /// One update as it arrived.
+    /// A request with an update.
     package struct Arrival: Sendable {
         package let at: ContinuousClock.Instant
         private let request: ServedRequest
 
         fileprivate init(_ request: ServedRequest) { (at, self.request) = (.now, request) }
 
-        /// The seconds of its positions on the day of `Fix.sample`.
+        /// The time of its last location, in seconds since that of `Fix.sample(0)`.
         package var last: Int { StandInFleetEngine.seconds(of: request.body).first ?? -1 }
+        /// The times of its past locations, in the same seconds.
         package var past: [Int] { Array(StandInFleetEngine.seconds(of: request.body).dropFirst()) }
         package var byteCount: Int { request.byteCount }
     }
 
-    /// What a test answers to the request of this number, from 1; `nil` answers like Fleet Engine.
+    /// Returns a test's answer to the request with this number, from 1; `nil` for the answer of Fleet Engine.
     package typealias Trouble = @Sendable (_ number: Int, Arrival) -> ServedResponse?
 
     package let service: HTTPService
@@ -41,30 +42,31 @@ package final class StandInFleetEngine: Sendable {
 
     package var address: LocalAddress { service.address }
 
-    /// Every update so far, in order, answered or not.
+    /// Every request so far in order, answered or not.
     package var arrivals: [Arrival] { log.withLock { $0 } }
 
     package static let delivered = ServedResponse(
         status: 200, contentType: "application/json", #"{"name":"providers/p/vehicles/v"}"#)
 
-    /// A refusal with Fleet Engine's error body.
+    /// Returns a rejection with Fleet Engine's error body.
     package static func refusal(_ status: Int, _ name: String, details: String = "[]") -> ServedResponse {
         ServedResponse(
             status: status, contentType: "application/json",
             #"{"error":{"code":\#(status),"message":"words","status":"\#(name)","details":\#(details)}}"#)
     }
 
-    /// Somebody else's answer.
+    /// Returns an intermediary's answer.
     package static func strange(_ status: Int, _ body: String, headers: [String: String] = [:]) -> ServedResponse {
         var fields = HTTPHeaders()
         for (name, value) in headers { fields[name] = value }
         return ServedResponse(status: status, contentType: "text/html", body, headers: fields)
     }
 
-    /// The seconds since ten o'clock of the positions in an update, the last location first: keys are sorted.
+    /// Returns the times of the positions in an update, in seconds since that of `Fix.sample(0)`. The last location is
+    /// first, because keys are sorted.
     package static func seconds(of body: [UInt8]) -> [Int] {
         func number(_ start: Int) -> Int { Int(body[start]) * 10 + Int(body[start + 1]) - 48 * 11 }
-        // 2026-01-05T10:00:00Z, by its T
+        // Finds each 2026-01-05T10:00:00Z by its T.
         return body.indices.filter { index in
             index >= 10 && index + 9 < body.count && body[index] == UInt8(ascii: "T")
                 && body[index - 3] == UInt8(ascii: "-") && body[index + 3] == UInt8(ascii: ":")

@@ -1,10 +1,10 @@
 package import FoundationEssentials
 
-/// A folder for one test, gone with the value.
+/// A directory for one test, removed when this object is released.
 package final class TemporaryFolder: Sendable {
     package let url: URL
 
-    /// `inMemory`, where the system offers that, thousands of commits do not wait for a disk that others use too.
+    /// Creates the directory. `inMemory`: in memory if possible, so that thousands of commits don't wait for the disk.
     package init(inMemory: Bool = false) throws {
         let memory = URL(filePath: "/dev/shm")
         let isInMemory = inMemory && FileManager.default.isWritableFile(atPath: memory.path)
@@ -15,10 +15,10 @@ package final class TemporaryFolder: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    /// The path of `name` in the folder.
+    /// Returns the path of `name` in the directory.
     package func path(_ name: String) -> String { url.appending(path: name).path }
 
-    /// Writes a file, which everybody may read unless `mode` says otherwise, and gives its path.
+    /// Writes a file, which all users can read unless `mode` is given. Returns its path.
     @discardableResult
     package func write(_ bytes: some Sequence<UInt8>, to name: String, mode: Int? = nil) throws -> String {
         try Data(bytes).write(to: url.appending(path: name))

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import LinuxPlatform
 
-/// A small file system in memory, mounted for one test; only root may.
+/// A small file system in memory, mounted for one test. Requires root.
 package final class TinyFileSystem {
     package static var isAllowed: Bool {
         guard geteuid() == 0 else { return false }
@@ -25,19 +25,19 @@ package final class TinyFileSystem {
 
     deinit { unsafe umount2(path, CInt(MNT_DETACH)) }
 
-    /// Takes all the space that is left.
+    /// Fills the free space.
     package func fill() throws {
         let filler = try OwnedDescriptor(opening: path + "/filler", O_WRONLY | O_CREAT | O_APPEND)
         let block = [UInt8](repeating: 1, count: 4096)
         do { while true { try filler.writeAll(block.span) } } catch { if error.number != ENOSPC { throw error } }
     }
 
-    /// Refuses writes, or takes them again; files that are open for writing keep it from being refused.
+    /// Makes the file system read-only or writable. Read-only is impossible while files are open for writing.
     package func setReadOnly(_ isReadOnly: Bool) throws {
         let flags = UInt(MS_REMOUNT) | (isReadOnly ? UInt(MS_RDONLY) : 0)
         try valueOrSystemError("remount \(path)") { unsafe mount("tmpfs", path, "tmpfs", flags, nil) }
     }
 
-    /// Gives it back.
+    /// Frees the filled space.
     package func free() throws { try FileSystem.removeFile(at: path + "/filler") }
 }

@@ -1,6 +1,6 @@
 import LinuxPlatform
 
-/// Holds tasks until it is opened, or they are cancelled.
+/// A gate at which tasks wait until it is opened, or they are cancelled.
 package final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -9,12 +9,12 @@ package final class Gate: Sendable {
 
     private let state = Locked(State())
     private let announcer: AsyncStream<Void>.Continuation
-    /// Announces each task that comes to the gate.
+    /// An element for each task that arrives at the gate.
     package let arrivals: AsyncStream<Void>
 
     package init() { (arrivals, announcer) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4096)) }
 
-    /// Waits; false when the task was cancelled before the gate was opened.
+    /// Waits at the gate. Returns false if the task was cancelled before the gate was opened.
     package func pass() async -> Bool {
         let (opening, waiter) = AsyncStream.makeStream(of: Never.self)
         let isOpen = state.withLock { state in
@@ -37,8 +37,8 @@ package final class Gate: Sendable {
     }
 }
 
-/// Runs the tasks that prefer it one after another, on the thread that asks it to: so a test knows when all of them
-/// wait, and every run is the same.
+/// An executor that runs its tasks one after another on the calling thread, so that a test knows when all of them wait,
+/// and every run is the same.
 package final class StepExecutor: TaskExecutor {
     private let jobs = Locked([UnownedJob]())
 
@@ -49,7 +49,7 @@ package final class StepExecutor: TaskExecutor {
         jobs.withLock { $0.append(job) }
     }
 
-    /// Runs until every task waits.
+    /// Runs jobs until every task waits.
     package func runUntilAllWait() {
         while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
             unsafe job.runSynchronously(on: asUnownedTaskExecutor())
@@ -57,8 +57,8 @@ package final class StepExecutor: TaskExecutor {
     }
 }
 
-/// Lets other tasks and threads have their turns until `condition` holds, or the test is out of time: one that waits on
-/// would keep its thread from all tests after it.
+/// Yields to other tasks and threads until `condition` holds or the test is cancelled. Waiting longer would occupy a
+/// thread that later tests need.
 package func yieldTurns(until condition: () async throws -> Bool) async rethrows {
     while try await !condition(), !Task.isCancelled { await Task.yield() }
 }

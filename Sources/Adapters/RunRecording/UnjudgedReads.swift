@@ -54,7 +54,7 @@ struct UnjudgedReads: Sendable {
     }
 
     mutating func fixMade(_ fix: Fix, at now: UTCTime) {
-        guard mode.tells(fix), segments.count < Self.maximumSegments else { return forget() }
+        guard mode.mayDisclose(fix), segments.count < Self.maximumSegments else { return forget() }
         // The read that completed this fix may hold the beginning of the next one. It counts for both segments.
         let count = max(0, reads.count - 1)
         let isClose = lastFixMade.map { (.zero...Self.maximumGap).contains($0.duration(to: now)) } ?? false

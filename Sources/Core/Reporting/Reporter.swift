@@ -1,16 +1,16 @@
 package import TimeAndChance
 
-/// Whether the switch by which a vehicle is private is on at this moment.
+/// Returns whether the vehicle's private switch is on.
 package typealias PrivateSwitch = @Sendable () async -> Bool
 
-/// Reports one vehicle: takes fixes, has the outbox store updates, delivers them newest first, and waits for more.
+/// Reports one vehicle: accepts fixes, stores updates in the outbox, and delivers them newest first.
 ///
-/// What is done, and when, is decided by `ReportingState`: every event goes into it at once, from whatever task. The
-/// task that brings a fix carries out the append that follows; one loop carries out the actions of delivery.
+/// `ReportingState` makes every decision and receives each event immediately, from any task. The task that delivers a
+/// fix carries out the append that follows; one loop carries out the actions of delivery.
 package actor Reporter {
     private let outbox: any Outbox
     private let delivery: any Delivery
-    /// `nil` if there is none.
+    /// `nil` if the vehicle has no private switch.
     private let privateSwitch: PrivateSwitch?
     private let latestTime: @Sendable () -> UTCTime?
     private let clock: MonotonicClock
@@ -18,28 +18,28 @@ package actor Reporter {
     private let observer: any ReportingObserver
 
     private var state: ReportingState
-    /// The append that the taking task carries out next.
+    /// The next append, which the task that brought the fix carries out.
     private var append: ReportingState.Append?
-    /// What the delivering loop does next. There is never a second: only the end of an action, or of a wait, leads to
-    /// another.
+    /// The next action of the delivering loop. One is enough, because only the result of an action or the end of a wait
+    /// leads to another.
     private var action: UploadAction?
     /// The permit for the next upload.
     private var permit: (any DeliveryPermit)?
     /// Ends the loop's wait for a change of `action` or of the time that it waits for.
     private var changeListener: AsyncStream<Never>.Continuation?
-    /// When the sleeps in progress end. Only a time before all of them needs a sleep of its own: Swift keeps the timer
-    /// of one that is cancelled until its time.
-    private var alarmTimes: [Duration] = []
+    /// When the sleeps in progress end. Only an earlier time needs another sleep. Sleeps aren't cancelled, because
+    /// Swift keeps the timer of a cancelled one until its time.
+    private var timerEnds: [Duration] = []
 
     /// - Parameters:
-    ///   - settings: what is reported, and how.
-    ///   - outbox: where updates wait.
-    ///   - delivery: the service that they are for.
-    ///   - privateSwitch: the switch by which the vehicle is private; `nil` if there is none.
-    ///   - latestTime: the latest time of fix that can be true; `nil` while nothing trustworthy knows the present.
+    ///   - settings: the vehicle's settings.
+    ///   - outbox: stores updates until they are delivered.
+    ///   - delivery: the service to deliver to.
+    ///   - privateSwitch: the vehicle's private switch; `nil` if it has none.
+    ///   - latestTime: the latest time of fix that can be true; `nil` while the present is unknown.
     ///   - clock: measures every wait.
     ///   - jitter: draws from 0...1.
-    ///   - observer: receives what happens.
+    ///   - observer: receives every event.
     package init(
         _ settings: ReportingSettings, outbox: any Outbox, delivery: any Delivery,
         privateSwitch: PrivateSwitch? = nil, latestTime: @escaping @Sendable () -> UTCTime? = { nil },
@@ -55,9 +55,9 @@ package actor Reporter {
         state = ReportingState(settings, hasPresence: delivery.hasPresence, at: clock.now)
     }
 
-    /// Reports what `source` delivers, until it has ended and everything is delivered, or until cancelled.
+    /// Reports the fixes of `source` until it has ended and everything is delivered, or until cancelled.
     ///
-    /// - Throws: what is wrong with a recorded log; what was accepted before it is delivered anyway.
+    /// - Throws: the fault of a recorded log, after the delivery of all updates accepted before it.
     package func run(_ source: any FixSource) async throws(FixSourceError) {
         async let delivering: Void = deliver()
         var failure: FixSourceError?
@@ -67,7 +67,7 @@ package actor Reporter {
         if let failure, failure.code != .cancelled { throw failure }
     }
 
-    // Inlined, the functions that the loop calls would add 3 KB to its frame, which lasts as long as a drive does.
+    // Inlining the functions that the delivering loop calls would add 3 KB to its frame, which lives for the whole run.
     @inline(never) private func handle(_ event: ReportingState.Event) {
         let step = state.handle(event, at: clock.now, jitter: jitter())
         for report in step.reports { observer.observe(report) }
@@ -80,9 +80,9 @@ package actor Reporter {
     package func receive(_ event: UploadEvent) { handle(.delivering(event)) }
 }
 
-/// Taking.
+/// The taking lane.
 extension Reporter {
-    /// Takes what a source delivers. Returns when an update that is made of it is stored, or kept in memory.
+    /// Handles an event of a source. Returns after any update that results is stored, or is kept in memory.
     package func take(_ event: FixSourceEvent) async {
         switch event {
         case .state(let state): observer.observe(.receiver(state))
@@ -90,30 +90,31 @@ extension Reporter {
         case .sky(let sky): observer.observe(.sky(sky))
         case .progress(let reached, let length): observer.observe(.progress(reached: reached, of: length))
         case .fix(let fix):
-            if privateSwitch != nil { await lookAtSwitch() }
+            if privateSwitch != nil { await readPrivateSwitch() }
             handle(.fix(fix, latest: latestTime()))
             await store()
         }
     }
 
-    /// Looks at the private switch; also while no fix comes, because the last position must not be repeated then.
+    /// Reads the private switch. Called even if no fixes arrive, because a private vehicle's position must not be
+    /// repeated.
     ///
-    /// `isWatching`: the caller does so each second, whether fixes come or not.
-    package func lookAtSwitch(isWatching: Bool = false) async {
+    /// - Parameter isPolled: whether the caller reads the switch every second, with or without fixes.
+    package func readPrivateSwitch(isPolled: Bool = false) async {
         let isOn = await privateSwitch?() ?? false
-        handle(.switchSeen(isOn: isOn, isThere: privateSwitch != nil, isWatched: isWatching))
+        handle(.switchRead(isOn: isOn, exists: privateSwitch != nil, isPolled: isPolled))
     }
 
-    /// Stores what the outbox did not accept before; also while no fix comes.
-    package func storeAgain() async {
-        handle(.storeAgain)
+    /// Tries again to store updates that the outbox did not accept.
+    package func retryStoring() async {
+        handle(.retryStoring)
         await store()
     }
 
     /// Whether the outbox has accepted every update.
     package var hasStoredAll: Bool { state.appending == nil && state.queue.isEmpty }
 
-    /// Carries out one append after another, unless another task does.
+    /// Carries out appends until there are none, unless another task does so already.
     private func store() async {
         while let append {
             self.append = nil
@@ -127,20 +128,20 @@ extension Reporter {
     }
 }
 
-/// Delivering.
+/// The delivering lane.
 extension Reporter {
-    /// Notes that what was quarantined is pending again.
+    /// Notes that quarantined updates are pending again.
     package func requeued() { receive(.requeued) }
 
-    /// Lets `deliver` end once nothing is pending: a recorded log has come to its end.
+    /// Makes `deliver` return once nothing is pending, because a recorded log has ended.
     package func finishWhenEmpty() { receive(.finishWhenEmpty) }
 
-    /// Whether updates report the vehicle's presence: not while it isn't known whether it is private.
+    /// Whether updates report the vehicle's presence. They don't while the vehicle may be private.
     package var reportsPresence: Bool { delivery.hasPresence && state.delivering.presence != .unknown }
 
-    /// Notes that the network has returned: whatever waits for that continues at once, on a new connection.
+    /// Notes that the network has returned. Whatever waits for it continues at once, on a new connection.
     package func networkReturned() async {
-        // First: an exchange that fails because of what follows is judged as one of the network that is gone.
+        // Before the delivery is notified, which may end an exchange: its failure then counts as a network change.
         receive(.networkReturning)
         await delivery.networkReturned()
         receive(.networkReturned)
@@ -149,28 +150,28 @@ extension Reporter {
     /// Delivers until cancelled, or until empty after `finishWhenEmpty`.
     package func deliver() async {
         receive(.started)
-        await withDiscardingTaskGroup { alarms in
+        await withDiscardingTaskGroup { timers in
             loop: while let current = action {
                 action = nil
                 switch current {
                 case .finish: break loop
                 case .restart: receive(.started)
                 case .send(let batch, let seconds):
-                    await awaitChange(sending: (batch, seconds), &alarms)
-                case .wait, .abortExchange: await awaitChange(sending: nil, &alarms)
+                    await awaitChange(sending: (batch, seconds), &timers)
+                case .wait, .abortExchange: await awaitChange(sending: nil, &timers)
                 default:
                     let event = await perform(current)
                     if Task.isCancelled { receive(.cancelled) }
                     receive(event)
                 }
             }
-            alarms.cancelAll()
+            timers.cancelAll()
         }
     }
 
-    /// Waits until the state wants something else; meanwhile sends a batch, if there is one.
+    /// Sends a batch, if there is one, and waits until there is another action.
     @inline(never) private func awaitChange(
-        sending upload: (batch: UploadBatch, secondsSinceFirstSent: Int?)?, _ alarms: inout DiscardingTaskGroup
+        sending upload: (batch: UploadBatch, secondsSinceFirstSent: Int?)?, _ timers: inout DiscardingTaskGroup
     ) async {
         await withTaskGroup(of: UploadEvent.self) { group in
             if let upload {
@@ -183,26 +184,26 @@ extension Reporter {
                             upload.batch, as: presence, secondsSinceFirstSent: upload.secondsSinceFirstSent))
                 }
             }
-            waitForChange(in: &group, &alarms)
+            waitForChange(in: &group, &timers)
             for await event in group {
                 if case .restart? = action {
                     group.cancelAll()
-                    continue  // what was in progress is forgotten
+                    continue  // the result of the abandoned action is ignored
                 }
                 if Task.isCancelled { receive(.cancelled) }
                 receive(event)
                 if action != nil {
-                    group.cancelAll()  // the wait beside an exchange; or the exchange, whose end still comes
+                    group.cancelAll()  // the wait during an exchange; or the exchange, whose result still arrives
                 } else if case .timeReached = event, !Task.isCancelled {
-                    waitForChange(in: &group, &alarms)
+                    waitForChange(in: &group, &timers)
                 }
             }
         }
     }
 
-    /// Waits until an event has come from elsewhere, or a time is reached.
+    /// Waits until another task has caused a change, or until `dueAt`.
     @inline(never) private func waitForChange(
-        in group: inout TaskGroup<UploadEvent>, _ alarms: inout DiscardingTaskGroup
+        in group: inout TaskGroup<UploadEvent>, _ timers: inout DiscardingTaskGroup
     ) {
         let (changes, listener) = AsyncStream.makeStream(of: Never.self)
         changeListener = listener
@@ -211,31 +212,33 @@ extension Reporter {
             for await _ in changes {}
             return .timeReached
         }
-        guard let dueAt = state.delivering.dueAt, !alarmTimes.contains(where: { $0 <= dueAt }) else { return }
-        alarmTimes.append(dueAt)
-        alarms.addTask {
+        guard let dueAt = state.delivering.dueAt, !timerEnds.contains(where: { $0 <= dueAt }) else { return }
+        timerEnds.append(dueAt)
+        timers.addTask {
             await self.clock.sleep(until: dueAt)
-            await self.ring(dueAt)
+            await self.fireTimer(dueAt)
         }
     }
 
-    private func ring(_ moment: Duration) {
-        if let index = alarmTimes.firstIndex(of: moment) { alarmTimes.remove(at: index) }
+    private func fireTimer(_ moment: Duration) {
+        if let index = timerEnds.firstIndex(of: moment) { timerEnds.remove(at: index) }
         changeListener?.finish()
     }
 
-    /// Carries out an action that nothing else ends; returns the event that it ends with.
+    /// Carries out an action that nothing interrupts. Returns its result.
     @inline(never) private func perform(_ action: UploadAction) async -> UploadEvent {
         switch action {
         case .readOutbox(let request):
-            await noting { () throws(OutboxError) in .outboxRead(try await outbox.next(request)) }
+            await reportingFailure { () throws(OutboxError) in .outboxRead(try await outbox.next(request)) }
         case .acknowledge(let batch, let request):
-            await noting { () throws(OutboxError) in .noted(try await outbox.acknowledge(batch, next: request)) }
+            await reportingFailure { () throws(OutboxError) in
+                .resultRecorded(try await outbox.acknowledge(batch, next: request))
+            }
         case .quarantine(let update, let reason):
-            await noting { () throws(OutboxError) in
+            await reportingFailure { () throws(OutboxError) in
                 try await outbox.quarantine(update, reason: reason)
                 observer.observe(.quarantined(update, reason: reason))
-                return .noted(nil)
+                return .resultRecorded(nil)
             }
         case .prepare: await prepare()
         case .announce(let presence): await announce(presence)
@@ -243,7 +246,7 @@ extension Reporter {
         }
     }
 
-    private func noting(_ body: () async throws(OutboxError) -> UploadEvent) async -> UploadEvent {
+    private func reportingFailure(_ body: () async throws(OutboxError) -> UploadEvent) async -> UploadEvent {
         do throws(OutboxError) { return try await body() } catch { return .outboxFailed(error) }
     }
 
@@ -263,9 +266,9 @@ extension Reporter {
     }
 }
 
-/// The vehicle's presence by itself, as on stop.
+/// The vehicle's presence by itself, such as at a stop.
 extension Reporter {
-    /// Reports the vehicle's presence without a position, once more if the first permit is rejected. The observer
+    /// Reports the vehicle's presence without a position, and again if the first permit is rejected. The observer
     /// receives every answer.
     ///
     /// - Throws: the reason if there is no permit.

@@ -1,24 +1,21 @@
 import GNSS
 import TimeAndChance
 
-/// All that the reporter knows of a vehicle, and every decision of it. An event goes in; reports and actions come out.
-/// Pure.
+/// The reporter's state for a vehicle, and every decision of it: each event leads to reports and actions. Pure.
 ///
-/// Two lanes run side by side. The taking lane makes updates of fixes and has the outbox store them, one append at a
-/// time. The delivering lane sends what the outbox holds, one action at a time.
+/// Two lanes run concurrently. The taking lane turns fixes into updates and has the outbox store them, one append at a
+/// time. The delivering lane sends the outbox's updates, one action at a time.
 struct ReportingState: Sendable {
-    /// What happens.
     enum Event: Sendable {
-        /// A fix has come; `latest`: the latest time that can be true.
+        /// The receiver has delivered a fix. `latest`: the latest time of fix that can be true.
         case fix(Fix, latest: UTCTime?)
-        /// The private switch has been looked at. `isWatched`: that happens every second.
-        case switchSeen(isOn: Bool, isThere: Bool, isWatched: Bool)
-        /// It is time to store what the outbox did not accept before.
-        case storeAgain
-        /// How an append ended.
+        /// The reporter has read the private switch. `isPolled`: it does so every second.
+        case switchRead(isOn: Bool, exists: Bool, isPolled: Bool)
+        /// The reporter tries again to store the updates that the outbox did not accept.
+        case retryStoring
+        /// The append in progress has succeeded.
         case appended(AppendedUpdate)
         case appendFailed(OutboxError)
-        /// An event of the delivering lane.
         case delivering(UploadEvent)
     }
 
@@ -27,13 +24,13 @@ struct ReportingState: Sendable {
         let updates: UpdateQueue.Append
         /// Whether all earlier updates were wrong.
         let overrulesEarlier: Bool
-        /// How often all earlier updates had been found wrong by then.
+        /// The queue's generation at the start of the append.
         let generation: Int
         let next: BatchRequest?
     }
 
-    /// What follows from an event: reports for the observer in this order, then an action of each lane. Without one,
-    /// whatever the lane has in progress continues.
+    /// The consequences of an event: reports for the observer, in this order, and the next action of each lane. A lane
+    /// without one continues its action in progress.
     struct Step: Sendable {
         var reports: [ReportingEvent] = []
         var append: Append?
@@ -47,15 +44,18 @@ struct ReportingState: Sendable {
     var spacing: RequestSpacing
     var privateMode: PrivateMode
     var queue = UpdateQueue()
-    /// The update that was made last.
+    /// The last update made from a fix.
     var lastReported: LocationUpdate?
-    /// The newest update while it waits for its first append.
+    /// The newest update until its first append has ended.
     var live: LocationUpdate?
     /// The append in progress.
     var appending: Append?
     var delivering: UploadState
 
-    /// `now`: the heartbeat counts from here until something is delivered.
+    /// - Parameters:
+    ///   - settings: the vehicle's settings.
+    ///   - hasPresence: whether the service shows a presence.
+    ///   - now: the start of the first heartbeat.
     init(_ settings: ReportingSettings, hasPresence: Bool, at now: Duration) {
         plausibility = settings.plausibility
         shape = settings.shape
@@ -63,20 +63,21 @@ struct ReportingState: Sendable {
         spacing = settings.spacing
         privateMode = settings.privateMode
         delivering = UploadState(
-            settings.upload, hasPresence: hasPresence, privacy: settings.privateMode.mayBeInZone ? .unknown : .open,
+            settings.upload, hasPresence: hasPresence, privacy: settings.privateMode.mayBeInZone ? .unknown : .off,
             at: now)
     }
 
-    /// Handles what has happened at `now`, and returns what follows; `jitter` draws from 0...1 when a wait may begin.
+    /// Handles an event that has occurred at `now`, and returns its consequences. `jitter` draws from 0...1 if a wait
+    /// may begin.
     mutating func handle(_ event: Event, at now: Duration, jitter: @autoclosure () -> Double) -> Step {
         var step = Step()
         switch event {
         case .fix(let fix, let latest): take(fix, latest: latest, at: now, &step)
-        case .switchSeen(let isOn, let isThere, let isWatched):
+        case .switchRead(let isOn, let exists, let isPolled):
             change(at: now, &step) { mode in
-                mode.observe(isSwitchedOn: isOn, at: isThere ? now : nil, isWatched: isWatched)
+                mode.observe(isSwitchedOn: isOn, at: exists ? now : nil, isPolled: isPolled)
             }
-        case .storeAgain: storeNext(at: now, &step)
+        case .retryStoring: storeNext(at: now, &step)
         case .appended(let appended): self.appended(appended, at: now, &step)
         case .appendFailed(let error): appendFailed(error, at: now, &step)
         case .delivering(let event): deliver(event, at: now, jitter: jitter(), &step)
@@ -84,7 +85,7 @@ struct ReportingState: Sendable {
         return step
     }
 
-    /// Passes an event on to the delivering lane.
+    /// Passes an event to the delivering lane.
     mutating func deliver(
         _ event: UploadEvent, at now: Duration, jitter: @autoclosure () -> Double = 1, _ step: inout Step
     ) {
@@ -94,7 +95,7 @@ struct ReportingState: Sendable {
     }
 }
 
-/// What the reporter needs to know of a vehicle.
+/// The settings of a vehicle's reporter.
 package struct ReportingSettings: Sendable {
     package var plausibility: Plausibility
     package var shape: ShapePoints

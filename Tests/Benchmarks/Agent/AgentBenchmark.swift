@@ -7,11 +7,11 @@ import HTTPService
 import LinuxPlatform
 import WaypostTestSupport
 
-/// What the installed service costs: size, start, memory, processor, latency, bytes on the line.
+/// Measures the cost of the installed service: size, start, memory, processor, latency, bytes on the network.
 ///
-/// Usage: `AgentBenchmark [BINARY] [PENDING]`; the binary is `$WAYPOST` or `build/waypost` unless told, the backlog
-/// 1,000,000. Prints one JSON object a case (`BenchmarkCase`). Works in a folder below the current one, which is kept
-/// when something fails. `docs/benchmarks.md` describes each case.
+/// Usage: `AgentBenchmark [BINARY] [PENDING]`. The binary defaults to `$WAYPOST` or `build/waypost`, the backlog to
+/// 1,000,000 updates. Prints one JSON object per case (`BenchmarkCase`). Works in a directory below the current one,
+/// which is kept after a failure. `docs/benchmarks.md` describes each case.
 @main enum AgentBenchmark {
     static func main() async throws {
         signal(SIGPIPE, SIG_IGN)

@@ -1,7 +1,7 @@
 import BenchmarkReport
 import CSQLite
 
-/// The limit to compare with: one small row and one commit that reaches the disk, with the outbox's settings.
+/// A reference: one small row and one commit that reaches the disk, with the outbox's settings.
 @safe final class BareCommit {
     private let database: OpaquePointer
     private let path: String
@@ -19,7 +19,7 @@ import CSQLite
 
     deinit { unsafe sqlite3_close(database) }
 
-    /// From before the row is inserted to when it is on the disk.
+    /// Returns the time from before the row is inserted until it is on the disk.
     func latency() throws -> Duration {
         let start = ContinuousClock.now
         try execute("INSERT INTO updates (body) VALUES (zeroblob(33))")

@@ -2,11 +2,11 @@ import Glibc
 import LinuxPlatform
 import WaypostTestSupport
 
-/// The limit to compare with: an epoch on a terminal of its own, read by a thread that does nothing else.
+/// A reference: an epoch on a dedicated terminal, read by a thread that does nothing else.
 ///
-/// The kernel hands a terminal's bytes on by a worker of usual priority, which a busy machine keeps waiting.
+/// The kernel forwards a terminal's bytes in a worker with normal priority, which is delayed on a busy machine.
 final class BareLine: Sendable {
-    /// What has been read, and when the last of it was.
+    /// The number of bytes read, and the time of the last read.
     private struct Received {
         var bytes = 0
         var at = ContinuousClock.now
@@ -24,7 +24,7 @@ final class BareLine: Sendable {
         startThread(named: "bare-line") { Self.read(line, received) }
     }
 
-    /// From before `epoch` is written to when all of it is read.
+    /// Returns the time from before `epoch` is written until all of it is read.
     func latency(of epoch: [UInt8]) async throws -> Duration {
         let expected = received.withLock { $0.bytes } + epoch.count
         let sent = ContinuousClock.now

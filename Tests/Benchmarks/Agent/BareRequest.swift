@@ -3,7 +3,7 @@ import FoundationEssentials
 import LinuxPlatform
 import WaypostTestSupport
 
-/// The limit to compare with: a request as large as an update's, written to an open connection by a loop.
+/// A reference: a request as large as an update's, written to an open connection.
 struct BareRequest: ~Copyable {
     private static let request = """
         PUT /v1/providers/benchmark/vehicles/van-7?updateMask=vehicleState,lastLocation HTTP/1.1\r
@@ -23,7 +23,7 @@ struct BareRequest: ~Copyable {
         self.engine = engine
     }
 
-    /// From before the request is written to when the server has it.
+    /// Returns the time from before the request is written until the server has it.
     func latency() async throws -> Duration {
         let before = engine.arrivals.count
         let sent = ContinuousClock.now

@@ -1,4 +1,4 @@
-/// Why a case could not be measured.
+/// The reason why a case could not be measured.
 struct BenchmarkError: Error, CustomStringConvertible {
     let description: String
 

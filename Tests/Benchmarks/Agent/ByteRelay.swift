@@ -1,9 +1,9 @@
 import Glibc
 import LinuxPlatform
 
-/// Passes TCP connections on, one at a time, and counts what goes through: the payload of TCP, TLS included.
+/// A relay for TCP connections, one at a time, that counts their payload, including TLS.
 final class ByteRelay: Sendable {
-    /// Bytes since the relay began.
+    /// The bytes since the start of the relay.
     struct Count: Sendable {
         var fromClient = 0
         var fromServer = 0
@@ -12,7 +12,7 @@ final class ByteRelay: Sendable {
     let port: UInt16
     private let counted: Locked<Count>
 
-    /// Passes connections on to `server`; goes on to the end of the process.
+    /// Starts to relay connections to `server`, until the end of the process.
     init(to server: LocalAddress) throws {
         let listener = try ListeningSocket(on: .loopback(host: "127.0.0.1", port: 0))
         guard case .loopback(_, let port) = listener.address else { throw BenchmarkError("there is no free port") }
@@ -40,17 +40,17 @@ final class ByteRelay: Sendable {
                 let (source, target) = isFromClient ? (client.raw, server.raw) : (server.raw, client.raw)
                 let count = unsafe read(source, &buffer, buffer.count)
                 guard count > 0 else { return }
-                // Before it is passed on, so that whoever has seen an answer also sees its bytes counted.
+                // Counted first, so that the bytes of an answer are counted before the client can see it.
                 counted.withLock {
                     if isFromClient { $0.fromClient += count } else { $0.fromServer += count }
                 }
-                // Far less than a socket's buffer holds; a short write would be a fault of the measurement.
+                // Far less than a socket's buffer; a short write would be an error of the measurement.
                 guard unsafe write(target, buffer, count) == count else { return }
             }
         }
     }
 
-    /// Waits until one of `descriptors` can be read; says which can. `nil` when waiting fails.
+    /// Waits until one of `descriptors` can be read. Returns which can; `nil` if waiting fails.
     private static func wait(_ descriptors: [CInt]) -> [Bool]? {
         var watched = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         while unsafe poll(&watched, nfds_t(watched.count), -1) < 0 { guard errno == EINTR else { return nil } }

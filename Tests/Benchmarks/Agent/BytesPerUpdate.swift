@@ -5,10 +5,10 @@ import HTTPMessages
 import LinuxPlatform
 import WaypostTestSupport
 
-/// What an update costs on a metered line: bytes of TCP payload on a connection that is open, TLS and HTTP/2 included.
+/// Measures the bytes of an update on a metered line: TCP payload on an open connection, including TLS and HTTP/2.
 enum BytesPerUpdate {
     private static let updates = 100
-    /// Until the headers that repeat are in the server's table.
+    /// The number of requests until the repeated headers are in the server's table.
     private static let warmUp = 10
 
     static func measure(_ workplace: Workplace, token: String, endpoint: Endpoint) async throws {
@@ -46,7 +46,7 @@ enum BytesPerUpdate {
         )
     }
 
-    /// The difference between a long and a short run, so that the handshake is not in it.
+    /// Returns the difference between a long and a short run, which doesn't include the handshake.
     private static func throughCommand(
         _ endpoint: HTTPURL, _ token: String, _ caFile: String, _ relay: ByteRelay, _ workplace: Workplace
     ) async throws -> (sent: Double, received: Double)? {
@@ -70,7 +70,7 @@ enum BytesPerUpdate {
         )
     }
 
-    /// A moving vehicle's update with everything that a receiver tells.
+    /// Returns a moving vehicle's update with all fields that a receiver provides.
     private static func update(_ number: Int) throws -> VehicleUpdate {
         var location = VehicleLocation(
             latitude: 48.1173 + Double(number) * 1.37e-4, longitude: 11.5166667 + Double(number) * 2.91e-4,

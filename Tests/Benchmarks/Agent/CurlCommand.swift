@@ -1,17 +1,17 @@
 import FoundationEssentials
 import WaypostTestSupport
 
-/// The curl command, as the limit of what libcurl can do with nothing around it.
+/// The curl command, as the reference for libcurl alone.
 enum CurlCommand {
-    /// MiB that it holds while it waits for an answer over TLS, trusting the same authorities as the service;
-    /// `nil` where it or nginx is not installed.
+    /// Returns its resident memory in MiB while it waits for an answer over TLS, with the same authorities as the
+    /// service; `nil` if curl or nginx isn't installed.
     static func resident(_ endpoint: Endpoint) async throws -> Double? {
-        // An answer that takes longer than any case.
+        // This answer takes longer than any case.
         let address = endpoint.address + "/slow"
         guard let caFile = endpoint.caFile,
             let curl = try? RunningProgram(["curl", "--silent", "--cacert", caFile, address])
         else { return nil }
-        // It has settled once the figure no longer grows.
+        // The start is over once the figure no longer grows.
         var before = 0.0
         while true {
             try await Task.sleep(for: .milliseconds(300))
@@ -21,7 +21,7 @@ enum CurlCommand {
         }
     }
 
-    /// Sends the same request `count` times on one connection; false where curl is not installed or fails.
+    /// Sends the same request `count` times on one connection. Returns false if curl isn't installed or fails.
     static func send(
         _ body: [UInt8], headers: [String], to address: String, count: Int, caFile: String, in workplace: Workplace
     ) async throws -> Bool {

@@ -1,12 +1,12 @@
 import FoundationEssentials
 import WaypostTestSupport
 
-/// Where the service uploads to: through TLS where nginx is installed, else to the bare server.
+/// The endpoint of the service's uploads: nginx with TLS if that is installed, otherwise the plain server.
 struct Endpoint {
     let address: String
-    /// nginx in front of a Fleet Engine that speaks TLS and HTTP/2.
+    /// nginx with TLS and HTTP/2; `nil` if it isn't installed.
     let front: NginxServer?
-    /// Trusts its certificate, and whatever the system trusts beside it: as large as a real one.
+    /// A file with the authorities of nginx's certificate and of the system, which is as large as a real one.
     let caFile: String?
 
     init(_ engine: StandInFleetEngine, in workplace: Workplace) async throws {
@@ -23,11 +23,11 @@ struct Endpoint {
 }
 
 extension StandInFleetEngine {
-    /// The vehicle as an answer to its update.
+    /// The answer to a vehicle's update: the vehicle.
     static let vehicleAnswer =
         #"{"name":"providers/\#(Workplace.provider)/vehicles/\#(Workplace.vehicle)","vehicleState":"ONLINE"}"#
 
-    /// When the request after the first `count` came; waits for it.
+    /// Waits for the request after the first `count`, and returns its time.
     func arrival(after count: Int) async throws -> ContinuousClock.Instant {
         let deadline = ContinuousClock.now.advanced(by: .seconds(5))
         while ContinuousClock.now < deadline {

@@ -1,17 +1,18 @@
 import BenchmarkReport
 import WaypostTestSupport
 
-/// From the last byte of an epoch on the line to the request at the server: decoded, judged, durable, packed, sent.
+/// Measures the time from the last byte of an epoch on the line to the request at the server: decoding, decisions,
+/// commit, packing and sending.
 ///
-/// Beside it the three things in it that cannot be left out: an epoch read from a terminal, a commit that reaches the
-/// disk, and a request on an open connection to the same server.
+/// The reference is the sum of its unavoidable parts: an epoch read from a terminal, a commit that reaches the disk,
+/// and a request on an open connection to the same server.
 enum EpochToRequest {
     private static let updates = 1020
-    /// Until the receiver's last sentence is learned and the connection is open.
+    /// The number of epochs until the receiver's last sentence is learned and the connection is open.
     private static let warmUp = 20
     private static let pause = Duration.milliseconds(10)
 
-    /// All take turns: what a shared disk and processor do to one of them, they do to all.
+    /// Measures all in turn, so that other load on disk and processor affects each of them alike.
     static func measure(_ workplace: Workplace, tokenURL: String, engine: StandInFleetEngine) async throws {
         var feed = try EpochFeed()
         let settings = RunningService.Settings(
@@ -43,7 +44,7 @@ enum EpochToRequest {
         try report(agent, lines, commits, requests)
     }
 
-    /// From before `epoch` is written to the line to when the server has its request.
+    /// Returns the time from before `epoch` is written to the line until the server has its request.
     private static func latency(
         of epoch: [UInt8], _ feed: EpochFeed, _ engine: StandInFleetEngine
     ) async throws -> Duration {

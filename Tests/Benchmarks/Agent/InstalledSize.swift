@@ -1,7 +1,7 @@
 import BenchmarkReport
 import LinuxPlatform
 
-/// What the installed binary takes: Swift runtime inside, stripped.
+/// Measures the size of the installed binary, stripped and including the Swift runtime.
 enum InstalledSize {
     static func measure(_ workplace: Workplace) throws {
         let mebibytes = Double(try FileSystem.fileSize(at: workplace.binary)) / 1_048_576

@@ -5,7 +5,7 @@ import SQLiteOutbox
 import TimeAndChance
 import WaypostTestSupport
 
-/// A service with a million updates to deliver, which it does while it is watched.
+/// Measures a service that delivers a backlog of a million updates.
 enum LargeBacklog {
     static func measure(_ workplace: Workplace, tokenURL: String, endpoint: Endpoint, pending: Int) async throws {
         var feed = try EpochFeed()

@@ -1,9 +1,9 @@
 import FoundationEssentials
 import Glibc
 
-/// What the kernel says of a running process (proc(5)).
+/// The kernel's figures for a running process (proc(5)).
 enum ProcessFigures {
-    /// A line of `/proc/PID/status` that counts memory, as `VmRSS`, in MiB.
+    /// Returns a memory figure of `/proc/PID/status`, such as `VmRSS`, in MiB.
     static func memory(_ name: String, of processID: pid_t) throws -> Double {
         let status = try String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
         let line = status.split(separator: "\n").first { $0.hasPrefix(name + ":") }
@@ -12,7 +12,7 @@ enum ProcessFigures {
         return kibibytes / 1024
     }
 
-    /// Time on a processor of all threads that live now: in nanoseconds, where `/proc/PID/stat` counts in ticks.
+    /// Returns the processor time of all present threads. It is exact to nanoseconds, unlike that of `/proc/PID/stat`.
     static func processorTime(of processID: pid_t) throws -> Duration {
         let tasks = "/proc/\(processID)/task"
         var nanoseconds: Int64 = 0

@@ -6,8 +6,8 @@ import HTTPMessages
 import ReportedText
 import StrictJSON
 
-/// A vehicle's token as large as a real backend's: a signature by the simulator, under the names that a cloud project
-/// has, a key identifier of 40 digits and a service account of usual length. Nobody checks it.
+/// A vehicle's token as large as a real backend's: with a signature by the simulator, a key identifier of 40 digits,
+/// and a service account of ordinary length. It is never verified.
 enum RealSizedToken {
     private static let account = "fleet-engine-driver@my-cloud-project.iam.gserviceaccount.com"
 

@@ -3,11 +3,11 @@ import Glibc
 import LinuxPlatform
 import WaypostTestSupport
 
-/// `waypost run` as the service manager runs it.
+/// `waypost run`, started as by the service manager.
 struct RunningService {
-    /// What a case sets; everything else is as delivered.
+    /// The settings of a case; all others have their defaults.
     struct Settings {
-        /// Also the name of the outbox's file.
+        /// The name of the case and of the outbox's file.
         var name: String
         var device: String
         var endpoint: String
@@ -17,9 +17,9 @@ struct RunningService {
     }
 
     let program: RunningProgram
-    /// Kept, because the service goes on to speak to it.
+    /// The service manager, which must live as long as the service.
     private let manager: NotifySocket
-    /// From before the process existed to `READY=1`.
+    /// The time from before the start of the process until `READY=1`.
     let timeToReady: Duration
 
     init(_ settings: Settings, in workplace: Workplace) async throws {
@@ -34,7 +34,7 @@ struct RunningService {
         timeToReady = program.startedAt.duration(to: ready.arrivedAt)
     }
 
-    /// The end of what it has logged.
+    /// The end of the service's log.
     var log: Substring { program.errors.text.suffix(500) }
 
     private static func readiness(_ manager: NotifySocket, within patience: Duration) async -> LineFlow.Line? {
@@ -49,12 +49,12 @@ struct RunningService {
         }
     }
 
-    /// The account of the outbox, as `waypost outbox list --json` words it.
+    /// The ledger of the outbox, as in `waypost outbox list --json`.
     struct Ledger: Decodable {
         let accepted, delivered, pending: Int
     }
 
-    /// Stops the service and asks for its ledger.
+    /// Stops the service and returns its ledger.
     func stop(_ settings: Settings, in workplace: Workplace) async throws -> Ledger {
         await program.terminate()
         let command = ["outbox", "list", "--json", "--config", workplace.path("\(settings.name).json")]

@@ -1,7 +1,7 @@
 import BenchmarkReport
 import WaypostTestSupport
 
-/// From the start of the process to `READY=1`, and beside it the start and end of a program that does nothing.
+/// Measures the time from the start of the process to `READY=1`. The reference is a program that does nothing.
 enum TimeToReady {
     static func measure(_ workplace: Workplace, tokenURL: String, engine: StandInFleetEngine) async throws {
         let feed = try EpochFeed()
@@ -9,7 +9,7 @@ enum TimeToReady {
             name: "start", device: feed.device, endpoint: "http://\(engine.address)", tokenURL: tokenURL)
         var ready = Samples()
         var nothing = Samples()
-        // The first start creates the outbox and reads the binary from the disk; the others are those of every day.
+        // The first start isn't counted: it creates the outbox and reads the binary from the disk.
         for round in 0...20 {
             let service = try await RunningService(settings, in: workplace)
             await service.program.terminate()

@@ -2,7 +2,7 @@ import BenchmarkReport
 import FoundationEssentials
 import WaypostTestSupport
 
-/// A service that has worked for a while: what it holds in memory, and what a second of driving takes of a processor.
+/// Measures the memory and processor time of a service that has run for some time.
 enum UnderWay {
     private static let updates = 300
     private static let secondsAtOneHertz = 30
@@ -26,7 +26,7 @@ enum UnderWay {
         }
     }
 
-    /// Real time at the pace of a receiver, read also by a program that does nothing with it.
+    /// Sends epochs in real time, also to `cat` as the reference.
     private static func processorTime(of service: RunningService, _ feed: inout EpochFeed) async throws {
         let copy = try EpochFeed()
         try copy.makeRaw()

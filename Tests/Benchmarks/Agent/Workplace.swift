@@ -1,10 +1,10 @@
 import FoundationEssentials
 
-/// What all cases share: the binary under test and a folder of their own.
+/// The binary under test and the directory for all cases.
 ///
-/// The folder lies below the current one: `/tmp` may be in memory, where a commit costs nothing.
+/// The directory is below the current one, because `/tmp` may be in memory, where a commit costs nothing.
 struct Workplace {
-    /// The release binary, as it is installed.
+    /// The installed release binary.
     let binary: String
     let folder: URL
     /// The vehicle of every case.

@@ -2,19 +2,19 @@ import CByteLoop
 import FoundationEssentials
 import ReceiverSimulator
 
-/// Bytes to be decoded, repeated to a size at which timing is steady.
+/// Bytes to decode, repeated until their number gives steady times.
 struct BenchmarkInput {
     let name: String
     let bytes: [UInt8]
 
-    /// An hour of a town drive as a u-blox receiver sends it.
+    /// Returns an hour of a town drive, as from a u-blox receiver.
     static func generatedDrive(megabytes: Int) -> BenchmarkInput {
         var bytes: [UInt8] = []
         for epoch in Drive(.town, seed: 1, duration: .seconds(3600)) { bytes += epoch.sentences }
         return BenchmarkInput(name: "drive", repeating: bytes, megabytes: megabytes)
     }
 
-    /// Every recorded log that lies beside the checkout, or where `WAYPOST_RECORDED_LOGS` says; `nil` without any.
+    /// Returns all recorded logs in `WAYPOST_RECORDED_LOGS` or next to the checkout; `nil` if there aren't any.
     static func recordedMix(megabytes: Int) -> BenchmarkInput? {
         let beside = URL(filePath: #filePath).appending(path: "../../../../../shared/data/nmea").standardizedFileURL
         let folder = ProcessInfo.processInfo.environment["WAYPOST_RECORDED_LOGS"].map { URL(filePath: $0) } ?? beside
@@ -36,8 +36,8 @@ struct BenchmarkInput {
         self.bytes = all
     }
 
-    /// Megabytes in a second of the processor's time of one pass of `body`, whose result keeps it from being optimised
-    /// away.
+    /// Returns the megabytes per second of processor time of one pass of `body`. Its result keeps it from being
+    /// optimised away.
     func rate(_ body: (Span<UInt8>) -> Int) -> Double {
         let start = cbyteloop_seconds()
         let result = body(bytes.span)

@@ -1,21 +1,23 @@
 import BenchmarkReport
 
-/// One case of the benchmark: medians of runs that took turns with the yardstick's.
+/// A case of the benchmark: medians of runs that alternate with those of a reference.
 struct Measurement {
     let name: String
-    /// What the yardstick is.
+    /// The description of the reference.
     let reference: String
-    /// The least share of the yardstick's rate that is good enough.
+    /// The minimum share of the reference's rate.
     let floor: Double
     var megabytesPerSecond: [Double] = []
     var referenceMegabytesPerSecond: [Double] = []
     var mallocsPerMillionSentences: Double = 0
 
     init(_ name: String, against reference: String, atLeast floor: Double) {
-        (self.name, self.reference, self.floor) = (name, reference, floor)
+        self.name = name
+        self.reference = reference
+        self.floor = floor
     }
 
-    /// Puts the case on standard output.
+    /// Prints the case to standard output.
     func print() throws {
         let limit = Self.median(referenceMegabytesPerSecond)
         try BenchmarkCase(name, Self.median(megabytesPerSecond), "MB/s")

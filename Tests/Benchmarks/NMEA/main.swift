@@ -7,7 +7,7 @@ let megabytes = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 2
 let runs = 7
 var cases = [BenchmarkInput.generatedDrive(megabytes: megabytes)]
 if let recorded = BenchmarkInput.recordedMix(megabytes: megabytes) { cases.append(recorded) }
-// Where there is a checkout of minmea, scripts/bench has built this.
+// scripts/bench builds this if there is a checkout of minmea.
 let minmea = unsafe cbyteloop_minmea(ProcessInfo.processInfo.environment["MINMEA_LOOP"] ?? "none")
 
 for input in cases {

@@ -1,20 +1,20 @@
 import BenchmarkReport
 import CSQLite
 
-/// The limit to compare with: SQLite with full durability and a table of nothing but the payload, one insert and one
-/// delete an update, each its own commit, as a queue is written at first.
+/// A reference: SQLite with full durability and a table with the payload only. Each update is an insert and a delete,
+/// each with its own commit.
 @safe struct BareInsert {
     struct Failure: Error { let code: Int32 }
 
-    /// Bytes per update that were handed to `write`, and that were scheduled for the device.
+    /// Bytes per update that were passed to `write`, and that were scheduled for the device.
     typealias Bytes = (written: Double, scheduled: Double)
 
     let insert: Bytes
     let insertAndDelete: Bytes
-    /// How long one insert takes until it is durable.
+    /// The times until an insert is durable.
     let insertion: Samples
 
-    /// 33 bytes, as long as a stored update.
+    /// A payload of 33 bytes, as long as a stored update.
     private static let payload = "x'\(String(repeating: "5a", count: 33))'"
 
     static func run(path: String, pageSize: Int, rows: Int) throws -> Self {

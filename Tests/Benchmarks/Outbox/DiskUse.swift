@@ -1,10 +1,10 @@
 import FoundationEssentials
 
-/// What this process has written, as the kernel counts (proc(5), `/proc/pid/io`).
+/// The number of bytes that this process has written, as counted by the kernel (proc(5), `/proc/pid/io`).
 struct DiskUse {
-    /// Bytes handed to `write`.
+    /// The bytes passed to `write`.
     let written: Int
-    /// Bytes scheduled for the device.
+    /// The bytes scheduled for the device.
     let scheduled: Int
 
     static func now() throws -> DiskUse {

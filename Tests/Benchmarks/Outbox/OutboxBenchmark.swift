@@ -7,16 +7,15 @@ import SQLiteOutbox
 import TimeAndChance
 import WaypostTestSupport
 
-/// What an update costs: bytes on the disk, time to be durable, time and memory to open a large backlog.
+/// Measures the cost of an update: bytes on the disk, time until it is durable, and time to open a large backlog.
 ///
-/// Usage: `OutboxBenchmark [UPDATES] [PENDING]`; 5000 and 1,000,000 unless told. Prints one JSON object a case
-/// (`BenchmarkCase`). Runs in a folder below the current one (memory file systems would make every sync free), which is
-/// removed at the end.
+/// Usage: `OutboxBenchmark [UPDATES] [PENDING]`; the defaults are 5000 and 1,000,000. Prints one JSON object per case
+/// (`BenchmarkCase`). Runs in a directory below the current one, which is removed at the end: in memory, every sync
+/// would be free.
 ///
-/// Bytes are `wchar` of `/proc/self/io`, what was handed to `write`: log frames and checkpoints, on every file system
-/// alike. `write_bytes`, printed beside it, is what the kernel scheduled for the device in whole pages of 4 KiB, each
-/// time one is made dirty again, without the file system's journal: the figure of this machine rather than of the
-/// store.
+/// Bytes are `wchar` of `/proc/self/io`: those passed to `write` for log frames and checkpoints, equal on every file
+/// system. `forTheDevice` is `write_bytes`: the pages of 4 KiB that the kernel scheduled for the device each time they
+/// became dirty, without the file system's journal. It depends on the machine.
 @main enum OutboxBenchmark {
     static func main() async throws {
         let arguments = CommandLine.arguments.dropFirst().compactMap { Int($0) }
@@ -27,7 +26,7 @@ import WaypostTestSupport
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(at: folder) }
 
-        // Page sizes of the outbox and of SQLite unless told otherwise.
+        // The page size of the outbox, and SQLite's default.
         let bare = try [1024, 4096].map { size in
             try BareInsert.run(path: folder.appending(path: "bare-\(size)").path, pageSize: size, rows: updates)
         }
@@ -38,7 +37,7 @@ import WaypostTestSupport
         try await backlog(folder, pending: pending)
     }
 
-    /// One append and one acknowledgement an update, as a vehicle under way does it.
+    /// Measures one append and one acknowledgement per update, as for a moving vehicle.
     private static func live(_ folder: URL, updates: Int, _ bare: [BareInsert]) async throws {
         let outbox = try await SQLiteOutbox.open(configuration(folder, "live.sqlite"))
         var append = Samples()
@@ -63,7 +62,7 @@ import WaypostTestSupport
             .against("bare SQLite, one insert, pages of 1 KiB", bare[0].insertion.percentile(0.99)).print()
     }
 
-    /// The same with economic durability, six updates to a window as at an update each 10 s.
+    /// Measures the same with economic durability and six updates per window, which is one update every 10 s.
     private static func economy(_ folder: URL, updates: Int) async throws {
         var settings = configuration(folder, "economy.sqlite")
         settings.durability = .economy
@@ -86,7 +85,7 @@ import WaypostTestSupport
             .with("updates", Double(updates)).print()
     }
 
-    /// Appends that thin a block of what waits, near the cap; against the same far from it.
+    /// Measures appends that thin pending updates near the limit, and appends far from it as the reference.
     private static func thinning(_ folder: URL) async throws {
         let pending = 100_000
         typealias Outcome = (all: Samples, thinning: Samples, thinned: Int64, used: DiskUse)
@@ -110,7 +109,7 @@ import WaypostTestSupport
             return (all, thinning, thinned, try DiskUse.now().since(before))
         }
         let far = try await appends(cap: 1_000_000_000, "far.sqlite")
-        let near = try await appends(cap: 3 << 20, "near.sqlite")  // the store has 4.5 MB
+        let near = try await appends(cap: 3 << 20, "near.sqlite")  // the outbox has 4.5 MB
         guard near.thinned > 0 else { preconditionFailure("nothing was thinned") }
         try BenchmarkCase("outbox.append-while-thinning.p50", near.thinning.median, "ms")
             .against("the same far from the cap", far.all.median).with("p99", near.thinning.percentile(0.99))
@@ -120,7 +119,7 @@ import WaypostTestSupport
             .print()
     }
 
-    /// A way through town: a turn now and then.
+    /// Returns an update of a drive through town, with a turn every 40 updates.
     private static func turning(_ index: Int) -> LocationUpdate {
         var update = update(index)
         let corner = index / 40
@@ -131,7 +130,7 @@ import WaypostTestSupport
         return update
     }
 
-    /// Nothing is delivered, so everything stays.
+    /// Measures appends without deliveries.
     private static func offline(_ folder: URL, updates: Int, _ bare: [BareInsert]) async throws {
         let outbox = try await SQLiteOutbox.open(configuration(folder, "offline.sqlite"))
         let before = try DiskUse.now()
@@ -144,7 +143,7 @@ import WaypostTestSupport
             .with("forTheDevice", Double(used.scheduled) / Double(updates)).with("updates", Double(updates)).print()
     }
 
-    /// Offline for long, then opened again, then the live position first and a part of the backlog; then with damage.
+    /// Measures opening a large backlog, delivering a part of it, and opening it when damaged.
     private static func backlog(_ folder: URL, pending: Int) async throws {
         let configuration = configuration(folder, "backlog.sqlite")
         try await fill(configuration, count: pending, update)
@@ -177,7 +176,7 @@ import WaypostTestSupport
         try await salvaged.close()
     }
 
-    /// Leaves a store with `count` pending updates.
+    /// Creates an outbox with `count` pending updates.
     private static func fill(
         _ configuration: OutboxConfiguration, count: Int, _ update: (Int) -> LocationUpdate
     ) async throws {
@@ -188,7 +187,7 @@ import WaypostTestSupport
         try await outbox.close()
     }
 
-    /// The median of openings of a sound store; in milliseconds.
+    /// Returns the median time to open an undamaged outbox, in milliseconds.
     private static func openings(_ settings: OutboxConfiguration, count: Int) async throws -> Double {
         var samples = Samples()
         for _ in 0..<count {
@@ -199,7 +198,7 @@ import WaypostTestSupport
         return samples.median
     }
 
-    /// Opens a store and takes its first batch; in milliseconds.
+    /// Opens an outbox and reads its first batch. Returns the time in milliseconds.
     private static func opening(_ settings: OutboxConfiguration) async throws -> (SQLiteOutbox, Double) {
         let start = ContinuousClock.now
         let outbox = try await SQLiteOutbox.open(settings)
@@ -221,7 +220,7 @@ import WaypostTestSupport
     }
 
     static func update(_ second: Int) -> LocationUpdate {
-        // Positions as receivers state them: 7 decimals of a degree.
+        // Positions have 7 decimals of a degree, as from receivers.
         var update = LocationUpdate(
             timeOfFix: UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: second * 1000),
             latitude: Double(481_173_000 + second * 13) / 1e7, longitude: Double(115_166_667 + second * 29) / 1e7)

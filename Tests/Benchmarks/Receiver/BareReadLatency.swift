@@ -2,8 +2,8 @@ import BenchmarkReport
 import LinuxPlatform
 import WaypostTestSupport
 
-/// The limit to compare with: a thread that polls and reads the same bytes, and notes when the last useful one of an
-/// epoch is there.
+/// A reference: a thread that polls and reads the same bytes, and records when the last useful byte of an epoch
+/// arrives.
 enum BareReadLatency {
     private struct Measurement {
         var sent: [ContinuousClock.Instant] = []
@@ -43,7 +43,7 @@ enum BareReadLatency {
             while epoch < drive.epochs.count, count >= drive.epochs[epoch].usefulBytes {
                 let number = epoch
                 measurement.withLock { $0.samples.append($0.sent[number].duration(to: now)) }
-                // The rest of this epoch is read before the next one begins.
+                // The rest of this epoch is read before the next one starts.
                 count -= drive.epochs[epoch].bytes.count
                 epoch += 1
             }

@@ -6,10 +6,10 @@ import Reporting
 import TimeAndChance
 import WaypostTestSupport
 
-/// From before the last useful byte of an epoch is written to the line to the delivery of its fix: tty, thread,
-/// decoder, mailbox, task.
+/// Measures the time from before the last useful byte of an epoch is written to the line until its fix is delivered:
+/// tty, thread, decoder, mailbox, task.
 enum FixLatency {
-    /// Until the receiver's last sentence is learned.
+    /// The number of epochs until the receiver's last sentence is learned.
     private static let warmUp = 5
 
     private struct Measurement {

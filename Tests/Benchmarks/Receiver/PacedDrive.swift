@@ -2,30 +2,30 @@ import ReceiverSimulator
 import TimeAndChance
 import WaypostTestSupport
 
-/// A drive as a receiver sends it that puts what is worth waiting for first: RMC VTG GGA GSA, then satellites in view.
+/// A drive of a receiver that sends the useful sentences first: RMC VTG GGA GSA, then satellites in view.
 struct PacedDrive {
     struct Epoch {
         let time: UTCTime
         let bytes: [UInt8]
-        /// How many of them there are up to the checksum of the last useful sentence.
+        /// The number of bytes up to the checksum of the last useful sentence.
         let usefulBytes: Int
     }
 
     private(set) var epochs: [Epoch] = []
     let baudRate: Int
-    /// From one epoch to the next.
+    /// The time from one epoch to the next.
     let interval: Duration
 
-    /// With 8 data bits each byte takes ten bits on the line.
+    /// The time of a byte on the line: ten bits, with 8 data bits.
     var byteTime: Duration { .seconds(10) / baudRate }
     var meanBytes: Int { epochs.map(\.bytes.count).reduce(0, +) / max(epochs.count, 1) }
 
-    /// What is still to come of an epoch when its last useful byte is there.
+    /// The mean time on the line of the bytes after the last useful one.
     var meanRest: Duration {
         byteTime * (epochs.map { $0.bytes.count - $0.usefulBytes }.reduce(0, +) / max(epochs.count, 1))
     }
 
-    /// `constellations`: how many send their satellites in view.
+    /// Creates a drive. `constellations`: the number of constellations with satellites in view.
     init(_ situation: DriveSituation, baudRate: Int, epochs count: Int, constellations: Int = 1) {
         self.baudRate = baudRate
         interval = situation == .tenHertz ? .milliseconds(100) : .seconds(1)
@@ -49,7 +49,7 @@ struct PacedDrive {
         }
     }
 
-    /// Its first epochs alone.
+    /// Returns the drive's first `count` epochs.
     func prefix(_ count: Int) -> PacedDrive {
         var drive = self
         drive.epochs = Array(epochs.prefix(count))

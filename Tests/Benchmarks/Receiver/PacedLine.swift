@@ -2,16 +2,16 @@ import Glibc
 import LinuxPlatform
 import WaypostTestSupport
 
-/// Sends a drive to a pseudo-terminal no faster than a line of its baud rate carries it.
+/// Sends a drive to a pseudo-terminal at the speed of a line with its baud rate.
 struct PacedLine {
-    /// A serial port hands its bytes over when so many have come, or when a pause begins.
+    /// The number of bytes that a serial port collects before it passes them on, unless a pause begins earlier.
     private static let chunkBytes = 16
 
     let terminal: PseudoTerminal
     let drive: PacedDrive
 
-    /// Sends all epochs; blocks. `announce`: called with an epoch's number just before the chunk is written that ends
-    /// with its last useful byte.
+    /// Sends all epochs. Blocks. Calls `announce` with an epoch's number just before it writes the chunk that ends with
+    /// the epoch's last useful byte.
     func run(announce: (Int) -> Void) throws(SystemError) {
         let start = MonotonicTime.now
         for (number, epoch) in drive.epochs.enumerated() {
@@ -29,7 +29,7 @@ struct PacedLine {
         }
     }
 
-    /// To the microsecond, for `poll` counts in milliseconds.
+    /// Sleeps until `moment`, exact to microseconds, unlike `poll`, which counts milliseconds.
     private static func sleep(until moment: Duration) {
         let (seconds, attoseconds) = moment.components
         var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))

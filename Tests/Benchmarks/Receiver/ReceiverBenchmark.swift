@@ -1,9 +1,9 @@
 import BenchmarkReport
 import ReceiverSimulator
 
-/// How long the receiver's last useful byte is under way to the fix, on a serial line whose bytes take their time.
+/// Measures the time from the receiver's last useful byte to the fix, on a serial line with a real baud rate.
 ///
-/// Usage: `ReceiverBenchmark [SECONDS]`; 60 unless told. Prints one JSON object a case (`BenchmarkCase`).
+/// Usage: `ReceiverBenchmark [SECONDS]`; the default is 60. Prints one JSON object per case (`BenchmarkCase`).
 /// `docs/benchmarks.md` describes each case.
 @main enum ReceiverBenchmark {
     static func main() async throws {

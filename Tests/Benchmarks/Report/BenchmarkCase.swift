@@ -1,17 +1,17 @@
 package import LinuxPlatform
 
-/// What one benchmark measured: a value, the floor it has to keep, and the limit that it was compared with in the same
-/// run. Printed as one JSON object on a line, which looks the same for every benchmark.
+/// The result of one benchmark: a value, its floor, and a reference value from the same run. It is printed as one JSON
+/// object per line, with the same keys for every benchmark.
 ///
 /// ```
 /// {"case":"agent.start","value":41.2,"unit":"ms","floor":150,"reference":"start and end of /bin/true","limit":1.1,
 ///  "ratio":37.5,"met":true,"details":{"p95":44.8}}
 /// ```
 ///
-/// `floor`, `reference`, `limit`, `ratio` and `met` are `null` where there is nothing to say. A case that this machine
-/// cannot measure has no value, and `skipped` with the reason.
+/// `floor`, `reference`, `limit`, `ratio` and `met` are `null` if they don't apply. A case that can't be measured on
+/// this machine has no value, and the reason in `skipped`.
 package struct BenchmarkCase: Sendable {
-    /// What a value may be at worst.
+    /// The worst acceptable value.
     package enum Floor: Sendable {
         case atMost(Double)
         case atLeast(Double)
@@ -25,36 +25,41 @@ package struct BenchmarkCase: Sendable {
     private var reference: (words: String, value: Double)?
     private var details: [(name: String, value: Double)] = []
 
-    /// A measured case, as `agent.start` in `ms`.
+    /// Creates a measured case, such as `agent.start` in `ms`.
     package init(_ name: String, _ value: Double, _ unit: String) {
-        (self.name, self.value, self.unit, skipped) = (name, value, unit, nil)
+        self.name = name
+        self.value = value
+        self.unit = unit
+        skipped = nil
     }
 
-    /// A case that cannot be measured here, and why.
+    /// Creates a case that can't be measured here, with the reason.
     package init(_ name: String, unit: String, skipped: String) {
-        (self.name, value, self.unit, self.skipped) = (name, nil, unit, skipped)
+        self.name = name
+        value = nil
+        self.unit = unit
+        self.skipped = skipped
     }
 
-    /// With the floor to keep.
+    /// Adds the floor.
     package consuming func keeping(_ floor: Floor) -> Self {
         self.floor = floor
         return self
     }
 
-    /// Compared with `limit`, in the same unit, which `words` describe; `nil` says that the limit could not be
-    /// measured.
+    /// Adds a reference value in the same unit, which `words` describe; `nil` if it could not be measured.
     package consuming func against(_ words: String, _ limit: Double?) -> Self {
         if let limit { reference = (words, limit) }
         return self
     }
 
-    /// With a further figure of the same measurement.
+    /// Adds another figure of the same measurement.
     package consuming func with(_ name: String, _ value: Double) -> Self {
         details.append((name, value))
         return self
     }
 
-    /// Puts the line on standard output.
+    /// Prints the line to standard output.
     package func print() throws(SystemError) { try StandardOutput.write(line: line) }
 
     private var line: String {
@@ -87,7 +92,7 @@ package struct BenchmarkCase: Sendable {
         }
     }
 
-    /// With four digits that count; whole numbers as such.
+    /// Returns the number with four significant digits; whole numbers without decimals.
     private static func number(_ value: Double?) -> String {
         guard let value, value.isFinite else { return "null" }
         var scale = 1.0

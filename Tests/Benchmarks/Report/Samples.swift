@@ -1,4 +1,4 @@
-/// Durations of the same thing, measured many times.
+/// Repeated measurements of a duration.
 package struct Samples: Sendable {
     private var milliseconds: [Double] = []
 
@@ -8,7 +8,8 @@ package struct Samples: Sendable {
 
     package mutating func append(_ duration: Duration) { milliseconds.append(duration / .milliseconds(1)) }
 
-    /// The value that a share of the samples does not exceed (nearest rank), in milliseconds; 0 without samples.
+    /// Returns the value in milliseconds that the given share of samples doesn't exceed (nearest rank); 0 without
+    /// samples.
     package func percentile(_ share: Double) -> Double {
         guard !milliseconds.isEmpty else { return 0 }
         let rank = Int((share * Double(milliseconds.count)).rounded(.up))
@@ -17,7 +18,7 @@ package struct Samples: Sendable {
 
     package var median: Double { percentile(0.5) }
 
-    /// Sample by sample, what both took together.
+    /// Returns the sums of the samples, pair by pair.
     package static func + (one: Self, other: Self) -> Self {
         var sum = Self()
         sum.milliseconds = zip(one.milliseconds, other.milliseconds).map { $0 + $1 }

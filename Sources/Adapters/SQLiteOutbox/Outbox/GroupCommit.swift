@@ -62,5 +62,5 @@ package enum OutboxDurability: String, Sendable, Hashable, CaseIterable {
     package var window: Window? { self == .full ? nil : Window(updates: 30, span: .seconds(60)) }
 
     /// Updates that one commit can hold.
-    var longestCommit: Int { (window?.updates ?? 1) + ShapePoints.most }
+    var longestCommit: Int { (window?.updates ?? 1) + ShapePoints.maximumPoints }
 }

@@ -1,14 +1,14 @@
 import Operations
 import SQLiteOutbox
 
-/// What a reload must know of the difference between the configuration in force and the next one. Pure; every key can
-/// be reloaded.
+/// The differences between the active configuration and the next one that affect a reload. Every key can be reloaded.
+/// Pure.
 struct ConfigurationChange: Sendable, Hashable {
-    /// Whether a receiver that comes to an end, and the service with it, is configured now or next.
+    /// Whether the present or the next receiver ends by itself, and the service with it.
     let receiverEnds: Bool
-    /// Whether Fleet Engine must be told that the present vehicle has stopped.
+    /// Whether the service must report to Fleet Engine that the present vehicle has stopped.
     let leavesVehicle: Bool
-    /// Whether updates that are pending now would be sent as those of another vehicle.
+    /// Whether updates that are pending now would be sent as another vehicle's.
     let renamesPending: Bool
     /// Whether the next run opens the same outbox.
     let keepsOutbox: Bool
@@ -23,7 +23,7 @@ struct ConfigurationChange: Sendable, Hashable {
 }
 
 extension ReceiverConfiguration {
-    /// Whether the receiver comes to an end by itself.
+    /// Whether the receiver ends by itself.
     fileprivate var ends: Bool {
         switch source {
         case .file(_, follows: false), .standardInput: true

@@ -7,7 +7,7 @@ import Reporting
 import SQLiteOutbox
 import TimeAndChance
 
-/// Where the configuration of a running service is, and the requests to read it again.
+/// The configuration file of a running service, and the requests to reload it.
 package struct ReloadSource: Sendable {
     let file: String
     let requests: ReloadRequests
@@ -18,13 +18,13 @@ package struct ReloadSource: Sendable {
     }
 }
 
-/// Watches for a reason to begin the next run of the service: a request to reload, or certificate files that were
-/// replaced under their names.
+/// Waits for a reason to begin the next run of the service: a request to reload, or certificate files that were
+/// replaced.
 ///
-/// The next configuration is checked whole, and everything that could keep the next run from starting is tried. What
-/// can't be used changes nothing. The run ends only when every position is stored.
+/// The next configuration is validated completely, including everything that could keep the next run from starting. An
+/// unusable one changes nothing. The run ends only when every position is stored.
 struct ConfigurationReload {
-    /// A configuration that can be used.
+    /// A validated configuration.
     fileprivate struct Candidate: Sendable {
         let cause: Handover.Cause
         let configuration: Configuration
@@ -38,12 +38,12 @@ struct ConfigurationReload {
     private let agent: VehicleAgent
     private let manager: ServiceManager
     private let report: @Sendable () async -> StatusReport
-    /// The certificate files that the connections in use were made with.
+    /// The certificate files with which the present connections were made.
     private let files: CertificateFileStates
-    /// Replaced files that can't be used, which has been logged.
+    /// Replaced files that are unusable and have been reported.
     private var unusableFiles: CertificateFileStates?
 
-    /// The time between two looks at the certificate files.
+    /// The time between two checks for replaced certificate files.
     private static let lookInterval = Duration.seconds(10)
     /// The time between two attempts to end the run while positions are in memory only.
     private static let waitInterval = Duration.seconds(1)
@@ -61,7 +61,7 @@ struct ConfigurationReload {
         self.report = report
     }
 
-    /// Returns the reload that ends this run, when nothing keeps it any longer; `nil` when cancelled.
+    /// Waits until a reload can end this run, and returns it; `nil` if cancelled.
     mutating func next() async -> Reload? {
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         return await withTaskGroup(of: Void.self) { group in
@@ -102,7 +102,7 @@ struct ConfigurationReload {
         }
     }
 
-    /// Reads the configuration; `nil` if it can't be used.
+    /// Reads the configuration; `nil` if it is rejected.
     private func requestedCandidate() async -> Candidate? {
         guard let source else { return nil }
         manager.tell(ServiceNotification.reloading)
@@ -120,7 +120,7 @@ struct ConfigurationReload {
         }
     }
 
-    /// Looks at the certificate files; `nil` if none was replaced, or if they can't be used.
+    /// Checks for replaced certificate files; `nil` if no file was replaced, or if a file is unusable.
     private mutating func candidateOfReplacedFiles() async -> Candidate? {
         let configuration = inForce
         guard !configuration.uploadFiles.isEmpty || !configuration.tokenFiles.isEmpty else { return nil }
@@ -141,7 +141,7 @@ struct ConfigurationReload {
         }
     }
 
-    /// On a thread, because a disk may hang: whatever waits for it then, updates do not.
+    /// Calls `body` on its own thread, so that a disk that hangs doesn't delay updates.
     private func onThread<Value: Sendable>(
         _ body: @escaping @Sendable () throws(ReloadRejection) -> Value
     ) async -> Result<Value, ReloadRejection> {
@@ -184,7 +184,7 @@ struct ConfigurationReload {
         } catch { throw ReloadRejection(problems: ["\(error)"]) }
     }
 
-    /// Makes everything that the next run needs and this one doesn't hold, and drops it again.
+    /// Creates everything that the next run needs in addition to this one, and releases it again.
     private static func prove(_ configuration: Configuration) throws(ReloadRejection) {
         do throws(AgentError) {
             _ = try configuration.makeProvider(log: LogWriter(level: .error, format: .text, output: { _ in }))
@@ -196,12 +196,12 @@ struct ConfigurationReload {
     }
 }
 
-/// A run of the service that ends so that the next one takes its place.
+/// A reload that is ready to end the present run of the service.
 struct Reload: Sendable {
     private let agent: VehicleAgent
     private let candidate: ConfigurationReload.Candidate
     private let inForce: Configuration
-    /// Whether the process executes its program again, and so keeps the locks of the outbox.
+    /// Whether the process executes its program again, so that it keeps the outbox's locks.
     private let isOfProcess: Bool
 
     fileprivate init(
@@ -213,9 +213,10 @@ struct Reload: Sendable {
         self.isOfProcess = isOfProcess
     }
 
-    /// Ends the run, of which no task is left, and returns what the next one needs.
+    /// Ends the run, whose tasks have all ended, and returns the handover to the next one.
     ///
-    /// An update of the present vehicle that was accepted at the last moment keeps the configuration in force.
+    /// If the present vehicle has a pending update at the last moment that would be sent as another vehicle's, the next
+    /// run has the present configuration.
     func end(foundRate: FoundBaudRate?) async -> Handover {
         var cause = candidate.cause
         var next = candidate.configuration
@@ -235,9 +236,9 @@ struct Reload: Sendable {
 
 /// Why a reload changes nothing.
 struct ReloadRejection: Error, Sendable, Hashable {
-    /// One each, as everybody may read it.
+    /// The problems, without secrets.
     let problems: [String]
 
-    /// A line of the file that stands below a problem is left out.
+    /// Creates a rejection. Only the first line of each problem is kept: the next one quotes the file.
     init(problems: [String]) { self.problems = problems.map { String($0.prefix { $0 != "\n" }) } }
 }

@@ -3,17 +3,17 @@ package import GNSSReceiver
 import StrictJSON
 package import TimeAndChance
 
-/// What one run of the service leaves to the next one, which takes its place in the same process.
+/// The data that one run of the service passes to the next one in the same process.
 package struct Handover: Sendable, Hashable {
-    /// Why the next run begins.
+    /// The reason for the next run.
     package enum Cause: String, Sendable, Hashable, Codable {
         case request, certificateFiles
-        /// A reload was rejected at the last moment; the configuration is the one that was in force.
+        /// A reload was rejected at the last moment, so the configuration is still the previous one.
         case rejected
     }
 
     package let cause: Cause
-    /// The configuration of the next run, as it was validated.
+    /// The validated configuration of the next run.
     package let document: ConfigurationDocument
     /// When the configuration was read.
     package let loadedAt: UTCTime
@@ -43,10 +43,10 @@ extension Handover {
         let baudRate: FoundBaudRate?
     }
 
-    /// The version of the message. Another release's that differs is not read.
+    /// The version of the message's format. A message with another version is ignored.
     private static let version = 1
 
-    /// The message to the next image of the program; `nil` if the text of the configuration isn't UTF-8.
+    /// The message to the next image of the program; `nil` if the configuration isn't UTF-8.
     package var message: [UInt8]? {
         guard let text = String(validating: document.json, as: UTF8.self) else { return nil }
         let values = document.values.map { reference, found in
@@ -59,7 +59,7 @@ extension Handover {
         return (try? JSONValue(encoding: message)).map { Array($0.text.utf8) }
     }
 
-    /// Reads a message of the previous image; `nil` if it can't be understood.
+    /// Reads a message of the previous image; `nil` if its format is unknown.
     package init?(message bytes: [UInt8]) {
         guard let message: Message = try? JSONValue(parsing: bytes).decoded(), message.version == Self.version else {
             return nil

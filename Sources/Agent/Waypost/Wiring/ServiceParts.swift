@@ -7,7 +7,7 @@ import RunRecording
 import TimeAndChance
 import VehicleAuthorization
 
-/// What the parts of a running service share.
+/// The parts of a running service that others share.
 struct ServiceParts: Sendable {
     let clock: MonotonicClock
     let log: LogWriter
@@ -20,7 +20,7 @@ struct ServiceParts: Sendable {
     let foundRate: Locked<FoundBaudRate?>
     private let present = ApproximatePresent(release: Release.date) { UTCTime.synchronizedSystem }
 
-    /// `last` is what the previous run left.
+    /// Creates the parts for a run. `last` is the handover of the previous run.
     init(_ configuration: Configuration, isRecorded: Bool, after last: Handover?) {
         let clock = MonotonicClock(ContinuousClock())
         let history = HistoryKeeper(clock: clock)
@@ -46,7 +46,7 @@ struct ServiceParts: Sendable {
         self.recorder = recorder
     }
 
-    /// Returns the configured provider, or the user's own, behind a cache that is empty.
+    /// Returns an empty cache for the tokens of `ownProvider`, or of the configured provider if that is `nil`.
     func authorization(
         _ configuration: Configuration, ownProvider: (any VehicleAuthorization)?, _ policy: CachePolicy
     ) throws(AgentError) -> CachedAuthorization {
@@ -64,7 +64,7 @@ struct ServiceParts: Sendable {
             })
     }
 
-    /// Opens the outbox, and connects it with receiver and delivery.
+    /// Opens the outbox, and connects it to receiver and delivery.
     func agent(
         _ configuration: Configuration, authorization: CachedAuthorization
     ) async throws(AgentError) -> VehicleAgent {

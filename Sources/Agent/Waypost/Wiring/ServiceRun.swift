@@ -9,20 +9,20 @@ import VehicleAuthorization
 
 /// A run of the service, from its start to its stop or to a reload.
 struct ServiceRun: Sendable {
-    /// What a run is given in addition to its configuration.
+    /// The options of a run in addition to its configuration.
     struct Options: Sendable {
         var ownProvider: (any VehicleAuthorization)?
         var cachePolicy = CachePolicy()
         var recordingFolder: String?
         var reloads: ReloadSource?
-        /// What the previous run left.
+        /// The handover of the previous run.
         var last: Handover?
     }
 
     private let configuration: Configuration
     private let options: Options
     private let parts: ServiceParts
-    /// Listens from the beginning, and answers once the service has started.
+    /// The status address, which listens from the beginning and answers once the service has started.
     private let status: StatusAddress
     /// The states of the certificate files with which connections are made.
     private let files: CertificateFileStates
@@ -36,7 +36,7 @@ struct ServiceRun: Sendable {
     private var clock: MonotonicClock { parts.clock }
     private var stallPath: String { StallRecord.path(besideOutbox: configuration.outbox.path) }
 
-    /// Makes the parts and opens the outbox.
+    /// Creates the parts and opens the outbox.
     init(_ configuration: Configuration, _ options: Options) async throws(AgentError) {
         self.configuration = configuration
         self.options = options
@@ -52,8 +52,8 @@ struct ServiceRun: Sendable {
             of: agent, configuration, provider: options.ownProvider == nil ? nil : "the app's own provider")
     }
 
-    /// Reports until the task is cancelled, until a recorded log has ended, or until a reload: then this returns what
-    /// the next run needs.
+    /// Reports until the task is cancelled, a recorded log has ended, or a reload. Returns the handover to the next run
+    /// after a reload, otherwise `nil`.
     func untilItEnds() async throws(AgentError) -> Handover? {
         announceStart()
         let reload = Locked<Reload?>(nil)
@@ -69,7 +69,7 @@ struct ServiceRun: Sendable {
         manager.tell(["STOPPING=1", "STATUS=stopping"])
         await agent.shutDown()
         log.write(.info, "stopped")
-        await StandardError.lastWords()  // an app may end with it
+        await StandardError.lastWords()  // an embedding app may exit next
         if let failure = failure ?? nil { throw failure }
         if !Task.isCancelled, let reason = parts.monitor.snapshot.reasonForNoFix { try requireFixes(reason) }
         return nil
@@ -97,8 +97,8 @@ struct ServiceRun: Sendable {
         for exposed in (try? found.get()) ?? [] { log.write(.warning, exposed.text) }
     }
 
-    /// Runs the pipeline and everything that accompanies it; ends when the pipeline does. `reload` is called when the
-    /// next run should begin.
+    /// Runs the pipeline and all tasks around it until the pipeline ends. `reload` is called when the next run should
+    /// begin.
     private func runTasks(reload: @escaping @Sendable (Reload) -> Void) async -> AgentError? {
         await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
             group.addTask { await status.run(clock: clock, parts.monitor) }
@@ -114,7 +114,7 @@ struct ServiceRun: Sendable {
                 if let next = await watch.next() { reload(next) }
             }
             group.addTask {
-                // Once the service is up, and once more when connections and tokens have been set up.
+                // After the start, and again after connections and tokens have been set up.
                 ResidentMemory.giveBackCode()
                 await clock.sleep(for: .seconds(30))
                 ResidentMemory.giveBackCode()
@@ -135,27 +135,27 @@ struct ServiceRun: Sendable {
         case .standardInput:
             throw AgentError(
                 .inputData,
-                "standard input has ended, and no fix of it was taken: \(reason); for a recorded log use waypost replay "
+                "standard input has ended, and none of its fixes was accepted: \(reason); for a recorded log use waypost replay "
                     + "LOG, or receiver.type file")
         case .file(let path, follows: false):
             throw AgentError(
                 .inputData,
-                "\(path) has ended, and no fix of it was taken: \(reason); waypost fixes "
+                "\(path) has ended, and none of its fixes was accepted: \(reason); waypost fixes "
                     + "\(path) shows what is in it")
         default: break
         }
     }
 }
 
-/// What accompanies the pipeline.
+/// The tasks around the pipeline.
 extension ServiceRun {
-    /// Reports once why the last run ended itself, and removes the record.
+    /// Reports a stall that ended the last run, and removes its record.
     private func reportLastStall() async {
         let path = stallPath
         let record = await onThread(named: "last-stall") {
             guard (try? FileStatus(at: path))?.isOwnFile == true else { return StallRecord?.none }
             let record = StallRecord.read(from: path)
-            try? FileSystem.removeFile(at: path)  // one that stays is reported again
+            try? FileSystem.removeFile(at: path)  // if that fails, the next start reports the stall again
             return record
         }
         guard let record else { return }
@@ -163,7 +163,7 @@ extension ServiceRun {
         parts.monitor.raise(Condition(.lastRunStalled, cause), on: .one(.lastRunStalled), for: .seconds(3600))
     }
 
-    /// Passes on the kernel's announcements of new routes; without them delivery relies on its own attempts.
+    /// Notifies the agent of the kernel's new routes. If they can't be watched, delivery relies on its retries.
     private func watchNetwork() async {
         let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         await withTaskGroup { group in
@@ -177,7 +177,7 @@ extension ServiceRun {
         }
     }
 
-    /// Judges the progress of the stages, and ends the process when one has stalled.
+    /// Judges the progress of the stages, and ends the process if one has stalled.
     private func watchProgress() async {
         let path = stallPath
         let watchdog = Watchdog(parts.progress, feedInterval: manager.feedInterval) { [manager] in
@@ -190,14 +190,14 @@ extension ServiceRun {
         }
     }
 
-    /// Sends the service manager a line of state, and the history the pending count, every 10 s; sooner while the first
-    /// delivery is due.
+    /// Reports a status line to the service manager and the number of pending updates to the history, every 10 s; every
+    /// 2 s while the first delivery is due.
     private func reportStatus() async {
         while !Task.isCancelled {
             let report = await reporter.report()
             parts.history.note(pending: report.ledger.pending)
             manager.tell(["STATUS=\(report.headline)"])
-            // The first delivery is what somebody waits for.
+            // After an installation, a person waits for the first delivery.
             let isAwaited = report.delivery.secondsSinceDelivery == nil && report.receiver.secondsSinceFix != nil
             await clock.sleep(for: isAwaited ? .seconds(2) : .seconds(10))
         }

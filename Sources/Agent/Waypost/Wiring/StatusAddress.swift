@@ -5,9 +5,10 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// The status address of a running service: listened on before there is anything to report, or as soon as it is free.
+/// The status address of a running service. It listens before there is anything to report, or as soon as the address is
+/// free.
 struct StatusAddress: Sendable {
-    /// What answers requests, once the service has started.
+    /// The routes that answer requests; `nil` until the service has started.
     let routes = Locked<StatusRoutes?>(nil)
     private let configured: LocalAddress
     private let first: Result<HTTPService, ListenError>
@@ -16,9 +17,9 @@ struct StatusAddress: Sendable {
     private static let shortestPause = Duration.seconds(1)
     private static let longestPause = Duration.seconds(30)
 
-    /// Listens on `configured` if it is free: positions are worth more than a page.
+    /// Listens on `configured` if it is free. If it is taken, the service starts anyway and `run` tries again.
     ///
-    /// - Throws: when nothing may ever listen there.
+    /// - Throws: an error if listening on this address is never allowed.
     init(_ configured: LocalAddress) throws(AgentError) {
         self.configured = configured
         do throws(ListenError) { first = .success(try Self.listen(on: configured, routes)) } catch {
@@ -27,7 +28,7 @@ struct StatusAddress: Sendable {
         }
     }
 
-    /// Where clients find the service; `nil` when it doesn't listen yet.
+    /// The address at which the service listens; `nil` if it doesn't yet.
     var address: LocalAddress? { (try? first.get())?.address }
 
     /// Serves until cancelled.
@@ -42,7 +43,7 @@ struct StatusAddress: Sendable {
         }
     }
 
-    /// Tries until it listens; `nil` when cancelled.
+    /// Tries until it can listen; `nil` if cancelled.
     private func nextService(clock: MonotonicClock) async -> HTTPService? {
         var pause = Self.shortestPause
         while !Task.isCancelled {
@@ -59,7 +60,7 @@ struct StatusAddress: Sendable {
     private static func listen(
         on address: LocalAddress, _ routes: Locked<StatusRoutes?>
     ) throws(ListenError) -> HTTPService {
-        // Clients have nothing to send here, and one that asks without end must not slow reporting down.
+        // Clients send no data here, and one that asks incessantly must not slow down reporting.
         try HTTPService(listeningOn: address, limits: HTTPServiceLimits(bodyBytes: 1024, isPaced: true)) {
             guard let routes = routes.withLock({ $0 }) else {
                 return .refusal(status: 503, "the service is starting")

@@ -5,17 +5,18 @@ import LinuxPlatform
 package import Reporting
 package import VehicleAuthorization
 
-/// The vehicles of a load test. They share what a vehicle on the road has for itself, transport, cache of tokens,
-/// monitor and log, and keep their updates in memory
+/// The vehicles of a load test. They share transport, token cache, monitor and log, and keep their updates in memory
 /// ([decision 49](../../../../docs/decisions/0049-a-test-fleet-keeps-its-updates-in-memory.md)).
 package struct TestFleet: Sendable {
-    /// Updates of a vehicle that may be pending: some minutes at the usual interval, and 16 KiB.
+    /// The maximum number of pending updates per vehicle: some minutes at the default interval, in 16 KiB.
     private static let capacity = 128
-    /// To Fleet Engine at once, over HTTP/1.1: a thousand requests a second where each takes a quarter of one.
+    /// The maximum number of connections to Fleet Engine over HTTP/1.1: enough for a thousand requests per second, if
+    /// each takes a quarter of a second.
     package static let connections = 256
-    /// The connections, the token endpoint's, and what every process has open.
+    /// The number of open files that is needed: for these connections, those to the token endpoint, and the process.
     private static let descriptors = connections + 128
-    /// Tokens that are asked for at once before the drives begin: as many as one connection of HTTP/2 carries.
+    /// The number of tokens that are fetched concurrently before the drives begin: as many as one HTTP/2 connection
+    /// carries.
     private static let tokensAtOnce = 100
 
     private struct Vehicle: Sendable {
@@ -23,7 +24,7 @@ package struct TestFleet: Sendable {
         let source: any FixSource
         let reporter: Reporter
 
-        /// Until the source has ended and everything is delivered.
+        /// Runs until the source has ended and everything is delivered.
         func run() async -> FixSourceError? {
             do throws(FixSourceError) { try await reporter.run(source) } catch { return error }
             return nil
@@ -34,8 +35,12 @@ package struct TestFleet: Sendable {
     private let names: [VehicleName]
     private let authorization: any VehicleAuthorization
 
-    /// `authorization` is asked for all tokens before the drives begin.
-    /// `parts` are of all vehicles, but for the source: `source` gives that of the vehicle at an index of `names`.
+    /// - Parameters:
+    ///   - configuration: the configuration of all vehicles.
+    ///   - names: the vehicles' names.
+    ///   - parts: the parts that the vehicles share; their source is not used.
+    ///   - authorization: provides all tokens before the drives begin.
+    ///   - source: returns the source of the vehicle at an index of `names`.
     package init(
         _ configuration: Configuration, names: [VehicleName], _ parts: VehicleAgent.Parts,
         authorization: any VehicleAuthorization,
@@ -55,7 +60,9 @@ package struct TestFleet: Sendable {
         }
     }
 
-    /// Makes sure that enough files may be open.
+    /// Raises the limit of open files if necessary.
+    ///
+    /// - Throws: an error if the hard limit is too low.
     package static func requireDescriptors() throws(AgentError) {
         let allowed = DescriptorLimit.raise(to: descriptors)
         guard allowed < descriptors else { return }
@@ -65,11 +72,10 @@ package struct TestFleet: Sendable {
                 + "it (ulimit -Hn, LimitNOFILE=)")
     }
 
-    /// Asks for the tokens of all vehicles; asked for with the first updates they would be a rush, which makes these
-    /// late.
+    /// Fetches the tokens of all vehicles in advance. Fetching all of them with the first updates would delay these.
     package func fetchTokens() async { await Self.fetchTokens(of: names, from: authorization) }
 
-    /// Ends with the first that does not come: the vehicles will ask again, and say why.
+    /// Fetches tokens until one is unavailable: the vehicles ask again, and report the reason.
     static func fetchTokens(of names: [VehicleName], from authorization: any VehicleAuthorization) async {
         await withTaskGroup(of: Bool.self) { group in
             for (index, name) in names.enumerated() {
@@ -93,13 +99,13 @@ package struct TestFleet: Sendable {
         if let failure { throw AgentError(.inputData, "\(failure)") }
     }
 
-    /// The account of all vehicles together, and the longest that any update of one has waited for its delivery, those
-    /// included that still do.
+    /// Returns the ledger of all vehicles together, and the maximum time that an update has waited for its delivery or
+    /// still waits.
     package func account() async -> (ledger: Ledger, longestWait: Duration) {
         var ledger = Ledger()
         var longestWait = Duration.zero
         for vehicle in vehicles {
-            // It is in memory, and never fails.
+            // An outbox in memory never fails.
             if let own = try? await vehicle.outbox.ledger() { ledger = ledger + own }
             longestWait = max(longestWait, await vehicle.outbox.longestWait)
         }

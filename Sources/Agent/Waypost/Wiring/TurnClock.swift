@@ -2,9 +2,9 @@ import Operations
 import LinuxPlatform
 import Reporting
 
-/// A clock that wakes its sleepers in turns, a hundred a second: nobody early, and nobody more than a turn late.
+/// A clock that wakes its sleepers in turns of 10 ms: never early, and at most one turn late.
 ///
-/// Of ten thousand vehicles each fix would otherwise have a timer of its own, and wake a thread of its own.
+/// With ten thousand vehicles, each fix would otherwise need its own timer and wake a thread.
 package final class TurnClock: Clock, Sendable {
     package struct Instant: InstantProtocol {
         fileprivate var offset: Duration
@@ -17,12 +17,12 @@ package final class TurnClock: Clock, Sendable {
     private typealias Sleeper = CheckedContinuation<Void, Never>
 
     private struct State {
-        /// By their numbers.
+        /// The sleepers by number.
         var sleepers: [Int: Sleeper] = [:]
-        /// Who is to be woken in which turn.
+        /// The numbers of the sleepers to wake, by turn.
         var numbers: [Int: [Int]] = [:]
         var lastNumber = 0
-        /// The last turn that was taken; `nil` while nobody sleeps.
+        /// The last turn that was taken; `nil` while there are no sleepers.
         var turn: Int?
     }
 
@@ -36,7 +36,7 @@ package final class TurnClock: Clock, Sendable {
     package var now: Instant { Instant(offset: base.now) }
     package var minimumResolution: Duration { Self.length }
 
-    /// How many sleep.
+    /// The number of sleepers.
     var sleepers: Int { state.withLock { $0.sleepers.count } }
 
     package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
@@ -55,7 +55,7 @@ package final class TurnClock: Clock, Sendable {
     private func add(_ sleeper: Sleeper, _ number: Int, until deadline: Duration) {
         let now = base.now
         let isFirst: Bool? = state.withLock { state in
-            // Who was cancelled before is not found by the handler of that.
+            // A task that was cancelled before it became a sleeper is not found by the cancellation handler.
             guard deadline > now, !Task.isCancelled else { return nil }
             let isFirst = state.turn == nil
             let turn = state.turn ?? Int(now / Self.length)
@@ -68,14 +68,14 @@ package final class TurnClock: Clock, Sendable {
         if isFirst { Task { await takeTurns() } }
     }
 
-    /// Until nobody sleeps.
+    /// Takes turns until there are no sleepers.
     private func takeTurns() async {
         repeat {
             await base.sleep(until: Self.length * (Int(base.now / Self.length) + 1))
         } while takeTurn(Int(base.now / Self.length))
     }
 
-    /// Wakes those who are due; whether anybody sleeps on.
+    /// Wakes the sleepers that are due. Returns whether there are others.
     private func takeTurn(_ turn: Int) -> Bool {
         let (due, sleepOn) = state.withLock { state in
             let last = state.turn ?? turn

@@ -7,30 +7,30 @@ package import Reporting
 package import SQLiteOutbox
 package import TimeAndChance
 
-/// One vehicle, wired: its outbox and its reporter over real adapters.
+/// The outbox and the reporter of one vehicle, connected to real adapters.
 package struct VehicleAgent: Sendable {
-    /// What differs between the service, a replay and the demo.
+    /// The parts that differ between the service, a replay and the demo.
     package struct Parts: Sendable {
         package var source: any FixSource
-        /// Makes the delivery of the configuration's vehicle.
+        /// Creates the delivery for the configuration's vehicle.
         package var makeDelivery: @Sendable (Configuration) -> any Delivery
-        /// About the present, by whatever clock there is: no fix is from before the release then. `nil` for recorded
-        /// logs, which keep their dates.
+        /// The approximate present, by a clock that may be wrong; fixes from before the release are then rejected.
+        /// `nil` for recorded logs, which keep their dates.
         package var expectedFix: UTCTime?
-        /// What besides its own time says whether a fix is due.
+        /// The spacing of requests: live or as in a recorded log.
         package var spacing: RequestSpacing
-        /// The latest time of fix that can be true, when anything trustworthy knows the present.
+        /// The latest time of fix that can be true; `nil` while the present is unknown.
         package var latestFix: @Sendable () -> UTCTime?
         package var clock: MonotonicClock
         package var log: LogWriter
         package var monitor: AgentMonitor
         package var observers: [any ReportingObserver]
-        /// Learns of the last good time of fix that the outbox keeps; `nil` for recorded logs.
+        /// Receives the last good time of fix from the outbox; `nil` for recorded logs.
         package var present: ApproximatePresent?
-        /// Where the service's progress is watched. The outbox answers in time then, and need not be open at the start:
-        /// a driving vehicle must be visible.
+        /// Watches the progress of the service; `nil` outside the service. With it, the outbox answers within a time
+        /// limit and may be opened late, so that a driving vehicle is always visible.
         package var progress: StageProgress?
-        /// Called each time that the outbox is bypassed until it answers.
+        /// Called each time that the outbox doesn't answer in time and is bypassed.
         package var storeGaveUp: @Sendable () -> Void = {}
 
         package init(
@@ -59,17 +59,16 @@ package struct VehicleAgent: Sendable {
     private let vehicle: VehicleName
     private let presenceOnStop: Presence
     private let outbox: TimeLimitedOutbox<SQLiteOutbox>
-    /// Whether the outbox was not open when this was made.
+    /// Whether the outbox could not be opened at first.
     private let opensLate: Bool
     private let pendingState: PendingState
     let reporter: Reporter
     private let source: any FixSource
-    /// Whether there is a private switch to be watched.
     private let hasPrivateSwitch: Bool
     private let observer: any ReportingObserver
     private let progress: StageProgress?
 
-    /// Opens the outbox and puts everything together; nothing moves before `run`.
+    /// Opens the outbox and connects the parts, which start in `run`.
     package init(_ configuration: Configuration, _ parts: Parts) async throws(AgentError) {
         log = parts.log
         monitor = parts.monitor
@@ -85,7 +84,7 @@ package struct VehicleAgent: Sendable {
             try await outbox.open()
             opensLate = false
         } catch {
-            // A recorded log can wait: no vehicle has to be visible by it.
+            // Replaying a recorded log can wait, because it makes no vehicle visible.
             guard parts.progress != nil, !configuration.readsRecording, error.code != .locked else {
                 throw AgentError(.unavailable, error.description)
             }
@@ -93,7 +92,7 @@ package struct VehicleAgent: Sendable {
             monitor.raise(Condition(error, isStoring: true), on: .storing)
         }
         pendingState = PendingState(of: configuration.vehicle, besideOutbox: configuration.outbox.path)
-        // An outbox that fails here says so at its first use.
+        // A failure here is reported at the first use of the outbox.
         let newest = try? await outbox.next(BatchRequest(maximumPastLocations: 0, withBacklog: false)).newest?.update
         if let newest { parts.present?.note(lastGood: newest.timeOfFix) }
         observer = ReportingObservers(
@@ -104,7 +103,7 @@ package struct VehicleAgent: Sendable {
         reporter = Self.reporter(configuration, parts, outbox: outbox, newest: newest, observer: observer)
     }
 
-    /// The reporter over `outbox`, which holds `newest`.
+    /// Returns the reporter for `outbox`, whose newest update is `newest`.
     static func reporter(
         _ configuration: Configuration, _ parts: Parts, outbox: any Outbox, newest: LocationUpdate?,
         observer: any ReportingObserver
@@ -127,7 +126,7 @@ package struct VehicleAgent: Sendable {
     package func run() async throws(AgentError) {
         let failure = await withDiscardingTaskGroup(returning: FixSourceError?.self) { group in
             group.addTask { await maintainOutbox() }
-            await reporter.lookAtSwitch()  // what waits may go out before the first fix
+            await reporter.readPrivateSwitch()  // pending updates may be sent before the first fix
             if progress != nil {
                 if hasPrivateSwitch { group.addTask { await watchPrivateSwitch() } }
                 group.addTask { await announcePendingState() }
@@ -140,15 +139,15 @@ package struct VehicleAgent: Sendable {
         if let failure { throw AgentError(.inputData, "\(failure)") }
     }
 
-    /// Each fix sees for itself how the switch stands; this is for the time in which none comes.
+    /// Reads the private switch every second. Each fix leads to a reading too, but there may be none for long.
     private func watchPrivateSwitch() async {
         while !Task.isCancelled {
-            await reporter.lookAtSwitch(isWatching: true)
+            await reporter.readPrivateSwitch(isPolled: true)
             await clock.sleep(for: .seconds(1))
         }
     }
 
-    /// Lets the outbox do its periodic work: writing what has waited, carrying out what tools have asked for.
+    /// Runs the outbox's periodic work: it writes delayed updates and carries out the requests of tools.
     private func maintainOutbox() async {
         var watch: EvictionWatch?
         var waitsForOpening = opensLate
@@ -166,7 +165,7 @@ package struct VehicleAgent: Sendable {
                 monitor.note(quarantined: summary.quarantined.count)
                 if try await outbox.maintain() { await reporter.requeued() }
                 hasEmptiedLog = try await emptyLogIfPrivate(after: hasEmptiedLog)
-                await reporter.storeAgain()
+                await reporter.retryStoring()
             } catch {
                 observer.observe(.outboxFailed(error))
             }
@@ -181,40 +180,45 @@ package struct VehicleAgent: Sendable {
         return isDone ? true : try await outbox.emptyLog()
     }
 
-    /// The account of every update ever accepted, with reasons and times.
+    /// Returns the ledger with reasons and times.
     package func summary() async throws(AgentError) -> StoreSummary {
         do { return try await outbox.summary() } catch { throw AgentError(.unavailable, error.description) }
     }
 
-    /// What the outbox takes on the disk, and since when something waits in it.
+    /// Returns the outbox's size on the disk, and the age of its pending updates.
     func extent() async throws(AgentError) -> StoreExtent {
         do { return try await outbox.extent() } catch { throw AgentError(.unavailable, error.description) }
     }
 
-    /// Stores every update. Returns why some are in memory only, or `nil`.
+    /// Tries to store every update. Returns the reason why some are only in memory; `nil` if none are.
     func reasonForUnstored() async -> String? {
-        await reporter.storeAgain()
+        await reporter.retryStoring()
         do { _ = try await outbox.summary() } catch { return "\(error)" }
         return await reporter.hasStoredAll ? nil : "the outbox has not accepted them yet"
     }
 
-    /// Tells Fleet Engine that the vehicle has stopped, unless `isSilent`, and closes the outbox, as far as `Stopping`
-    /// has time for it. With `keepsLocks`, its locks stay held.
+    /// Reports to Fleet Engine that the vehicle has stopped, and closes the outbox. Both have a time limit
+    /// (`Stopping`).
     ///
-    /// A state that could not be sent stays pending: the next start sends it, unless its first update comes before.
+    /// A state that could not be sent stays pending. The next start sends it, unless an update reports a newer one
+    /// first.
+    ///
+    /// - Parameters:
+    ///   - isSilent: whether nothing is reported.
+    ///   - keepsLocks: whether the process keeps the outbox's locks.
     func shutDown(isSilent: Bool = false, keepsLocks: Bool = false) async {
         var isPending: Bool?
         if vehicle.service == .onDemandTrips, !isSilent {
             let presence = presenceAtEnd
-            let telling = AbandonableCall<Bool>()
-            let isTold =
-                await telling.run(within: Stopping.longestFarewell, on: clock) {
+            let announcement = AbandonableCall<Bool>()
+            let isAccepted =
+                await announcement.run(within: Stopping.longestFarewell, on: clock) {
                     await announce(presence)
                 } ?? false
-            if !isTold {
-                log.write(.warning, "\(vehicle) could not be set \(presence.words); the next start will")
+            if !isAccepted {
+                log.write(.warning, "could not set \(vehicle) \(presence.words); will retry at next start")
             }
-            isPending = !isTold
+            isPending = !isAccepted
         }
         if keepsLocks { LockHandover.keepLocks() }
         let closing: Void? = await AbandonableCall().run(within: Stopping.longestClosing, on: clock) { [isPending] in
@@ -224,13 +228,13 @@ package struct VehicleAgent: Sendable {
         if closing == nil { log.write(.error, "the outbox is not closed: it does not answer; check its disk (dmesg)") }
     }
 
-    /// Reports that this machine has a route to the network again.
+    /// Notes that this machine has a route to the network again.
     package func networkReturned() async {
         log.write(.debug, "the network has a new address or route")
         await reporter.networkReturned()
     }
 
-    /// Sends the state that the last stop left pending, until that succeeds or any delivery has carried a newer one.
+    /// Sends the state that is pending since the last stop, until that succeeds or a delivery has reported a newer one.
     func announcePendingState() async {
         guard vehicle.service == .onDemandTrips, await pendingState.isPending else { return }
         var level = LogLevel.warning
@@ -238,19 +242,19 @@ package struct VehicleAgent: Sendable {
         while !Task.isCancelled {
             if monitor.snapshot.delivery.last != nil, await reporter.reportsPresence { break }
             if await announce(presenceAtEnd, complainingAt: level) { break }
-            level = .debug  // the updates' own trouble is reported beside it
+            level = .debug  // the updates' failures are reported already
             await clock.sleep(for: pause)
             pause = min(pause * 2, .seconds(300))
         }
         if !Task.isCancelled { await pendingState.set(false, log: log) }
     }
 
-    /// A private vehicle is offline, whatever is told of others.
+    /// The presence at a stop: a private vehicle is always offline.
     private var presenceAtEnd: Presence {
         monitor.snapshot.privateSince == nil ? presenceOnStop : .offline
     }
 
-    /// Whether the service has accepted the presence.
+    /// Reports the presence. Returns whether the service has accepted it.
     private func announce(
         _ presence: Presence, complainingAt level: LogLevel = .warning
     ) async -> Bool {
@@ -263,15 +267,15 @@ package struct VehicleAgent: Sendable {
         return false
     }
 
-    /// Writes what is still in memory and releases the outbox.
+    /// Stores the updates in memory and closes the outbox.
     package func close() async {
-        await reporter.storeAgain()  // closing says what is wrong
+        await reporter.retryStoring()  // closing reports any failure
         do { try await outbox.close() } catch { log.write(.error, "closing the outbox: \(error)") }
     }
 }
 
 extension Configuration {
-    /// What the outbox is set up to do: it reports to log and monitor, and holds the updates of one vehicle only.
+    /// Returns the outbox's configuration: it reports to log and monitor, and accepts the updates of one vehicle only.
     fileprivate func outbox(reportingTo parts: VehicleAgent.Parts) -> OutboxConfiguration {
         var outbox = outbox
         outbox.reportRecovery = { parts.log.write(.error, "\($0)") }
@@ -299,6 +303,6 @@ extension OutboxWarning {
         }
     }
 
-    /// Each warning has a topic of its own, so that the end of one leaves the others active.
+    /// The warning's own topic, so that its end leaves other warnings active.
     var topic: ActiveConditions.Topic { self == .pinnedLog ? .logReader : .one(code) }
 }

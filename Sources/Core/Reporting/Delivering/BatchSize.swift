@@ -1,30 +1,31 @@
-/// How many past locations the next upload may carry: so many that it takes about a second, and no more than the server
-/// takes. Pure.
+/// Decides how many past locations the next upload may carry: as many as are answered within about a second, and no
+/// more than the server accepts. Pure.
 ///
-/// It begins small, grows while full batches are answered sooner, and shrinks with slow ones: the live position waits
-/// behind a batch no longer than that. What is rejected, or gets no answer, halves it; after a rejection it grows half
-/// of the way to what was rejected, so that an unpublished limit is found and not run into again and again.
+/// The limit starts small, grows while full batches are answered quickly, and shrinks after slow ones, so that a live
+/// position never waits long for the batch ahead of it. A batch that is rejected or gets no answer halves the limit.
+/// After a rejection the limit grows at most halfway to the rejected size, so that an unpublished limit of the server
+/// is found once and not hit repeatedly.
 ///
-/// If a much smaller batch took as long, size isn't the reason: it is the server that takes its time, and the batch
-/// grows instead.
+/// If a much smaller batch took as long, the server is slow regardless of size, and the limit grows instead.
 struct BatchSize: Sendable, Hashable {
-    /// What the first upload carries, and the first after a failure: with token and header about 3 kB, which leave at
-    /// once on a new connection (RFC 6928) and take a second at 25 kbit/s.
-    static let first = 8
-    /// So many weigh about what token and header do: fewer are hardly faster.
+    /// The limit of the first upload, and of the first after a failure. Together with token and header this is about
+    /// 3 kB, which fits into the initial window of a new connection (RFC 6928) and takes a second at 25 kbit/s.
+    static let initial = 8
+    /// A batch that weighs about as much as token and header: a smaller one is not noticeably faster.
     static let light = 5
-    /// The longest time that a batch should take.
-    static let longest = Duration.seconds(1)
-    /// It grows towards this part of that time, twofold at most.
+    /// The maximum time that a batch should take.
+    static let maximumTime = Duration.seconds(1)
+    /// The share of `maximumTime` that a growing limit aims for.
     private static let aim = 0.8
-    /// After so many full batches a rejected size is tried again: the server may have changed.
+    /// The number of full batches after which a rejected size is tried again, because the server may have changed.
     static let memory = 100
 
     private struct Delivery: Hashable {
         let past: Int
         let took: Duration
 
-        /// Whether this one and an `earlier` one of another size took equally long; `before`, if their sizes are alike.
+        /// Whether this delivery and an `earlier` one of another size took equally long. Returns `before` if their
+        /// sizes are too similar to compare.
         func showsSlowServer(after earlier: Self, _ before: Bool) -> Bool {
             let smaller = min(past, earlier.past)
             let larger = max(past, earlier.past)
@@ -34,31 +35,31 @@ struct BatchSize: Sendable, Hashable {
     }
 
     private let maximum: Int
-    /// How many past locations the next upload may carry.
+    /// The number of past locations that the next upload may carry.
     private(set) var limit: Int
-    /// What it becomes after an upload that carries the newest position alone.
+    /// The limit after the delivery of a probe, which carries the newest position alone.
     private var resumed: Int
     private var smallestRejected: Int?
     /// The size of the smallest batch that was aborted for a newer position.
     private var smallestAborted: Int?
     /// The last batch that was delivered on this network path.
     private var previous: Delivery?
-    /// Whether that took as long as one of another size.
+    /// Whether the last batches took equally long although their sizes differed.
     private var isServerSlow = false
-    /// Full batches since a batch was rejected or aborted.
-    private var takenSince = 0
+    /// The number of full batches delivered since a batch was rejected or aborted.
+    private var fullBatches = 0
 
     init(maximum: Int) {
         self.maximum = maximum
-        resumed = min(Self.first, maximum)
+        resumed = min(Self.initial, maximum)
         limit = resumed
     }
 
-    /// A batch with `past` locations has arrived and took so long.
+    /// Notes that a batch with `past` locations was delivered.
     mutating func delivered(past: Int, took: Duration) {
         let delivery = Delivery(past: past, took: took)
         if let previous {
-            isServerSlow = took > Self.longest && delivery.showsSlowServer(after: previous, isServerSlow)
+            isServerSlow = took > Self.maximumTime && delivery.showsSlowServer(after: previous, isServerSlow)
         }
         previous = delivery
         if limit == 0 {
@@ -66,22 +67,22 @@ struct BatchSize: Sendable, Hashable {
         } else if isServerSlow {
             smallestAborted = nil
             if past >= limit { grow(by: 4) }  // each step costs another slow answer
-        } else if took > Self.longest {
+        } else if took > Self.maximumTime {
             if past > Self.light {
-                limit = max(Self.light, min(limit, Int(Double(past) * (Self.longest / took))))
+                limit = max(Self.light, min(limit, Int(Double(past) * (Self.maximumTime / took))))
             } else if past >= limit, limit < Self.light {
                 grow(by: 2)
                 limit = min(limit, Self.light)
             }
         } else if past >= limit {
-            grow(by: max(1, min(2, Self.aim * (Self.longest / took))))
+            grow(by: max(1, min(2, Self.aim * (Self.maximumTime / took))))
         }
     }
 
-    /// A full batch has arrived.
+    /// Raises the limit after a full batch, but not to a size that failed.
     private mutating func grow(by factor: Double) {
-        takenSince += 1
-        if takenSince > Self.memory {
+        fullBatches += 1
+        if fullBatches > Self.memory {
             smallestRejected = nil
             smallestAborted = nil
         }
@@ -90,23 +91,24 @@ struct BatchSize: Sendable, Hashable {
         limit = min(Int(Double(limit) * factor), reach, maximum)
     }
 
-    /// The server takes no batch with `past` locations; `least` are needed to deliver anything.
-    mutating func rejected(past: Int, least: Int) {
+    /// Notes that the server rejected a batch with `past` locations. The next one needs at least `minimum` to deliver
+    /// anything.
+    mutating func rejected(past: Int, minimum: Int) {
         smallestRejected = past
-        takenSince = 0
-        limit = max(least, past / 2)
+        fullBatches = 0
+        limit = max(minimum, past / 2)
         resumed = max(1, limit)
     }
 
-    /// It was one update that the server did not take, whatever the size of its batch.
+    /// Notes that the server rejected one update, so that the size of its batch wasn't the reason.
     mutating func foundRejectedUpdate() {
         smallestRejected = nil
         smallestAborted = nil
-        limit = max(1, limit)  // behind a repeated newest, only past locations can deliver the rest
+        limit = max(1, limit)  // with a repeated newest, only past locations can deliver the rest
         resumed = limit
     }
 
-    /// No answer came to a batch with `past` locations: perhaps the network path drops large requests.
+    /// Notes that a batch with `past` locations got no answer. The network path may drop large requests.
     mutating func unanswered(past: Int) {
         startAgain()
         if past > Self.light {
@@ -115,25 +117,25 @@ struct BatchSize: Sendable, Hashable {
         }
     }
 
-    /// The network path may be another one when it works again.
+    /// Forgets earlier deliveries, because the network path may have changed.
     mutating func startAgain() {
         previous = nil
         isServerSlow = false
-        if limit > 0 { resumed = min(Self.first, limit) }
+        if limit > 0 { resumed = min(Self.initial, limit) }
         limit = min(limit, resumed)
     }
 
-    /// The next uploads are probes while delivery is on hold: they carry the newest position alone.
-    mutating func held() {
+    /// Makes the next uploads probes, which carry the newest position alone, because delivery is on hold.
+    mutating func startProbing() {
         startAgain()
         limit = 0
     }
 
-    /// A batch with `past` locations was aborted for a newer position, which goes alone.
+    /// Notes that a batch with `past` locations was aborted for a newer position, which is sent alone.
     mutating func aborted(past: Int) {
-        guard past > Self.light else { return held() }
+        guard past > Self.light else { return startProbing() }
         smallestAborted = past
-        takenSince = 0
+        fullBatches = 0
         resumed = min(maximum, max(Self.light, past / 4))
         limit = 0
     }

@@ -1,15 +1,15 @@
-/// What one upload carries.
+/// The updates that one upload carries.
 package struct UploadBatch: Sendable, Hashable {
-    /// The newest update there is by time of fix, the live position; goes out as `lastLocation`.
+    /// The newest update by time of fix: the live position, sent as `lastLocation`.
     package let last: LocationUpdate
-    /// The same as the outbox has it; `nil` for a position that is in memory only.
+    /// The row of `last` in the outbox; `nil` if it is only in memory.
     package let stored: StoredUpdate?
-    /// Whether `last` has still to be delivered; otherwise it is repeated, so that no older position takes its place.
+    /// Whether `last` is pending. If it isn't, it is repeated so that no older position takes its place.
     package let lastIsPending: Bool
-    /// Older pending updates, in order of time of fix; go out as `pastLocations`.
+    /// Older pending updates in order of time of fix, sent as `pastLocations`.
     package let past: [StoredUpdate]
 
-    /// A batch led by an update of the outbox.
+    /// Creates a batch led by an update of the outbox.
     package init(last: StoredUpdate, lastIsPending: Bool, past: [StoredUpdate]) {
         self.last = last.update
         stored = last
@@ -17,7 +17,7 @@ package struct UploadBatch: Sendable, Hashable {
         self.past = past
     }
 
-    /// A batch led by a position that is in memory only: nothing is acknowledged for that.
+    /// Creates a batch led by a position that is only in memory, so that nothing is acknowledged for it.
     package init(unstored: LocationUpdate, past: [StoredUpdate]) {
         last = unstored
         stored = nil
@@ -25,6 +25,6 @@ package struct UploadBatch: Sendable, Hashable {
         self.past = past
     }
 
-    /// What a success delivers.
+    /// The updates that a successful upload delivers.
     package var pending: [StoredUpdate] { lastIsPending ? past + [stored].compactMap(\.self) : past }
 }

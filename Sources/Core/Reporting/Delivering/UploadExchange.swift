@@ -1,37 +1,37 @@
-/// A batch on its way, and how long its answer is waited for besides its time limits. Pure.
+/// An exchange in progress, and when it must be aborted before the time limits of the transport. Pure.
 struct UploadExchange: Sendable {
-    /// How long it may still take when the network has changed beneath it.
+    /// The time that the exchange may still take after the network has changed.
     private static let graceAfterNetworkChange = Duration.seconds(2)
 
     let batch: UploadBatch
     let startedAt: Duration
-    /// How long a newer position waits for its answer.
-    private let patience: Duration
+    /// The time that a newer position waits for the answer.
+    private let newerPositionTimeout: Duration
     private var graceEndsAt: Duration?
-    private var patienceEndsAt: Duration?
+    private var timeoutEndsAt: Duration?
     private var abortedFor: AbortReason?
 
-    init(_ batch: UploadBatch, at now: Duration, patience: UploadPatience) {
+    init(_ batch: UploadBatch, at now: Duration, newerPositionTimeout: NewerPositionTimeout) {
         self.batch = batch
-        self.patience = patience.duration
+        self.newerPositionTimeout = newerPositionTimeout.duration
         startedAt = now
     }
 
-    /// When it must be aborted; `nil` when it isn't, or has been.
+    /// When the exchange must be aborted; `nil` if nothing requires that, or if it has been aborted.
     var abortDueAt: Duration? {
-        abortedFor == nil ? [graceEndsAt, patienceEndsAt].compactMap(\.self).min() : nil
+        abortedFor == nil ? [graceEndsAt, timeoutEndsAt].compactMap(\.self).min() : nil
     }
 
-    /// Why its failure says nothing of the network path, and it is made again at once: it was aborted, or the network
-    /// has changed beneath it.
-    var excuse: AbortReason? { abortedFor ?? (graceEndsAt == nil ? nil : .networkChanged) }
+    /// Why a failure says nothing about the network path, so that the batch is sent again at once: the exchange was
+    /// aborted, or the network has changed since its start. `nil` if a failure counts.
+    var resendReason: AbortReason? { abortedFor ?? (graceEndsAt == nil ? nil : .networkChanged) }
 
     mutating func networkReturned(at now: Duration) {
         graceEndsAt = graceEndsAt ?? now + Self.graceAfterNetworkChange
     }
 
-    mutating func newerPositionWaits(at now: Duration) { patienceEndsAt = patienceEndsAt ?? now + patience }
+    mutating func newerPositionWaits(at now: Duration) { timeoutEndsAt = timeoutEndsAt ?? now + newerPositionTimeout }
 
-    /// Notes that it is aborted, because it is time.
+    /// Notes that the exchange is aborted because `abortDueAt` is reached.
     mutating func abort() { abortedFor = abortDueAt == graceEndsAt ? .networkChanged : .newerPosition }
 }

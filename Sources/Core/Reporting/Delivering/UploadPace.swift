@@ -1,27 +1,27 @@
-/// How soon the next upload may follow the last: a backlog at its pace, everything wider apart after the server has
-/// said that it is too much. Pure.
+/// Decides how soon the next upload may follow the last. A backlog has its configured rate; after a 429 all uploads are
+/// spaced further apart. Pure.
 struct UploadPace: Sendable, Hashable {
-    /// The first interval after a 429, the shortest at which a vehicle reports.
+    /// The first interval after a 429: the shortest at which a vehicle reports.
     private static let firstInterval = Duration.seconds(5)
-    /// Well within the longest time without an update that Fleet Engine wants.
-    static let longestInterval = Duration.seconds(30)
-    /// Shorter intervals count as none.
-    static let shortestInterval = Duration.seconds(1)
+    /// Half of the 60 s within which Fleet Engine expects an update.
+    static let maximumInterval = Duration.seconds(30)
+    /// A shorter interval is treated as zero.
+    static let minimumInterval = Duration.seconds(1)
 
     private let backlogUpdatesPerSecond: Double?
-    /// The least time from one upload to the next; zero unless the server has asked for less.
+    /// The minimum time from one upload to the next; zero unless the server has throttled uploads.
     private(set) var interval = Duration.zero
     private var backlogDueAt = Duration.zero
-    /// Until when shape points wait as well.
+    /// When past locations of any kind, shape points too, may be sent again.
     private var pastDueAt = Duration.zero
-    /// When an upload went out last, or was answered with 429.
+    /// When the last upload started, or was answered with 429.
     private var uploadedAt = Duration.zero
 
-    /// `backlogUpdatesPerSecond`: `nil` sends a backlog as fast as answers come.
+    /// - Parameter backlogUpdatesPerSecond: the rate of a backlog; `nil` sends it as fast as answers come.
     init(backlogUpdatesPerSecond: Double?) { self.backlogUpdatesPerSecond = backlogUpdatesPerSecond }
 
-    /// Notes that an upload with `past` locations goes out. While the backlog waits, these are the shape points of the
-    /// newest, which do not count.
+    /// Notes that an upload with `past` locations starts. While the backlog waits, these are the shape points of the
+    /// newest update, which don't count towards the rate.
     mutating func willSend(past: Int, at now: Duration) {
         if let rate = backlogUpdatesPerSecond, past > 0, backlogDueAt <= now {
             backlogDueAt = now + .seconds(Double(past) / rate)
@@ -29,33 +29,33 @@ struct UploadPace: Sendable, Hashable {
         uploadedAt = now
     }
 
-    /// All older positions wait for `delay`; the newest does not.
-    mutating func holdPast(for delay: Duration, at now: Duration) {
+    /// Delays all past locations by `delay`, but not the newest position.
+    mutating func delayPast(for delay: Duration, at now: Duration) {
         pastDueAt = now + delay
         backlogDueAt = max(backlogDueAt, pastDueAt)
     }
 
-    /// The server has answered 429.
+    /// Notes that the server has answered 429.
     mutating func throttled(at now: Duration) {
-        interval = min(max(interval * 2, Self.firstInterval), Self.longestInterval)
+        interval = min(max(interval * 2, Self.firstInterval), Self.maximumInterval)
         uploadedAt = now
     }
 
-    /// The server has taken an upload: as much nearer to the usual interval as a 429 leads away from it, so that a few
-    /// among many answers do not keep a backlog waiting that the server takes.
+    /// Notes that the server has accepted an upload. This halves the interval, which a 429 doubles, so that an
+    /// occasional 429 doesn't delay a backlog that the server accepts.
     mutating func delivered() {
         interval = interval / 2
-        if interval < Self.shortestInterval { interval = .zero }
+        if interval < Self.minimumInterval { interval = .zero }
     }
 
-    /// How long until anything may go out.
+    /// Returns the time until the next upload may start.
     func timeToUpload(at now: Duration) -> Duration {
         interval == .zero ? .zero : max(.zero, uploadedAt + interval - now)
     }
 
-    /// Whether not even shape points may.
-    func holdsPast(at now: Duration) -> Bool { now < pastDueAt }
+    /// Whether an upload may carry no past locations at all, not even shape points.
+    func delaysPast(at now: Duration) -> Bool { now < pastDueAt }
 
-    /// How long until the backlog may.
+    /// Returns the time until an upload may carry the backlog.
     func timeToBacklog(at now: Duration) -> Duration { max(.zero, backlogDueAt - now) }
 }

@@ -1,42 +1,42 @@
-/// What the private times of a vehicle leave to be sent. Pure.
+/// Decides which uploads private mode permits. Pure.
 ///
-/// To repeat a position is to say that the vehicle is still there: of a private one that is not said.
+/// Repeating a position would disclose that the vehicle is still there, so a private vehicle sends only updates that
+/// were already pending.
 enum UploadPrivacy: Sendable, Hashable {
-    /// Everything is told.
-    case open
-    /// Whether the vehicle is private, nobody knows before the first fix of it.
+    case off
+    /// The vehicle may be in a private zone; its first fix will decide.
     case unknown
-    /// `owesOffline`: the service has not heard yet that it is offline.
-    case inForce(owesOffline: Bool)
-    /// The private time is over, and no position has come since.
-    case over
+    /// `owesOffline`: the service has not acknowledged yet that the vehicle is offline.
+    case on(owesOffline: Bool)
+    /// Private mode has ended, but there is no newer position yet.
+    case ended
 
     /// Whether the vehicle is private.
-    var isInForce: Bool { if case .inForce = self { true } else { false } }
+    private var isOn: Bool { if case .on = self { true } else { false } }
 
-    /// Whether the service must hear first that the vehicle is offline.
-    var owesOffline: Bool { self == .inForce(owesOffline: true) }
+    /// Whether the service must learn that the vehicle is offline before anything else is sent.
+    var owesOffline: Bool { self == .on(owesOffline: true) }
 
-    /// The presence that goes with an update of a vehicle that is `running` otherwise.
+    /// Returns the presence to send with an update. `running` is the one of a vehicle that is not private.
     func presence(_ running: Presence) -> Presence {
         switch self {
-        case .open, .over: running
+        case .off, .ended: running
         case .unknown: .unknown
-        case .inForce: .offline
+        case .on: .offline
         }
     }
 
-    /// Whether `batch` may go out; `isLast`: no position comes any more that could lead it.
+    /// Whether `batch` may be sent. `isLast`: there will be no newer position that could lead it.
     func allows(_ batch: UploadBatch, isLast: Bool) -> Bool {
-        self == .open || batch.lastIsPending || allowsBacklog(isLast: isLast) && !batch.pending.isEmpty
+        self == .off || batch.lastIsPending || allowsBacklog(isLast: isLast) && !batch.pending.isEmpty
     }
 
-    /// Whether older updates may go out behind a repetition.
-    func allowsBacklog(isLast: Bool) -> Bool { self == .open || self == .over || isLast }
+    /// Whether older updates may be sent with a repeated position in front.
+    func allowsBacklog(isLast: Bool) -> Bool { self == .off || self == .ended || isLast }
 
-    /// Notes that a private time is over; `mayBePrivate`: the vehicle may be in a private zone all the same.
-    mutating func end(mayBePrivate: Bool) { self = mayBePrivate ? .unknown : .over }
+    /// Notes that private mode has ended. `mayBePrivate`: the vehicle may still be in a private zone.
+    mutating func end(mayBePrivate: Bool) { self = mayBePrivate ? .unknown : .ended }
 
-    /// Notes that a newer position is there.
-    mutating func takeNewer() { if !isInForce { self = .open } }
+    /// Notes that there is a newer position, which ends every state but private mode itself.
+    mutating func newerPositionArrived() { if !isOn { self = .off } }
 }

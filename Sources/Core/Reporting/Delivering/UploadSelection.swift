@@ -1,31 +1,36 @@
-/// Selects what the next upload carries: from what is pending, what is in memory only, and how long ago the last update
-/// was delivered. Pure.
+/// Selects the contents of the next upload from the pending updates, the positions in memory, and the time since the
+/// last delivery. Pure.
 struct UploadSelection: Sendable {
-    /// The newest update that the outbox could not take; sent from memory while it is the newest.
+    /// The newest update that the outbox could not store; sent from memory while it is the newest.
     private var unstored: LocationUpdate?
-    /// The newest that was delivered from memory: the outbox does not know it, and must not go behind it.
+    /// The newest update that was delivered from memory. The outbox doesn't know it, and must not send an older one as
+    /// the newest.
     private var deliveredUnstored: LocationUpdate?
-    /// Whether these two overrule what the outbox holds, which could not be told so: they lead whatever their time.
+    /// Whether `unstored` and `deliveredUnstored` overrule the outbox's updates, which the outbox doesn't know yet.
+    /// They then lead regardless of their times.
     private var overrulesStored = false
-    /// The update that went out last as `lastLocation`, and when it did first.
+    /// The update that was sent last as `lastLocation`, and when it was first sent.
     private var lastSent: (update: LocationUpdate, firstSentAt: Duration)?
     private let heartbeat: Duration
-    /// When the live position is to be repeated.
+    /// When the live position must be repeated.
     private var heartbeatDueAt: Duration
-    /// When the outbox is to be read for that: when it is due, and every second as long as there is nothing to repeat.
+    /// When the outbox must be read for a heartbeat: when one is due, and then every second until there is a position
+    /// to repeat.
     private(set) var heartbeatReadAt: Duration
 
-    /// `now`: the heartbeat counts from here until something is delivered.
+    /// - Parameters:
+    ///   - heartbeat: the maximum time between two deliveries.
+    ///   - now: the start of the first heartbeat.
     init(heartbeat: Duration, at now: Duration) {
         self.heartbeat = heartbeat
         heartbeatDueAt = now + heartbeat
         heartbeatReadAt = now + heartbeat
     }
 
-    /// Notes an update that the outbox did not accept; it supersedes an older one. `overrulingStored` when all that the
-    /// outbox holds was wrong, until `forgetUnstored`.
-    mutating func offer(unstored update: LocationUpdate, overrulingStored: Bool) {
-        if overrulingStored { overrulesStored = true }
+    /// Notes an update that the outbox did not accept; it replaces an older one. `overrulesStored`: all updates of the
+    /// outbox are wrong, until `forgetUnstored`.
+    mutating func offer(unstored update: LocationUpdate, overrulesStored: Bool) {
+        if overrulesStored { self.overrulesStored = true }
         if unstored.map({ $0.timeOfFix <= update.timeOfFix }) ?? true { unstored = update }
     }
 
@@ -34,16 +39,22 @@ struct UploadSelection: Sendable {
         if heartbeatReadAt <= now { heartbeatReadAt = now + .seconds(1) }
     }
 
-    /// What goes out at `now`: the outbox's batch, with an unstored newer position in front; without a batch, a
-    /// repetition of `newest` once the heartbeat is due; `nil` when there is nothing to say yet. Behind an unstored
-    /// position go at most `maximumPastLocations`, as behind a stored one.
+    /// Selects the outbox's batch, led by an unstored position if that is newer. Without a batch of the outbox,
+    /// `newest` is repeated once the heartbeat is due.
+    ///
+    /// - Parameters:
+    ///   - batch: the pending updates; `nil` if there are none, or if the outbox can't be read.
+    ///   - newest: the newest update of the outbox; `nil` if there is none, or if the outbox can't be read.
+    ///   - limit: the maximum number of past locations after an unstored position.
+    ///   - now: the present.
+    /// - Returns: the batch to send; `nil` if nothing has to be sent yet.
     func batch(
         pending batch: UploadBatch?, newest: StoredUpdate?, maximumPastLocations limit: Int, at now: Duration
     ) -> UploadBatch? {
         func leads(_ update: LocationUpdate) -> Bool {
             if overrulesStored { return true }
             if let newest { return newest.update.timeOfFix < update.timeOfFix }
-            // The outbox cannot be asked; what went out last may be newer, and have been taken without an answer.
+            // The outbox can't be read. The last update sent may be newer, and may have arrived without an answer.
             return lastSent.map { $0.update.timeOfFix <= update.timeOfFix } ?? true
         }
         let past = Array((batch?.pending ?? []).prefix(limit))
@@ -56,18 +67,18 @@ struct UploadSelection: Sendable {
         return UploadBatch(last: newest, lastIsPending: false, past: [])
     }
 
-    /// Whole seconds since `update` was first sent; `nil` when it never was.
+    /// Returns the whole seconds since `update` was first sent; `nil` if it never was.
     func secondsSinceFirstSent(_ update: LocationUpdate, at now: Duration) -> Int? {
         guard let lastSent, lastSent.update == update else { return nil }
         return Int((now - lastSent.firstSentAt) / .seconds(1))
     }
 
-    /// Notes that `batch` is about to go out.
+    /// Notes that `batch` is about to be sent.
     mutating func willSend(_ batch: UploadBatch, at now: Duration) {
         if lastSent?.update != batch.last { lastSent = (batch.last, now) }
     }
 
-    /// Notes that `batch` has arrived.
+    /// Notes that `batch` was delivered.
     mutating func didDeliver(_ batch: UploadBatch, at now: Duration) {
         postponeHeartbeat(at: now)
         let led = batch.last
@@ -76,20 +87,20 @@ struct UploadSelection: Sendable {
             unstored = nil
         }
         if overrulesStored { return }
-        // What is older must not come back, not even while the outbox cannot be asked.
+        // An older position must not lead again, even while the outbox can't be read.
         if let older = unstored, older.timeOfFix < led.timeOfFix { unstored = nil }
         if let older = deliveredUnstored, older.timeOfFix < led.timeOfFix { deliveredUnstored = nil }
     }
 
-    /// Notes that the position in front of `batch` was rejected for good; the next heartbeat counts from here, so that
-    /// it is not repeated in a loop.
+    /// Notes that the service rejected the position in front of `batch`. The heartbeat starts again, so that the
+    /// position isn't repeated in a loop.
     mutating func didReject(_ batch: UploadBatch, at now: Duration) {
         postponeHeartbeat(at: now)
         if unstored == batch.last { unstored = nil }
         if deliveredUnstored == batch.last { deliveredUnstored = nil }
     }
 
-    /// Notes that what was accepted before is wrong, or that the outbox knows better now: nothing of it leads any more.
+    /// Forgets the positions in memory: they are wrong, or the outbox holds what overrules them.
     mutating func forgetUnstored() {
         unstored = nil
         deliveredUnstored = nil
@@ -97,7 +108,7 @@ struct UploadSelection: Sendable {
         lastSent = nil
     }
 
-    /// The next heartbeat counts from here.
+    /// Starts the heartbeat again.
     mutating func postponeHeartbeat(at now: Duration) {
         heartbeatDueAt = now + heartbeat
         heartbeatReadAt = now + heartbeat

@@ -1,14 +1,14 @@
-/// What delivery needs to know of a vehicle.
+/// The settings of a vehicle's delivery.
 package struct UploadSettings: Sendable, Hashable {
     /// The presence that goes with every update, unless the vehicle is or may be private.
     package var presence: Presence
     /// The time limit of an exchange.
     package var timeLimit: Duration
     package var maximumPastLocations: Int
-    /// The pace of a backlog; `nil` sends it as fast as answers come.
+    /// The rate of a backlog; `nil` sends it as fast as answers come.
     package var backlogUpdatesPerSecond: Double?
     package var retry: RetryPolicy
-    /// The maximum time without an update; the newest one is repeated when nothing newer has come.
+    /// The maximum time without an update. If there is no newer one by then, the newest is repeated.
     package var heartbeat: Duration
 
     package init(

@@ -1,29 +1,30 @@
 import ReportedText
 
-/// From a permit to an answer, and what follows from that.
+/// The permit, the exchange, and the consequences of its answer.
 extension UploadState {
     mutating func prepared(for batch: UploadBatch, since: Duration) -> UploadStep {
-        guard !end.isCancelled else { return finish() }
-        if privacy.owesOffline || !privacy.allows(batch, isLast: end.whenEmpty) {
+        guard !termination.isCancelled else { return finish() }
+        if privacy.owesOffline || !privacy.allows(batch, isLast: termination.whenEmpty) {
             return readOutbox(isPrepared: true)
         }
-        // What was accepted during a long wait goes out in front of what waited, and not right behind it.
-        return news.isNewer && now - since > Self.quickPreparation ? readOutbox(isPrepared: true) : send(batch)
+        // A position that was accepted during a long wait leads this upload, instead of following in the next.
+        let isOutdated = arrivals.hasNewerPosition && now - since > Self.quickPreparation
+        return isOutdated ? readOutbox(isPrepared: true) : send(batch)
     }
 
     mutating func send(_ batch: UploadBatch) -> UploadStep {
         let secondsSinceFirstSent = selection.secondsSinceFirstSent(batch.last, at: now)
         selection.willSend(batch, at: now)
         pace.willSend(past: batch.past.count, at: now)
-        var exchange = UploadExchange(batch, at: now, patience: patience)
-        if news.isNewer { exchange.newerPositionWaits(at: now) }
+        var exchange = UploadExchange(batch, at: now, newerPositionTimeout: newerPositionTimeout)
+        if arrivals.hasNewerPosition { exchange.newerPositionWaits(at: now) }
         phase = .exchanging(exchange)
         return UploadStep(.send(batch, secondsSinceFirstSent: secondsSinceFirstSent), reporting: [.uploading(batch)])
     }
 
-    /// A permit is asked for again soon at first, then as rarely as on any hold.
+    /// Waits before it asks for a permit again: briefly at first, later as long as on any hold.
     mutating func notPrepared(_ fault: DeliveryFault, since: Duration, jitter: () -> Double) -> UploadStep {
-        guard !end.isCancelled else { return finish() }
+        guard !termination.isCancelled else { return finish() }
         streaks.missingPermits += 1
         var retryAfter: Duration?
         if case .noPermit(let missing) = fault { retryAfter = missing.retryAfter }
@@ -38,14 +39,14 @@ extension UploadState {
     ) -> UploadStep {
         let took = now - exchange.startedAt
         if case .unanswered(let lost)? = result.outcome.fault {
-            if end.isCancelled { return finish() }
-            if let reason = exchange.excuse, lost.cause == .cancelled || reason == .networkChanged {
+            if termination.isCancelled { return finish() }
+            if let reason = exchange.resendReason, lost.cause == .cancelled || reason == .networkChanged {
                 return sendAgain(exchange, after: reason, lost).after(
                     .failed(.unanswered(.aborted(reason, lost)), traffic: result.traffic, took: took))
             }
         }
         var outcome = result.outcome
-        // A server that has rejected one update after another must not get the rest.
+        // A server that rejects one update after another must not receive the rest: all would be quarantined.
         if case .rejected(let fault) = outcome, streaks.rejectsEverything {
             outcome = .held(.everythingRejected(fault))
         }
@@ -57,17 +58,17 @@ extension UploadState {
         return result.serverTime.map { delivered.after(.serverTime($0)) } ?? delivered
     }
 
-    /// An exchange that was aborted, or whose network is gone, is made again.
+    /// Sends again after an exchange that was aborted or whose network has changed.
     private mutating func sendAgain(
         _ exchange: UploadExchange, after reason: AbortReason, _ lost: LostExchange
     ) -> UploadStep {
         switch reason {
         case .networkChanged: batchSize.startAgain()
         case .newerPosition:
-            patience.aborted()
+            newerPositionTimeout.aborted()
             batchSize.aborted(past: exchange.batch.past.count)
         }
-        return goOn(after: now - exchange.startedAt)
+        return continueSoon(after: now - exchange.startedAt)
     }
 
     private mutating func conclude(
@@ -76,11 +77,11 @@ extension UploadState {
         let batch = exchange.batch
         let took = now - exchange.startedAt
         streaks.missingPermits = 0
-        undecodable = nil
+        leaders.undecodable = nil
         if case .held = outcome {} else { streaks.holds = 0 }
         switch outcome {
         case .delivered: return delivered(exchange, took: took)
-        case .prepareAgain where streaks.hasPreparedAgain: batchSize.held()
+        case .prepareAgain where streaks.hasPreparedAgain: batchSize.startProbing()
         case .prepareAgain:
             streaks.hasPreparedAgain = true
             return readOutbox()
@@ -89,12 +90,12 @@ extension UploadState {
         case .throttled: break
         case .unanswered: batchSize.unanswered(past: batch.past.count)
         case .held(let fault):
-            batchSize.held()
-            if fault.isUndecodable { undecodable = batch.last }
+            batchSize.startProbing()
+            if fault.isUndecodable { leaders.undecodable = batch.last }
             if streaks.rejectsEverything, !batch.past.isEmpty {
-                // Perhaps it takes the newest: that goes without the older ones, which wait.
-                pace.holdPast(for: retry.holdDelay(jitter: jitter), at: now)
-                return goOn(after: took)
+                // The server may still accept the newest position, which is sent without the older ones.
+                pace.delayPast(for: retry.holdDelay(jitter: jitter), at: now)
+                return continueSoon(after: took)
             }
         case .rejected(let fault):
             streaks.hasPreparedAgain = false
@@ -106,26 +107,29 @@ extension UploadState {
     private mutating func delivered(_ exchange: UploadExchange, took: Duration) -> UploadStep {
         let batch = exchange.batch
         streaks = Streaks()
-        if taken?.update != batch.last { taken = (batch.last, exchange.startedAt) }
+        if leaders.delivered != batch.last {
+            leaders.delivered = batch.last
+            leaders.deliveredStartedAt = exchange.startedAt
+        }
         batchSize.delivered(past: batch.past.count, took: took)
-        patience.delivered(after: took)
+        newerPositionTimeout.delivered(after: took)
         pace.delivered()
         selection.didDeliver(batch, at: now)
         if batch.pending.isEmpty { return readOutbox() }
-        news = News()
+        arrivals = Arrivals()
         let next = request()
-        phase = .noting(next: next)
+        phase = .recordingResult(next: next)
         return UploadStep(.acknowledge(batch, next: next))
     }
 
-    /// Waits as `outcome` asks for, of a request that took `took` and did not arrive.
+    /// Waits as `outcome` requires, after a request that lasted `took` and was not accepted.
     mutating func backOff(after outcome: DeliveryOutcome, took: Duration, jitter: Double) -> UploadStep {
         let spacing = retry.spacing(after: took)
         switch outcome {
         case .prepareAgain: return backOff(retry.holdDelay(jitter: jitter))
         case .held:
             streaks.holds += 1
-            return backOff(retry.absenceDelay(beforeProbe: streaks.holds, jitter: jitter))
+            return backOff(retry.probeDelay(beforeProbe: streaks.holds, jitter: jitter))
         case .retry(_, let after):
             streaks.failures += 1
             let delay = retry.delay(beforeRetry: streaks.failures, jitter: jitter, after: after)
@@ -146,43 +150,43 @@ extension UploadState {
         }
     }
 
-    /// Halves until the one update is found that the server does not take; that one is quarantined.
+    /// Halves the batch until it contains only the update that the server rejects, which is then quarantined.
     private mutating func rejected(_ batch: UploadBatch, reason: ReportedText) -> UploadStep {
         if makesSmaller(batch) { return readOutbox() }
         streaks.rejections += 1
         batchSize.foundRejectedUpdate()
         if let alone = batch.pending.first {
-            phase = .noting(next: nil)
+            phase = .recordingResult(next: nil)
             return UploadStep(.quarantine(alone, reason: reason))
         }
         selection.didReject(batch, at: now)
         return readOutbox()
     }
 
-    /// Lets the next batch be smaller than `batch`, if there is a smaller one.
+    /// Makes the next batch smaller than `batch`. Returns whether that is possible.
     private mutating func makesSmaller(_ batch: UploadBatch) -> Bool {
         if batch.pending.count > 1 {
-            // Alone, the newest needs no past location; a repeated newest still carries one older update.
-            batchSize.rejected(past: batch.past.count, least: batch.lastIsPending ? 0 : 1)
+            // A pending newest can be sent alone; with a repeated newest, at least one older update must go.
+            batchSize.rejected(past: batch.past.count, minimum: batch.lastIsPending ? 0 : 1)
             return true
         }
-        // One from memory leads, and may be what is not taken: it goes alone first.
-        guard privacy == .open, !batch.pending.isEmpty, batch.stored == nil, batch.last != taken?.update else {
+        // A position from memory leads, and may be the one that is rejected: it is sent alone first.
+        guard privacy == .off, !batch.pending.isEmpty, batch.stored == nil, batch.last != leaders.delivered else {
             return false
         }
-        batchSize.rejected(past: 1, least: 0)
+        batchSize.rejected(past: 1, minimum: 0)
         return true
     }
 
-    /// At once, but within the least time between attempts.
-    private mutating func goOn(after took: Duration) -> UploadStep {
+    /// Sends again as soon as the minimum time between attempts has passed.
+    private mutating func continueSoon(after took: Duration) -> UploadStep {
         let spacing = retry.spacing(after: took)
         return spacing > .zero ? backOff(spacing) : readOutbox()
     }
 }
 
 extension DeliveryFault {
-    /// Whether an answer came that nobody can read: it may have been a success.
+    /// Whether an answer came that can't be decoded. It may have reported success.
     fileprivate var isUndecodable: Bool {
         if case .unanswered(let lost) = self { lost.cause == .undecodableAnswer } else { false }
     }

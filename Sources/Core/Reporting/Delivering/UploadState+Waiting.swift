@@ -1,15 +1,15 @@
-/// Waiting, reading the outbox, and what ends a wait.
+/// Reading the outbox, waiting, and the events that end a wait.
 extension UploadState {
-    /// `minimum`: so many past locations, however few are sent otherwise.
+    /// Returns a request for at least `minimum` past locations.
     func request(minimum: Int = 0) -> BatchRequest {
         BatchRequest(
-            maximumPastLocations: pace.holdsPast(at: now) ? 0 : max(minimum, batchSize.limit),
+            maximumPastLocations: pace.delaysPast(at: now) ? 0 : max(minimum, batchSize.limit),
             withBacklog: pace.timeToBacklog(at: now) == .zero)
     }
 
     mutating func readOutbox(isPrepared: Bool = false, minimum: Int = 0) -> UploadStep {
-        guard !end.isCancelled else { return finish() }
-        news = News()
+        guard !termination.isCancelled else { return finish() }
+        arrivals = Arrivals()
         selection.willRead(at: now)
         if privacy.owesOffline { return announceOffline() }
         let request = request(minimum: minimum)
@@ -17,68 +17,65 @@ extension UploadState {
         return UploadStep(.readOutbox(request))
     }
 
-    /// Goes on with what the outbox has answered beside its work; it is asked again if that is no longer all.
-    private mutating func goOn(with next: NextUpload?, for request: BatchRequest?) -> UploadStep {
-        guard let next, let request, !news.isThere, !privacy.owesOffline, !end.isCancelled else { return readOutbox() }
+    /// Continues with `next`, which the outbox returned from an append or an acknowledgement. Reads the outbox instead
+    /// if there is no such answer, or if more has arrived since.
+    mutating func proceed(with next: NextUpload?, for request: BatchRequest?) -> UploadStep {
+        let isCurrent = !arrivals.hasAny && !privacy.owesOffline && !termination.isCancelled
+        guard isCurrent, let next, let request else { return readOutbox() }
         selection.willRead(at: now)
         return select(from: next, for: request, isPrepared: false)
     }
 
-    /// The result of an upload has been noted.
-    mutating func noted(_ next: NextUpload?, for request: BatchRequest?) -> UploadStep {
-        goOn(with: next, for: request)
-    }
-
-    /// The outbox has a newer update.
-    mutating func accepted(_ next: NextUpload?) -> UploadStep {
-        let request = news.request
-        news.request = nil
-        guard case .awaitingNews = phase, next != nil, request != nil else { return takeNews(isNewer: true) }
-        privacy.takeNewer()
-        return goOn(with: next, for: request)
+    /// Handles a newer update in the outbox.
+    mutating func updateStored(_ next: NextUpload?) -> UploadStep {
+        let request = arrivals.appendRequest
+        arrivals.appendRequest = nil
+        guard case .idle = phase, next != nil, request != nil else { return noteArrival(isNewerPosition: true) }
+        privacy.newerPositionArrived()
+        return proceed(with: next, for: request)
     }
 
     mutating func select(from next: NextUpload, for request: BatchRequest, isPrepared: Bool) -> UploadStep {
         let isPaced = !request.withBacklog
         let limit = request.maximumPastLocations
         let pending = isPaced && next.batch?.pending.isEmpty == true ? nil : next.batch
-        let newest = next.batch?.stored ?? (end.whenEmpty ? nil : next.newest)
+        let newest = next.batch?.stored ?? (termination.whenEmpty ? nil : next.newest)
         let selected = selection.batch(
             pending: pending, newest: newest, maximumPastLocations: isPaced ? 0 : limit, at: now)
-        if let undecodable, selected?.last == undecodable, !end.whenEmpty {
+        if let undecodable = leaders.undecodable, selected?.last == undecodable, !termination.whenEmpty {
             selection.postponeHeartbeat(at: now)
-            return awaitNews(for: nil)
+            return idle(for: nil)
         }
-        if let selected, privacy.allows(selected, isLast: end.whenEmpty) {
+        if let selected, privacy.allows(selected, isLast: termination.whenEmpty) {
             return attempt(selected, isPrepared: isPrepared)
         }
         let isPending = next.batch != nil
-        if limit == 0, isPending, privacy.allowsBacklog(isLast: end.whenEmpty), !pace.holdsPast(at: now) {
-            // A position that must not be repeated alone may lead a pending one.
+        if limit == 0, isPending, privacy.allowsBacklog(isLast: termination.whenEmpty), !pace.delaysPast(at: now) {
+            // A position that must not be repeated alone may lead a pending update.
             return readOutbox(isPrepared: isPrepared, minimum: 1)
         }
-        if isPaced, isPending { return awaitNews(for: pace.timeToBacklog(at: now)) }
-        if news.isThere { return readOutbox() }  // accepted while it was read
-        let step = end.whenEmpty ? finish() : awaitNews(for: nil)
-        guard !isIdle else { return step }
-        isIdle = true
+        if isPaced, isPending { return idle(for: pace.timeToBacklog(at: now)) }
+        if arrivals.hasAny { return readOutbox() }  // arrived while the outbox was read
+        let step = termination.whenEmpty ? finish() : idle(for: nil)
+        guard !hasReportedIdle else { return step }
+        hasReportedIdle = true
         return step.after(.idle)
     }
 
     private mutating func attempt(_ batch: UploadBatch, isPrepared: Bool) -> UploadStep {
-        guard !end.isCancelled else { return finish() }
+        guard !termination.isCancelled else { return finish() }
         let rest = pace.timeToUpload(at: now)
-        guard rest == .zero else { return awaitNews(for: rest) }
-        isIdle = false
+        guard rest == .zero else { return idle(for: rest) }
+        hasReportedIdle = false
         if isPrepared { return send(batch) }
         phase = .preparing(batch, since: now)
         return UploadStep(.prepare)
     }
 
-    /// While the outbox fails, a position in memory goes out alone; otherwise it is asked again after a while, sooner
-    /// when there is something to send from memory.
+    /// Sends a position from memory alone if there is one to send. Otherwise waits before it uses the outbox again,
+    /// though not past the arrival of a position in memory.
     mutating func outboxFailed(_ error: OutboxError, jitter: () -> Double) -> UploadStep {
-        if privacy == .open, case .reading(let request, let isPrepared) = phase,
+        if privacy == .off, case .reading(let request, let isPrepared) = phase,
             let batch = selection.batch(
                 pending: nil, newest: nil, maximumPastLocations: request.maximumPastLocations, at: now)
         {
@@ -86,34 +83,34 @@ extension UploadState {
         }
         streaks.outboxFailures += 1
         let delay = retry.delay(beforeRetry: streaks.outboxFailures, jitter: jitter())
-        return awaitNews(for: delay).after(.outboxFailed(error), .waiting(delay: delay))
+        return idle(for: delay).after(.outboxFailed(error), .waiting(delay: delay))
     }
 
-    /// Waits for `delay`, or until there is something to send; without `delay`, for as long as that takes.
-    private mutating func awaitNews(for delay: Duration?) -> UploadStep {
-        guard !news.isThere else { return readOutbox() }
-        guard !end.isCancelled else { return finish() }
-        phase = .awaitingNews(until: delay.map { now + $0 })
+    /// Waits until there is something to send, but no longer than `delay`.
+    private mutating func idle(for delay: Duration?) -> UploadStep {
+        guard !arrivals.hasAny else { return readOutbox() }
+        guard !termination.isCancelled else { return finish() }
+        phase = .idle(until: delay.map { now + $0 })
         return UploadStep(.wait)
     }
 
-    /// Waits for `delay`, or until the network returns; but then for `spacing` in any case, so that however soon it
-    /// returns, no two attempts begin within the least time between them.
+    /// Waits for `delay`. The network's return ends the wait early if `spacing` is given, but only once that has
+    /// passed, so that the minimum time between two attempts is kept.
     mutating func backOff(_ delay: Duration, networkEndsAfter spacing: Duration? = nil) -> UploadStep {
-        guard !end.isCancelled else { return finish() }
+        guard !termination.isCancelled else { return finish() }
         phase = .backingOff(until: now + delay, networkEndsAt: spacing.map { now + $0 })
         return UploadStep(.wait, reporting: [.waiting(delay: delay)])
     }
 
-    mutating func takeNews(isNewer: Bool) -> UploadStep {
-        news.isThere = true
-        if isNewer {
-            news.isNewer = true
-            privacy.takeNewer()
+    mutating func noteArrival(isNewerPosition: Bool) -> UploadStep {
+        arrivals.hasAny = true
+        if isNewerPosition {
+            arrivals.hasNewerPosition = true
+            privacy.newerPositionArrived()
         }
         switch phase {
-        case .awaitingNews: return readOutbox()
-        case .exchanging(var exchange) where news.isNewer:
+        case .idle: return readOutbox()
+        case .exchanging(var exchange) where arrivals.hasNewerPosition:
             exchange.newerPositionWaits(at: now)
             phase = .exchanging(exchange)
         default: break
@@ -121,32 +118,32 @@ extension UploadState {
         return UploadStep()
     }
 
-    /// Before anything else goes out, the service hears that the vehicle is offline.
+    /// Reports that the vehicle is offline before anything else is sent.
     private mutating func announceOffline() -> UploadStep {
         let rest = pace.timeToUpload(at: now)
-        guard rest == .zero else { return awaitNews(for: rest) }
+        guard rest == .zero else { return idle(for: rest) }
         phase = .announcing(since: now)
         return UploadStep(.announce(.offline))
     }
 
     mutating func announced(_ outcome: DeliveryOutcome, since: Duration, jitter: Double) -> UploadStep {
-        guard !end.isCancelled else { return finish() }
+        guard !termination.isCancelled else { return finish() }
         streaks.missingPermits = 0
         if case .held = outcome {} else { streaks.holds = 0 }
         switch outcome {
         case .delivered, .rejected:
             if outcome == .delivered { streaks.failures = 0 }
-            if privacy.owesOffline { privacy = .inForce(owesOffline: false) }
+            if privacy.owesOffline { privacy = .on(owesOffline: false) }
             return readOutbox()
         default: return backOff(after: outcome, took: now - since, jitter: jitter)
         }
     }
 
-    /// What failed before says nothing about the network that comes back.
+    /// Forgets earlier failures, which say nothing about the network that is returning.
     mutating func networkReturning() {
         streaks.failures = 0
         streaks.missingPermits = 0
-        patience.startAgain()
+        newerPositionTimeout.startAgain()
         guard case .exchanging(var exchange) = phase else { return }
         exchange.networkReturned(at: now)
         phase = .exchanging(exchange)
@@ -167,11 +164,11 @@ extension UploadState {
         return UploadStep(.abortExchange)
     }
 
-    /// A wait ends at once. What is in progress is cancelled with the task; an answer that comes nevertheless counts.
+    /// Ends a wait at once. An action in progress is cancelled with the task; an answer that has arrived still counts.
     mutating func cancel() -> UploadStep {
-        end.isCancelled = true
+        termination.isCancelled = true
         switch phase {
-        case .stopped, .awaitingNews, .backingOff: return finish()
+        case .stopped, .idle, .backingOff: return finish()
         default: return UploadStep()
         }
     }

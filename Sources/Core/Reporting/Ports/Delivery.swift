@@ -2,50 +2,50 @@ package import TimeAndChance
 
 /// The service that updates are delivered to: the port that `FleetEngineDelivery` implements.
 ///
-/// A delivery has two steps. `prepare` asks for what a request needs, such as a token. Then the batch is chosen, so
-/// that what arrived meanwhile leads it, and the permit delivers it.
+/// A delivery has two steps. `prepare` obtains a permit, for example with a token. Then the reporter chooses the batch,
+/// so that a position that arrived in between leads it, and the permit delivers it.
 package protocol Delivery: Sendable {
-    /// Whether the service shows whether a vehicle is online.
+    /// Whether the service shows if a vehicle is online.
     var hasPresence: Bool { get }
 
-    /// Asks for what one request needs. It is called before every request and may take long.
+    /// Obtains a permit for one request. It is called before every request and may take long.
     func prepare() async throws(DeliveryFault) -> any DeliveryPermit
 
-    /// Reports the presence alone, without a position. It works while the network fails, as at a stop.
+    /// Reports the presence alone, without a position. It also works while the task is cancelled, such as at a stop.
     ///
     /// - Throws: the reason if there is no permit.
     func announce(_ presence: Presence) async throws(DeliveryFault) -> DeliveryResult
 
-    /// Forgets what is known of the network: it has just returned. Connections that may be dead aren't used again.
+    /// Notes that the network has returned. Connections that may be dead aren't used again.
     func networkReturned() async
 }
 
-/// What `Delivery.prepare` has obtained for one request; opaque to the reporter.
+/// The permission to send one request, such as a token; opaque to the reporter.
 package protocol DeliveryPermit: Sendable {
-    /// Sends `batch` in one request. Cancelling the task ends the exchange at once; an answer that has arrived counts.
+    /// Sends `batch` in one request. Cancelling the task aborts the exchange; an answer that has arrived still counts.
     ///
     /// - Parameters:
     ///   - batch: the updates.
     ///   - presence: the presence that goes with them; ignored if the service has none.
-    ///   - seconds: the age of `batch.last` since it was first sent; `nil` if it never was.
-    /// - Returns: what became of it.
+    ///   - seconds: the seconds since `batch.last` was first sent; `nil` if it never was.
+    /// - Returns: the result of the request.
     func deliver(
         _ batch: UploadBatch, as presence: Presence, secondsSinceFirstSent seconds: Int?
     ) async -> DeliveryResult
 }
 
-/// Whether a vehicle is at work.
+/// Whether a vehicle is working.
 package enum Presence: String, Sendable, Hashable, CaseIterable {
     case online, offline
-    /// Unknown, and so not reported: the vehicle may be private.
+    /// The presence is not reported, because the vehicle may be private.
     case unknown
 }
 
-/// What became of one request.
+/// The result of one request.
 package struct DeliveryResult: Sendable, Hashable {
     package var outcome: DeliveryOutcome
     package var traffic: Traffic
-    /// The service's clock, if its answer states it.
+    /// The time of the service's clock, if its answer states it.
     package var serverTime: UTCTime?
 
     package init(_ outcome: DeliveryOutcome, traffic: Traffic = Traffic(), serverTime: UTCTime? = nil) {
@@ -55,29 +55,30 @@ package struct DeliveryResult: Sendable, Hashable {
     }
 }
 
-/// What the result of a request means for the updates that it carried, and so what happens next.
+/// The meaning of a request's result for its updates, which decides the next step.
 package enum DeliveryOutcome: Sendable, Hashable {
-    /// The service has them.
+    /// The service has accepted the updates.
     case delivered
-    /// The permit was rejected, and is used no longer: once more with a new one, then hold.
+    /// The permit was rejected. The reporter tries once with a new one, then delivery is on hold.
     case prepareAgain(DeliveryFault)
-    /// This request will never be accepted as it is.
+    /// The service will never accept this request as it is.
     case rejected(DeliveryFault)
-    /// Something on the way rejects a request of this size: a smaller one goes first.
+    /// An intermediary rejects requests of this size. The reporter sends a smaller one.
     case tooLarge(DeliveryFault)
-    /// Will pass by itself: again after a backoff, and not before `after`.
+    /// The fault will pass. The reporter retries after a backoff, but not before `after`.
     case retry(DeliveryFault, after: Duration?)
-    /// Too much for the service: again after a backoff, not before `after`, and less often from then on.
+    /// There were too many requests. The reporter retries as after `retry`, and sends fewer requests from then on.
     case throttled(DeliveryFault, after: Duration?)
-    /// No answer came: the network path is interrupted, and may work again at any moment.
+    /// There was no answer. The network path is interrupted, and may work again at any moment.
     case unanswered(DeliveryFault)
-    /// Something else answered in the service's place, such as a captive portal: again after a backoff, or when the
-    /// network changes.
+    /// Another server answered, such as a captive portal. The reporter retries after a backoff, or when the network
+    /// changes.
     case intercepted(DeliveryFault)
-    /// Waypost can't resolve it itself, such as an unknown vehicle: probe slowly, keep everything.
+    /// Waypost can't resolve the fault, such as an unknown vehicle. The reporter keeps everything and probes slowly.
     case held(DeliveryFault)
 
-    /// Whether it counts as an attempt that failed. A hold doesn't: nothing was wrong with the update or the network.
+    /// Whether the outcome counts as a failed attempt. A hold doesn't: neither the updates nor the network were at
+    /// fault.
     package var isFailedAttempt: Bool {
         switch self {
         case .retry, .throttled, .unanswered, .intercepted, .tooLarge, .rejected: true
@@ -85,7 +86,7 @@ package enum DeliveryOutcome: Sendable, Hashable {
         }
     }
 
-    /// What went wrong; `nil` if delivered.
+    /// The fault; `nil` if delivered.
     package var fault: DeliveryFault? {
         switch self {
         case .delivered: nil

@@ -1,21 +1,21 @@
 package import ReportedText
 
-/// What went wrong with a delivery, as typed facts. The program around the reporter puts them into words.
+/// The fault of a delivery as typed facts, which `Conditions` words.
 package indirect enum DeliveryFault: Error, Sendable, Hashable {
-    /// There is no permit to deliver with.
+    /// There is no permit.
     case noPermit(MissingPermit)
-    /// An answer that isn't a success, from the service or from something in its place.
+    /// The answer of the service, or of an intermediary, isn't a success.
     case answered(ServiceAnswer)
-    /// No complete answer came.
+    /// There was no complete answer.
     case unanswered(LostExchange)
-    /// The exchange was ended before its time limits.
+    /// The exchange was aborted before its time limits.
     case aborted(AbortReason, LostExchange)
-    /// The service rejects one update after another, the last one with this fault: it isn't the updates.
+    /// The service rejects one update after another, the last one with this fault, so the updates aren't the reason.
     case everythingRejected(DeliveryFault)
-    /// No request can be made for the service's address.
+    /// The service's address isn't valid.
     case invalidAddress(ReportedText)
 
-    /// What the service or the network said, as it is kept with a rejected update.
+    /// The message of the service or the network, which is kept with a rejected update.
     package var message: ReportedText {
         switch self {
         case .noPermit: ""
@@ -27,7 +27,7 @@ package indirect enum DeliveryFault: Error, Sendable, Hashable {
     }
 }
 
-/// Why there is no permit.
+/// The fault when there is no permit.
 package struct MissingPermit: Sendable, Hashable {
     package enum Cause: String, Sendable, Hashable, CaseIterable {
         /// The issuer could not be reached or did not answer in time.
@@ -36,18 +36,18 @@ package struct MissingPermit: Sendable, Hashable {
         case rejected
         /// The issuer's answer can't be used.
         case unusableAnswer
-        /// It can't be asked for as things are set up.
+        /// The configuration doesn't allow asking for a permit.
         case misconfigured
         case cancelled
 
-        /// Whether a person has to do something; the others resolve themselves.
+        /// Whether a person must act; the other causes resolve themselves.
         package var isRejection: Bool { self == .rejected || self == .unusableAnswer || self == .misconfigured }
     }
 
     package let cause: Cause
-    /// The facts, as the delivery's adapter knows them.
+    /// The facts that the delivery's adapter knows.
     package let fault: any PermitFault
-    /// How long the issuer asked to wait.
+    /// The delay that the issuer asked for.
     package let retryAfter: Duration?
 
     package init(_ cause: Cause, _ fault: some PermitFault, retryAfter: Duration? = nil) {
@@ -67,7 +67,7 @@ package struct MissingPermit: Sendable, Hashable {
     }
 }
 
-/// What a delivery's adapter knows about a missing permit.
+/// The facts about a missing permit that a delivery's adapter knows.
 package protocol PermitFault: Sendable, Hashable {}
 
 extension PermitFault {
@@ -76,7 +76,7 @@ extension PermitFault {
 
 /// An answer that isn't a success.
 package struct ServiceAnswer: Sendable, Hashable {
-    /// What an answer's body is.
+    /// The kind of an answer's body.
     package enum Body: Sendable, Hashable {
         /// The service's own error, with its message.
         case error(ReportedText, about: Subject?)
@@ -85,7 +85,7 @@ package struct ServiceAnswer: Sendable, Hashable {
         case other
     }
 
-    /// What the service's error is about, if that changes what a person has to do.
+    /// The subject of the service's error, if it affects the remedy.
     package enum Subject: Sendable, Hashable {
         case disabledService
         case disabledBilling
@@ -112,7 +112,7 @@ package struct ServiceAnswer: Sendable, Hashable {
     var message: ReportedText { if case .error(let message, _) = body { "\(status) \(message)" } else { "\(status)" } }
 }
 
-/// An exchange that brought no complete answer.
+/// An exchange without a complete answer.
 package struct LostExchange: Sendable, Hashable {
     package enum Cause: Sendable, Hashable {
         case cancelled
@@ -121,26 +121,26 @@ package struct LostExchange: Sendable, Hashable {
         case timedOut
         /// The connection ended before the answer was complete.
         case connectionLost
-        /// The server's certificate isn't trusted; `nil` if it isn't known why.
+        /// The server's certificate isn't trusted; `nil` if the reason is unknown.
         case untrustedCertificate(CertificateFault?)
-        /// There is no secure connection for another reason.
+        /// The TLS connection failed for another reason.
         case tlsFailed
         case answerTooLarge
         case malformedAnswer
-        /// The answer is compressed in a way that can't be decoded.
+        /// The answer has an unsupported compression.
         case undecodableAnswer
-        /// This machine can't make the exchange.
+        /// This machine can't carry out the exchange.
         case clientFailed
     }
 
     package enum CertificateFault: Sendable, Hashable { case outsideItsTime, ofAnotherName, ofUnknownAuthority }
 
     package let cause: Cause
-    /// What happened, with addresses and times.
+    /// A description with addresses and times.
     package let message: ReportedText
     /// The server's scheme, host and port.
     package let origin: String
-    /// Over which address family the connection was made, and which is next; `nil` if that doesn't matter.
+    /// The connection's address family, and the one to be tried next; `nil` if they don't matter.
     package let route: ReportedText?
 
     package init(_ cause: Cause, _ message: ReportedText, origin: String = "", route: ReportedText? = nil) {
@@ -151,10 +151,10 @@ package struct LostExchange: Sendable, Hashable {
     }
 }
 
-/// Why an exchange is ended before its time limits.
+/// Why an exchange is aborted before its time limits.
 package enum AbortReason: String, Sendable, Hashable {
-    /// The network changed, and no answer came on the old connection.
+    /// The network changed, and there was no answer on the old connection.
     case networkChanged
-    /// No answer came while a newer position waited.
+    /// There was no answer while a newer position waited.
     case newerPosition
 }

@@ -1,45 +1,46 @@
 package import GNSS
 
-/// Where fixes come from: the port that the receivers of `GNSSReceiver` implement.
+/// The source of fixes: the port that the receivers of `GNSSReceiver` implement.
 package protocol FixSource: Sendable {
     /// Delivers fixes and changes of state until the source ends or the task is cancelled.
     ///
-    /// `deliver` is awaited: a recorded log is read no faster than its fixes are taken. A live receiver never waits;
-    /// while `deliver` is busy it keeps the newest fix alone. A receiver that is missing or silent is a state, retried
-    /// for ever; only what no retry can resolve (bad input data) is thrown.
+    /// A recorded log waits for `deliver` to return before it continues. A live receiver never waits: while `deliver`
+    /// is busy, it keeps only the newest fix. A missing or silent receiver is a state, and is retried forever.
+    ///
+    /// - Throws: a fault that no retry can resolve, such as bad input data.
     func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError)
 }
 
-/// What a `FixSource` delivers.
+/// An event of a `FixSource`.
 package enum FixSourceEvent: Sendable, Hashable {
     case fix(Fix)
     /// The receiver's state has changed.
     case state(ReceiverState)
-    /// The receiver says or shows something that the operator should know; the same one may come again and again.
+    /// The receiver states or shows something that the operator should know. The same warning may be repeated.
     case warning(ReceiverWarning)
-    /// The satellites that a live receiver sees, once a second at most.
+    /// The satellites that a live receiver sees, at most once per second.
     case sky(Sky)
-    /// How far into the time of its logs a replay has come, and how long they are.
+    /// The position of a replay within the time of its logs, and their total time.
     case progress(reached: Duration, of: Duration)
 }
 
-/// Input that no retry can make usable.
+/// A fault of the input that no retry can resolve.
 package struct FixSourceError: Error, Sendable, Hashable {
     package enum Code: String, Sendable, Hashable, CaseIterable {
-        /// A log that does not exist or may not be read.
+        /// The log does not exist or may not be read.
         case cannotOpen
-        /// A folder, UTF-16 text, a damaged archive: not a recording of a receiver.
+        /// The input isn't a recording of a receiver, but a directory, UTF-16 text or a damaged archive.
         case notALog
-        /// More than can be kept in memory.
+        /// The log doesn't fit into memory.
         case tooLong
         case readFailed
         case cancelled
     }
 
     package enum Reason: Sendable, Hashable {
-        /// Which file, what is wrong with it, what to do.
+        /// A message with the file, its fault and the remedy.
         case log(String)
-        /// A line that can't be opened again; `nil` if it ended without a sentence.
+        /// The fault of a line that can't be opened again; `nil` if it ended without a sentence.
         case line(source: String, ReceiverFault?)
     }
 

@@ -1,8 +1,8 @@
 package import ReportedText
 
-/// An outbox in memory, for the vehicles of a load test: it survives nothing, and its account is kept all the same.
+/// An outbox in memory for the vehicles of a load test. It keeps a ledger, but nothing survives the process.
 ///
-/// It is bounded: while so many updates are pending as it has room for, the drive waits.
+/// Its capacity is bounded: while it is full, `append` waits for a delivery.
 package actor MemoryOutbox: Outbox {
     private struct Row {
         let stored: StoredUpdate
@@ -12,18 +12,18 @@ package actor MemoryOutbox: Outbox {
     private let capacity: Int
     private let clock: MonotonicClock
     private var account = Ledger()
-    /// What is pending, in the order of acceptance.
+    /// The pending updates in order of acceptance.
     private var rows: [Row] = []
     private var newestUpdate: StoredUpdate?
-    /// Of the last update with its shape points.
+    /// The sequences of the last update and its shape points.
     private var appended: ClosedRange<Int64>?
     private var newestDelivered: StoredUpdate?
     /// Ends the wait for room.
     private var roomListener: AsyncStream<Never>.Continuation?
-    private var longestDelivery = Duration.zero
+    private var maximumDelivery = Duration.zero
 
-    /// The longest time from an update's acceptance to its delivery, or until now where that is still to come.
-    package var longestWait: Duration { max(longestDelivery, rows.first.map { clock.now - $0.acceptedAt } ?? .zero) }
+    /// The maximum time from an update's acceptance to its delivery, or until now if it is pending.
+    package var longestWait: Duration { max(maximumDelivery, rows.first.map { clock.now - $0.acceptedAt } ?? .zero) }
 
     package init(capacity: Int, clock: MonotonicClock) {
         self.capacity = max(1, capacity)
@@ -33,7 +33,7 @@ package actor MemoryOutbox: Outbox {
     package func append(
         _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool, next: BatchRequest?
     ) async throws(OutboxError) -> AppendedUpdate {
-        // A drive that is cancelled meanwhile has one update more: an error would send it from memory.
+        // A cancelled drive exceeds the capacity by one update, because an error would send it from memory.
         while rows.count >= capacity, !Task.isCancelled {
             let (changes, listener) = AsyncStream.makeStream(of: Never.self)
             roomListener = listener
@@ -79,7 +79,7 @@ package actor MemoryOutbox: Outbox {
         let now = clock.now
         for row in rows where delivered.contains(row.stored.sequence) {
             newestDelivered = Self.newer(newestDelivered, row.stored)
-            longestDelivery = max(longestDelivery, now - row.acceptedAt)
+            maximumDelivery = max(maximumDelivery, now - row.acceptedAt)
             account.delivered += 1
         }
         remove { delivered.contains($0) }
@@ -108,7 +108,7 @@ package actor MemoryOutbox: Outbox {
         roomListener = nil
     }
 
-    /// Of equal times of fix the one accepted later is the newer.
+    /// Returns the newer update. Of equal times of fix, the one accepted later is newer.
     private static func newer(_ one: StoredUpdate?, _ other: StoredUpdate) -> StoredUpdate {
         guard let one else { return other }
         return (one.update.timeOfFix, one.sequence) < (other.update.timeOfFix, other.sequence) ? other : one

@@ -1,4 +1,4 @@
-/// Any clock, reduced to what the core needs: how much time has passed, and sleep.
+/// Any clock, reduced to elapsed time and sleep.
 package struct MonotonicClock: Sendable {
     private let elapsed: @Sendable () -> Duration
     private let sleeper: @Sendable (Duration) async throws -> Void
@@ -9,14 +9,14 @@ package struct MonotonicClock: Sendable {
         sleeper = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
     }
 
-    /// Time since this value was made.
+    /// The time since this value was created.
     package var now: Duration { elapsed() }
 
-    /// Sleeps; ends early when the task is cancelled, which the caller sees by `Task.isCancelled`.
+    /// Sleeps for `duration`. Returns early if the task is cancelled, so the caller must check `Task.isCancelled`.
     package func sleep(for duration: Duration) async { await sleep(until: now + duration) }
 
-    /// Sleeps until so much time has passed; the same otherwise.
+    /// Sleeps until `now` is `moment`. Returns early if the task is cancelled.
     package func sleep(until moment: Duration) async {
-        do { try await sleeper(moment) } catch {}  // a sleep fails only by cancellation
+        do { try await sleeper(moment) } catch {}  // a sleep only fails if cancelled
     }
 }

@@ -1,8 +1,8 @@
-/// How much the next upload may carry.
+/// A request to the outbox for the contents of the next upload, with their limits.
 package struct BatchRequest: Sendable, Hashable {
     /// The maximum number of older updates.
     package var maximumPastLocations: Int
-    /// Whether the backlog may go out, or the newest update and its shape points alone.
+    /// Whether the upload may carry the backlog, or only the newest update and its shape points.
     package var withBacklog: Bool
 
     package init(maximumPastLocations: Int, withBacklog: Bool) {
@@ -11,11 +11,11 @@ package struct BatchRequest: Sendable, Hashable {
     }
 }
 
-/// What the outbox has for the next upload.
+/// The contents of the next upload, as the outbox returns them.
 package struct NextUpload: Sendable, Hashable {
-    /// The newest update with pending ones; `nil` when nothing is pending.
+    /// The newest update and pending ones; `nil` if nothing is pending.
     package var batch: UploadBatch?
-    /// The newest update ever accepted, delivered or not, unless it is in quarantine; `nil` for a new outbox.
+    /// The newest update ever accepted, delivered or not, except a quarantined one; `nil` for a new outbox.
     package var newest: StoredUpdate?
 
     package init(_ batch: UploadBatch?, newest: StoredUpdate?) {
@@ -24,10 +24,10 @@ package struct NextUpload: Sendable, Hashable {
     }
 }
 
-/// What an append has led to.
+/// The result of an append.
 package struct AppendedUpdate: Sendable, Hashable {
     package var stored: StoredUpdate
-    /// The answer to the append's `BatchRequest`; `nil` without one, or if it could not be read.
+    /// The answer to the append's `BatchRequest`; `nil` without a request, or if reading failed.
     package var next: NextUpload?
 
     package init(_ stored: StoredUpdate, next: NextUpload?) {

@@ -1,37 +1,45 @@
 package import ReportedText
 
-/// Where accepted updates wait until Fleet Engine has them: the port that `SQLiteOutbox` implements.
+/// The store of accepted updates until they are delivered: the port that `SQLiteOutbox` implements.
 package protocol Outbox: Sendable {
-    /// Accepts `update`: when this returns, it survives a crash and a power cut, unless its owner has chosen a window
-    /// in which the last ones may be lost.
+    /// Accepts `update`. Once this returns, the update survives a crash and a power cut, unless the operator has chosen
+    /// a durability that may lose the updates of the last moments.
     ///
-    /// Its shape points, at most `ShapePoints.most` and in order of time, are accepted with it, all of them or none:
-    /// updates with the sequences just before its own. `overrulingEarlier` makes it the newest though its time of fix
-    /// is earlier: those before it were wrong. `next` asks what the next upload carries.
+    /// - Parameters:
+    ///   - update: the update.
+    ///   - shapePoints: at most `ShapePoints.maximumPoints`, in order of time. They are accepted together with
+    ///     `update`, all or none, and get the sequences just before its own.
+    ///   - overrulingEarlier: whether `update` becomes the newest despite an earlier time of fix, because all updates
+    ///     before it were wrong.
+    ///   - next: a request for the contents of the next upload.
+    /// - Returns: the stored update, and the answer to `next`.
+    /// - Throws: the reason why nothing was accepted.
     func append(
         _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool, next: BatchRequest?
     ) async throws(OutboxError) -> AppendedUpdate
 
-    /// What the next upload carries: the newest update with pending ones, first its shape points, then the oldest.
+    /// Returns the contents of the next upload: the newest update, then pending ones: its shape points, then the
+    /// oldest.
     func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload
 
-    /// Counts everything pending in `batch` as delivered; then the same as `next`.
+    /// Records the pending updates of `batch` as delivered. Returns the contents of the next upload, as `next` does.
     ///
-    /// The count may reach the disk with the next append: a crash in between repeats a delivery and loses nothing.
+    /// The record may reach the disk only with the next append. A crash in between repeats a delivery but loses
+    /// nothing.
     func acknowledge(_ batch: UploadBatch, next: BatchRequest) async throws(OutboxError) -> NextUpload
 
-    /// Quarantines one pending update with the server's words; it no longer blocks the rest.
+    /// Quarantines one pending update with the server's message, so that it no longer blocks the rest.
     func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError)
 
     func ledger() async throws(OutboxError) -> Ledger
 
-    /// Writes what is still only in memory (acknowledgements) and releases the outbox.
+    /// Writes acknowledgements that are only in memory, and releases the outbox.
     func close() async throws(OutboxError)
 }
 
-/// An update with its place in the order of acceptance.
+/// An update with its number in the outbox.
 package struct StoredUpdate: Sendable, Hashable {
-    /// Counts accepted updates from 1, without gaps, for the life of the outbox.
+    /// The number in order of acceptance, from 1 and without gaps for the life of the outbox.
     package let sequence: Int64
     package let update: LocationUpdate
 
@@ -97,7 +105,7 @@ package struct Ledger: Sendable, Hashable, Codable {
 }
 
 extension Ledger {
-    /// The account of several outboxes together.
+    /// Returns the sum of two ledgers.
     package static func + (one: Self, other: Self) -> Self {
         Self(
             accepted: one.accepted + other.accepted, delivered: one.delivered + other.delivered,

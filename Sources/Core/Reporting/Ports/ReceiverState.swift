@@ -1,19 +1,19 @@
 package import ReportedText
 
-/// What a receiver is doing, as typed facts. The program around the reporter puts them into words.
+/// The state of a receiver as typed facts, which `Conditions` words.
 package enum ReceiverState: Sendable, Hashable {
-    /// The line is open and nothing is wrong so far, but no sentence has come.
+    /// The line is open without a fault so far, but there has been no sentence yet.
     case starting(source: String, ReceiverStart)
-    /// Sentences are arriving, at the given baud rate if it was searched for.
+    /// Sentences are arriving, at the given baud rate if that was found by a search.
     case receiving(source: String, foundBaudRate: Int? = nil)
-    /// Sentences are arriving, but have not led to a position for long; `hadOne`: there has been one since the start.
+    /// Sentences are arriving but have not led to a position for some time. `hadOne`: there was one since the start.
     case noPosition(source: String, hadOne: Bool)
     /// Nothing usable arrives.
     case waiting(source: String, ReceiverFault)
     /// A recorded log has been read to its end.
     case ended(source: String)
 
-    /// The kinds of state, by the words of status and metrics.
+    /// The kind of a state; the raw values are those of status and metrics.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case starting, receiving
         case noPosition = "no_position"
@@ -42,19 +42,19 @@ package enum ReceiverState: Sendable, Hashable {
     package var isTrouble: Bool { kind == .noPosition || kind == .waiting }
 }
 
-/// How a line is open that has brought no sentence yet.
+/// The state of an open line before its first sentence.
 package enum ReceiverStart: Sendable, Hashable {
     case opened
     case openedAt(baudRate: Int)
-    /// The baud rate is being searched for; these were tried in vain.
+    /// The baud rate is being searched for. `tried`: rates without success so far.
     case searching(baudRate: Int, tried: [Int])
     case connected
     case listening(port: Int)
-    /// A file is open, and what is appended is read.
+    /// A file is open and read as it grows.
     case following
 }
 
-/// Why a receiver gives no fixes.
+/// The reason why a receiver gives no fixes.
 package enum ReceiverFault: Sendable, Hashable {
     case deviceMissing
     case deviceForbidden
@@ -63,26 +63,26 @@ package enum ReceiverFault: Sendable, Hashable {
     case unsupportedBaudRate(Int, supported: [Int])
     /// The driver kept another rate.
     case baudRateRejected(Int)
-    /// The system gives this reason.
+    /// Opening failed with the system's message.
     case notOpened(ReportedText)
-    /// With the resolver's message; `nil` if it gave no answer.
+    /// Resolving the host failed with the resolver's message; `nil` if there was no answer.
     case hostNotFound(String, ReportedText?)
     case notConnected(ReportedText, isGPSD: Bool)
     case notListening(ReportedText)
     case fileMissing
-    /// The file isn't a receiver's output; with the remedy.
+    /// The file isn't a receiver's output. The text is the remedy.
     case fileUnusable(ReportedText)
-    /// The line ended, for this reason, and is opened again.
+    /// The line ended for the given reason, and is reopened.
     case lost(ReportedText)
     case closedByOtherSide
 
-    /// Nothing has come for the given time.
+    /// Nothing has arrived for the given time.
     case silent(ReceiverLineKind, Duration, alsoOpenIn: DeviceHolders?)
-    /// Bytes come, but no sentence has for the given time.
+    /// Bytes arrive, but no sentence has for the given time.
     case noSentence(ReceiverLineKind, Duration, alsoOpenIn: DeviceHolders?)
-    /// Text comes that a person could read, with its beginning if that may be shown.
+    /// Readable text arrives, with its start if that may be shown.
     case readableText(ReceiverLineKind, ReportedText?, Duration, alsoOpenIn: DeviceHolders?)
-    /// Every baud rate was tried; with the best that came, and at which rate.
+    /// Every baud rate was tried. `baudRate` had the best evidence.
     case noBaudRate(BaudRateEvidence, baudRate: Int, tried: [Int])
     case noChecksums
     /// Frames of UBX or RTCM.
@@ -90,38 +90,38 @@ package enum ReceiverFault: Sendable, Hashable {
     case wrongChecksums
     case otherSpeaker(OtherSpeaker)
 
-    /// Most sentences with a position are rejected, or all of them, for this field.
+    /// Most or all sentences with a position are rejected because of the given field.
     case positionsRejected(ReportedText, areAll: Bool)
     case noPositionSentences(NoPosition)
-    /// Positions come without a date, and this host's clock isn't synchronized.
+    /// Positions arrive without a date, and this host's clock isn't synchronized.
     case noDate
     case gpsd(GPSDFault)
 
-    /// What comes instead of sentences with a position.
+    /// The input that arrives instead of sentences with a position.
     package enum NoPosition: Sendable, Hashable { case otherSentences, wrongChecksums, otherShips }
 }
 
-/// What a line is, as far as its remedy depends on it.
+/// The kind of a line, on which the remedy depends.
 package enum ReceiverLineKind: Sendable, Hashable {
     case serial(baudRate: Int, wasFound: Bool)
     case tcp
-    /// Listening on this host's address.
+    /// A UDP socket at the given address of this host.
     case udp(host: String)
     case gpsd
     case file
     case standardInput
 }
 
-/// The best that came while a serial line was open at one baud rate.
+/// The best input received while a serial line was open at one baud rate.
 package enum BaudRateEvidence: Int, Sendable, Hashable, Comparable {
     case silence, noise
-    /// Text that a person could read: the right rate, but no receiver, or one that is not set to NMEA.
+    /// Readable text: the rate is right, but there is no receiver, or its output isn't NMEA.
     case text
-    /// Whole frames of UBX or RTCM 3: the right rate, but the wrong protocol.
+    /// Whole frames of UBX or RTCM 3: the rate is right, but not the protocol.
     case binaryFrames
-    /// Sentences that lack nothing but their checksums: the right rate, but they are not accepted.
+    /// Sentences that only lack checksums: the rate is right, but they are not accepted.
     case withoutChecksum
-    /// The rate was right, and then nothing usable came for long.
+    /// Sentences: the rate is right, but nothing usable has followed for some time.
     case sentences
 
     package static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
@@ -129,9 +129,9 @@ package enum BaudRateEvidence: Int, Sendable, Hashable, Comparable {
 
 /// The programs that have a device open.
 package struct DeviceHolders: Sendable, Hashable {
-    /// Such as `gpsd (process 812)`.
+    /// The programs, such as `gpsd (process 812)`.
     package let names: ReportedText
-    /// What to do about each.
+    /// The remedy for each program.
     package let remedy: ReportedText
 
     package init(names: ReportedText, remedy: ReportedText) {
@@ -140,12 +140,12 @@ package struct DeviceHolders: Sendable, Hashable {
     }
 }
 
-/// What answers in a receiver's place, by its first bytes.
+/// A program that answers instead of a receiver, by its first bytes.
 package enum OtherSpeaker: Sendable, Hashable, CaseIterable {
     case gpsd, webServer, secureShell
     /// An NTRIP caster, which sends corrections.
     case caster
-    /// NMEA sentences where gpsd's reports are expected.
+    /// A server of NMEA sentences at the address configured for gpsd.
     case nmeaServer
 }
 

@@ -1,15 +1,16 @@
 package import GNSS
 package import TimeAndChance
 
-/// One position to be reported, as it is kept in the outbox and sent to Fleet Engine: rounded to a centimetre, the best
-/// that a receiver gives. More digits are bytes on the disk and on the air.
+/// A position to report, as the outbox stores it and a delivery sends it.
+///
+/// It is rounded to a centimetre, the best that a receiver achieves; more digits only cost bytes.
 package struct LocationUpdate: Sendable, Hashable {
-    /// A unit of latitude and longitude is 1.1 cm on the ground, or less.
+    /// Latitude and longitude are rounded to 10⁻⁷ degrees: at most 1.1 cm on the ground.
     package static let unitsPerDegree = 1e7
     /// Altitude and accuracy are rounded to centimetres, speed to centimetres per second.
     package static let unitsPerMeter = 100.0
 
-    /// UTC of the fix; never the time of sending.
+    /// The UTC time of the fix, never the time of sending.
     package var timeOfFix: UTCTime
     /// Degrees, WGS 84.
     package var latitude: Double
@@ -19,7 +20,7 @@ package struct LocationUpdate: Sendable, Hashable {
     package var speedMetersPerSecond: Double?
     /// Whole degrees from true north, 0...359; absent at standstill.
     package var headingDegrees: Int?
-    /// Radius of the 68 % circle in metres.
+    /// The radius in metres of the circle that contains the true position with a probability of 68 %.
     package var horizontalAccuracyMeters: Double?
 
     package init(timeOfFix: UTCTime, latitude: Double, longitude: Double) {
@@ -28,15 +29,15 @@ package struct LocationUpdate: Sendable, Hashable {
         self.longitude = longitude
     }
 
-    /// Where and when, as a point of a track.
+    /// Time and place, as a point of a track.
     package var place: TrackPoint { TrackPoint(timeOfFix: timeOfFix, latitude: latitude, longitude: longitude) }
 }
 
 extension LocationUpdate {
-    /// What Fleet Engine gets of `fix`.
+    /// Creates the update that reports `fix`.
     ///
-    /// 359.6 degrees round to 0; altitude is above the ellipsoid, so it needs the receiver's geoid separation (Fleet
-    /// Engine `VehicleLocation`).
+    /// A heading of 359.6 degrees rounds to 0. The altitude is above the ellipsoid, as Fleet Engine's `VehicleLocation`
+    /// defines it, so it needs the receiver's geoid separation.
     package init(_ fix: Fix) {
         self.init(placeOf: fix)
         speedMetersPerSecond = fix.speedMetersPerSecond.map { Self.rounded($0, Self.unitsPerMeter) }
@@ -47,7 +48,7 @@ extension LocationUpdate {
         headingDegrees = fix.headingDegrees.map { Int($0.rounded()) % 360 }
     }
 
-    /// Where and when alone.
+    /// Creates an update with time and place only.
     package init(placeOf fix: Fix) {
         self.init(
             timeOfFix: fix.timeOfFix, latitude: Self.rounded(fix.latitude, Self.unitsPerDegree),
@@ -60,7 +61,7 @@ extension LocationUpdate {
 }
 
 extension Fix {
-    /// The vehicle as `update` tells of it, to who follows it.
+    /// Creates the fix that a follower of the vehicle knows from `update`.
     package init(_ update: LocationUpdate) {
         self.init(timeOfFix: update.timeOfFix, latitude: update.latitude, longitude: update.longitude)
         speedMetersPerSecond = update.speedMetersPerSecond

@@ -1,24 +1,25 @@
 import GNSS
 import TimeAndChance
 
-/// What a vehicle's motion says about its fixes: accepted fixes in, fixes worth reporting out.
+/// Corrects accepted fixes by the vehicle's motion: a parked vehicle stays in one place, and speed, heading and
+/// accuracy agree with the track.
 struct MotionFilter: Sendable {
     private var track = DerivedMotion()
     private var deadReckoning = DeadReckoningAccuracy()
     private var classifier = MotionClassifier()
     private var heading = HeadingHold()
-    /// The radius in metres of a fix that states none, for the next one to be judged by.
-    private static let usualRadius = 25.0
-    /// What the vehicle does at the last fix; `nil` when nothing tells.
+    /// The radius in metres assumed in `measured` for a fix that states none.
+    private static let defaultRadius = 25.0
+    /// The vehicle's motion at the last fix; `nil` if it is unknown.
     private(set) var motion: Motion?
 
-    /// The last fix with the speed and the radius that its track shows, for the next one to be judged by.
+    /// The last fix with the speed and the radius that its track shows. `Plausibility` judges the next one by it.
     private(set) var measured: Fix?
 
-    /// Whether the receiver states speeds or courses that its track contradicts; they aren't reported.
+    /// Whether the track contradicts the receiver's speeds or courses, which aren't reported then.
     var contradictsStated: Bool { track.contradictsStated }
 
-    /// `fix` with the accuracy, place and motion that it is reported with; its time never changes.
+    /// Returns `fix` with the accuracy, place and motion to report. Its time never changes.
     mutating func filtered(_ fix: Fix) -> Fix {
         var measured = deadReckoning.widened(track.completed(fix))
         if track.contradictsStated {
@@ -27,7 +28,7 @@ struct MotionFilter: Sendable {
         }
         self.measured = measured
         self.measured?.horizontalAccuracyMeters =
-            measured.horizontalAccuracyMeters ?? track.shownRadius ?? Self.usualRadius
+            measured.horizontalAccuracyMeters ?? track.shownRadius ?? Self.defaultRadius
         motion = classifier.motion(at: measured)
         var reported = motion?.place.map { Self.repetition(of: $0, for: measured) } ?? measured
         reported.speedMetersPerSecond = reported.knownSpeedMetersPerSecond
@@ -37,7 +38,8 @@ struct MotionFilter: Sendable {
         return heading.steadied(reported, motion.kind)
     }
 
-    /// The place of a parked vehicle at the time of `fix`: its fixes wander and would draw a star on a map.
+    /// Returns the place of a parked vehicle with the time of `fix`, because its fixes wander and would draw a star on
+    /// a map.
     private static func repetition(of place: Fix, for fix: Fix) -> Fix {
         guard place != fix else { return fix }
         var held = place
@@ -50,17 +52,17 @@ struct MotionFilter: Sendable {
     }
 }
 
-/// Decides which heading a fix goes out with: at low speed the course over ground is noise.
+/// Decides which heading is reported with a fix, because the course over ground is noise at low speed.
 ///
-/// A moving vehicle has its course; one that creeps keeps the course it had; one that stands has none, unless the
-/// receiver knows where the body points (HDT, THS).
+/// A moving vehicle has its course, a creeping one keeps its last course, and a standing one has no heading. A heading
+/// of the vehicle's body (HDT, THS) is used for the latter two if the receiver states one.
 struct HeadingHold: Sendable {
-    /// How long a course is kept.
-    private static let longestHold = Duration.seconds(60)
+    /// The maximum time that a creeping vehicle keeps its last course.
+    private static let maximumHold = Duration.seconds(60)
 
     private var course: (degrees: Double, at: UTCTime)?
 
-    /// `fix` of a vehicle that does as `motion` says, with the heading that is true of it; absent where there is none.
+    /// Returns `fix` with a heading that suits the vehicle's `motion`; without one if it is unknown.
     mutating func steadied(_ fix: Fix, _ motion: Motion.Kind) -> Fix {
         var fix = fix
         switch motion {
@@ -74,33 +76,33 @@ struct HeadingHold: Sendable {
     private func keptCourse(at time: UTCTime) -> Double? {
         guard let course else { return nil }
         let age = course.at.duration(to: time)
-        return age >= .zero && age <= Self.longestHold ? course.degrees : nil
+        return age >= .zero && age <= Self.maximumHold ? course.degrees : nil
     }
 }
 
-/// Widens the accuracy of positions that a receiver only reckons (quality `estimated`), with the time and the distance
-/// since it saw a satellite: what it states then is often the accuracy from before the tunnel.
+/// Widens the accuracy of dead reckoning (quality `estimated`) with the time and distance since the last position from
+/// satellites, because receivers often repeat the accuracy from before the tunnel.
 struct DeadReckoningAccuracy: Sendable {
-    /// Metres by which the radius grows for each second: a receiver that reckons without an odometer may be moving.
+    /// The growth of the radius in metres per second: without an odometer, the vehicle may be moving unnoticed.
     private static let growthPerSecond = 1.0
-    /// Metres by which the radius grows for each metre of the reckoned track: the error of odometers and gyroscopes.
+    /// The growth of the radius in metres per metre of the estimated track: the error of odometers and gyroscopes.
     private static let growthPerMeter = 0.1
-    /// Radius in metres from which it grows when none was stated.
-    private static let usualRadius = 10.0
+    /// The initial radius in metres if the receiver stated none.
+    private static let defaultRadius = 10.0
 
-    /// When satellites gave the position last, or, before they ever did, when reckoning was met first.
+    /// The time of the last position from satellites; before the first one, that of the first estimate.
     private var since: UTCTime?
-    private var radius = usualRadius
-    /// Metres along the reckoned track since then.
+    private var radius = defaultRadius
+    /// The length of the estimated track since then, in metres.
     private var distance = 0.0
     private var previous: Fix?
 
-    /// `fix` with the radius that it deserves; a fix from satellites stays as it is.
+    /// Returns `fix` with a wider radius if it is an estimate.
     mutating func widened(_ fix: Fix) -> Fix {
         defer { previous = fix }
         guard fix.quality == .estimated else {
             since = fix.timeOfFix
-            radius = fix.horizontalAccuracyMeters ?? Self.usualRadius
+            radius = fix.horizontalAccuracyMeters ?? Self.defaultRadius
             distance = 0
             return fix
         }

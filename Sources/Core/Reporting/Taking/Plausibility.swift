@@ -1,25 +1,25 @@
 package import GNSS
 package import TimeAndChance
 
-/// Decides whether a fix can be true: position, time, and the way from the last one.
+/// Decides whether a fix can be true, by its position, its time, and the motion since the previous one.
 ///
-/// Nothing is locked out for good: if three fixes in a row agree with each other, at whatever speed, they are right and
-/// the earlier one was wrong.
+/// A rejection is never final: if three fixes in a row agree with each other, at any speed, they are accepted and the
+/// earlier one was wrong.
 package struct Plausibility: Sendable {
-    /// How many fixes must agree to overrule an earlier one.
+    /// The number of fixes that must agree to overrule an earlier one.
     private static let quorum = 3
 
-    /// A time further ahead than this needs others that confirm it: a vehicle is parked for a night, a receiver errs by
-    /// years.
-    private static let longestSilence = Duration.seconds(12 * 3600)
+    /// The maximum step in time that needs no confirmation. A vehicle is parked overnight, but a faulty receiver is off
+    /// by years.
+    private static let maximumSilence = Duration.seconds(12 * 3600)
 
     private let earliest: UTCTime?
     private let expected: UTCTime?
     private let newest: Fix?
     private var lastAccepted: Fix?
-    /// Whether a position that was measured, not estimated, has been accepted.
+    /// Whether a measured position, and not only estimates, has been accepted.
     private var hasMeasured = false
-    /// The fix before `lastAccepted` that agrees with it.
+    /// The fix before `lastAccepted`, with which it agrees.
     private var earlier: Fix?
     private var candidate: Fix?
     /// The rejected fix before `candidate`.
@@ -28,10 +28,10 @@ package struct Plausibility: Sendable {
 
     /// - Parameters:
     ///   - earliest: the build date for a live receiver; `nil` for recorded logs, which keep their dates.
-    ///   - expected: about the present, if only by a clock that may be wrong; a first fix near it is accepted at once,
-    ///     any other when three agree. `nil` accepts any first fix.
-    ///   - newest: the newest update that an earlier run accepted; a first fix that can't follow it is accepted when
-    ///     three agree. `nil` for recorded logs, which may be older.
+    ///   - expected: the approximate present, by a clock that may be wrong. A first fix near it is accepted at once,
+    ///     any other once three agree. `nil` accepts any first fix.
+    ///   - newest: the newest update of an earlier run. A first fix that can't follow it is accepted once three agree.
+    ///     `nil` for recorded logs, which may be older.
     package init(earliest: UTCTime?, expected: UTCTime? = nil, newest: LocationUpdate? = nil) {
         self.earliest = earliest
         self.expected = expected
@@ -42,7 +42,7 @@ package struct Plausibility: Sendable {
     ///
     /// - Parameters:
     ///   - fix: the next fix.
-    ///   - latest: the latest time that can be true; `nil` if nothing trustworthy knows the present.
+    ///   - latest: the latest time that can be true; `nil` if the present is unknown.
     ///   - measured: the last accepted fix with the speed and the radius that its track shows.
     /// - Returns: whether the fix can be true.
     package mutating func judge(_ fix: Fix, latest: UTCTime?, after measured: Fix? = nil) -> FixVerdict {
@@ -59,14 +59,14 @@ package struct Plausibility: Sendable {
             accept(fix, after: lastAccepted)
             return .accepted(overrulesEarlier: false)
         }
-        count(fix)
+        countAgreement(fix)
         guard candidateCount >= Self.quorum else { return .rejected(rejection) }
         let overrules = (lastAccepted ?? newest).map { $0.timeOfFix >= fix.timeOfFix } ?? false
         accept(fix, after: earlierCandidate)
         return .accepted(overrulesEarlier: overrules)
     }
 
-    /// What speaks against `fix` as long as it stands alone.
+    /// Returns the reason to reject `fix` unless others confirm it; `nil` if there is none.
     private func objection(to fix: Fix, after measured: Fix?) -> FixRejection? {
         if let lastAccepted {
             var previous = lastAccepted
@@ -84,17 +84,17 @@ package struct Plausibility: Sendable {
         }
         if let newest {
             if fix.timeOfFix <= newest.timeOfFix { return .notAdvancing }
-            if newest.timeOfFix.duration(to: fix.timeOfFix) <= Self.longestSilence {
+            if newest.timeOfFix.duration(to: fix.timeOfFix) <= Self.maximumSilence {
                 return Self.contradiction(between: newest, and: fix)
             }
         }
         guard let expected else { return nil }
         let distance = expected.duration(to: fix.timeOfFix)
-        return distance > Self.longestSilence || distance < .zero - Self.longestSilence ? .unconfirmedTime : nil
+        return distance > Self.maximumSilence || distance < .zero - Self.maximumSilence ? .unconfirmedTime : nil
     }
 
-    /// Counts how many rejected fixes in a row agree, `fix` being the last.
-    private mutating func count(_ fix: Fix) {
+    /// Counts the rejected fixes in a row that agree, up to `fix`.
+    private mutating func countAgreement(_ fix: Fix) {
         let agrees = candidate.map { Self.contradiction(between: $0, and: fix) == nil } ?? false
         candidateCount = agrees ? candidateCount + 1 : 1
         if let earlierCandidate, let candidate, fix.continues(from: earlierCandidate, by: candidate) {
@@ -113,10 +113,10 @@ package struct Plausibility: Sendable {
         candidateCount = 0
     }
 
-    /// Why `next` cannot follow `previous`; `nil` when it can.
+    /// Returns why `next` can't follow `previous`; `nil` if it can.
     private static func contradiction(between previous: Fix, and next: Fix) -> FixRejection? {
         guard next.timeOfFix > previous.timeOfFix else { return .notAdvancing }
-        guard previous.timeOfFix.duration(to: next.timeOfFix) <= longestSilence else { return .unconfirmedTime }
+        guard previous.timeOfFix.duration(to: next.timeOfFix) <= maximumSilence else { return .unconfirmedTime }
         if let rate = next.impossibleAcceleration(since: previous) {
             return .acceleration(metersPerSecondSquared: Int(rate.rounded()))
         }
@@ -124,9 +124,9 @@ package struct Plausibility: Sendable {
     }
 }
 
-/// What `Plausibility` makes of a fix.
+/// The judgement of `Plausibility` on a fix.
 package enum FixVerdict: Sendable, Hashable {
-    /// `overrulesEarlier` when it contradicts what was accepted before, and that was wrong.
+    /// `overrulesEarlier`: the fix contradicts earlier updates, and these were wrong.
     case accepted(overrulesEarlier: Bool)
     case rejected(FixRejection)
 }
@@ -134,20 +134,20 @@ package enum FixVerdict: Sendable, Hashable {
 /// Why a fix is rejected.
 package enum FixRejection: Sendable, Hashable, CustomStringConvertible {
     case positionOutOfRange
-    /// Exactly 0, 0: what gateways without data send.
+    /// Latitude and longitude are exactly 0, as gateways without data send.
     case nullIsland
     case before(UTCTime)
     case after(UTCTime)
     case notAdvancing
-    /// Dead reckoning from a place that no satellite has confirmed: often the last known place, before the first fix.
+    /// Dead reckoning from a place that satellites have not confirmed: often the last known one, before the first fix.
     case estimatedBeforeMeasured
-    /// Far from every time known so far; accepted once others confirm it.
+    /// The time is far from every time known so far. It is accepted once others confirm it.
     case unconfirmedTime
     case jump(meters: Int)
-    /// The speeds that it and the last fix state cannot follow each other.
+    /// No vehicle can change from the speed of the last fix to that of this one in the time between.
     case acceleration(metersPerSecondSquared: Int)
 
-    /// One word for a metric's label.
+    /// The value of a metric's label.
     package var label: String {
         switch self {
         case .positionOutOfRange: "position_out_of_range"

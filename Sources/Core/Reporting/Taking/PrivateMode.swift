@@ -1,6 +1,6 @@
 package import GNSS
 
-/// A circle within which nothing is told of where the vehicle is.
+/// A circle within which the vehicle's position is not disclosed.
 package struct PrivateZone: Sendable, Hashable {
     /// The centre in degrees, WGS 84.
     package let latitude, longitude: Double
@@ -12,11 +12,11 @@ package struct PrivateZone: Sendable, Hashable {
         self.radiusMeters = radiusMeters
     }
 
-    /// Whether the zone is so far from `fix` (1,000 km) that its coordinates are probably swapped.
-    package func isImplausible(from fix: Fix) -> Bool { !holds(fix, margin: 1_000_000) }
+    /// Whether the zone is more than 1,000 km from `fix`, so that its coordinates are probably swapped.
+    package func isImplausible(from fix: Fix) -> Bool { !contains(fix, margin: 1_000_000) }
 
-    /// Whether `fix` lies in the circle, or within `margin` metres around it.
-    fileprivate func holds(_ fix: Fix, margin: Double = 0) -> Bool {
+    /// Whether `fix` is in the circle, or at most `margin` metres outside.
+    fileprivate func contains(_ fix: Fix, margin: Double = 0) -> Bool {
         var centre = fix
         centre.latitude = latitude
         centre.longitude = longitude
@@ -24,31 +24,31 @@ package struct PrivateZone: Sendable, Hashable {
     }
 }
 
-/// Decides whether the vehicle is private: by its switch, or because it is in one of its zones. Pure.
+/// Decides whether the vehicle is private: its switch is on, or it is in one of its zones. Pure.
 ///
-/// Whatever is not known counts for privacy. A zone that was entered is left only by a fix that is beyond its border by
-/// more than it may err, so that the border does not flicker.
+/// When in doubt, the vehicle is private. It leaves a zone only with a fix that is beyond the border by more than its
+/// error, so that the state doesn't flicker at the border.
 package struct PrivateMode: Sendable {
-    /// What a fix may err, in metres: at least, at most, and where its receiver does not say.
-    private static let leastMargin = 10.0
-    private static let longestMargin = 100.0
-    private static let usualMargin = 25.0
-    /// A switch that is watched is looked at each second. If nobody has looked for longer than this, the process was
-    /// frozen, and the switch may have been on meanwhile.
-    private static let longestUnseen = Duration.seconds(2)
-    /// How long fixes may arrive that the receiver has buffered while the process was frozen.
-    private static let buffered = Duration.seconds(1)
+    /// The limits of a fix's error in metres, and its value if the receiver states none.
+    private static let minimumMargin = 10.0
+    private static let maximumMargin = 100.0
+    private static let defaultMargin = 25.0
+    /// The maximum time between two readings of a polled switch, which is read every second. After a longer gap the
+    /// process was frozen, and the switch may have been on in between.
+    private static let maximumPollGap = Duration.seconds(2)
+    /// The time after such a gap in which fixes may arrive that the receiver buffered during the gap.
+    private static let bufferedTime = Duration.seconds(1)
 
     private let zones: [PrivateZone]
     private var isSwitchedOn = false
     private var isInZone = false
-    /// Whether no fix has said yet whether the vehicle is in one of its zones.
+    /// Whether it is unknown whether the vehicle is in one of its zones, because there was no fix yet.
     package private(set) var mayBeInZone: Bool
-    /// Whether the next fix may date from the time before the switch went off.
-    private var fixIsOfBefore = false
-    /// The time of the last look at a switch that is watched.
-    private var lastLook: Duration?
-    /// The end of the time in which fixes may date from a gap between two looks at the switch.
+    /// Whether the next fix may be from the time when the switch was on.
+    private var nextFixMayBeEarlier = false
+    /// The time of the last reading of a polled switch.
+    private var lastReading: Duration?
+    /// The end of the time in which fixes may be from a gap between two readings.
     private var doubtEndsAt: Duration?
 
     package init(zones: [PrivateZone]) {
@@ -58,27 +58,31 @@ package struct PrivateMode: Sendable {
 
     package var isPrivate: Bool { isSwitchedOn || isInZone }
 
-    /// Takes how the switch stands at `now`; without a time there is no switch that could be watched. From the first
-    /// look with `isWatched` on, somebody looks each second.
-    package mutating func observe(isSwitchedOn: Bool, at now: Duration? = nil, isWatched: Bool = false) {
-        if self.isSwitchedOn, !isSwitchedOn { fixIsOfBefore = true }
+    /// Records the switch's state.
+    ///
+    /// - Parameters:
+    ///   - isSwitchedOn: the state of the switch.
+    ///   - now: the time of the reading; `nil` if there is no switch.
+    ///   - isPolled: whether the switch is read every second from now on.
+    package mutating func observe(isSwitchedOn: Bool, at now: Duration? = nil, isPolled: Bool = false) {
+        if self.isSwitchedOn, !isSwitchedOn { nextFixMayBeEarlier = true }
         self.isSwitchedOn = isSwitchedOn
-        if let now, let lastLook, now - lastLook > Self.longestUnseen { doubtEndsAt = now + Self.buffered }
-        if isWatched || lastLook != nil { lastLook = now }
+        if let now, let lastReading, now - lastReading > Self.maximumPollGap { doubtEndsAt = now + Self.bufferedTime }
+        if isPolled || lastReading != nil { lastReading = now }
     }
 
-    /// Whether `fix`, which came at `now`, is to be told; one that was not accepted says nothing of where the vehicle
-    /// is.
-    package mutating func tells(_ fix: Fix, isAccepted: Bool = true, at now: Duration = .zero) -> Bool {
-        defer { fixIsOfBefore = false }
-        let stated = fix.horizontalAccuracyMeters ?? Self.usualMargin
-        let margin = isInZone ? min(max(stated, Self.leastMargin), Self.longestMargin) : 0
-        let isHeld = zones.contains { $0.holds(fix, margin: margin) }
+    /// Records a fix that arrived at `now`, and returns whether it may be disclosed. A fix that isn't accepted doesn't
+    /// change which zone the vehicle is in.
+    package mutating func mayDisclose(_ fix: Fix, isAccepted: Bool = true, at now: Duration = .zero) -> Bool {
+        defer { nextFixMayBeEarlier = false }
+        let stated = fix.horizontalAccuracyMeters ?? Self.defaultMargin
+        let margin = isInZone ? min(max(stated, Self.minimumMargin), Self.maximumMargin) : 0
+        let isInside = zones.contains { $0.contains(fix, margin: margin) }
         if isAccepted {
-            isInZone = isHeld
+            isInZone = isInside
             mayBeInZone = false
         }
         let isInDoubt = doubtEndsAt.map { now < $0 } ?? false
-        return !isHeld && !isPrivate && !fixIsOfBefore && !isInDoubt
+        return !isInside && !isPrivate && !nextFixMayBeEarlier && !isInDoubt
     }
 }

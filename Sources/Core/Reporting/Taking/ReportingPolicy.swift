@@ -1,21 +1,21 @@
 package import GNSS
 import TimeAndChance
 
-/// Decides which fixes become updates: a moving vehicle by its policy, a parked one at the heartbeat.
+/// Decides which fixes become updates: those of a moving vehicle by its policy, those of a parked one at the heartbeat.
 ///
-/// All times are times of fix, so that a log replayed at any speed gives the same updates; what a request's own time
-/// forbids, `RequestSpacing` says. Fleet Engine asks for at most one update in 5 s and at least one in 60 s (Fleet
-/// Engine guide, "Update a vehicle location").
+/// All times are times of fix, so that a log gives the same updates at any replay speed; `RequestSpacing` considers the
+/// times of requests. Fleet Engine asks for at most one update in 5 s and at least one in 60 s (Fleet Engine guide,
+/// "Update a vehicle location").
 package struct ReportingPolicy: Sendable {
-    /// What makes an update of a moving vehicle due.
+    /// The rule by which an update of a moving vehicle is due.
     package enum Kind: Sendable, Hashable {
         /// The given time since the previous update.
         case interval(Duration)
-        /// A follower would be off by more than `liveToleranceMeters`, or a little more while the vehicle turns, brakes
-        /// or speeds up; or `maximumInterval` has passed since the previous update.
+        /// A follower's extrapolated position is off by more than `liveToleranceMeters` (by `manoeuvreSlack` more while
+        /// the vehicle turns, brakes or accelerates), or `maximumInterval` has passed since the previous update.
         case accuracy(liveToleranceMeters: Int, maximumInterval: Duration)
 
-        /// The most time between two updates of a moving vehicle.
+        /// The maximum time between two updates of a moving vehicle.
         package var maximumInterval: Duration {
             switch self {
             case .interval(let interval), .accuracy(_, let interval): interval
@@ -23,34 +23,35 @@ package struct ReportingPolicy: Sendable {
         }
     }
 
-    /// The shortest time between two updates, also when a parked vehicle moves off.
-    private static let shortestInterval = Duration.seconds(5)
-    /// What a receiver's times of fix are off their second.
+    /// The minimum time between two updates, also when a parked vehicle departs.
+    private static let minimumInterval = Duration.seconds(5)
+    /// The maximum deviation of a receiver's times of fix from whole seconds.
     private static let jitter = Duration.milliseconds(100)
-    /// The shortest that is not too short.
-    static let leastSpacing = shortestInterval - jitter
+    /// The time after an update in which no other is due.
+    static let minimumSpacing = minimumInterval - jitter
 
-    /// What is told in a manoeuvre is wrong again a moment later: the bound is by so much wider until its end.
+    /// The factor that widens the tolerance during a manoeuvre, because an update in its middle is soon wrong again.
     private static let manoeuvreSlack = 1.18
 
-    /// Metres that a usual manoeuvre takes a vehicle off, for each second of an interval, and a start before its motion
-    /// is known.
+    /// The distance in metres, per second of the interval, by which an ordinary manoeuvre takes a vehicle off its
+    /// extrapolated position.
     private static let manoeuvreMeters = 7.0
+    /// The distance in metres that a departing vehicle covers before its motion is known.
     private static let startMeters = 20.0
-    /// The radius in metres of a position that states none.
-    private static let usualRadius = 10.0
+    /// The radius in metres assumed for a position that states none.
+    private static let defaultRadius = 10.0
 
     private let kind: Kind
     private let heartbeat: Duration
     private var manoeuvre = Manoeuvre()
-    /// As it was told: with a rounded place, a whole heading, none at standstill.
-    private var lastTold: Fix?
+    /// The last update as a follower knows it, but with its exact speed and accuracy.
+    private var lastReported: Fix?
     private var lastSeen: UTCTime?
-    /// From the fix before to the last.
+    /// The time from the fix before the last to the last.
     private var spacing = Duration.zero
-    /// At the last fix.
+    /// Whether the vehicle was parked at the last fix.
     private var isParked = false
-    /// Whether it has moved off, of which no update tells yet.
+    /// Whether the vehicle has departed since the last update.
     private var hasDeparted = false
 
     package init(_ kind: Kind, heartbeat: Duration) {
@@ -58,10 +59,10 @@ package struct ReportingPolicy: Sendable {
         self.heartbeat = heartbeat
     }
 
-    /// Knows nothing of before from now on.
-    mutating func beginAnew() { self = Self(kind, heartbeat: heartbeat) }
+    /// Forgets all earlier fixes and updates.
+    mutating func reset() { self = Self(kind, heartbeat: heartbeat) }
 
-    /// Takes note of `fix`, of a vehicle that does as `motion` says, before anything is asked about it.
+    /// Records `fix` and the vehicle's `motion`. Must be called before `isDue`.
     package mutating func observe(_ fix: Fix, _ motion: Motion?) {
         let wasParked = isParked
         isParked = motion?.isParked ?? false
@@ -71,82 +72,84 @@ package struct ReportingPolicy: Sendable {
         manoeuvre.observe(fix)
     }
 
-    /// Takes note that `fix` has become an update.
+    /// Records that `fix` has become an update.
     package mutating func didReport(_ fix: Fix) {
-        var told = Fix(LocationUpdate(fix))
-        // Exact: a rounded speed would decide otherwise at the bound.
-        told.speedMetersPerSecond = fix.speedMetersPerSecond
-        told.horizontalAccuracyMeters = fix.horizontalAccuracyMeters
-        lastTold = told
+        var reported = Fix(LocationUpdate(fix))
+        // Exact, because a rounded speed would change decisions at the tolerance.
+        reported.speedMetersPerSecond = fix.speedMetersPerSecond
+        reported.horizontalAccuracyMeters = fix.horizontalAccuracyMeters
+        lastReported = reported
         hasDeparted = false
     }
 
-    /// Whether `told`, driven on as a follower does, is known to be wrong by `fix`: farther off than the errors of both
-    /// and the usual manoeuvres of an interval explain.
-    private func isWrong(_ told: Fix, by fix: Fix) -> Bool {
-        let off = told.drivenOn(to: fix.timeOfFix).distance(to: fix)
-        let errors = [told, fix].reduce(0) { $0 + ($1.horizontalAccuracyMeters ?? Self.usualRadius) }
+    /// Whether `fix` proves the extrapolation of `reported` wrong: the distance is larger than the errors of both
+    /// and the ordinary manoeuvres of an interval explain.
+    private func isWrong(_ reported: Fix, by fix: Fix) -> Bool {
+        let off = reported.drivenOn(to: fix.timeOfFix).distance(to: fix)
+        let errors = [reported, fix].reduce(0) { $0 + ($1.horizontalAccuracyMeters ?? Self.defaultRadius) }
         if isParked { return off > errors }
         guard case .interval(let interval) = kind else { return false }
-        if !told.statesMotion { return fix.statesMotion && off > errors + Self.startMeters }
+        if !reported.statesMotion { return fix.statesMotion && off > errors + Self.startMeters }
         return off > errors + interval / .seconds(1) * Self.manoeuvreMeters
     }
 
-    /// Whether `fix` may be reported even if it is not due.
+    /// Whether `fix` may be reported even if it isn't due.
     func mayReport(_ fix: Fix) -> Bool {
-        lastTold.map { $0.timeOfFix.duration(to: fix.timeOfFix) >= Self.leastSpacing } ?? true
+        lastReported.map { $0.timeOfFix.duration(to: fix.timeOfFix) >= Self.minimumSpacing } ?? true
     }
 
-    /// Whether `fix`, the last that was observed, is due.
+    /// Whether `fix`, the last one observed, is due.
     package func isDue(_ fix: Fix) -> Bool {
-        guard let lastTold else { return true }
-        let elapsed = lastTold.timeOfFix.duration(to: fix.timeOfFix)
+        guard let lastReported else { return true }
+        let elapsed = lastReported.timeOfFix.duration(to: fix.timeOfFix)
         if elapsed < .zero { return true }  // the receiver's clock was set back, and Plausibility accepted it
-        if elapsed < Self.leastSpacing { return false }
-        if isWrong(lastTold, by: fix) { return true }
+        if elapsed < Self.minimumSpacing { return false }
+        if isWrong(lastReported, by: fix) { return true }
         if isParked {
             return elapsed + max(.zero, min(spacing, .seconds(5))) > heartbeat
         }
-        // A fix is due when waiting for the next one would miss the interval by more than taking this one does.
+        // The fix closest to the end of the interval is due, even if it is a little early.
         let tolerance = max(.zero, min(spacing, .seconds(1)) / 2)
         switch kind {
         case .interval(let interval):
-            return elapsed + tolerance >= (hasDeparted ? min(interval, Self.shortestInterval) : interval)
-        case .accuracy(let meters, let longest):
+            return elapsed + tolerance >= (hasDeparted ? min(interval, Self.minimumInterval) : interval)
+        case .accuracy(let meters, let maximumInterval):
             let bound = Double(meters) * (manoeuvre.isUnderWay ? Self.manoeuvreSlack : 1)
-            return elapsed + tolerance >= longest || lastTold.drivenOn(to: fix.timeOfFix).distance(to: fix) > bound
+            let error = lastReported.drivenOn(to: fix.timeOfFix).distance(to: fix)
+            return elapsed + tolerance >= maximumInterval || error > bound
         }
     }
 }
 
 extension Fix {
-    /// Whether it says how the vehicle moves on.
+    /// Whether the fix states the vehicle's motion: standstill, or a speed with a heading.
     fileprivate var statesMotion: Bool {
         speedMetersPerSecond.map { $0 < Motion.movingSpeed || headingDegrees != nil } ?? false
     }
 }
 
-/// Decides whether a vehicle turns, brakes or speeds up at a fix: two seconds ago it was not on its way to here.
+/// Decides whether a vehicle turns, brakes or accelerates at a fix: extrapolating the fix of two seconds ago leads to a
+/// different place.
 private struct Manoeuvre: Sendable {
-    /// Metres by which it is off that way: half a metre a second squared.
-    private static let leastDeviation = 1.0
-    /// Between the fixes that are compared, at whatever rate they come.
+    /// The minimum distance in metres to that place, which 0.5 m/s² cause in two seconds.
+    private static let minimumDeviation = 1.0
+    /// The minimum time between the fixes that are compared, at any rate of fixes.
     private static let spacing = Duration.milliseconds(900)
-    private static let longestAge = Duration.seconds(4)
+    private static let maximumAge = Duration.seconds(4)
 
     private(set) var isUnderWay = false
     private var earlier: Fix?
     private var earliest: Fix?
 
     mutating func observe(_ fix: Fix) {
-        // Their time will not come again where the receiver's clock was set back.
+        // The receiver's clock was set back, so the earlier fixes can't be compared with new ones.
         if let earlier, fix.timeOfFix < earlier.timeOfFix {
             self.earlier = nil
             earliest = nil
         }
         let age = earliest.map { $0.timeOfFix.duration(to: fix.timeOfFix) } ?? .zero
         let deviation = earliest.map { $0.drivenOn(to: fix.timeOfFix).distance(to: fix) } ?? 0
-        isUnderWay = age > .zero && age <= Self.longestAge && deviation > Self.leastDeviation
+        isUnderWay = age > .zero && age <= Self.maximumAge && deviation > Self.minimumDeviation
         if earlier.map({ $0.timeOfFix.duration(to: fix.timeOfFix) >= Self.spacing }) ?? true {
             earliest = earlier
             earlier = fix

@@ -1,7 +1,7 @@
 import GNSS
 import TimeAndChance
 
-/// From a fix to an accepted update: plausibility, privacy, motion, shape, policy, spacing, outbox.
+/// The taking lane, from a fix to an accepted update: plausibility, privacy, motion, shape, policy, spacing, outbox.
 extension ReportingState {
     mutating func take(_ fix: Fix, latest: UTCTime?, at now: Duration, _ step: inout Step) {
         let verdict = plausibility.judge(fix, latest: latest, after: motion.measured)
@@ -11,7 +11,7 @@ extension ReportingState {
             deliver(.forgetUnstored, at: now, &step)
         }
         let isAccepted = if case .accepted = verdict { true } else { false }
-        let isPublic = change(at: now, &step) { $0.tells(fix, isAccepted: isAccepted, at: now) }
+        let isPublic = change(at: now, &step) { $0.mayDisclose(fix, isAccepted: isAccepted, at: now) }
         guard isPublic else { return step.reports.append(.withheld) }
         if case .rejected(let rejection) = verdict { return step.reports.append(.rejected(fix, rejection)) }
         step.reports.append(.fix(fix))
@@ -19,14 +19,14 @@ extension ReportingState {
         if motion.contradictsStated { step.reports.append(.receiverWarning(.motionContradicted)) }
         policy.observe(filtered, motion.motion)
         shape.add(filtered, seenAt: fix)
-        let isDue = policy.isDue(filtered) || shape.isFull && policy.mayReport(filtered)
-        guard isDue else { return }
+        let mustReportShape = shape.isFull && policy.mayReport(filtered)
+        guard policy.isDue(filtered) || mustReportShape else { return }
         if isTooSoon(filtered, at: now) { return step.reports.append(.tooSoon(fix)) }
         report(filtered, at: now, &step)
         storeNext(at: now, &step)
     }
 
-    /// Makes an update of `fix`.
+    /// Queues an update with the position of `fix` and the shape points before it.
     private mutating func report(_ fix: Fix, at now: Duration, _ step: inout Step) {
         let update = LocationUpdate(fix)
         let points = shape.take()
@@ -38,7 +38,7 @@ extension ReportingState {
         live = update
     }
 
-    /// Whether `fix` follows the last request too soon.
+    /// Whether an update of `fix` would follow the last request too soon.
     private func isTooSoon(_ fix: Fix, at now: Duration) -> Bool {
         var elapsed: Duration?
         if let lastReported, spacing.needsRequestTimes {
@@ -47,8 +47,8 @@ extension ReportingState {
         return spacing.isTooSoon(fix, at: now, sinceRequest: elapsed)
     }
 
-    /// Changes the private mode, and notes when the vehicle becomes private or is so no longer. What is reported after
-    /// that begins again, as at a start.
+    /// Applies `body` to the private mode, and handles the beginning or end of private mode. Reporting then starts
+    /// again without knowledge of earlier positions.
     @discardableResult
     mutating func change<Answer>(
         at now: Duration, _ step: inout Step, _ body: (inout PrivateMode) -> Answer
@@ -58,7 +58,7 @@ extension ReportingState {
         switch (wasPrivate, privateMode.isPrivate) {
         case (false, true):
             motion = MotionFilter()
-            policy.beginAnew()
+            policy.reset()
             shape.forget()
             live = nil
             step.reports.append(.privateModeBegan)
@@ -74,8 +74,8 @@ extension ReportingState {
 
 /// The queue and the outbox.
 extension ReportingState {
-    /// Begins an append with the live update or what the outbox did not accept before. One that comes while another is
-    /// in progress waits for its end.
+    /// Starts an append of the live update, or of updates that the outbox did not accept. Does nothing while another
+    /// append is in progress, whose end calls this again.
     mutating func storeNext(at now: Duration, _ step: inout Step) {
         guard appending == nil, !privateMode.isPrivate, let updates = queue.takeNext(withNewest: live != nil) else {
             return
@@ -86,9 +86,9 @@ extension ReportingState {
         step.append = appending
     }
 
-    /// The outbox has accepted the append in progress.
+    /// Handles the success of the append in progress.
     mutating func appended(_ appended: AppendedUpdate, at now: Duration, _ step: inout Step) {
-        guard let append = appending else { return misfit("appended", &step) }
+        guard let append = appending else { return unexpected("appended", &step) }
         appending = nil
         if append.overrulesEarlier {
             deliver(.forgetUnstored, at: now, &step)
@@ -99,16 +99,16 @@ extension ReportingState {
         step.reports += (points + [appended.stored]).map(ReportingEvent.accepted)
         if append.updates.last == live {
             live = nil
-            deliver(.accepted(appended.next), at: now, &step)
+            deliver(.updateStored(appended.next), at: now, &step)
         } else {
             deliver(.requeued, at: now, &step)
         }
         storeNext(at: now, &step)
     }
 
-    /// The outbox has not accepted the append in progress: it is kept, and a live update goes out from memory.
+    /// Handles the failure of the append in progress: its updates are kept, and a live update is sent from memory.
     mutating func appendFailed(_ error: OutboxError, at now: Duration, _ step: inout Step) {
-        guard let append = appending else { return misfit("appendFailed", &step) }
+        guard let append = appending else { return unexpected("appendFailed", &step) }
         appending = nil
         if queue.generation == append.generation {
             let dropped = queue.keep(failed: append.updates)
@@ -117,14 +117,14 @@ extension ReportingState {
         guard let live else { return }
         self.live = nil
         step.reports.append(.notStored(live, error))
-        deliver(.offered(live, overrulingStored: queue.overrulesStored), at: now, &step)
+        deliver(.updateNotStored(live, overrulesStored: queue.overrulesStored), at: now, &step)
     }
 
     private func noteDropped(_ count: Int, _ step: inout Step) {
         if count > 0 { step.reports.append(.dropped(count: count)) }
     }
 
-    private func misfit(_ event: String, _ step: inout Step) {
+    private func unexpected(_ event: String, _ step: inout Step) {
         step.reports.append(.internalError(InternalError(event: event, phase: "no append")))
     }
 }

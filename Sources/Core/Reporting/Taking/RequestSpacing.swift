@@ -1,42 +1,48 @@
 import GNSS
 import TimeAndChance
 
-/// Keeps the requests with a live receiver's positions five seconds apart, also after one that had to wait, as for its
-/// token: it says which fix comes too soon to be reported. What is reported never waits for this. Pure.
+/// Decides which fix of a live receiver follows the last request too soon, so that requests stay five seconds apart
+/// even after one that was late, for example because it waited for a token. A reported position never waits for this.
+/// Pure.
 package struct RequestSpacing: Sendable {
-    /// A fix that comes so much sooner than its own time lets expect is of a drive that is played faster than it was
-    /// driven: the clock says nothing about it.
-    private static let liveliness = Duration.milliseconds(500)
+    /// A fix that arrives earlier than its time suggests, by more than this, is from a drive that is played faster than
+    /// real time. The clock is no measure for it.
+    private static let liveTolerance = Duration.milliseconds(500)
 
     private let isLive: Bool
-    /// The least age at which a fix was reported, on a scale of its own.
-    private var leastAge: Duration?
+    /// The minimum age of a reported fix. Ages are relative: the monotonic clock minus the time of fix.
+    private var minimumAge: Duration?
 
-    /// Of a recorded log, whose times of fix alone decide, so that it gives the same updates at any speed.
+    /// The spacing for a recorded log: only times of fix decide, so that a log gives the same updates at any speed.
     package static let recordedLog = Self(isLive: false)
-    /// Of a live receiver.
+    /// The spacing for a live receiver.
     package static let live = Self(isLive: true)
 
     private init(isLive: Bool) { self.isLive = isLive }
 
-    /// Whether it matters to `isTooSoon` how long ago the last request began.
+    /// Whether `isTooSoon` needs the time since the last request.
     var needsRequestTimes: Bool { isLive }
 
-    /// Takes note that `fix`, which came at `now`, is reported.
+    /// Records that `fix`, which arrived at `now`, is reported.
     mutating func didReport(_ fix: Fix, at now: Duration) {
         let age = Self.age(of: fix, at: now)
-        leastAge = leastAge.map { min($0, age) } ?? age
+        minimumAge = minimumAge.map { min($0, age) } ?? age
     }
 
-    /// Whether `fix`, which came at `now`, is not to be reported, although it is due; `elapsed` since the request with
-    /// the last one that was, if that counts.
+    /// Judges a fix that is due.
+    ///
+    /// - Parameters:
+    ///   - fix: the fix.
+    ///   - now: when it arrived.
+    ///   - elapsed: the time since the start of the request with the last reported position; `nil` if that failed.
+    /// - Returns: whether it is too soon.
     func isTooSoon(_ fix: Fix, at now: Duration, sinceRequest elapsed: Duration?) -> Bool {
         guard isLive, let elapsed else { return false }
-        return elapsed < ReportingPolicy.leastSpacing && !isPlayedFaster(fix, at: now)
+        return elapsed < ReportingPolicy.minimumSpacing && !isPlayedFaster(fix, at: now)
     }
 
     private func isPlayedFaster(_ fix: Fix, at now: Duration) -> Bool {
-        leastAge.map { Self.age(of: fix, at: now) < $0 - Self.liveliness } ?? false
+        minimumAge.map { Self.age(of: fix, at: now) < $0 - Self.liveTolerance } ?? false
     }
 
     private static func age(of fix: Fix, at now: Duration) -> Duration {

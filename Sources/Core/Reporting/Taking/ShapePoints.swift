@@ -1,105 +1,111 @@
 import GNSS
 import TimeAndChance
 
-/// Collects what has to be told between two updates, so that the told track stays within a distance of every fix: a
-/// corner, a stop, the end of a tunnel. A point tells where and when, no more: the way from one to the next has the
-/// speed and heading between them.
+/// Collects the points between two updates that keep the reported track within a tolerance of every fix, such as a
+/// corner, a stop or the end of a tunnel. A point has only time and place; speed and heading follow from its
+/// neighbours.
 ///
-/// The ends are the update before and the one after as they are told; between them the vehicle is taken to have moved
-/// straight and evenly (`TrackSimplification`). Over a gap or a jump nothing is promised, but the last fix before it
-/// and the first one after it are told. Memory and time are bounded whatever comes: so many fixes are looked at
-/// together, and what they have led to is not looked at again. Pure.
+/// Between two reported positions the track is straight, and the vehicle moves along it at constant speed
+/// (`TrackSimplification`). The tolerance doesn't hold across a gap or a jump, but the last fix before it and the first
+/// one after it are points. Memory and time are bounded: a limited number of fixes is considered at a time, and settled
+/// points aren't revised. Pure.
 package struct ShapePoints: Sendable {
-    /// So many fixes are looked at together.
-    private static let longestWindow = 256
-    /// With so many points an update is due, whatever the policy.
-    private static let many = 48
-    /// At most so many points go with one update; of more, the latest. A receiver of 50 fixes in a second can need them
-    /// all before an update is allowed.
-    package static let most = 256
-    /// What rounding to whole 10⁻⁷ degrees may move a position, in metres.
+    /// The maximum number of fixes that are considered at a time.
+    private static let maximumWindow = 256
+    /// The number of settled points from which an update is due, regardless of the policy.
+    private static let full = 48
+    /// The maximum number of points per update; of more, the latest are kept. A receiver with 50 fixes per second can
+    /// need all of them before an update is allowed.
+    package static let maximumPoints = 256
+    /// The distance in metres by which rounding to 10⁻⁷ degrees may move a position.
     private static let rounding = 0.01
 
-    /// Metres; `nil` for none of all this.
+    /// Metres; `nil` if only updates are reported.
     private let tolerance: Double?
-    /// Points that are to be told, whatever comes.
+    /// Points that will be reported regardless of later fixes.
     private var settled: [LocationUpdate] = []
-    /// The fixes since the last point of these, or since the last update, with it: as they would be reported.
+    /// The positions to report since the last settled point or update, including that one.
     private var window: [LocationUpdate] = []
-    /// The same as the receiver had them: a parked vehicle is reported in one place, but once it has moved off, some of
-    /// these fixes were on the way already.
-    private var seen: [LocationUpdate] = []
-    /// Whether the two differ.
+    /// The receiver's positions for `window`. A parked vehicle is reported in one place, but some of these positions
+    /// may have been part of its departure.
+    private var raw: [LocationUpdate] = []
+    /// Whether `window` and `raw` differ.
     private var isHeld = false
     private var continuity = TrackContinuity()
 
-    /// `meters`: how far the told track may be from a fix; `nil` tells updates alone.
+    /// - Parameter meters: the maximum distance of the reported track from a fix; `nil` reports updates only.
     package init(meters: Double?) { tolerance = meters.map { $0 - Self.rounding } }
 
-    /// Whether so much has to be told that an update should not wait any longer.
-    var isFull: Bool { settled.count >= Self.many }
+    /// Whether an update should no longer wait because of the number of points.
+    var isFull: Bool { settled.count >= Self.full }
 
-    /// Takes a fix as it would be reported, and as its receiver had it: elsewhere while the vehicle is parked.
-    mutating func add(_ fix: Fix, seenAt raw: Fix? = nil) {
+    /// Adds a fix.
+    ///
+    /// - Parameters:
+    ///   - fix: the fix as it would be reported.
+    ///   - rawFix: the fix of the receiver, which is elsewhere while the vehicle is parked; `nil` if they are equal.
+    mutating func add(_ fix: Fix, seenAt rawFix: Fix? = nil) {
         guard let tolerance else { return }
         let point = LocationUpdate(placeOf: fix)
-        let rawPoint = raw.map(LocationUpdate.init(placeOf:)) ?? point
+        let rawPoint = rawFix.map(LocationUpdate.init(placeOf:)) ?? point
         if case .onward = continuity.step(to: fix), let last = window.last {
             if isHeld, (point.latitude, point.longitude) != (last.latitude, last.longitude) {
-                window.replaceSubrange(1..., with: seen.dropFirst())
+                window.replaceSubrange(1..., with: raw.dropFirst())
                 isHeld = false
             }
-            if window.count == Self.longestWindow { settleMost(tolerance) }
+            if window.count == Self.maximumWindow { settleMost(tolerance) }
         } else {
             if window.count > 1 { settle(kept(tolerance).dropFirst().map { window[$0] }) }
             settle([point])
             window.removeAll(keepingCapacity: true)
-            seen.removeAll(keepingCapacity: true)
+            raw.removeAll(keepingCapacity: true)
             isHeld = false
         }
         window.append(point)
-        seen.append(rawPoint)
+        raw.append(rawPoint)
         isHeld = isHeld || point != rawPoint
     }
 
-    /// The points that go with the last fix, which becomes an update; the next ones begin with it.
+    /// Removes and returns the points before the last fix, which becomes an update and starts the next window.
     mutating func take() -> [LocationUpdate] {
-        guard let tolerance, let told = window.last else { return [] }
+        guard let tolerance, let update = window.last else { return [] }
         if window.count == 1 {
-            settled.removeLast()  // what it begins with is this update
+            settled.removeLast()  // the first fix after a gap, which is the update itself
         } else {
             settle(kept(tolerance).dropFirst().dropLast().map { window[$0] })
         }
         let points = settled
         settled = []
-        window = [told]
-        seen = [told]
+        window = [update]
+        raw = [update]
         isHeld = false
         return points
     }
 
-    /// Forgets what has not been told.
+    /// Forgets all fixes since the last update.
     mutating func forget() {
         settled = []
         window = []
-        seen = []
+        raw = []
         isHeld = false
         continuity = TrackContinuity()
     }
 
-    private mutating func settle(_ points: [LocationUpdate]) { settled = (settled + points).suffix(Self.most) }
+    private mutating func settle(_ points: [LocationUpdate]) {
+        settled = (settled + points).suffix(Self.maximumPoints)
+    }
 
-    /// Settles what the older fixes have led to; the last leg stays open, unless it is most of the window.
+    /// Settles the points of a full window. Its last leg stays open, unless that is more than half of the window.
     private mutating func settleMost(_ tolerance: Double) {
         let kept = kept(tolerance)
         let open = kept.dropLast().last ?? 0
         let end = open < window.count / 2 ? window.count - 1 : open
         settle(kept.dropFirst().prefix { $0 <= end }.map { window[$0] })
         window.removeFirst(end)
-        seen.removeFirst(end)
+        raw.removeFirst(end)
     }
 
-    /// Those of the window that stay.
+    /// Returns the indices of the window's positions that must be reported.
     private func kept(_ tolerance: Double) -> [Int] {
         TrackSimplification.kept(of: window.map(\.place), tolerance: tolerance)
     }

@@ -1,4 +1,4 @@
-/// Updates that the outbox has not accepted yet, with their shape points, in order. Pure.
+/// The updates, in order and with their shape points, that the outbox has not accepted yet. Pure.
 struct UpdateQueue: Sendable {
     /// Updates for a single call of the outbox.
     struct Append: Sendable, Hashable {
@@ -8,24 +8,24 @@ struct UpdateQueue: Sendable {
         var all: [LocationUpdate] { points + [last] }
     }
 
-    /// The maximum number of updates that are kept; the oldest are dropped.
+    /// The maximum number of updates in the queue. The oldest are dropped first.
     static let limit = 1024
-    private static let perAppend = ShapePoints.most + 1
+    private static let perAppend = ShapePoints.maximumPoints + 1
 
-    /// The append that failed last. Its commit may be on the disk anyway, so it is repeated as it was: the outbox then
-    /// knows its updates and does not accept them twice.
+    /// The last append, if it failed. Its commit may be on the disk anyway, so it is repeated unchanged: the outbox
+    /// then recognises its updates and does not accept them twice.
     private var failed: Append?
-    /// The updates that were in no append yet, or not in the last one.
+    /// The updates that aren't in an append.
     private var updates: [LocationUpdate] = []
-    /// Whether the outbox's newest update is wrong, and the outbox does not know it yet.
+    /// Whether the outbox's updates are wrong, and the outbox does not know it yet.
     private(set) var overrulesStored = false
-    /// How often all earlier updates were found wrong.
+    /// The number of times that all earlier updates were found wrong.
     private(set) var generation = 0
 
-    /// Whether there is none.
+    /// Whether the queue has no updates.
     var isEmpty: Bool { failed == nil && updates.isEmpty }
 
-    /// Keeps `more`. Returns the number of updates that were dropped for lack of room.
+    /// Adds `more`. Returns the number of updates that were dropped for lack of room.
     mutating func keep(_ more: [LocationUpdate]) -> Int {
         let all = updates + more
         updates = all.suffix(Self.limit - (failed?.all.count ?? 0))
@@ -38,8 +38,8 @@ struct UpdateQueue: Sendable {
         return keep([])
     }
 
-    /// Removes and returns what the next append should store: what failed last, or else as many of the newest or the
-    /// oldest as one append accepts; `nil` if there is nothing.
+    /// Removes and returns the updates of the next append: those of the failed one, or as many of the newest or oldest
+    /// as fit into an append; `nil` if the queue is empty.
     mutating func takeNext(withNewest: Bool) -> Append? {
         if let failed {
             self.failed = nil
@@ -62,7 +62,7 @@ struct UpdateQueue: Sendable {
         generation += 1
     }
 
-    /// Notes that the outbox has accepted an update of this `generation`, which overrules what it held.
+    /// Notes that the outbox has accepted an append of `generation` that overruled its earlier updates.
     mutating func didOverrule(_ generation: Int) {
         if generation == self.generation { overrulesStored = false }
     }

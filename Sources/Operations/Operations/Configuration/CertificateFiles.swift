@@ -5,28 +5,30 @@ import ReportedText
 import TimeAndChance
 import VehicleAuthorization
 
-/// The files that a section of the configuration names for its connections. libcurl reads them by itself, would wait
-/// for a pipe, and says little about a file that is none of its kind.
+/// The PEM files that a section of the configuration names for its connections.
+///
+/// Waypost checks them itself, because libcurl would block on a pipe, and its errors don't explain what is wrong with a
+/// file.
 package struct CertificateFiles {
-    /// What a PEM file is named for.
+    /// The expected content of a PEM file.
     private enum Content: String {
         case certificate = "CERTIFICATE"
         case key = "PRIVATE KEY"
     }
 
-    /// In bytes; a file of all authorities of the world has a fiftieth.
+    /// The maximum size of a file in bytes; a file with all common authorities has a fiftieth of that.
     private static let limit = 16 << 20
 
-    /// As `authorization`.
+    /// The name of the section, such as `authorization`.
     let section: String
     var authorities: String?
     var certificate: String?
     var key: String?
 
-    /// Whether the section names none.
+    /// Whether the section names no files.
     package var isEmpty: Bool { authorities == nil && certificate == nil && key == nil }
 
-    /// What is wrong with each of them, a sentence with its remedy. Reads them; not for the shared pool.
+    /// The problem of each unusable file, with its remedy. Reads the files, so it must not run on the shared pool.
     var problems: [String] {
         [
             authorities.flatMap { problem(of: $0, "\(section).caFile", .certificate) },
@@ -35,13 +37,14 @@ package struct CertificateFiles {
         ].compactMap { $0 }
     }
 
-    /// The two by which a client says who it is.
+    /// The client's certificate with its key; `nil` if one of them isn't configured.
     var client: CurlClientCertificate? {
         guard let certificate, let key else { return nil }
         return CurlClientCertificate(certificateFile: certificate, keyFile: key)
     }
 
-    /// What is wrong with certificate and key where nothing is wrong with each. Tries them; not for the shared pool.
+    /// The problem if certificate and key are each usable but don't belong together. Reads the files, so it must not
+    /// run on the shared pool.
     package var problemOfPair: String? {
         guard let client, !client.isUsable else { return nil }
         return "\(section).clientKeyFile \(client.keyFile) does not go with \(section).clientCertificateFile "
@@ -49,8 +52,8 @@ package struct CertificateFiles {
             + "openssl pkey -pubout -in \(client.keyFile) with openssl x509 -pubkey -noout -in \(client.certificateFile)"
     }
 
-    /// What the time says of certificates with which nothing else is wrong: that one is not valid at `now`, or ends
-    /// soon. Reads them; not for the shared pool.
+    /// Returns a text for each certificate that isn't valid at `now`, or ends soon. Reads the files, so it must not run
+    /// on the shared pool.
     func lapses(at now: UTCTime) -> [(isNow: Bool, text: String)] {
         func lapse(
             of path: String?, _ key: String, by choose: ([CertificateValidity]) -> CertificateValidity?
@@ -60,7 +63,7 @@ package struct CertificateFiles {
             else { return nil }
             return (isNow, "\(section).\(key) \(path) holds a certificate that \(words)")
         }
-        // Of several authorities one is enough; in a chain the client's own comes first.
+        // One valid authority is enough; the client's own certificate is the first of its chain.
         return [
             lapse(of: authorities, "caFile") { $0.max { $0.end < $1.end } },
             lapse(of: certificate, "clientCertificateFile", by: \.first),
@@ -68,7 +71,7 @@ package struct CertificateFiles {
     }
 
     private func problem(ofKey path: String, _ name: String) -> String? {
-        // A certificate in its place need be no secret.
+        // A certificate instead of the key needs no permissions of a secret.
         if let labels = try? Self.labels(of: path), !labels.isEmpty, let problem = Self.problem(labels, .key) {
             return "\(name) \(path) \(problem)"
         }
@@ -85,7 +88,7 @@ package struct CertificateFiles {
         return Self.problem(labels, content).map { "\(name) \(path) \($0)" }
     }
 
-    /// What its lines `-----BEGIN LABEL-----` say of a PEM file.
+    /// Returns the labels of a PEM file, from its lines `-----BEGIN LABEL-----`.
     private static func labels(of path: String) throws(BoundedFile.Refusal) -> [String] {
         let bytes = try BoundedFile.contents(of: path, limit: limit)
         let begin = Array("-----BEGIN ".utf8)
@@ -98,7 +101,7 @@ package struct CertificateFiles {
         if labels.isEmpty { return "has no line that begins with -----BEGIN; name a PEM file" }
         if content == .key, labels.contains(where: { $0.hasPrefix("ENCRYPTED ") }) {
             return
-                "has a pass phrase, which nobody is there to type; write the key without one (openssl pkey -in OLD -out NEW)"
+                "has a pass phrase, which a service can't enter; write the key without one (openssl pkey -in OLD -out NEW)"
         }
         guard !labels.contains(where: { $0.hasSuffix(content.rawValue) }) else { return nil }
         let other: Content = content == .key ? .certificate : .key
@@ -111,12 +114,12 @@ package struct CertificateFiles {
     }
 }
 
-/// The state of the files that connections are made with. It differs if a file was replaced.
+/// The state of the files with which connections are made. It changes if a file is replaced.
 package struct CertificateFileStates: Sendable, Hashable {
     package let upload: [FileStatus?]
     package let tokens: [FileStatus?]
 
-    /// Looks at them; not for the shared pool.
+    /// Queries the state of the files, so it must not run on the shared pool.
     package init(_ configuration: Configuration) {
         func states(_ files: CertificateFiles) -> [FileStatus?] {
             [files.authorities, files.certificate, files.key].map { path in path.flatMap { try? FileStatus(behind: $0) }
@@ -130,7 +133,7 @@ package struct CertificateFileStates: Sendable, Hashable {
 extension Configuration {
     package var uploadFiles: CertificateFiles { CertificateFiles(section: "upload", authorities: upload.caFile) }
 
-    /// Those of the token endpoint; none where tokens come from elsewhere.
+    /// The files for the token endpoint; none if tokens don't come from an HTTP endpoint.
     package var tokenFiles: CertificateFiles {
         guard case .http(_, let trust) = authorization else { return CertificateFiles(section: authorizationSection) }
         return CertificateFiles(
@@ -140,10 +143,10 @@ extension Configuration {
 }
 
 extension CertificateValidity {
-    /// How long before its end there is time to renew it.
+    /// The time before the end of a certificate from which its renewal is due.
     private static let notice = Duration.seconds(30 * 86_400)
 
-    /// Whether it is not valid at the time `now`, or will not be soon, and what to do.
+    /// Returns whether the certificate is invalid now or will be soon, with a remedy; `nil` if neither.
     fileprivate func lapse(at now: UTCTime) -> (isNow: Bool, words: String)? {
         let today = now.description.prefix(10)
         let remedy = "put a valid one in its place, or, if it is not \(today) today, set this machine's clock"

@@ -11,7 +11,7 @@ package import TimeAndChance
 package import VehicleAuthorization
 
 extension Configuration {
-    /// The transport to Fleet Engine, with so many connections at most; `nil` for what one vehicle needs.
+    /// Returns the transport to Fleet Engine with at most `connections`; `nil` for the number that one vehicle needs.
     package func makeTransport(connections: Int? = nil) throws(AgentError) -> any HTTPTransport {
         try Self.transport(uploadFiles, upload.proxy, connections: connections)
     }
@@ -25,8 +25,8 @@ extension Configuration {
             transport: transport)
     }
 
-    /// How long an update waits for a token: past the limit that the provider itself keeps, so that what it can report
-    /// itself (a timeout, a token command that was ended) is reported by it.
+    /// The time that an update waits for a token. It exceeds the provider's own limit, so that the provider reports its
+    /// own timeouts and ended token commands.
     package var tokenPatience: Duration {
         let limit: Duration =
             switch authorization {
@@ -37,10 +37,14 @@ extension Configuration {
         return max(limit, .seconds(30)) + .seconds(30)
     }
 
-    /// Returns the configured receiver. `progress` and `tap` are notified of a live one.
+    /// Makes the configured receiver.
     ///
-    /// `present`: the present to within years, by which week roll-overs are repaired. `foundRate`: where a search for
-    /// the baud rate begins, and what it finds.
+    /// - Parameters:
+    ///   - present: the present to within years, by which week roll-overs are repaired.
+    ///   - foundRate: the baud rate with which a search starts, and the one that it finds.
+    ///   - progress: receives the progress of a live receiver.
+    ///   - tap: receives the bytes of a live receiver.
+    /// - Returns: the source of its fixes.
     package func makeSource(
         present: @escaping @Sendable () -> UTCTime, foundRate: Locked<FoundBaudRate?> = Locked(nil),
         progress: (any ReceiverProgress)? = nil,
@@ -70,10 +74,10 @@ extension Configuration {
         }
     }
 
-    /// Whether the receiver's dates are those of a recording.
+    /// Whether the receiver is a recorded log.
     package var readsRecording: Bool { if case .file(_, follows: false) = receiver.source { true } else { false } }
 
-    /// Returns `provider` behind a cache whose warnings are logged; `report` receives all its events.
+    /// Returns a cache for the tokens of `provider` that logs its warnings. `report` receives all its events.
     package func cached(
         _ provider: any VehicleAuthorization, clock: any Clock<Duration>, log: LogWriter,
         policy: CachePolicy = CachePolicy(), jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
@@ -87,13 +91,13 @@ extension Configuration {
         }
     }
 
-    /// What a token has to say before it is sent.
+    /// The rules for a token's claims.
     var claimRules: ClaimRules {
         ClaimRules(vehicleClaim: vehicle.service == .onDemandTrips ? .vehicleid : .deliveryvehicleid)
     }
 
-    /// The provider that is configured, which asks its issuer each time; on demand its answers say when the endpoint's
-    /// certificate ends.
+    /// Returns the configured provider, which has no cache. With `tellsCertificateEnd`, its answers state when the
+    /// endpoint's certificate ends.
     package func makeProvider(
         log: LogWriter, tellsCertificateEnd: Bool = false
     ) throws(AgentError) -> any TokenProvider {
@@ -135,7 +139,7 @@ extension Configuration {
 }
 
 extension Configuration {
-    /// Whether anything is at the path; a path that cannot be looked at counts as a switch that is on.
+    /// The private switch, which is on if there is anything at its path, or if that can't be determined.
     package var privateSwitch: PrivateSwitch? {
         guard let path = privateModeFile else { return nil }
         return {
@@ -146,7 +150,7 @@ extension Configuration {
         }
     }
 
-    /// What delivery goes by.
+    /// The settings for delivery.
     package var uploadSettings: UploadSettings {
         UploadSettings(
             presence: Presence(stateWhileRunning), timeLimit: upload.timeout,

@@ -3,24 +3,25 @@ import ReportedText
 package import Reporting
 package import VehicleAuthorization
 
-/// The follower's decisions: from an answer to what is reported and when to ask again. Pure; times are monotonic.
+/// Decides, after each answer, what a follower reports and when it asks again. Pure; times are monotonic.
 package struct FollowDecisions: Sendable {
-    /// What the follower does next.
+    /// The follower's next step.
     package enum Step: Sendable, Hashable {
         /// Ask again after a pause.
         case read(after: Duration)
-        /// Drop the token and ask again at once with a new one.
+        /// Discard the token and ask again at once with a new one.
         case renewToken
-        /// The trip has come to its end.
+        /// The trip has ended.
         case end
     }
 
-    /// What is reported, and what comes next.
-    package typealias Decision = (tell: [FollowEvent], next: Step)
+    /// The events to report, and the next step.
+    package typealias Decision = (events: [FollowEvent], next: Step)
 
-    /// Between two questions: what the consumer SDKs ask for.
+    /// The time between two requests, which is that of the consumer SDKs.
     private static let interval = Duration.seconds(5)
-    /// An active vehicle reports at least once a minute (Fleet Engine guide).
+    /// The time without change after which a vehicle is silent: an active one reports at least once per minute (Fleet
+    /// Engine guide).
     private static let longestSilence = Duration.seconds(60)
 
     private let retry: RetryPolicy
@@ -28,16 +29,16 @@ package struct FollowDecisions: Sendable {
     private var hasRenewedToken = false
     private var last: FollowedSnapshot?
     private var lastChange: Duration = .zero
-    /// Told again only after twice the time.
+    /// The time without change after which silence is reported next; it doubles with each report.
     private var nextSilence = longestSilence
     private var trouble: ReportedText?
 
     package init(retry: RetryPolicy) { self.retry = retry }
 
-    /// The route that the last answer carried; the next one need not repeat it.
+    /// The version of the route that is known, so that the next answer need not repeat the route.
     package var routeVersion: String? { last?.routeVersion }
 
-    /// Decides after an answer; `jitter` is drawn from 0...1.
+    /// Decides after an answer. `jitter` is drawn from 0...1.
     package mutating func receive(_ outcome: ReadOutcome, at now: Duration, jitter: Double) -> Decision {
         switch outcome {
         case .seen(let snapshot): return see(snapshot, at: now, jitter: jitter)
@@ -47,7 +48,7 @@ package struct FollowDecisions: Sendable {
                 hasRenewedToken = true
                 return ([], .renewToken)
             }
-            // The next question begins with a new token as well: what was wrong may have been corrected there.
+            // The next request has a new token too, because the issuer may have been corrected.
             hasRenewedToken = false
             return (complain(reason), .read(after: retry.holdDelay(jitter: jitter)))
         case .hold(let reason):
@@ -57,7 +58,7 @@ package struct FollowDecisions: Sendable {
         }
     }
 
-    /// Decides when there is no token to ask with.
+    /// Decides after the provider has returned no token.
     package mutating func receive(noToken error: AuthorizationError, jitter: Double) -> Decision {
         fail("\(error)", after: error.retryAfter, jitter: jitter)
     }
@@ -75,7 +76,7 @@ package struct FollowDecisions: Sendable {
             events.append(.silent(now - lastChange))
             nextSilence *= 2
         }
-        // An unchanged route may come without its version.
+        // An answer with an unchanged route may lack its version.
         let version = snapshot.routeVersion ?? last?.routeVersion
         last = snapshot
         last?.routeVersion = version
@@ -88,7 +89,7 @@ package struct FollowDecisions: Sendable {
         return (complain(reason), .read(after: max(pause(jitter), backoff)))
     }
 
-    /// A tenth either way, so that many followers do not ask in step.
+    /// Returns the pause before the next request: the interval, 10 % more or less, so that followers don't ask in step.
     private func pause(_ jitter: Double) -> Duration { Self.interval * (0.9 + 0.2 * jitter) }
 
     private mutating func complain(_ reason: ReportedText) -> [FollowEvent] {

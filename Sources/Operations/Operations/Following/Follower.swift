@@ -4,14 +4,14 @@ import ReportedText
 package import Reporting
 public import VehicleAuthorization
 
-/// The consumer's side: follows one trip or vehicle by asking Fleet Engine every 5 seconds, with a token for it.
+/// A consumer of positions: follows one trip or vehicle with a request to Fleet Engine every 5 seconds.
 ///
 /// ```swift
 /// let follower = try Follower(configuration, .trip("trip-7"))
 /// try await follower.run { event in print(event) }
 /// ```
 public struct Follower: Sendable {
-    /// Whom to follow, by the id that Fleet Engine knows.
+    /// The trip or vehicle to follow, by its id in Fleet Engine.
     public enum Subject: Sendable, Hashable {
         /// A trip of the on-demand service, with a consumer's token.
         case trip(String)
@@ -19,7 +19,7 @@ public struct Follower: Sendable {
         case vehicle(String)
     }
 
-    /// What is asked, of whom, and how patiently.
+    /// The settings of a follower.
     package struct Settings: Sendable {
         package var resource: FollowedResource
         package var context: AuthorizationContext
@@ -45,7 +45,7 @@ public struct Follower: Sendable {
     private let clock: MonotonicClock
     private let jitter: @Sendable () -> Double
 
-    /// `jitter`: draws from 0...1.
+    /// Creates a follower. `jitter` draws from 0...1.
     package init(
         _ settings: Settings, authorization: any VehicleAuthorization, transport: any HTTPTransport,
         clock: MonotonicClock, jitter: @escaping @Sendable () -> Double
@@ -57,19 +57,21 @@ public struct Follower: Sendable {
         self.jitter = jitter
     }
 
-    /// Follows until the trip is complete or cancelled, or the task is cancelled; a vehicle has no end.
+    /// Follows until the trip is complete or cancelled, or the task is cancelled. A vehicle is followed until the
+    /// latter.
     ///
-    /// What may resolve itself is reported as trouble and retried.
+    /// A fault that may resolve itself is reported as trouble and retried.
     ///
-    /// - Throws: what `tell` throws.
+    /// - Parameter report: receives every event.
+    /// - Throws: the error that `report` throws.
     public func run<Failure: Error>(
-        telling tell: (FollowEvent) async throws(Failure) -> Void
+        reporting report: (FollowEvent) async throws(Failure) -> Void
     ) async throws(Failure) {
         var decisions = FollowDecisions(retry: settings.retry)
         while !Task.isCancelled {
             let (events, step) = await ask(&decisions)
-            guard !Task.isCancelled else { return }  // an exchange that was cut off is no trouble
-            for event in events { try await tell(event) }
+            guard !Task.isCancelled else { return }  // an aborted exchange isn't trouble
+            for event in events { try await report(event) }
             switch step {
             case .read(let pause): await clock.sleep(for: pause)
             case .renewToken: break
@@ -100,25 +102,27 @@ public struct Follower: Sendable {
     }
 }
 
-/// What a follower of a trip or vehicle reports.
+/// An event of a followed trip or vehicle.
 public enum FollowEvent: Sendable, Hashable {
-    /// Something has changed since the snapshot before: the first one, a position, a status, a distance.
+    /// The first snapshot, or one whose position, status or distance differs from the previous one.
     case changed(FollowedSnapshot)
-    /// Nothing has changed for so long, though an active vehicle reports at least once a minute.
+    /// Nothing has changed for the given time, although an active vehicle reports at least once per minute.
     case silent(Duration)
-    /// It cannot be read at present; says why. The same text is reported once.
+    /// Reading fails for the given reason, which is reported once.
     case trouble(String)
-    /// It can be read again.
+    /// Reading works again.
     case recovered
 }
 
 extension Follower {
-    /// A follower of `subject` at the configured Fleet Engine.
+    /// Creates a follower of `subject` at the configured Fleet Engine.
     ///
-    /// A trip's tokens come from `consumerAuthorization`, a vehicle's from `authorization`; `authorization`, where
-    /// given, is asked in place of either.
-    ///
-    /// - Throws: when the id is not valid, or nothing says where a trip's tokens come from.
+    /// - Parameters:
+    ///   - configuration: the configuration. Its `consumerAuthorization` provides a trip's tokens, its `authorization`
+    ///     a vehicle's.
+    ///   - subject: the trip or vehicle.
+    ///   - authorization: provides the tokens instead, if given.
+    /// - Throws: an error if the id isn't valid, or if no provider for a trip's tokens is configured.
     public init(
         _ configuration: Configuration, _ subject: Subject, authorization: (any VehicleAuthorization)? = nil
     ) throws(AgentError) {
@@ -147,7 +151,7 @@ extension AuthorizationContext {
 }
 
 extension Configuration {
-    /// The configuration whose provider has the tokens for `subject`.
+    /// Returns the configuration whose provider has the tokens for `subject`.
     func asked(for subject: Follower.Subject) throws(AgentError) -> Configuration {
         guard case .trip = subject else { return self }
         if let forConsumers { return forConsumers }
@@ -158,7 +162,7 @@ extension Configuration {
                 + "\"tokenKey\": \"TRIP_TOKEN_KEY\" }")
     }
 
-    /// The trip or vehicle by its name.
+    /// Returns the name of the trip or vehicle.
     func resource(of subject: Follower.Subject) throws(AgentError) -> FollowedResource {
         switch subject {
         case .trip(let id):

@@ -6,17 +6,17 @@ package import ReportedText
 import Reporting
 import StrictJSON
 
-/// What an answer means for a follower of a trip or vehicle; the same table as for updates, seen by a reader.
+/// The meaning of an answer for a follower of a trip or vehicle, by the same rules as `DeliveryOutcome`.
 package enum ReadOutcome: Sendable, Hashable {
     case seen(FollowedSnapshot)
-    /// The token was rejected: once more with a new one, then hold.
+    /// The token was rejected. The follower tries once with a new one, then holds.
     case tokenRejected(reason: ReportedText)
-    /// Will pass by itself: again after a backoff, and not before `after`.
+    /// The fault will pass. The follower retries after a backoff, but not before `after`.
     case retry(reason: ReportedText, after: Duration?)
-    /// Waypost cannot resolve it itself: there is no such trip, the API is off.
+    /// Waypost can't resolve the fault, such as an unknown trip or a disabled API.
     case hold(reason: ReportedText)
 
-    /// Judges an answer to the question for `resource`.
+    /// Judges an answer to the request for `resource`.
     package init(of response: HTTPResponse, to request: HTTPRequest, for resource: FollowedResource) {
         let outcome = DeliveryOutcome(of: response, to: request, naming: resource.description, account: "")
         self.init(outcome) {
@@ -29,7 +29,7 @@ package enum ReadOutcome: Sendable, Hashable {
         }
     }
 
-    /// Judges an exchange that brought no answer.
+    /// Judges an exchange without an answer.
     package init(of error: HTTPTransportError) {
         self.init(DeliveryOutcome(of: error, from: "")) { nil }
     }
@@ -40,7 +40,7 @@ package enum ReadOutcome: Sendable, Hashable {
             self =
                 snapshot().map(Self.seen)
                 ?? .retry(reason: "200 with a body that is not valid JSON", after: nil)
-        // The remedies of an update are none for a reader.
+        // The cause only, because the remedies are for updates.
         case .prepareAgain(let fault): self = .tokenRejected(reason: Condition(fault).cause)
         case .retry(let fault, let after), .throttled(let fault, let after):
             self = .retry(reason: Condition(fault).cause, after: after)

@@ -3,42 +3,47 @@ import LinuxPlatform
 import ReportedText
 package import Reporting
 
-/// Remembers whose updates wait in an outbox: a file beside it. What waits is sent under the name that is configured
-/// when it is sent, so that a gateway that moves to another vehicle would tell of the one before under the new name.
+/// A record of the vehicle whose updates are in an outbox: a file next to it.
+///
+/// Pending updates are sent under the vehicle name that is configured at that time. Without the record, a gateway that
+/// moves to another vehicle would report positions of the old vehicle under the new name.
 package struct OutboxVehicle: Sendable {
     private let outbox: String
 
     package init(besideOutbox outbox: String) { self.outbox = outbox }
 
-    /// What follows the outbox's name.
+    /// The suffix that follows the outbox's name.
     static let suffix = ".vehicle"
-    /// Beside the store itself, where its other files are, by whichever name it is reached.
+    /// The record's path. It is next to the outbox's database even if `outbox` is a symbolic link.
     private var path: String { ((try? FolderTrust.destination(of: outbox)) ?? outbox) + Self.suffix }
 
-    /// Makes sure that what waits is not another vehicle's; touches nothing, and blocks.
+    /// Checks that the pending updates aren't another vehicle's. Changes nothing. Blocks.
     ///
-    /// - Throws: `unusable`. What has nothing beside it, or nothing that waits, is anybody's.
+    /// - Throws: `unusable` if they are. An outbox without a record, or without pending updates, fits any vehicle.
     package func require(_ vehicle: VehicleName, _ ledger: Ledger) throws(OutboxError) {
         guard ledger.pending > 0, let earlier, earlier.description != vehicle.description else { return }
         let updates = ledger.pending.counted("update")
-        let wait = ledger.pending == 1 ? "waits" : "wait"
         throw OutboxError(
             .unusable,
             """
-            \(outbox): \(updates) of \(earlier) \(wait) in it and would be told as \(vehicle)'s; let \(earlier) deliver \
-            first, with its ids in the configuration until nothing is pending, or set outbox.path to another file
+            \(outbox): \(updates) of \(earlier) \(ledger.pending == 1 ? "is" : "are") pending and would be sent as \(vehicle)'s; \
+            configure \(earlier) until nothing is pending, or set outbox.path to another file
             """)
     }
 
-    /// The same, and from now on it is `vehicle`'s.
+    /// Does the same check, then records `vehicle`. Blocks.
     ///
-    /// - Throws: `unusable`; a file that cannot be written is reported to `warn`.
+    /// - Parameters:
+    ///   - vehicle: the configured vehicle.
+    ///   - ledger: the outbox's ledger.
+    ///   - warn: receives a warning if the record can't be written.
+    /// - Throws: `unusable` if the pending updates are another vehicle's.
     package func adopt(_ vehicle: VehicleName, _ ledger: Ledger, warn: (String) -> Void) throws(OutboxError) {
         try require(vehicle, ledger)
         guard earlier?.description != vehicle.description else { return }
         do throws(SystemError) {
             try FileReplacement(at: path).commit(Array("\(vehicle)\n".utf8))
-        } catch { warn("whose updates wait in the outbox cannot be recorded: \(error)") }
+        } catch { warn("the vehicle of the pending updates cannot be recorded: \(error)") }
     }
 
     private var earlier: ReportedText? {

@@ -15,15 +15,15 @@ package struct PendingState: Sendable {
     /// The suffix that follows the outbox's name.
     static let suffix = ".pending-state"
 
-    /// Whether a state is still to be sent.
+    /// Whether a state has not been sent yet.
     package var isPending: Bool { get async { await onDisk { isRecorded } ?? false } }
 
-    /// Records that the state is still to be sent, or that it has been sent.
+    /// Records whether the state is pending.
     package func set(_ isPending: Bool, log: LogWriter) async {
         let failure = await onDisk { () -> SystemError? in
             do throws(SystemError) {
                 if isPending, !isRecorded { try FileReplacement(at: path).commit(record) }
-                // Another vehicle's record has no meaning for this one.
+                // This also removes another vehicle's record, which has no meaning any longer.
                 if !isPending, try FileStatus(at: path)?.isOwnFile == true { try FileSystem.removeFile(at: path) }
                 return nil
             } catch { return error }
@@ -33,7 +33,7 @@ package struct PendingState: Sendable {
         }
     }
 
-    /// Blocks.
+    /// Whether there is a record for this vehicle. Blocks.
     private var isRecorded: Bool {
         (try? FileStatus(at: path))?.isOwnFile == true
             && (try? BoundedFile.contents(of: path, limit: 1024)) == record

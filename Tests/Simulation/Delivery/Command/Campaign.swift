@@ -1,8 +1,8 @@
 import LinuxPlatform
 
-/// Many worlds, one after the other on each of a few threads, until enough hours were lived or something broke.
+/// A run of many worlds on a few threads, until the given hours have been simulated or a law is broken.
 struct Campaign: Sendable {
-    /// Hours of one vehicle's life in a world, unless told.
+    /// The default length of a world in hours.
     static let usualWorldHours = 24.0
 
     var seed: UInt64
@@ -17,8 +17,8 @@ struct Campaign: Sendable {
         (without, bug, threads) = (options.without, options.bug, options.threads)
     }
 
-    /// Worlds in the order of their seeds, up to the first in which a law was broken; `progress` hears how many of how
-    /// many were lived through.
+    /// Returns the worlds in order of their seeds, up to the first in which a law was broken. `progress` receives the
+    /// numbers of finished worlds and of all worlds.
     func run(progress: @Sendable @escaping (Int, Int) -> Void = { _, _ in }) async throws -> [WorldReport] {
         let count = max(1, Int((hours / worldHours).rounded(.up)))
         let length = min(hours, worldHours)
@@ -56,5 +56,5 @@ struct Campaign: Sendable {
     }
 }
 
-/// A world that could not be made: no place for its disk.
+/// The error of a world that could not be created, such as a missing directory for its disk.
 struct CampaignError: Error, CustomStringConvertible { let description: String }

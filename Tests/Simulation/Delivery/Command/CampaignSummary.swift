@@ -1,7 +1,7 @@
 import Glibc
 import Reporting
 
-/// What a campaign has lived through, in figures.
+/// The figures of a campaign.
 struct CampaignSummary: CustomStringConvertible {
     let hours: Double
     private let worlds: Int
@@ -21,7 +21,7 @@ struct CampaignSummary: CustomStringConvertible {
         hash = reports.reduce(0) { ($0 ^ $1.hash) &* 0x100_0000_01B3 }
     }
 
-    /// Kinds of fault that never fell: their laws were not tried.
+    /// The kinds of fault that never occurred, so that their laws were not tested.
     var missingFaults: Set<FaultKind> { Set(FaultKind.allCases.filter { faults[$0.rawValue] == 0 }) }
 
     var description: String {
@@ -40,7 +40,7 @@ struct CampaignSummary: CustomStringConvertible {
             """
     }
 
-    /// Processor time of this process so far.
+    /// The processor time of this process so far.
     private static var processorSeconds: Double { Double(clock()) / Double(CLOCKS_PER_SEC) }
 
     private static func sum(_ rows: [[Int]], count: Int) -> [Int] {

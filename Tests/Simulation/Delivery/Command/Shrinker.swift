@@ -1,4 +1,4 @@
-/// Makes a failing scenario small: less time, fewer kinds of fault, as long as the same law is broken.
+/// Shrinks a failing scenario to less time and fewer kinds of fault, as long as the same law is broken.
 struct Shrinker {
     private let law: Law
     private(set) var report: WorldReport
@@ -16,7 +16,7 @@ struct Shrinker {
             try take(smaller)
         }
         try shorten()
-        // Kinds that this world does not have need no mention.
+        // Kinds that this world doesn't have need not be excluded.
         let had = Set(try WorldReport(of: Scenario(seed: report.scenario.seed, hours: 0.001)).kinds)
         var plain = report.scenario
         plain.without.formIntersection(had)
@@ -33,7 +33,7 @@ struct Shrinker {
         }
     }
 
-    /// Whether the law is broken there too.
+    /// Keeps `scenario` if it breaks the same law. Returns whether it does.
     @discardableResult
     private mutating func take(_ scenario: Scenario) throws -> Bool {
         let smaller = try WorldReport(of: scenario)

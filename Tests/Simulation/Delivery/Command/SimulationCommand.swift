@@ -1,7 +1,7 @@
 import Glibc
 import LinuxPlatform
 
-/// Lives many vehicles' days with the real parts over a simulated world.
+/// Simulates many days of vehicles, with the real parts in a simulated world.
 ///
 ///     scripts/simulate campaign --hours 10000 --seed 1 [--world-hours 24] [--without KIND,...] [--threads 2]
 ///     scripts/simulate planted [--planted NAME] [--hours 1000] [--seed 1]
@@ -24,14 +24,14 @@ import LinuxPlatform
         }
     }
 
-    /// The order of sets and dictionaries must not depend on the process: Swift reads this before anything else runs.
+    /// Makes the order of sets and dictionaries independent of the process. Swift reads the variable before `main`.
     private static func keepHashingTheSame() {
         guard unsafe getenv("SWIFT_DETERMINISTIC_HASHING") == nil else { return }
         unsafe setenv("SWIFT_DETERMINISTIC_HASHING", "1", 1)
         unsafe execv("/proc/self/exe", CommandLine.unsafeArgv)
     }
 
-    /// Whether no law was broken, and every kind of fault fell.
+    /// Runs a campaign. Returns whether no law was broken and every kind of fault occurred.
     private static func campaign(_ options: SimulationOptions) async throws -> Bool {
         let start = ContinuousClock.now
         let reports = try await Campaign(options).run(progress: showProgress)
@@ -46,7 +46,7 @@ import LinuxPlatform
         return false
     }
 
-    /// On a terminal, each hundredth of the worlds.
+    /// Prints the progress after each hundredth of the worlds, if standard error is a terminal.
     private static func showProgress(done: Int, all: Int) {
         guard StandardError.isTerminal, done % max(1, all / 100) == 0 else { return }
         StandardError.writeNow(Array("\r\(done) of \(all) worlds\(done == all ? "\n" : "")".utf8))
@@ -61,7 +61,7 @@ import LinuxPlatform
         print("          \(shrinker.report.violation?.description ?? "")")
     }
 
-    /// Whether each planted bug was found.
+    /// Runs a campaign for each planted bug. Returns whether each was found.
     private static func planted(_ options: SimulationOptions) async throws -> Bool {
         var isEachFound = true
         for bug in options.bug.map({ [$0] }) ?? PlantedBug.allCases {
@@ -80,7 +80,7 @@ import LinuxPlatform
         return isEachFound
     }
 
-    /// Whether no law was broken in one world.
+    /// Runs one world. Returns whether no law was broken.
     private static func world(_ options: SimulationOptions) throws -> Bool {
         let scenario = Scenario(
             seed: options.seed, hours: options.hours ?? Campaign.usualWorldHours, without: options.without,
@@ -95,7 +95,7 @@ import LinuxPlatform
     private static func hex(_ value: UInt64) -> String { String(value, radix: 16) }
 }
 
-/// With one digit after the point.
+/// Returns the number with one digit after the point.
 func decimal(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
 
 extension String {

@@ -1,4 +1,4 @@
-/// What the command was asked for.
+/// The options of the command.
 struct SimulationOptions {
     enum Command: String, CaseIterable { case campaign, planted, world }
 

@@ -1,21 +1,21 @@
 import Reporting
 
-/// What came of one world.
+/// The result of one world.
 struct WorldReport: Sendable {
     let scenario: Scenario
     let violation: Violation?
-    /// Of all events in their order, and of how many jobs it took.
+    /// The hash of all events in order and of the number of jobs.
     let hash: UInt64
-    /// Hours lived, those after the last fault not counted.
+    /// The simulated hours, up to the end of faults.
     let hours: Double
     let marks: [Int]
     let faults: [Int]
-    /// The outbox's account at the end.
+    /// The outbox's ledger at the end.
     let ledger: Ledger
     /// The kinds of fault that this world had.
     let kinds: [FaultKind]
 
-    /// Lives the scenario through, on this thread.
+    /// Runs the scenario on this thread.
     init(of scenario: Scenario, tell: ((String) -> Void)? = nil) throws {
         let world = World(scenario, tell: tell)
         let day = try VehicleDay(world)

@@ -1,4 +1,4 @@
-/// Deadlines, the earliest first; of equal ones the one that was set first.
+/// A heap of deadlines, earliest first; of equal ones, the one that was inserted first.
 struct DeadlineHeap {
     struct Entry {
         let deadline: VirtualClock.Instant

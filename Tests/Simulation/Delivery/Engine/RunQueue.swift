@@ -1,23 +1,23 @@
 import CSimulatedExecutor
 
-/// Every job that is ready to run, of all tasks and actors, on one thread; the seed decides which is next.
+/// A queue that runs the jobs of all tasks and actors on one thread. The seed decides which of the ready jobs is next.
 ///
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 @safe final class RunQueue: SerialExecutor, @unchecked Sendable {
     @unsafe private struct Entry {
         let job: UnownedJob
-        /// Whether it belongs to an actor that has this queue for its executor; all other jobs are of the pool.
+        /// Whether the job belongs to an actor with this queue as its executor; all others are jobs of the pool.
         let isOwn: Bool
     }
 
     private var entries: [Entry] = unsafe []
     private var head = 0
     private var dice: Dice
-    /// How often, of 1, another than the oldest job is taken.
+    /// The probability that the next job isn't the oldest.
     private let disorder: Double
-    /// Jobs run so far.
+    /// The number of jobs run so far.
     private(set) var count = 0
-    /// The most jobs that were ever ready at once.
+    /// The maximum number of jobs that were ready at once.
     private(set) var longest = 0
 
     init(seed: UInt64, disorder: Double) {
@@ -25,7 +25,7 @@ import CSimulatedExecutor
         self.disorder = disorder
     }
 
-    /// For an actor that wants an executor of its own.
+    /// Enqueues a job of an actor with this queue as its executor.
     func enqueue(_ job: consuming ExecutorJob) { unsafe add(Entry(job: UnownedJob(job), isOwn: true)) }
 
     /// Makes this queue the executor of everything that is started on this thread while `body` runs.
@@ -36,7 +36,7 @@ import CSimulatedExecutor
         return body()
     }
 
-    /// Runs the next job; `false` when none is ready.
+    /// Runs the next job. Returns `false` if no job is ready.
     func runNext() -> Bool {
         guard unsafe head < entries.count else { return false }
         if disorder > 0, unsafe entries.count - head > 1, dice.chance(disorder) {

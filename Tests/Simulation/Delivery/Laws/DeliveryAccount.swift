@@ -1,54 +1,57 @@
 import Reporting
 import TimeAndChance
 
-/// What the world knows of every update: accepted by the outbox, seen by Fleet Engine, and how long it may take.
+/// The simulation's own account of every update: accepted by the outbox, and seen by Fleet Engine.
 ///
-/// The laws that need no more than counting are judged here; each judgement is `nil` when all is well.
+/// It judges the laws that follow from counting, and passes events to the laws on time. A judgement is `nil` if no law
+/// is broken.
 struct DeliveryAccount {
     typealias Breach = (law: Law, detail: String)
 
-    /// Of an update, or of several alike: a receiver whose clock was set back says the same of a parked vehicle again.
+    /// The fate of an update, or of several equal ones: a receiver whose clock was set back repeats the positions of a
+    /// parked vehicle.
     private struct Fate {
-        /// How often it was accepted, and how many of these Fleet Engine has.
+        /// The number of times that it was accepted.
         var accepted: Int64 = 0
+        /// The number of times that Fleet Engine has received it.
         var seen: Int64 = 0
-        /// Whether Fleet Engine has it from memory: when it is stored later, it comes once more.
+        /// Whether it was sent from memory. If it is stored later, it is sent again.
         var wasSentUnstored = false
-        /// How many updates had overruled earlier ones when it was made.
+        /// The number of overruling updates before it.
         var overrules: Int
     }
 
     private var updates: [UpdateKey: Fate] = [:]
-    /// The last sequence that the outbox gave.
+    /// The last sequence of the outbox.
     private(set) var accepted: Int64 = 0
-    /// Appends that failed or were cut off: they may have reached the disk all the same.
+    /// The number of updates in appends that failed or were cut off, and that may be on the disk anyway.
     private(set) var doubtful: Int64 = 0
-    /// Accepted updates that Fleet Engine has.
+    /// The number of accepted updates that Fleet Engine has.
     private var seen: Int64 = 0
-    /// Updates that were not stored for sure, and that Fleet Engine has.
+    /// The number of updates that Fleet Engine has although they may not be stored.
     private var seenDoubtful: Int64 = 0
-    /// How many updates of the append in progress the outbox did not accept at their time.
+    /// The number of updates in the append in progress that the outbox did not accept at their time.
     private var late: Int64 = 0
     private var duplicates = 0
-    /// How many updates may be sent twice: answers that were lost, cuts, failures of the disk.
+    /// The number of updates that may be sent twice after lost answers, power cuts and disk failures.
     private var allowedDuplicates = 0
-    /// The newest last location so far; an overruling update begins anew.
+    /// The time of the newest last location; `nil` after an overruling update.
     private var floor: UTCTime?
-    /// Whether the newest last location was sent from memory, and a new process cannot know it.
+    /// Whether the newest last location was sent from memory, so that a new process can't know it.
     private var isFloorDoubtful = false
-    /// How many updates have overruled earlier ones, and the time of the last one that did.
+    /// The number of overruling updates, and the time of the last one.
     private var overrules = (count: 0, time: UTCTime(millisecondsSince1970: 0))
     private var lateness = LatenessWatch()
     private(set) var ledger = Ledger()
     private let mayEvict: Bool
     private var refused: Set<UpdateKey> = []
 
-    /// `mayEvict`: the store is small enough to be full one day.
+    /// - Parameter mayEvict: whether the outbox is small enough to become full.
     init(mayEvict: Bool) { self.mayEvict = mayEvict }
 
     // MARK: The vehicle's side
 
-    /// An append has begun that may come to its end or not.
+    /// Notes that an append has begun, which may or may not end.
     mutating func begin(_ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool) {
         doubtful += Int64(shapePoints.count + 1)
         late = Int64(shapePoints.count { updates[UpdateKey($0)] != nil })
@@ -75,14 +78,14 @@ struct DeliveryAccount {
             ? nil : (.acceptedSurvives, "update \(stored.sequence) was accepted after \(accepted)")
     }
 
-    /// The outbox did not accept the update; it goes out from memory, once.
+    /// Notes that the outbox did not accept the update, which is sent from memory once.
     mutating func offer(_ update: LocationUpdate, overrulingEarlier: Bool = false, at now: Duration) {
         let key = UpdateKey(update)
         if updates[key] == nil { updates[key] = Fate(overrules: overrules.count) }
         lateness.accept(update.timeOfFix, isStored: false, overrules: overrulingEarlier, at: now)
     }
 
-    /// The store was opened by a new process.
+    /// Judges the ledger that a new process has found.
     mutating func open(_ found: Ledger, at now: Duration) -> Breach? {
         let range = accepted...(accepted + doubtful)
         guard range.contains(found.accepted) else {
@@ -94,7 +97,7 @@ struct DeliveryAccount {
         return check(found, at: now)
     }
 
-    /// The process has ended, however it did.
+    /// Notes that the process has ended.
     mutating func stop() { lateness.stop() }
 
     mutating func check(_ found: Ledger, at now: Duration) -> Breach? {
@@ -121,7 +124,7 @@ struct DeliveryAccount {
 
     // MARK: Fleet Engine's side
 
-    /// Fleet Engine has taken an update with these locations.
+    /// Notes that Fleet Engine has accepted a request with these locations.
     mutating func receive(last: UpdateKey, past: [UpdateKey], at now: Duration) -> Breach? {
         for (index, key) in (past + [last]).enumerated() {
             guard var fate = updates[key] else {
@@ -139,10 +142,10 @@ struct DeliveryAccount {
             }
         }
         lateness.receive(last.time, at: now)
-        // On its way when it was overruled.
+        // The request was in progress when its position was overruled.
         if let fate = updates[last], fate.overrules < overrules.count, last.time > overrules.time { return nil }
         if let floor, last.time < floor {
-            return (.neverBackwards, "the last location is of \(last.time), the one before was of \(floor)")
+            return (.neverBackwards, "the last location is of \(last.time), the previous one was of \(floor)")
         }
         if floor.map({ $0 < last.time }) ?? true {
             (floor, isFloorDoubtful) = (last.time, updates[last]?.accepted == 0)
@@ -153,16 +156,16 @@ struct DeliveryAccount {
         return nil
     }
 
-    /// Fleet Engine refuses the update for good.
+    /// Notes that Fleet Engine rejects the update for good.
     mutating func refuse(_ key: UpdateKey, at now: Duration) {
         refused.insert(key)
         lateness.refuse(key.time, at: now)
     }
 
-    /// Whether Fleet Engine has refused the update for good.
+    /// Whether Fleet Engine has rejected the update for good.
     func isRefused(_ key: UpdateKey) -> Bool { refused.contains(key) }
 
-    /// Something has happened after which so many updates may be sent once more.
+    /// Notes an event after which `count` updates may be sent twice.
     mutating func allowDuplicates(_ count: Int) { allowedDuplicates += count }
 
     // MARK: Time
@@ -171,13 +174,14 @@ struct DeliveryAccount {
 
     mutating func privateTime(until end: Duration) { lateness.privateTime(until: end) }
 
-    /// A law on time that will be broken before the next thing happens, at `next`.
+    /// Returns the law on time that will be broken before the next event, at `next`.
     func overdue(before next: Duration) -> Breach? { lateness.overdue(before: next) }
 
-    /// Everything accepted is delivered or quarantined.
+    /// Whether every accepted update is delivered or quarantined.
     var isDrained: Bool { ledger.pending == 0 && lateness.isCaughtUp }
 
-    /// Accepted updates that Fleet Engine has never seen and that are not accounted for otherwise.
+    /// The number of accepted updates that Fleet Engine has never received, and that are neither evicted nor
+    /// quarantined.
     var missing: Int64 {
         let unseen = updates.values.reduce(Int64(0)) { $0 + max(0, $1.accepted - $1.seen) }
         return unseen - ledger.evicted - ledger.quarantined

@@ -1,13 +1,13 @@
 import TimeAndChance
 
-/// The laws on time, which hold while the path works: the vehicle's process runs, and nothing has gone wrong whose
-/// consequence the rules of retry still allow.
+/// Judges the laws on time. They hold while the path works: the vehicle's process runs, and no delay is left that the
+/// retry rules allow after a fault.
 struct LatenessWatch {
-    /// The longest that a position may take, and that nothing may be heard.
+    /// The maximum time until a position arrives, and between two requests.
     static let limit = Duration.seconds(60)
-    /// Two exchanges on a network that works.
+    /// The time for two exchanges on a network that works.
     static let exchange = Duration.seconds(5)
-    /// An exchange with a slow server; a heartbeat counts from its end.
+    /// The time for an exchange with a slow server, after which the heartbeat starts.
     static let slowExchange = Duration.seconds(10)
 
     private struct Awaited {
@@ -16,20 +16,20 @@ struct LatenessWatch {
         let isStored: Bool
     }
 
-    /// Accepted, and newer than anything that Fleet Engine has heard, in order of time.
+    /// The accepted positions that are newer than any received by Fleet Engine, in order of time.
     private var awaited: [Awaited] = []
     /// The newest position that Fleet Engine has; `nil` before the first, and while an earlier one may overrule it.
     private var newestReceived: UTCTime?
-    /// From when on the path works; in the future while a consequence lasts.
+    /// The time from which the path works; in the future while a delay is allowed.
     private var settledAt = Duration.zero
     private var isRunning = false
     private var hasPosition = false
     private var lastHeard = Duration.zero
     private var pendingSince: Duration?
-    /// How many had been accepted and were pending then.
+    /// The numbers of accepted and of pending updates at that time.
     private var pendingFrom: (accepted: Int64, count: Int64) = (0, 0)
     private var pendingCount: Int64 = 0
-    /// The most that was pending since the last trouble.
+    /// The maximum number of pending updates since the last trouble.
     private var backlog: Int64 = 0
 
     var isCaughtUp: Bool { awaited.isEmpty }
@@ -51,14 +51,14 @@ struct LatenessWatch {
         backlog = max(backlog, pendingCount)
     }
 
-    /// So many updates come into the outbox at once, which did not accept them at their time.
+    /// Notes that the outbox has accepted `count` updates at once that it did not accept at their time.
     mutating func storeLate(_ count: Int64, at now: Duration) {
         settledAt = max(settledAt, now)
         backlog += count
     }
 
-    /// Until `end` the vehicle is private: nothing is repeated, what is in memory alone is not sent, and nothing of now
-    /// is told until the next position is accepted.
+    /// Notes that the vehicle is private until `end`. Nothing is repeated or sent from memory until then, and no new
+    /// position is sent until one is accepted.
     mutating func privateTime(until end: Duration) {
         hasPosition = false
         awaited.removeAll { !$0.isStored }
@@ -71,14 +71,14 @@ struct LatenessWatch {
             awaited = []
             newestReceived = nil
         }
-        // An older one that is stored late follows as a past location.
+        // An older position that is stored late follows as a past location.
         if let newestReceived, time <= newestReceived { return }
         if awaited.last.map({ $0.time < time }) ?? true {
             awaited.append(Awaited(time: time, acceptedAt: now, isStored: isStored))
         }
     }
 
-    /// Fleet Engine has the position of `time` for the vehicle's last.
+    /// Notes that Fleet Engine has the position of `time` as the vehicle's last location.
     mutating func receive(_ time: UTCTime, at now: Duration) {
         lastHeard = now
         newestReceived = max(newestReceived ?? time, time)
@@ -93,8 +93,8 @@ struct LatenessWatch {
 
     /// Notes that `count` of the `accepted` updates are pending.
     ///
-    /// While a slow server answers, a drive makes new ones, so that some are always pending. The time starts again once
-    /// as many have left as there were, if the rest hasn't grown.
+    /// With a slow server some updates are always pending, because the drive adds new ones. So the time starts again
+    /// once as many as there were have been delivered, unless the number has grown.
     mutating func pending(_ count: Int64, of accepted: Int64, at now: Duration) {
         pendingCount = count
         if pendingSince != nil, accepted - count >= pendingFrom.accepted, count <= pendingFrom.count + 2 {
@@ -110,7 +110,7 @@ struct LatenessWatch {
         }
     }
 
-    /// What will not have happened in time before `next`.
+    /// Returns the law that will be broken before `next`.
     func overdue(before next: Duration) -> DeliveryAccount.Breach? {
         guard isRunning else { return nil }
         if let first = awaited.first, max(first.acceptedAt, settledAt) + Self.limit < next {

@@ -1,47 +1,47 @@
-/// What must hold at every moment of every run, and why.
+/// A rule that must hold at every moment of every run.
 enum Law: String, CaseIterable, Sendable {
-    /// accepted = delivered + pending + evicted + quarantined: an operator can account for every position.
+    /// accepted = delivered + pending + evicted + quarantined, so that an operator can account for every position.
     case ledgerBalances
-    /// What counts as delivered, Fleet Engine has: an acknowledgement is never invented.
+    /// Fleet Engine has every update that counts as delivered: no acknowledgement is invented.
     case deliveredWasSeen
-    /// An accepted update survives every end of the process and of the power.
+    /// An accepted update survives every end of the process and every power cut.
     case acceptedSurvives
-    /// An update is sent twice only after an answer was lost, the power was cut, or the disk failed, a batch each.
+    /// Updates are sent twice only after a lost answer, a power cut or a disk failure, at most one batch each time.
     case fewDuplicates
-    /// A consumer's map never jumps back: the last location only ever gets newer.
+    /// The last location never becomes older, so that a consumer's map doesn't jump back.
     case neverBackwards
-    /// Only what was accepted, or could not be stored, is sent.
+    /// Only updates that were accepted, or could not be stored, are sent.
     case onlyWhatWasAccepted
-    /// Fleet Engine takes the form of every request.
+    /// Every request has the form that Fleet Engine requires.
     case wellFormed
-    /// A token goes out for its own vehicle only.
+    /// A token is sent for its own vehicle only.
     case ownToken
-    /// A token is alive, and its successor is asked for while five minutes are left, where it had more.
+    /// A token is valid, and renewed while five minutes remain, if its life was longer.
     case tokenMargin
-    /// One fetch in flight, however many ask.
+    /// At most one fetch per vehicle is in flight, no matter how many tasks ask.
     case oneFetch
-    /// A backend in trouble is not made busier.
+    /// A failing backend doesn't receive more requests.
     case fewFetches
-    /// A server in trouble is not made busier, a metered link not emptied.
+    /// A failing server doesn't receive more requests, which would also use up a metered link.
     case fewAttempts
-    /// While the path works, the newest accepted position is with Fleet Engine within 60 s.
+    /// While the path works, Fleet Engine receives the newest accepted position within 60 s.
     case notLate
-    /// While the path works, something is heard of the vehicle every 60 s, moving or not.
+    /// While the path works, Fleet Engine receives a request every 60 s, whether the vehicle moves or not.
     case neverSilent
-    /// While the path works, what has piled up goes away.
+    /// While the path works, a backlog is delivered.
     case backlogShrinks
-    /// Only what Fleet Engine rejects by itself is quarantined.
+    /// Only updates that Fleet Engine rejects individually are quarantined.
     case quarantineIsRefused
-    /// Evicted is only what does not fit.
+    /// Updates are evicted only if they don't fit.
     case evictionNeedsFullStore
-    /// Of a private vehicle nothing is accepted or repeated, and nothing is told but that it is offline.
+    /// No position of a private vehicle is accepted or repeated, and its only presence is offline.
     case privateIsSilent
-    /// What waits in memory is bounded: jobs, sleepers.
+    /// The numbers of jobs and sleepers are bounded.
     case bounded
-    /// Stopping is cancellation: it takes no time of its own.
+    /// Cancellation ends a process without delay.
     case stopsAtOnce
-    /// Somebody always waits for something that will come.
+    /// At least one task waits for something that will happen.
     case neverStuck
-    /// When all faults have ended, everything accepted is delivered or quarantined.
+    /// After all faults have ended, every accepted update is delivered or quarantined.
     case drains
 }

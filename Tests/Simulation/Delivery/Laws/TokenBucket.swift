@@ -1,4 +1,4 @@
-/// How often something may happen: bursts up to the capacity, in the long run one each `interval`.
+/// A rate limit: bursts up to `capacity`, and one event per `interval` in the long run.
 struct TokenBucket {
     let capacity: Double
     let interval: Duration
@@ -9,13 +9,13 @@ struct TokenBucket {
         (self.capacity, self.interval, level) = (capacity, interval, capacity)
     }
 
-    /// Counts one; `false` when that is one too many.
+    /// Counts an event. Returns `false` if it exceeds the limit.
     mutating func take(at now: Duration) -> Bool {
         level = min(capacity, level + (now - filledAt) / interval) - 1
         filledAt = now
         return level >= 0
     }
 
-    /// Allows so many more.
+    /// Allows `count` more events.
     mutating func give(_ count: Double) { level = min(capacity, level + count) }
 }

@@ -1,10 +1,10 @@
 import Reporting
 import TimeAndChance
 
-/// What tells one update from another on its way: time and place.
+/// The identity of an update in a request: its time and place.
 struct UpdateKey: Hashable {
     let time: UTCTime
-    /// Units of 1e-7 degrees.
+    /// Latitude and longitude are in units of 10⁻⁷ degrees.
     let latitude: Int64
     let longitude: Int64
 

@@ -1,7 +1,7 @@
-/// A law that was broken.
+/// The breach of a law.
 struct Violation: Error, Sendable, CustomStringConvertible {
     let law: Law
-    /// Time since the run began.
+    /// The time since the run began.
     let at: Duration
     let detail: String
 

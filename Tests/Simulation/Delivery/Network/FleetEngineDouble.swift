@@ -3,8 +3,8 @@ import GNSS
 import HTTPMessages
 import TimeAndChance
 
-/// Fleet Engine as the vehicle knows it: takes what is well formed and authorized, keeps what it took, and is in
-/// trouble now and then. Also an oracle: it knows what may arrive.
+/// A Fleet Engine that accepts well-formed and authorized requests, and fails at times. It reports every request to the
+/// account, which judges the laws.
 ///
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 final class FleetEngineDouble: @unchecked Sendable {
@@ -12,14 +12,14 @@ final class FleetEngineDouble: @unchecked Sendable {
     private let issuer: TokenIssuer
     private let vehicle: VehicleName
     private var dice: Dice
-    /// The most locations that a request may carry, where that is limited.
+    /// The maximum number of locations per request in a world that limits it.
     private let locationLimit: Int
     private var attempts = TokenBucket(capacity: 40, interval: .seconds(1))
-    /// Updates that it will never take.
+    /// The updates that are always rejected.
     private var poisonous: Set<UpdateKey> = []
     private var judged: Set<UpdateKey> = []
 
-    /// How many locations one batch can hold: what a lost answer repeats.
+    /// The maximum number of locations in a batch, all of which are repeated after a lost answer.
     static let batch = 51
 
     init(_ world: World, issuer: TokenIssuer, vehicle: VehicleName) {
@@ -30,26 +30,26 @@ final class FleetEngineDouble: @unchecked Sendable {
         locationLimit = 2 + dice.below(20)
     }
 
-    /// The way to the network is back: what waited may come at once.
+    /// Notes that the network has returned, so that delayed requests may arrive at once.
     func networkReturned() { attempts.give(6) }
 
-    /// An upload loop begins anew, and does not wait for what the one before waited for.
+    /// Notes that the service was reloaded: its upload loop doesn't continue the waits of the previous one.
     func reloaded() { attempts.give(3) }
 
-    /// The client is about to send `request`, over whatever way there is.
+    /// Notes that the client is about to send `request`, whether it arrives or not.
     func willSend(_ request: HTTPRequest) {
         world.note(.request, Int64(request.body.count), 0, "request of \(request.body.count) bytes")
         world.require(.fewAttempts, attempts.take(at: world.now), "attempts come faster than one a second")
         world.require(
             .privateIsSilent, !world.isKnownPrivate || UpdateReader.state(of: request) != "ONLINE",
-            "a private vehicle is told to be online")
+            "a private vehicle is reported as online")
         issuer.willUse(Self.token(of: request), for: vehicle.vehicleID)
     }
 
-    /// The answer to `request` did not come back.
+    /// Notes that an answer did not reach the client.
     func answerWasLost() { world.account.allowDuplicates(Self.batch) }
 
-    /// Takes a request that has arrived.
+    /// Answers a request that has arrived.
     func receive(_ request: HTTPRequest) -> HTTPResponse {
         let answer = answer(request)
         world.note(.answer, Int64(answer.status), 0, "Fleet Engine answers \(answer.status)")
@@ -88,7 +88,7 @@ final class FleetEngineDouble: @unchecked Sendable {
         }
         let refused = (update.past + [last]).filter(isPoisonous)
         guard refused.isEmpty else {
-            // Each step of the search for the one that is rejected costs a slow answer.
+            // Each step of the search for the rejected update costs a slow answer.
             if world.holds(.slowAnswer) { world.trouble(for: .seconds(60)) }
             if update.past.isEmpty { world.account.refuse(last, at: world.now) }
             for key in refused { world.account.refuse(key, at: world.now) }
@@ -97,11 +97,11 @@ final class FleetEngineDouble: @unchecked Sendable {
         if let breach = world.account.receive(last: last, past: update.past, at: world.now) {
             world.breach(breach.law, breach.detail)
         }
-        attempts.give(2)  // itself, and one that tries whether more can go at once
+        attempts.give(2)  // this request, and another for the backlog
         return delivered
     }
 
-    /// Whether it refuses this one for good; decided when it is met first.
+    /// Whether the update is always rejected, which is decided at its first arrival.
     private func isPoisonous(_ key: UpdateKey) -> Bool {
         if judged.insert(key).inserted, world.strikes(.refusedUpdate) { poisonous.insert(key) }
         return poisonous.contains(key)
@@ -109,7 +109,7 @@ final class FleetEngineDouble: @unchecked Sendable {
 
     private func busy() -> HTTPResponse {
         let seconds = dice.below(20) == 0 ? 30 + dice.below(900) : 1 + dice.below(30)
-        // The wait asked for, and then wider intervals, which narrow with each upload that is taken.
+        // The requested wait, and then longer intervals, which shrink with each accepted upload.
         world.trouble(for: .seconds(min(seconds, 600) + 700))
         var answer = refusal(429, "RESOURCE_EXHAUSTED", "quota")
         answer.headers["Retry-After"] = "\(seconds)"

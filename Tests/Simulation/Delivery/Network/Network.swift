@@ -1,33 +1,33 @@
 import HTTPMessages
 import ReportedText
 
-/// The way to Fleet Engine: slow, lossy, half open, gone for hours, or caught in a login page.
+/// The network path to Fleet Engine: slow, lossy, half open, interrupted for hours, or intercepted by a login page.
 ///
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 final class Network: HTTPTransport, @unchecked Sendable {
     private let world: World
     private let server: FleetEngineDouble
     private var dice: Dice
-    /// The connection that is kept is dead without anybody's knowing.
+    /// Whether the kept connection is dead, which the client can't know.
     private var isHalfOpen = false
     private var connection: Connection?
-    /// What the transport has learned, with its own rules.
+    /// The real transport's choice of address family and connection.
     private var route = ServerRoute()
     /// Whether the transport has met the dead family since its last answer or other failure.
     private var knowsDeadFamily = false
     private var isSlow = false
-    /// Of the process that sends.
+    /// The life of the process that sends.
     private var life = ProcessLife()
 
-    /// The connection that is kept.
+    /// The kept connection.
     private struct Connection {
-        /// Whether the last answer on it was a good one.
+        /// Whether the last answer on it was a success.
         var isGood = false
-        /// Its server answers only errors.
+        /// Whether its server is being taken out of service and answers only errors.
         var isDrained = false
     }
 
-    /// The longest consequence of an exchange that failed: its own time, then the longest wait.
+    /// The maximum delay after a failed exchange: its own time, and the maximum wait.
     private static let consequence = Duration.seconds(15 + 16)
 
     init(_ world: World, server: FleetEngineDouble) {
@@ -36,13 +36,13 @@ final class Network: HTTPTransport, @unchecked Sendable {
         dice = Dice(seed: world.scenario.seed, stream: .network)
     }
 
-    /// A new process: the connections of the old one are gone.
+    /// Notes that a new process has started, so that old connections are closed.
     func processStarted(_ life: ProcessLife) {
         self.life = life
         networkChanged()
     }
 
-    /// Whether there is a way out.
+    /// Whether the network path works.
     var isUp: Bool { !world.holds(.outage) && !world.holds(.silentOutage) }
 
     func networkChanged() {
@@ -68,7 +68,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
         }
         try requireWay()
         if world.holds(.captivePortal) { return try await portal() }
-        // Drawn always, so that a kind left out moves nothing else.
+        // Always drawn, so that excluding a kind doesn't affect other draws.
         let isLost = world.strikes(.lostRequest)
         let isAnswerLost = world.strikes(.lostAnswer)
         let isReset = world.strikes(.reset)
@@ -102,7 +102,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
         return answer
     }
 
-    /// Makes a connection unless one is kept, over the family that the transport chooses.
+    /// Connects over the family that the transport chooses, unless a connection is kept.
     private func connect(_ request: HTTPRequest) async throws(HTTPTransportError) {
         guard connection == nil else { return }
         guard route.family != .ipv4, world.holds(.deadFamily) else {
@@ -117,7 +117,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
         throw HTTPTransportError(Task.isCancelled ? .cancelled : .timedOut, "no secure connection")
     }
 
-    /// The answer of Fleet Engine, or of a server that is being taken out of service.
+    /// Returns the answer of Fleet Engine, or of a server that is being taken out of service.
     private func answer(to request: HTTPRequest) -> HTTPResponse {
         if world.strikes(.drainedBackend), connection?.isGood == true, connection?.isDrained == false {
             connection?.isDrained = true
@@ -128,7 +128,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
         return HTTPResponse(status: 503)
     }
 
-    /// The time that a slow server takes.
+    /// Waits for a slow server.
     private func thinkAbout(_ request: HTTPRequest) async throws(HTTPTransportError) {
         let wasSlow = isSlow
         isSlow = world.holds(.slowAnswer)
@@ -144,7 +144,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
         if Task.isCancelled { throw HTTPTransportError(.cancelled, "cancelled") }
     }
 
-    /// Half of a round trip.
+    /// Waits for half a round trip.
     private func travel() async throws(HTTPTransportError) {
         var delay = dice.seconds(0.01...0.15)
         if world.holds(.slowNetwork) {
@@ -152,7 +152,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
             world.trouble(for: .seconds(20))
         }
         await world.clock.wait(for: delay)
-        if !life.isAlive { await world.clock.wait(for: .seconds(36_000)) }  // without power, until it is cancelled
+        if !life.isAlive { await world.clock.wait(for: .seconds(36_000)) }  // without power: waits until cancelled
         if Task.isCancelled { throw HTTPTransportError(.cancelled, "cancelled") }
     }
 

@@ -1,21 +1,21 @@
 import TimeAndChance
 import VehicleAuthorization
 
-/// The operator's token backend: slow, busy, down, or wrong. Also an oracle: it knows every token that it gave.
+/// The operator's token backend: slow, busy, down, or wrong. It remembers every token, to judge the laws on tokens.
 ///
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
     enum Verdict { case good, dead, foreign }
 
-    /// What is known of a token that was given out.
+    /// An issued token.
     private struct Issued {
         let vehicleID: String
         let end: Duration
-        /// The life left when another should have been asked for.
+        /// The remaining life below which its renewal is due.
         let margin: Duration
-        /// How many fetches had begun for its vehicle.
+        /// The number of fetches for its vehicle until then.
         let fetch: Int
-        /// Whether it went out with less than that, and none had been asked for before.
+        /// Whether it was sent when its renewal was due, without a fetch before.
         var isOverdue = false
         var isRevoked = false
     }
@@ -27,9 +27,9 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
     private var inFlight: Set<String> = []
     private var begun: [String: Int] = [:]
     private var fetches = TokenBucket(capacity: 40, interval: .seconds(10))
-    /// Seconds that a token of this backend lives.
+    /// The life of this backend's tokens in seconds.
     private let life: Double
-    /// Whether the way to it is open; the one to Fleet Engine leads there as well.
+    /// Whether the backend can be reached, which is over the same network as Fleet Engine.
     var isReachable: () -> Bool = { true }
 
     init(_ world: World) {
@@ -39,7 +39,7 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
         life = world.has(.shortTokens) ? short : long
     }
 
-    /// A new process: what the old one had asked for is nobody's concern any more.
+    /// Notes that a new process has started, so that fetches of the old one don't matter.
     func processStarted() { inFlight = [] }
 
     func networkReturned() async { fetches.give(6) }
@@ -50,7 +50,7 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
         defer { inFlight.remove(vehicleID) }
         begun[vehicleID, default: 0] += 1
         world.require(.fewFetches, fetches.take(at: world.now), "the backend is asked too often")
-        // Drawn always, so that a kind left out moves nothing else.
+        // Always drawn, so that excluding a kind doesn't affect other draws.
         let isSlow = world.strikes(.slowIssuer)
         let isBusy = world.strikes(.issuerBusy)
         let isDown = world.strikes(.issuerError)
@@ -82,7 +82,7 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
         let isOpaque = world.strikes(.opaqueToken)
         let subject = isForeign && !isOpaque ? vehicleID + "-other" : vehicleID
         let now = Int(world.utc.millisecondsSince1970 / 1000)
-        // A backend that caches gives a token whose life is partly over.
+        // A backend with a cache returns a token whose life is partly over.
         let age = isExpired ? Int(life) + dice.below(100) : dice.chance(0.2) ? Int(dice.uniform(0...(life * 0.9))) : 0
         let end = now - age + Int(life)
         serial += 1
@@ -90,8 +90,8 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
             isOpaque
             ? "opaque-\(serial)" : Self.signed(subject: subject, issuedAt: now - age, end: end, serial: serial)
         let left = Duration.seconds(end) - .milliseconds(world.utc.millisecondsSince1970)
-        // Life is counted from the beginning of the fetch: a slow answer makes it shorter. Clocks of tokens and answers
-        // tell whole seconds.
+        // Life counts from the start of the fetch, so a slow answer shortens it. Tokens and answers state whole
+        // seconds.
         issued[text] = Issued(
             vehicleID: subject, end: world.now + left,
             margin: left - delay > .seconds(335) ? .seconds(299) : .zero, fetch: begun[vehicleID, default: 0])
@@ -104,14 +104,14 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
 
     // MARK: The oracle
 
-    /// A request with this token is about to go out.
+    /// Notes that a request with this token is about to be sent.
     func willUse(_ text: Substring, for vehicleID: String) {
         guard let token = issued[String(text)] else {
             return world.breach(.ownToken, "a token that was never given")
         }
         world.require(.ownToken, token.vehicleID == vehicleID, "a token of \(token.vehicleID) for \(vehicleID)")
         let left = token.end - world.now
-        // Once its successor has been asked for, it serves to its end; and the update that asks goes out with it.
+        // After its renewal was attempted, it may be used to its end. One update may use it before that.
         let isDue = token.fetch == begun[vehicleID] && left < token.margin
         world.require(
             .tokenMargin, left > .zero && !(isDue && token.isOverdue),
@@ -119,7 +119,7 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
         issued[String(text)]?.isOverdue = isDue
     }
 
-    /// What Fleet Engine makes of a token that has arrived.
+    /// Returns Fleet Engine's judgement of a token.
     func judge(_ text: Substring, for vehicleID: String) -> Verdict {
         guard let token = issued[String(text)], token.end > world.now, !token.isRevoked else { return .dead }
         return token.vehicleID == vehicleID ? .good : .foreign
@@ -127,7 +127,7 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
 
     func revoke(_ text: Substring) { issued[String(text)]?.isRevoked = true }
 
-    // MARK: JSON Web Tokens, signed by nobody
+    // MARK: JSON Web Tokens without a valid signature
 
     private static func lifetime(of text: String, issuerTime: Double) -> Duration? {
         TokenExpiry(

@@ -3,7 +3,7 @@ import HTTPMessages
 import StrictJSON
 import TimeAndChance
 
-/// Reads an update as strictly as Fleet Engine may: names, mask, kinds and ranges.
+/// Reads an update as strictly as Fleet Engine: names, mask, types and ranges.
 enum UpdateReader {
     struct Update {
         var last: UpdateKey?
@@ -16,7 +16,7 @@ enum UpdateReader {
         do throws(Problem) { return .success(try update(request, vehicle)) } catch { return .failure(error) }
     }
 
-    /// What `request` says of the vehicle's state.
+    /// Returns the vehicle state in `request`.
     static func state(of request: HTTPRequest) -> String? {
         (try? JSONValue(parsing: request.body))?["vehicleState"]?.stringValue
     }
@@ -31,10 +31,10 @@ enum UpdateReader {
         let body: [String: JSONValue]
         do {
             guard let members = try JSONValue(parsing: request.body).objectValue else {
-                throw Problem(words: "the body is no object")
+                throw Problem(words: "the body isn't an object")
             }
             body = members
-        } catch let error as Problem { throw error } catch { throw Problem(words: "the body is no JSON: \(error)") }
+        } catch let error as Problem { throw error } catch { throw Problem(words: "the body isn't JSON: \(error)") }
         try require(Set(mask) == Set(body.keys) && !mask.isEmpty, "mask \(mask) and members \(body.keys) differ")
         if let state = body["vehicleState"] {
             try require(["ONLINE", "OFFLINE"].contains(state.stringValue), "the state is \(state)")

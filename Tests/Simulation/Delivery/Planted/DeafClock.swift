@@ -1,4 +1,4 @@
-/// A clock that rings hours late: whoever waits for a time is forgotten.
+/// A clock whose sleepers wake ten hours late.
 struct DeafClock: Clock {
     typealias Duration = Swift.Duration
     typealias Instant = VirtualClock.Instant

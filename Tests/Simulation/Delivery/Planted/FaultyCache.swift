@@ -16,7 +16,7 @@ actor FaultyCache: VehicleAuthorization {
 
     func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         if bug == .asksAtEachUpload { return try await issuer.token(for: context) }
-        // One place for all vehicles, or one for each that is used to the last second.
+        // One token for all vehicles, or one per vehicle that is used to its last second.
         let place = bug == .mixesVehicles ? AuthorizationContext(vehicleID: "any") : context
         if let kept = kept[place], world.now < kept.end { return kept.token }
         let token = try await cached.token(for: context)

@@ -1,12 +1,12 @@
 import ReportedText
 import Reporting
 
-/// An outbox that does not keep its contract.
+/// An outbox that violates its contract.
 actor FaultyOutbox: Outbox {
     private let base: any Outbox
     private let bug: PlantedBug
     private let world: World
-    /// Updates that were there before the process was started anew.
+    /// The number of updates that are lost at the start of the process.
     private var forgotten: Int64?
     private var calls: Int64 = 0
     private var countedTwice: Int64 = 0
@@ -24,7 +24,7 @@ actor FaultyOutbox: Outbox {
                 var appended = try await base.append(
                     update, with: kept, overrulingEarlier: overrulingEarlier, next: next)
                 appended.next = appended.next.map(changed)
-                // As if the append had changed nothing.
+                // The answer is that of an outbox without the append.
                 if bug == .ignoresAppends { appended.next?.batch = nil }
                 return appended
             } catch {

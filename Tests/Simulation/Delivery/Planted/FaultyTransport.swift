@@ -1,7 +1,7 @@
 import HTTPMessages
 import ReportedText
 
-/// A transport that does not tell what happened.
+/// A transport that reports wrong results.
 struct FaultyTransport: HTTPTransport {
     let base: any HTTPTransport
     let bug: PlantedBug
@@ -41,7 +41,7 @@ struct FaultyTransport: HTTPTransport {
         }
     }
 
-    /// What Fleet Engine would have said.
+    /// Returns Fleet Engine's answer to an accepted request.
     private func delivered(_ request: HTTPRequest) -> HTTPResponse {
         let name = request.url.target.dropFirst("/v1/".count).prefix { $0 != "?" }
         return HTTPResponse(status: 200, body: Array("{\"name\":\"\(name)\"}".utf8))

@@ -2,9 +2,9 @@ import HTTPMessages
 import Reporting
 import VehicleAuthorization
 
-/// Mistakes that a delivery can make, put around the real parts to see that the laws notice each.
+/// Bugs that are planted around the real parts to check that the laws find each of them.
 enum PlantedBug: String, CaseIterable, Sendable {
-    // Transport: the results that the reporter receives.
+    // Transport: wrong results for the reporter.
     case countsUnsentAsDelivered, dropsOn401, quarantinesOn503, acknowledgesAllAfter413, leaksATask, ignoresCancellation
     // Outbox.
     case sendsOldestAsLast, losesTheNewest, countsTwice, forgetsAcknowledgements, movesPositions, neverSendsThePast
@@ -15,11 +15,11 @@ enum PlantedBug: String, CaseIterable, Sendable {
     case retriesWithoutPause, ignoresTheNetwork, hasNoHeartbeat
     // Disk.
     case doesNotSync
-    // Connections: what the transport learns.
+    // Connections: the transport's choice of address family and connection.
     case endsSlowAnswers, keepsDrainedConnections, keepsOneFamily
     // Private mode.
     case seesNoSwitch
-    // Reporter: its clock never rings, or an action of it ends twice.
+    // Reporter: its clock never wakes it, or one of its actions ends twice.
     case losesWakeups, endsAnActionTwice
 
     func around(_ transport: any HTTPTransport, _ world: World) -> any HTTPTransport {

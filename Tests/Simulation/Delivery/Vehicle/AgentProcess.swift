@@ -6,11 +6,11 @@ import SQLiteOutbox
 import TimeAndChance
 import VehicleAuthorization
 
-/// One life of the service: the real parts, wired as `VehicleAgent` wires them, over the simulated world.
+/// A process of the service: the real parts, connected as in `VehicleAgent`, in the simulated world.
 ///
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 final class AgentProcess: @unchecked Sendable {
-    /// What of the world it is connected to.
+    /// The parts of the world to which the process is connected.
     struct Surroundings {
         let world: World
         let vehicle: VehicleName
@@ -29,7 +29,7 @@ final class AgentProcess: @unchecked Sendable {
     private let hasPresence: Bool
     private var task: Task<Void, Never>?
 
-    /// Opens the outbox and puts everything together.
+    /// Opens the outbox, connects the parts and starts.
     init(_ place: Surroundings) async throws(OutboxError) {
         let world = place.world
         let life = ProcessLife()
@@ -80,13 +80,13 @@ final class AgentProcess: @unchecked Sendable {
         let companion = Companion(world: world, authorization: authorization, vehicleID: place.vehicle.vehicleID + "-b")
         world.note(.start, ledger.accepted, ledger.pending, "the service starts: \(ledger)")
         task = Task {
-            await reporter.lookAtSwitch()
+            await reporter.readPrivateSwitch()
             await withDiscardingTaskGroup { group in
                 group.addTask { await companion.run() }
                 if bug == .endsAnActionTwice {
                     group.addTask {
                         await world.clock.wait(for: .seconds(600))
-                        if !Task.isCancelled { await reporter.receive(.noted(nil)) }
+                        if !Task.isCancelled { await reporter.receive(.resultRecorded(nil)) }
                     }
                 }
                 do { try await reporter.run(place.receiver) } catch {
@@ -97,16 +97,18 @@ final class AgentProcess: @unchecked Sendable {
         }
     }
 
-    /// A way to the network is announced.
+    /// Notifies the process of the network's return.
     func networkReturned() async {
         guard life.isAlive, world.scenario.bug != .ignoresTheNetwork else { return }
         await reporter.networkReturned()
     }
 
-    /// The private switch has been turned.
-    func lookAtSwitch() async { if life.isAlive { await reporter.lookAtSwitch() } }
+    /// Makes the process read the private switch.
+    func readPrivateSwitch() async { if life.isAlive { await reporter.readPrivateSwitch() } }
 
-    /// SIGTERM: cancelled, then the last state within three seconds, and the outbox closed. A reload is silent.
+    /// Ends the process as SIGTERM does: cancels it, sends the last state within three seconds, and closes the outbox.
+    ///
+    /// - Parameter isSilent: whether no state is sent. A reload is silent.
     func terminate(isSilent: Bool = false) async {
         if !isSilent { world.note(.stop, 0, 0, "SIGTERM") }
         await cancel()
@@ -126,7 +128,7 @@ final class AgentProcess: @unchecked Sendable {
         world.account.stop()
     }
 
-    /// Its end without a word; the disk is dead already.
+    /// Ends the process at once. Its disk must be cut off already.
     func die() async {
         life.isAlive = false
         world.account.stop()

@@ -1,12 +1,12 @@
 import VehicleAuthorization
 
-/// Another vehicle whose tokens come from the same cache, as where one process reports several.
+/// Another vehicle that uses the same token cache, such as in a process that reports several vehicles.
 struct Companion: Sendable {
     let world: World
     let authorization: any VehicleAuthorization
     let vehicleID: String
 
-    /// Asks until cancelled.
+    /// Asks for tokens until cancelled.
     func run() async {
         while !Task.isCancelled {
             await world.clock.wait(for: .seconds(170))

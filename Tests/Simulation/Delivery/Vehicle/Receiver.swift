@@ -3,22 +3,21 @@ import ReceiverSimulator
 import Reporting
 import TimeAndChance
 
-/// The receiver of the vehicle: sentences for each moment, damaged now and then, read by the real decoder.
+/// The vehicle's receiver: it writes sentences, sometimes damaged, which the real decoder reads.
 ///
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 final class Receiver: FixSource, @unchecked Sendable {
-    /// How the vehicle uses it.
+    /// The activity of the vehicle.
     enum Activity { case driving, parked, off }
 
     private let world: World
     private var dice: Dice
     private var road: RoadTrip
     private var writer = SentenceWriter()
-    /// Set by whoever drives.
     var activity = Activity.off
-    /// By how much the receiver's clock is wrong.
+    /// The error of the receiver's clock.
     private var clockError = Duration.zero
-    /// Epochs for which it stays wrong.
+    /// The number of epochs with this error that are left.
     private var wrongEpochs = 0
 
     init(_ world: World) {
@@ -40,7 +39,7 @@ final class Receiver: FixSource, @unchecked Sendable {
         throw FixSourceError(.cancelled, "stopped")
     }
 
-    /// As the service asks for a live receiver.
+    /// The date option that the service uses for a live receiver.
     private var dates: NMEADecoderOptions.Dates {
         .repaired(reference: { [world] in world.utc }, earliest: world.origin)
     }
@@ -59,7 +58,7 @@ final class Receiver: FixSource, @unchecked Sendable {
         }
     }
 
-    /// Writes what the receiver sends now; gives the places where its bytes pause.
+    /// Writes the sentences of the present epoch. Returns the offsets at which the bytes pause.
     private func writeEpoch() -> [Int] {
         writer.bytes.removeAll(keepingCapacity: true)
         var epoch = ReceiverEpoch(
@@ -89,7 +88,7 @@ final class Receiver: FixSource, @unchecked Sendable {
             wrongEpochs -= 1
             if wrongEpochs == 0 { clockError = .zero }
         } else if world.strikes(.wrongDate) {
-            // A week count that rolled over, a date before there was any satellite, a day ahead.
+            // A week roll-over, a date before the first satellites, or a day ahead.
             clockError = dice.element(of: [.seconds(-1024 * 7 * 86_400), .seconds(-9_000 * 86_400), .seconds(86_400)])
             wrongEpochs = 1 + dice.below(20)
         } else if world.strikes(.clockSetBack) {
@@ -98,7 +97,7 @@ final class Receiver: FixSource, @unchecked Sendable {
         }
     }
 
-    /// Reads what was written in pieces, with a pause at each of `cuts`, and delivers the fixes.
+    /// Decodes the written bytes with a pause at each of `cuts`, and delivers the fixes.
     private func take(
         _ cuts: [Int], with decoder: inout NMEADecoder,
         _ deliver: @escaping @Sendable (FixSourceEvent) async -> Void

@@ -1,21 +1,21 @@
 import ReceiverSimulator
 import TimeAndChance
 
-/// What a receiver says of one moment.
+/// The contents of a receiver's sentences for one moment.
 struct ReceiverEpoch {
     var time: UTCTime
     var hasFix = true
     var latitude: Double
     var longitude: Double
-    /// Metres a second.
+    /// Metres per second.
     var speed: Double
     /// Whole degrees.
     var course: Int
     var dilution = 0.9
-    /// Whether it sends GSA as well.
+    /// Whether GSA is written too.
     var isVerbose = false
 
-    /// Writes RMC and GGA, and GSA where there is time for it.
+    /// Writes RMC and GGA, and GSA if `isVerbose`.
     func write(with writer: inout SentenceWriter) {
         writeMinimum(&writer)
         writeData(&writer)

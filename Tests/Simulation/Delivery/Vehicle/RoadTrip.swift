@@ -1,9 +1,10 @@
-/// Where the vehicle is and how it moves: a wandering way through a town, cheap to compute and the same everywhere.
+/// The position and motion of the vehicle on a random route through a town. It is cheap to compute, and the same on
+/// every machine.
 struct RoadTrip {
     /// Degrees.
     private(set) var latitude = 53.55
     private(set) var longitude = 10.0
-    /// Metres a second.
+    /// Metres per second.
     private(set) var speed = 0.0
     /// Whole degrees from north.
     private(set) var course = 0
@@ -13,18 +14,18 @@ struct RoadTrip {
     private var secondsToChange = 0.0
 
     private static let metersPerDegree = 111_319.49
-    /// At the latitude of the town.
+    /// The cosine of the town's latitude.
     private static let cosine = 0.594
 
     init(seed: UInt64) { dice = Dice(seed: seed, stream: .road) }
 
-    /// Moves on by so many seconds; `isDriving` or coming to rest.
+    /// Moves the vehicle for `seconds`. Unless it `isDriving`, it brakes to a stop.
     mutating func advance(_ seconds: Double, isDriving: Bool) {
         if !isDriving, speed == 0 { return }
         secondsToChange -= seconds
         if secondsToChange <= 0 {
             secondsToChange = dice.uniform(5...40)
-            // A red light now and then.
+            // Sometimes there is a red light.
             target = dice.chance(0.25) ? 0 : dice.uniform(5...33)
             turn = dice.chance(0.5) ? 0 : dice.below(21) - 10
         }
@@ -39,7 +40,7 @@ struct RoadTrip {
         longitude += step * sine / (Self.metersPerDegree * Self.cosine)
     }
 
-    /// Sine and cosine of whole degrees, by turning a pointer: the C library's differ from machine to machine.
+    /// Sine and cosine of whole degrees, computed by rotation because the C library's differ between machines.
     private static let directions: [(sine: Double, cosine: Double)] = {
         var pointer = (sine: 0.0, cosine: 1.0)
         return (0..<360).map { _ in

@@ -2,7 +2,7 @@ import FleetEngine
 import HTTPMessages
 import Reporting
 
-/// The days of one vehicle: drives and stops, and at many stops the power goes.
+/// The days of one vehicle: drives and stops, many of them with a power cut.
 ///
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 final class VehicleDay: @unchecked Sendable {
@@ -28,10 +28,10 @@ final class VehicleDay: @unchecked Sendable {
         self.dice = dice
     }
 
-    /// Leaves nothing behind on this machine.
+    /// Removes the vehicle's files.
     func remove() { place.disk.remove() }
 
-    /// Lives until the last fault has passed and everything has drained.
+    /// Runs until all faults have ended and everything is delivered.
     func run() async {
         let (link, people) = (Task { await watchLink() }, Task { await watchSwitch() })
         while world.now < world.faultsEnd {
@@ -48,7 +48,7 @@ final class VehicleDay: @unchecked Sendable {
         await drain()
     }
 
-    /// The end of a drive.
+    /// Ends a drive: with a power cut, a kill, a shutdown, or a pause.
     private func stop() async {
         await spend(dice.skewedSeconds(1...600))
         if world.strikes(.powerCut) {
@@ -93,7 +93,7 @@ final class VehicleDay: @unchecked Sendable {
         }
     }
 
-    /// Lets time pass, and has the configuration read again when that is due.
+    /// Waits for `time`, and reloads the configuration when that is due.
     private func spend(_ time: Duration) async {
         let end = world.now + min(time, max(.seconds(1), world.faultsEnd - world.now))
         while let due = world.nextSpell(.reload), due.lowerBound < end {
@@ -104,17 +104,17 @@ final class VehicleDay: @unchecked Sendable {
         await world.clock.wait(for: max(.zero, end - world.now))
     }
 
-    /// The service ends and starts again, with the same outbox. Fleet Engine isn't told.
+    /// Ends and restarts the service with the same outbox, without a state for Fleet Engine.
     private func reload() async {
         guard process != nil else { return }
         world.note(.reload, 0, 0, "the configuration is read again")
         server.reloaded()
         await process?.terminate(isSilent: true)
-        process = nil  // and with it the lock of an outbox that could not be closed
+        process = nil  // releases the lock of an outbox that could not be closed
         await start()
     }
 
-    /// Announces the way out after each outage that the kernel notices.
+    /// Notifies the process after each outage that the kernel notices.
     private func watchLink() async {
         while !Task.isCancelled, let outage = world.nextSpell(.outage) {
             await world.clock.wait(for: outage.upperBound - world.now + .milliseconds(1))
@@ -131,14 +131,14 @@ final class VehicleDay: @unchecked Sendable {
             if Task.isCancelled { return }
             world.note(.privateTime, 1, 0, "the vehicle is private")
             world.account.privateTime(until: time.upperBound + .seconds(61))
-            await process?.lookAtSwitch()
+            await process?.readPrivateSwitch()
             await world.clock.wait(for: time.upperBound - world.now + .milliseconds(1))
-            world.note(.privateTime, 0, 0, "the vehicle is private no more")
-            await process?.lookAtSwitch()
+            world.note(.privateTime, 0, 0, "the vehicle is no longer private")
+            await process?.readPrivateSwitch()
         }
     }
 
-    /// No faults any more: what is pending has to go.
+    /// Waits, without faults, until everything is delivered.
     private func drain() async {
         place.receiver.activity = .off
         await start()

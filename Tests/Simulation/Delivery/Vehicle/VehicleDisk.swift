@@ -3,7 +3,7 @@ import LinuxPlatform
 import LyingDisk
 import SQLiteOutbox
 
-/// The vehicle's disk: real files in a folder of their own, under a disk that fills up, fails, and loses power.
+/// The vehicle's disk: real files in a directory, on a `LyingDisk` that fills up, fails and loses power.
 ///
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 final class VehicleDisk: @unchecked Sendable {
@@ -21,7 +21,7 @@ final class VehicleDisk: @unchecked Sendable {
         dice = Dice(seed: world.scenario.seed, stream: .disk)
     }
 
-    /// Nothing of it is needed any more.
+    /// Removes the files.
     func remove() {
         for name in (try? FileSystem.names(inFolder: disk.folder)) ?? [] {
             try? FileSystem.removeFile(at: "\(disk.folder)/\(name)")
@@ -42,7 +42,7 @@ final class VehicleDisk: @unchecked Sendable {
         return configuration
     }
 
-    /// Before the process uses it: it may be full, or fail once.
+    /// Prepares a call of the process: the disk may be full, locked, or fail once.
     func prepare() {
         let isLocked = world.holds(.lockedOutbox)
         if isLocked != disk.isLocked { world.note(.disk, 4, isLocked ? 1 : 0, "another program's lock: \(isLocked)") }
@@ -65,12 +65,12 @@ final class VehicleDisk: @unchecked Sendable {
 
     var isOff: Bool { disk.isOff }
 
-    /// The power goes, now or within one of the next calls.
+    /// Cuts the power now, or within the next `calls`.
     func cutPower(within calls: Int) {
         if calls == 0 { disk.powerCut() } else { disk.order(DiskFault(.powerCut, at: calls)) }
     }
 
-    /// The process is killed: what it has written stays.
+    /// Cuts off a killed process; its written bytes stay.
     func cutOff() { disk.cutOff() }
 
     func powerOn() { disk.powerOn() }

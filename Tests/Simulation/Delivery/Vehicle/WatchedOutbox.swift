@@ -1,7 +1,7 @@
 import ReportedText
 import Reporting
 
-/// The real outbox, with the account looking over its shoulder after each call.
+/// An outbox whose every call is checked against the account.
 struct WatchedOutbox: Outbox {
     private let base: any Outbox
     private let world: World
@@ -12,7 +12,7 @@ struct WatchedOutbox: Outbox {
         (self.base, self.world, self.life, self.disk) = (base, world, life, disk)
     }
 
-    /// Whether the process still lives after a call; the power may have gone within it.
+    /// Whether the process is alive after a call, during which the power may have been cut.
     private var isAlive: Bool {
         if disk.isOff, life.isAlive {
             world.note(.cut, 1, 0, "the power was cut within a call")
@@ -43,7 +43,7 @@ struct WatchedOutbox: Outbox {
         } catch {
             if isAlive {
                 world.account.offer(update, overrulingEarlier: overrulingEarlier, at: world.now)
-                // Somebody else's lock keeps no position back.
+                // Another program's lock doesn't delay any position.
                 if error.code != .busy { world.trouble(for: .seconds(61)) }
             }
             throw error
@@ -52,7 +52,7 @@ struct WatchedOutbox: Outbox {
 
     func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload {
         let next = try await watched { () throws(OutboxError) in try await base.next(request) }
-        // An acknowledgement that failed may have reached the disk all the same: seen when the store is opened anew.
+        // A failed acknowledgement may be on the disk anyway, which is noticed at the next opening.
         if next.batch == nil { await check() }
         return next
     }
@@ -65,7 +65,7 @@ struct WatchedOutbox: Outbox {
             world.account.allowDuplicates(batch.pending.count)
             throw error
         }
-        // On a full disk acknowledgements wait in memory; a cut forgets them.
+        // On a full disk, acknowledgements are kept in memory, and lost in a power cut.
         if world.holds(.fullDisk) || world.holds(.lockedOutbox) { world.account.allowDuplicates(batch.pending.count) }
         await check()
         return answer
@@ -97,7 +97,7 @@ struct WatchedOutbox: Outbox {
         while true {
             let accepted = world.account.accepted
             guard let ledger = try? await base.ledger(), isAlive else { return }
-            // An append may have ended since the ledger was read: then it is of an earlier time.
+            // If an append has ended since, the ledger is outdated and is read again.
             if world.account.accepted == accepted { return judge(world.account.check(ledger, at: world.now)) }
         }
     }

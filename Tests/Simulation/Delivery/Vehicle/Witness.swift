@@ -2,7 +2,7 @@ import GNSS
 import Reporting
 import TimeAndChance
 
-/// Writes what the process tells into the trace.
+/// Records the events of a process in the trace, and checks what they show.
 struct Witness: ReportingObserver {
     let world: World
     let life: ProcessLife

@@ -1,4 +1,4 @@
-/// What can go wrong in the simulated world; each kind can be left out, so that a failing run shrinks to what it needs.
+/// A kind of fault in the simulated world. Each can be excluded, so that a failing run can be shrunk.
 enum FaultKind: Int, CaseIterable, Sendable, Comparable {
     // Power
     case powerCut, termination, kill
@@ -14,25 +14,25 @@ enum FaultKind: Int, CaseIterable, Sendable, Comparable {
     case fullDisk, diskError, smallStore
     // Scheduling
     case disorder
-    // What people do
+    // Operators
     case privateTime, reload
     // Connections
     case slowAnswer, drainedBackend, deadFamily
-    // What other programs do
+    // Other programs
     case lockedOutbox
 
-    /// As it is written after `--without`.
+    /// The name for the option `--without`.
     var name: String { "\(self)" }
 
     static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
 
-    /// How it comes.
+    /// How a fault occurs.
     enum Shape: Sendable {
-        /// Now and then, by itself: the probability at each occasion.
+        /// The fault occurs once, with this probability at each occasion.
         case strike(ClosedRange<Double>)
-        /// For a while: hours from the end of one spell to the next, and seconds that one lasts.
+        /// The fault lasts for `seconds`, with `hoursBetween` from the end of one to the next.
         case spell(hoursBetween: ClosedRange<Double>, seconds: ClosedRange<Double>)
-        /// All the time, in a world that has it.
+        /// The fault lasts all the time in a world that has it.
         case trait
     }
 

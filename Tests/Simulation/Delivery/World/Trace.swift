@@ -1,6 +1,6 @@
-/// What happened, as one number that two runs of one scenario have in common, and in words for whoever asks.
+/// The events of a run: as a hash, which is equal for all runs of a scenario, and as text if requested.
 struct Trace {
-    /// Kinds of events, each with two figures of its own.
+    /// The kind of an event, which has two figures.
     enum Mark: Int, CaseIterable {
         case start, stop, cut, kill, end
         case fix, refusedFix, accepted, notStored, uploading, delivered, failed, noToken, outboxFailed, waiting
@@ -9,12 +9,12 @@ struct Trace {
         case privateTime, reload
     }
 
-    /// FNV-1a over all marks, times and figures.
+    /// The FNV-1a hash of all marks, times and figures.
     private(set) var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     private(set) var count = 0
-    /// How often each mark was made.
+    /// The number of events by mark.
     private(set) var counts = [Int](repeating: 0, count: Mark.allCases.count)
-    /// Takes each event in words; `nil` when nobody reads.
+    /// Receives each event as text; `nil` if the text isn't needed.
     let tell: ((String) -> Void)?
 
     init(tell: ((String) -> Void)? = nil) { self.tell = tell }
@@ -39,7 +39,7 @@ struct Trace {
 }
 
 extension Duration {
-    /// As `27:03:05.250`: hours, minutes, seconds of the run.
+    /// Hours, minutes and seconds of the run, such as `27:03:05.250`.
     var clockText: String {
         let (seconds, attoseconds) = components
         func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }

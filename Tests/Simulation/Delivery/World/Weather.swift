@@ -1,17 +1,17 @@
-/// Which faults a world has, and whether one falls now.
+/// Decides which kinds of fault a world has, and when they occur.
 ///
-/// Each kind draws from dice of its own and at every occasion, so that leaving one out moves no other.
+/// Each kind has its own dice and draws at every occasion, so that excluding one doesn't affect the others.
 struct Weather {
     private struct Fault {
         let isHere: Bool
         /// The probability of a strike.
         let probability: Double
         var dice: Dice
-        /// Of a spell: when it begins and ends; the next one is drawn when it is over.
+        /// The start and end of the present or next spell.
         var spell: Range<Duration>
         let pause: ClosedRange<Double>
         let length: ClosedRange<Double>
-        /// How often it fell: strikes, or spells that somebody met.
+        /// The number of strikes, or of spells that had an effect.
         var count = 0
         var lastMet: Duration?
 
@@ -22,7 +22,7 @@ struct Weather {
     }
 
     private var faults: [Fault]
-    /// No fault falls from here on.
+    /// The time from which no fault occurs.
     let end: Duration
 
     init(_ scenario: Scenario) {
@@ -56,17 +56,17 @@ struct Weather {
     /// The kinds that this world has.
     var kinds: [FaultKind] { FaultKind.allCases.enumerated().filter { faults[$0.offset].isHere }.map(\.element) }
 
-    /// How often each kind fell; a trait counts once.
+    /// The number of occurrences by kind; a trait counts once.
     var counts: [Int] {
         FaultKind.allCases.map { kind in
             if case .trait = kind.shape { faults[kind.rawValue].isHere ? 1 : 0 } else { faults[kind.rawValue].count }
         }
     }
 
-    /// Whether the world has it all the time.
+    /// Whether the world has this trait.
     func has(_ kind: FaultKind, at now: Duration = .zero) -> Bool { faults[kind.rawValue].isHere && now < end }
 
-    /// Whether it falls on this occasion.
+    /// Whether the fault occurs at this occasion.
     mutating func strikes(_ kind: FaultKind, at now: Duration) -> Bool {
         let index = kind.rawValue
         let falls = faults[index].dice.chance(faults[index].probability)
@@ -75,7 +75,7 @@ struct Weather {
         return true
     }
 
-    /// The spell that lasts now.
+    /// Returns the present spell.
     mutating func spell(_ kind: FaultKind, at now: Duration) -> Range<Duration>? {
         let spell = nextSpell(kind, after: now)
         guard let spell, spell.lowerBound <= now else { return nil }
@@ -86,7 +86,7 @@ struct Weather {
         return spell
     }
 
-    /// The spell that lasts now or comes next; `nil` when none will.
+    /// Returns the present or next spell; `nil` if there will be none.
     mutating func nextSpell(_ kind: FaultKind, after now: Duration) -> Range<Duration>? {
         let index = kind.rawValue
         guard faults[index].isHere, now < end else { return nil }

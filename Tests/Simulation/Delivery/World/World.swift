@@ -1,6 +1,6 @@
 import TimeAndChance
 
-/// One vehicle's world: its time, its chance, what goes wrong in it, and the laws that must hold.
+/// The world of one vehicle: its time, its faults, and the laws that must hold.
 ///
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 final class World: @unchecked Sendable {
@@ -9,11 +9,11 @@ final class World: @unchecked Sendable {
     let queue: RunQueue
     private var weather: Weather
     private var trace: Trace
-    /// Whether the delivery is as it must be.
+    /// The account that judges the delivery.
     var account: DeliveryAccount
     /// The first law that was broken; ends the run.
     private(set) var violation: Violation?
-    /// UTC at the beginning of the run.
+    /// The UTC time of the start of the run.
     let origin = UTCTime(year: 2026, month: 6, day: 1, millisecondOfDay: 6 * 3_600_000)
 
     init(_ scenario: Scenario, tell: ((String) -> Void)? = nil) {
@@ -26,17 +26,17 @@ final class World: @unchecked Sendable {
         account = DeliveryAccount(mayEvict: weather.has(.smallStore))
     }
 
-    /// Time since the run began.
+    /// The time since the run began.
     var now: Duration { clock.elapsed }
     var utc: UTCTime { origin.advanced(by: now) }
-    /// When the last fault may fall.
+    /// The time from which no fault occurs.
     var faultsEnd: Duration { weather.end }
     var traceHash: UInt64 { trace.hash }
     var eventCount: Int { trace.count }
     var faultKinds: [FaultKind] { weather.kinds }
-    /// How often each kind of fault fell.
+    /// The number of faults by kind.
     var faultCounts: [Int] { weather.counts }
-    /// How often each mark was made.
+    /// The number of events by mark.
     var markCounts: [Int] { trace.counts }
 
     // MARK: Faults
@@ -46,13 +46,13 @@ final class World: @unchecked Sendable {
     func holds(_ kind: FaultKind) -> Bool { weather.spell(kind, at: now) != nil }
     func nextSpell(_ kind: FaultKind) -> Range<Duration>? { weather.nextSpell(kind, after: now) }
 
-    /// How long the vehicle has been private; `nil` while it is not.
+    /// The time for which the vehicle has been private; `nil` if it isn't.
     var privateFor: Duration? { weather.spell(.privateTime, at: now).map { now - $0.lowerBound } }
 
-    /// Whether the loop has had the time to hear that the vehicle is private.
+    /// Whether the reporter has had time to notice that the vehicle is private.
     var isKnownPrivate: Bool { privateFor.map { $0 >= .seconds(1) } ?? false }
 
-    /// A fault has been felt whose consequence may keep an update back for so long.
+    /// Notes the effect of a fault, which may delay updates for `duration`.
     func trouble(for duration: Duration) { account.trouble(until: now + duration) }
 
     // MARK: Events
@@ -69,18 +69,18 @@ final class World: @unchecked Sendable {
         trace.tell?("\(now.clockText)  BROKEN: \(law.rawValue): \(detail())")
     }
 
-    /// Breaks `law` unless the claim is true.
+    /// Records a breach of `law` unless the claim is true.
     func require(_ law: Law, _ claim: Bool, _ detail: @autoclosure () -> String) {
         if !claim { breach(law, detail()) }
     }
 
     // MARK: Time
 
-    /// Runs `body`, and whatever it starts, until it has ended or a law is broken.
+    /// Runs `body` and all tasks that it starts, until it has ended or a law is broken.
     func run(_ body: @escaping @Sendable () async -> Void) {
         queue.run {
             let done = Flag()
-            // The first task of the run; everything else is started by it.
+            // The first task of the run, which starts all others.
             _ = Task {
                 await body()
                 done.isSet = true
@@ -88,7 +88,7 @@ final class World: @unchecked Sendable {
             while !done.isSet, violation == nil {
                 if queue.runNext() { continue }
                 guard let next = clock.nextDeadline else {
-                    breach(.neverStuck, "no job is ready and nobody sleeps, but the run has not ended")
+                    breach(.neverStuck, "no job is ready and no task sleeps, but the run has not ended")
                     break
                 }
                 checkBounds()
@@ -103,6 +103,6 @@ final class World: @unchecked Sendable {
         require(.bounded, queue.longest <= 256, "\(queue.longest) jobs were ready at once")
     }
 
-    /// `@unchecked Sendable`: as the world.
+    /// `@unchecked Sendable`: used by the thread of its simulation only.
     private final class Flag: @unchecked Sendable { var isSet = false }
 }

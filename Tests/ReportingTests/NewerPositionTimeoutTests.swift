@@ -2,7 +2,7 @@ import Testing
 
 @testable import Reporting
 
-@Suite struct UploadPatiences {
+@Suite struct NewerPositionTimeouts {
     enum Event: Sendable { case aborted, delivered(Int), startedAgain }
 
     /// The limit for an answer in seconds, what happened, and the patience in seconds after each.
@@ -17,16 +17,16 @@ import Testing
             (60, [.aborted, .aborted, .delivered(1)], [6, 12, 3]), (60, [.delivered(2), .delivered(1)], [4, 3]),
             (60, [.aborted, .aborted, .startedAgain], [6, 12, 3]),
         ] as [(Int, [Event], [Int])])
-    func followsWhatTheServerNeeds(limit: Int, events: [Event], seconds: [Int]) {
-        var patience = UploadPatience(maximum: .seconds(limit))
-        #expect(patience.duration == .seconds(min(3, limit)))
+    func followsTheServersTimes(limit: Int, events: [Event], seconds: [Int]) {
+        var newerPositionTimeout = NewerPositionTimeout(maximum: .seconds(limit))
+        #expect(newerPositionTimeout.duration == .seconds(min(3, limit)))
         let seen = events.map { event in
             switch event {
-            case .aborted: patience.aborted()
-            case .delivered(let time): patience.delivered(after: .seconds(time))
-            case .startedAgain: patience.startAgain()
+            case .aborted: newerPositionTimeout.aborted()
+            case .delivered(let time): newerPositionTimeout.delivered(after: .seconds(time))
+            case .startedAgain: newerPositionTimeout.startAgain()
             }
-            return patience.duration
+            return newerPositionTimeout.duration
         }
         #expect(seen == seconds.map { .seconds($0) })
     }

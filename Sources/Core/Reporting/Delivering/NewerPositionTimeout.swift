@@ -1,0 +1,28 @@
+/// The time that a newer position waits for the answer to the exchange in progress before that exchange is aborted.
+/// Pure.
+///
+/// Waypost can't know whether a silent server is slow or its connection is dead. So the timeout is short at first and
+/// doubles after each abort, up to the time limit of an exchange: a dead connection is abandoned within seconds, and a
+/// slow answer still arrives. After a delivery the timeout is twice the time that the delivery took, so that a server
+/// that is always slow gets every update once.
+struct NewerPositionTimeout: Sendable, Hashable {
+    private static let initial = Duration.seconds(3)
+
+    private let maximum: Duration
+    private(set) var duration: Duration
+
+    /// - Parameter maximum: the time limit of an exchange.
+    init(maximum: Duration) {
+        self.maximum = maximum
+        duration = min(Self.initial, maximum)
+    }
+
+    /// Notes that an exchange was aborted for a newer position.
+    mutating func aborted() { duration = min(duration * 2, maximum) }
+
+    /// Notes that an exchange was answered after `time`.
+    mutating func delivered(after time: Duration) { duration = min(max(Self.initial, time * 2), maximum) }
+
+    /// Returns to the initial timeout, because the network path may have changed.
+    mutating func startAgain() { duration = min(Self.initial, maximum) }
+}
