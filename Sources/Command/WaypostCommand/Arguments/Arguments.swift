@@ -68,7 +68,8 @@ struct Arguments: Sendable, Equatable {
         case .any: break
         case .none:
             if let extra = operands.first {
-                throw command.refusal("\(command.name) accepts no \"\(extra)\"\(Suggestion.operand(extra, of: command))")
+                throw command.refusal(
+                    "\(command.name) accepts no \"\(extra)\"\(Suggestion.operand(extra, of: command))")
             }
         case .oneOrMore(let operand):
             if operands.isEmpty { throw command.refusal("\(command.name) needs \(operand)") }
