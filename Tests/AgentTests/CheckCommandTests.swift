@@ -430,7 +430,7 @@ struct CheckCommand {
     @Test(
         arguments: [
             (good, 0, ["ok configuration"]),
-            (good.replacing("van-7", with: "van 7"), 0, ["ok configuration", "note vehicle"]),
+            (good.replacing("van-7", with: "VAN_ID_HERE"), 0, ["ok configuration", "note vehicle"]),
             (good.replacing("van-7", with: "van-7 "), 78, ["fail vehicle"]),
             (good.replacing("\"p\"", with: "7"), 78, ["fail configuration"]),
         ] as [(String, Int32, [String])])

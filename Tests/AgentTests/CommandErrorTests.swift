@@ -129,7 +129,8 @@ struct CommandErrors {
             #expect(outcome.ending == .exited(78))
             #expect(
                 lines(outcome.standardError).first
-                    == "waypost: \(log): line 1, column 1: not JSON; a document begins with {")
+                    == "waypost: \(log): line 1, column 1: not JSON; a document begins with {; check that this is the "
+                    + "configuration")
         }
     }
 

@@ -16,12 +16,12 @@ import WaypostTestSupport
     @Test(arguments: [
         ("levitate", "there is no command \"levitate\""), ("rum", "there is no command \"rum\"; did you mean run?"),
         ("run --config", "--config needs a value: --config FILE"),
-        ("run --config c extra", "run takes no \"extra\""),
+        ("run --config c extra", "run accepts no \"extra\""),
         ("status --format json", "status has no option --format; fixes has it"),
         ("run --confg c", "run has no option --confg; did you mean --config?"),
         ("replay --config c", "replay needs LOG"),
         ("replay --json=yes log --config c", "--json has no value; remove what follows ="),
-        ("demo a b", "demo takes one LOG, not 2"),
+        ("demo a b", "demo accepts one LOG, not 2"),
         ("outbox --config c", "outbox needs one of list, export, requeue, discard"),
         (
             "outbox lst --config c",
@@ -54,10 +54,10 @@ import WaypostTestSupport
             "token has no option --json; replay, watch, check, config, status, why, conditions, outbox have it"
         ),
         ("run --levitate", "run has no option --levitate"),
-        ("bundle d/b.tar", "bundle takes no \"d/b.tar\"; did you mean bundle -o d/b.tar?"),
-        ("check c.json", "check takes no \"c.json\"; did you mean check --config c.json?"),
-        ("status now", "status takes no \"now\""),
-        ("watch trip-7 --config c", "watch takes no \"trip-7\"; did you mean watch --trip trip-7?"),
+        ("bundle d/b.tar", "bundle accepts no \"d/b.tar\"; did you mean bundle -o d/b.tar?"),
+        ("check c.json", "check accepts no \"c.json\"; did you mean check --config c.json?"),
+        ("status now", "status accepts no \"now\""),
+        ("watch trip-7 --config c", "watch accepts no \"trip-7\"; did you mean watch --trip trip-7?"),
         (
             "run --log-level debug",
             "run has no option --log-level; set \"log.level\" in the configuration, the file that --config names"
@@ -68,7 +68,7 @@ import WaypostTestSupport
         ),
         (
             "simulator 127.0.0.1:80",
-            "simulator takes no \"127.0.0.1:80\"; did you mean simulator --listen 127.0.0.1:80?"
+            "simulator accepts no \"127.0.0.1:80\"; did you mean simulator --listen 127.0.0.1:80?"
         ),
     ])
     func areRejectedWithARemedy(line: String, problem: String) {

@@ -68,13 +68,14 @@ struct Arguments: Sendable, Equatable {
         case .any: break
         case .none:
             if let extra = operands.first {
-                throw command.refusal("\(command.name) takes no \"\(extra)\"\(Suggestion.operand(extra, of: command))")
+                throw command.refusal(
+                    "\(command.name) accepts no \"\(extra)\"\(Suggestion.operand(extra, of: command))")
             }
         case .oneOrMore(let operand):
             if operands.isEmpty { throw command.refusal("\(command.name) needs \(operand)") }
         case .optional(let operand):
             if operands.count > 1 {
-                throw command.refusal("\(command.name) takes one \(operand), not \(operands.count)")
+                throw command.refusal("\(command.name) accepts one \(operand), not \(operands.count)")
             }
         case .oneOf(let choices):
             let list = choices.joined(separator: ", ")

@@ -184,8 +184,8 @@ enum CommandCatalog {
         CommandSpec(
             name: "conditions", summary: "List the conditions that the service reports, with their remedies.",
             details: """
-                Prints severity, stage, title and remedy of every condition, or of the one with CODE, as in log, status and \
-                metrics.
+                Prints severity, stage, title and remedy of every condition, or of the one with CODE. Log, status and metrics \
+                use the same codes.
                 """,
             operands: .optional("CODE"), options: [.flag("--json", "print a JSON array instead")],
             examples: ["conditions token_rejected", "conditions --json"]),
@@ -301,7 +301,7 @@ struct OptionSpec: Sendable {
     let isRequired: Bool
     /// Whether it may be given more than once.
     let isRepeatable: Bool
-    /// The possible values, if they are few words.
+    /// The possible values, if there are few.
     var choices: [String] = []
     /// The heading in the help, shared with its neighbours.
     var group: String?

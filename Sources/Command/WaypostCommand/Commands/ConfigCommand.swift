@@ -37,7 +37,7 @@ struct EffectiveConfiguration {
         self.file = file
     }
 
-    /// One line per key: its path, value and source.
+    /// The path, value and source of each key, one per line.
     var text: String {
         let keyWidth = settings.map(\.path.count).max() ?? 0
         let values = settings.map { setting -> String in

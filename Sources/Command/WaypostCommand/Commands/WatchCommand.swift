@@ -10,7 +10,7 @@ import Operations
 struct WatchCommand {
     private let configuration: Configuration
     private let subject: Follower.Subject
-    /// The subject in words, as `trip trip-7`.
+    /// The subject's description, such as `trip trip-7`.
     private let name: String
     private let asJSON: Bool
 

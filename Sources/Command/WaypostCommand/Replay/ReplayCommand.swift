@@ -58,7 +58,7 @@ struct ReplayCommand {
         }
     }
 
-    /// Requires `--yes` for an endpoint on another machine, where the vehicle would appear on people's maps.
+    /// Requires `--yes` for an endpoint on another machine, because the vehicle would appear on people's maps.
     private func requirePermission() throws {
         let endpoint = configuration.upload.endpoint
         guard !options.isPermitted, !HTTPURL.isLoopback(endpoint.host) else { return }

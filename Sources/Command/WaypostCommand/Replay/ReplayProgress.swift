@@ -41,7 +41,7 @@ struct ProgressLine {
     var elapsed: Duration
     /// Why nothing is sent at present.
     var trouble: ReportedText?
-    /// For many vehicles: their number, and how their requests fare.
+    /// The number of vehicles and the figures of their requests; `nil` for one vehicle.
     var fleet: (vehicles: Int, requests: Int, figures: RequestFigures)?
 
     /// The line, such as `town.nmea  43 %  258 fixes  26 sent  3 pending  1.2/s  34 s left`, or for many vehicles

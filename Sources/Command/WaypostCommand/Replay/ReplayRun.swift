@@ -32,7 +32,7 @@ struct ReplayRun: Sendable {
     private let speed: ReplaySpeed
     /// Whether the replay ends without being stopped.
     private let hasEnd: Bool
-    /// For many vehicles: the total of their fixes, the total length of their logs, and the planned duration.
+    /// The totals of many vehicles' fixes and log lengths, and the planned duration; `nil` for one vehicle.
     private let plan: (fixes: Int, length: Duration, time: Duration)?
     /// The start of the drives, which for many vehicles is after their tokens were fetched.
     private let begun = Locked(Duration.zero)
@@ -52,9 +52,7 @@ struct ReplayRun: Sendable {
         let names = try fleet.names(for: configuration.vehicle)
         let monitor = AgentMonitor(clock: clock, log: log, isOfMany: names.count > 1)
         if names.count > 1 { try TestFleet.requireDescriptors() }
-        let isInStep = options.speed == .times(1) && !options.keepsTime
-        let systemTime: @Sendable () -> UTCTime = { .system }
-        let meter = RequestMeter(systemTime: isInStep ? systemTime : nil)
+        let meter = Self.meter(options)
         let transport = try configuration.makeTransport(connections: names.count > 1 ? TestFleet.connections : nil)
         let follower = names.count == 1 ? FollowerMeter() : nil
         var policy = CachePolicy()
@@ -100,6 +98,12 @@ struct ReplayRun: Sendable {
         count = names.count
         hasEnd = !options.loops && !options.follows
         name = options.logs.count == 1 ? options.logs[0] : "\(options.logs.count) logs"
+    }
+
+    private static func meter(_ options: ReplayOptions) -> RequestMeter {
+        // Only a replay in step with the clock can be late.
+        guard options.speed == .times(1), !options.keepsTime else { return RequestMeter(systemTime: nil) }
+        return RequestMeter { .system }
     }
 
     private static func source(

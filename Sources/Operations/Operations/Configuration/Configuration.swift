@@ -101,7 +101,10 @@ extension Configuration {
         // Some editors write a byte order mark, which a reader may ignore (RFC 8259 section 8.1).
         let text = json.starts(with: [0xef, 0xbb, 0xbf]) ? Array(json.dropFirst(3)) : json
         do { document = try JSONValue(parsing: text) } catch {
-            throw ConfigurationError(problems: ["\(file): \(error)\(BrokenLine(of: text, error).lines)"])
+            let first = text.first { !" \t\r\n".utf8.contains($0) }
+            let isOtherFile = first.map { !"{/#".utf8.contains($0) } ?? false
+            let remedy = isOtherFile ? "; check that this is the configuration" : ""
+            throw ConfigurationError(problems: ["\(file): \(error)\(remedy)\(BrokenLine(of: text, error).lines)"])
         }
         guard case .object(let members) = document else {
             throw ConfigurationError(problems: ["\(file): holds \(document.kind); write an object in braces"])
