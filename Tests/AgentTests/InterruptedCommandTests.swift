@@ -102,7 +102,7 @@ import WaypostTestSupport
 
     @Test(arguments: signals) func demos(signal: Int32) async throws {
         let program = try start(["demo"])
-        try #require(await program.errors.line(saying: "the first update is delivered") != nil)
+        try #require(await program.errors.line(saying: "first update delivered") != nil)
         let said = await words(of: program, after: signal)
         #expect(said.contains(/\nwaypost: interrupted: \d+ % of town\.nmea played$/), "\(said)")
         #expect(program.output.text.isEmpty)
