@@ -169,10 +169,11 @@ extension Rule {
     static let conditions = Rule(name: "conditions") { file in
         guard !file.path.hasPrefix(catalog) else { return [] }
         var found = lines(of: file, containing: /\bCondition\(\s*\.[a-z]/)
-        found += lines(of: file, containing: /(?:Fault|Rejection|Warning|Remark|Finding)\b[^{]*CustomStringConvertible/)
         if !mayAdvise.contains(where: file.path.hasPrefix) {
             let remedy = /"[^"]*; (?:change|check|choose|correct|free|give|let|make|name|open|run|see|set|use|write)\b/
             found += lines(of: file, containing: remedy)
+            found += lines(
+                of: file, containing: /(?:Fault|Rejection|Warning|Remark|Finding)\b[^{]*CustomStringConvertible/)
         }
         let observers = ["Log/EventLog", "Observation/AgentMonitor", "Observation/StatusReport", "Page/"]
         if observers.contains(where: { file.path.hasPrefix("Sources/Operations/Operations/\($0)") }) {
