@@ -73,7 +73,7 @@ struct CheckCommand {
             part: authorization, with: #"{"type": "command", "command": ["cat /x/t | head -n 1"]}"#,
             line:
                 "authorization: authorization.command: there is no cat /x/t | head -n 1; write the program and each "
-                + "argument as separate texts: [\"cat\", \"argument\"]; no shell reads them, so for one write "),
+                + "argument as separate texts: [\"cat\", \"argument\"]; for a shell, write "),
         Case(
             part: receiver, with: #"{"type": "serial", "device": "ttyUSB0"}"#,
             line: "receiver: receiver.device is \"ttyUSB0\""),
@@ -833,7 +833,7 @@ struct CheckCommand {
 
     /// What is said of the folder for temporary files.
     private func isOfTheTestsOwnFolder(_ line: String) -> Bool {
-        (line.contains(" (tmpfs), ") || line.contains(" lies in /tmp, ")) && !line.contains("/waypost-no-such-folder")
+        (line.contains(" (tmpfs), ") || line.contains(" is in /tmp, ")) && !line.contains("/waypost-no-such-folder")
     }
 }
 

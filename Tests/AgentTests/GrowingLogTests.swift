@@ -98,7 +98,7 @@ import WaypostTestSupport
         #expect(outcome.ending != .exited(0))
         #expect(
             String(decoding: outcome.standardError, as: UTF8.self).contains(
-                "live.nmea cannot be replayed: it would be read twice"))
+                "live.nmea can't be replayed, because it is read twice"))
     }
 
     @Test func refusesAnArchive() async throws {

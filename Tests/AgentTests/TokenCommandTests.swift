@@ -144,11 +144,11 @@ struct TokenCommands {
     }
 
     @Test(arguments: [
-        (#""iat":1e300,"exp":"inf""#, "issued   1e+300, which is no time in seconds since 1970\n"),
-        (#""iat":"-inf","exp":1e300"#, "expires  1e+300, which is no time in seconds since 1970\n"),
+        (#""iat":1e300,"exp":"inf""#, "issued   1e+300, which isn't a time in seconds since 1970\n"),
+        (#""iat":"-inf","exp":1e300"#, "expires  1e+300, which isn't a time in seconds since 1970\n"),
         (
             #""iat":"nan","exp":-1e300,"nbf":"inf""#,
-            "the token for vehicle van-7 has the iat nan, which is no time; let the"
+            "the token for vehicle van-7 has the iat nan, which isn't a time; the"
         ),
     ])
     func survivesTimesThatAreNone(times: String, says: String) async throws {

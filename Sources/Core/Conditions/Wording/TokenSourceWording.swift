@@ -45,7 +45,9 @@ extension ProgramFault {
         let interpreter: ReportedText = "install it, or correct the first line"
         return switch self {
         case .notInPath(let name): Wording("there is no program \(name) in PATH", wholePath)
-        case .missing(let path), .homePath(let path): Wording("there is no \(path)", wholePath)
+        case .missing(let path): Wording("there is no \(path)", wholePath)
+        case .homePath(let path):
+            Wording("there is no \(path), because only a shell reads ~ as a home", "write the whole path, from / on")
         case .commandLine(let program, let line):
             Wording(
                 "there is no \(line)",

@@ -68,7 +68,7 @@ extension ExchangeFault {
         case .tlsFailed:
             return "check that \(section).url names a port for https, and \(origin.certificateRemedy)"
         case .oldTLS: return "the backend must support TLS 1.2 or newer"
-        case .certificateRequired, .certificateRejected: return origin.certificateRemedy
+        case .certificateRequired, .certificateRejected: return origin.requiredCertificateRemedy
         case .untrustedCertificate(.outsideItsTime?):
             return "renew the backend's certificate, or set this machine's clock if it is wrong"
         case .untrustedCertificate(.ofAnotherName?):
@@ -85,14 +85,19 @@ extension ExchangeFault {
 }
 
 extension TokenOrigin {
-    /// The remedy if a client certificate may be missing or wrong.
-    fileprivate var certificateRemedy: ReportedText {
+    /// The remedy if a client certificate is missing or wrong.
+    fileprivate var requiredCertificateRemedy: ReportedText {
         sendsCertificate
             ? """
             check that \(section).clientCertificateFile has not expired (waypost check) and that the backend trusts its \
             authority
-            """
-            : "set \(section).clientCertificateFile and clientKeyFile if it requires a client certificate"
+            """ : "set \(section).clientCertificateFile and clientKeyFile"
+    }
+
+    /// The remedy if a client certificate may be missing or wrong.
+    fileprivate var certificateRemedy: ReportedText {
+        sendsCertificate
+            ? requiredCertificateRemedy : "\(requiredCertificateRemedy) if it requires a client certificate"
     }
 
     /// The remedy if the backend doesn't know or accept who asks.
@@ -152,8 +157,10 @@ extension EndpointRejection.Detail {
             let allowed = methods.isEmpty ? "" : "; it allows \(methods.joined(separator: ", "))"
             return Wording("it expects another method\(allowed)", "check \(section).method")
         case .httpsExpected: return Wording("its port expects https", "write https in \(section).url")
-        case .certificateRequired: return Wording("it requires a client certificate", origin.certificateRemedy)
-        case .certificateRejected: return Wording("it rejects our client certificate", origin.certificateRemedy)
+        case .certificateRequired:
+            return Wording("it requires a client certificate", origin.requiredCertificateRemedy)
+        case .certificateRejected:
+            return Wording("it rejects our client certificate", origin.requiredCertificateRemedy)
         case .spentGrant:
             return Wording(
                 "its grant was used before or has expired",
