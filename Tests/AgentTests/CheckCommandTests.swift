@@ -543,7 +543,7 @@ struct CheckCommand {
         #expect(ending == .exited(0))
         let notes = lines.filter {
             // The test's file is open to every user, which is a note of its own.
-            $0.hasPrefix("note  authorization  authorization.headers.X-Key ") && !$0.contains(" stands in ")
+            $0.hasPrefix("note  authorization  authorization.headers.X-Key ") && !$0.contains(" is in ")
         }
         #expect(notes.count == (isNoted ? 1 : 0), "\(lines)")
         #expect(notes.allSatisfy { $0.contains(" reads like a placeholder") && !$0.contains(value) }, "\(notes)")
