@@ -176,7 +176,9 @@ struct PlantedOutbox {
         let outcome = try await BuiltProgram.run([command, "--config", config])
         #expect(outcome.ending == .exited(78))
         let socket = folder.path("outbox.sqlite")
-        #expect(text(outcome.standardError).contains("\"status.listen\" is unix:\(socket), which is a file of the outbox; use "))
+        #expect(
+            text(outcome.standardError).contains(
+                "\"status.listen\" is unix:\(socket), which is a file of the outbox; use "))
         #expect(try FileSystem.names(inFolder: folder.url.path) == ["config.json"])
     }
 
