@@ -41,7 +41,7 @@ enum TechnicianPage {
         .bars div { width: 23px; text-align: center; font-size: 11px; line-height: 1.25; color: var(--dim); font-variant-numeric: tabular-nums; }
         .bars i { display: block; border-radius: 2px 2px 0 0; border: 1.5px solid var(--dim); border-bottom-width: 2px; min-height: 2px; }
         .bars .used i { background: var(--good); border-color: var(--good); }
-        #commands dd { max-width: none; } #commands code { font-size: 13px; white-space: nowrap; }
+        #commands dl { display: block; } #commands dd { max-width: none; margin: 0 0 6px; text-align: left; } #commands code { font-size: 13px; white-space: nowrap; }
         #events td { white-space: normal; overflow-wrap: anywhere; color: var(--text); } #events td:first-child { white-space: nowrap; color: var(--dim); }
         #events tr.debug td { color: var(--dim); } #events .error td:last-child { color: var(--jump); } #events .warning td:last-child { color: var(--warn); }
         #events tr { display: table-row; } #events td { display: table-cell; text-align: left; border-top: 1px solid var(--line); }
