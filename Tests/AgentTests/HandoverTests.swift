@@ -18,8 +18,9 @@ import WaypostTestSupport
         let configuration = try Configuration(
             json: Array(Self.text.utf8), file: "config.json", environment: ["VAN": "van-7"])
         let time = UTCTime(millisecondsSince1970: 1_767_608_130_250)
-        let handover = Handover(
-            cause: .certificateFiles, document: configuration.document, loadedAt: time, baudRate: nil)
+        let document = ConfigurationDocument(
+            json: configuration.document.json, values: configuration.document.values)
+        let handover = Handover(cause: .certificateFiles, document: document, loadedAt: time, baudRate: nil)
         let message = try #require(handover.message)
         let read = try #require(Handover(message: message))
         #expect(read == handover)

@@ -72,19 +72,19 @@ import WaypostTestSupport
                 ],
             environment: BuiltProgram.environment)
 
-        try #require(await service.errors.line(saying: "could not be ended") != nil)
+        try #require(await service.errors.line(saying: "left process") != nil)
         let first = try strayID(in: folder)
         #expect(
             service.errors.text.contains(
-                "token command /bin/sh left process \(first) running, which could not be ended; end process "
-                    + "\(first): the command isn't started before; let it end what it starts"))
-        #expect(await service.errors.line(saying: "token command /bin/sh: its process \(first) could") != nil)
+                "token command /bin/sh left process \(first) running; the command is not started again before it has "
+                    + "ended; change the command so that it ends what it starts, and end process \(first)"))
+        #expect(await service.errors.line(saying: "token command /bin/sh: its process \(first) runs as another user and could") != nil)
         #expect(seen.lines.count == 1)
         #expect(kill(first, SIGKILL) == 0)
         #expect(await seen.wait { $0.count == 2 })
         let second = try strayID(in: folder)
         #expect(second != first)
-        #expect(service.errors.text.split(separator: "running, which could not be ended").count == 2)
+        #expect(service.errors.text.split(separator: "/bin/sh left process").count == 2)
         await service.terminate()
         #expect(kill(second, SIGKILL) == 0)
     }

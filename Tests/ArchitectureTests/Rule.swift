@@ -148,6 +148,8 @@ extension Rule {
     private static let mayAdvise = [
         "Sources/Command/", "Sources/Tools/", "Sources/Operations/Operations/Configuration/",
         "Sources/Core/StrictJSON/",
+        // What an explanation says of a line of a log.
+        "Sources/Core/GNSS/Framing/SentenceFrame.swift",
         // Values of the configuration.
         "Sources/Core/HTTPMessages/", "Sources/Core/FleetEngine/VehicleName.swift",
         // Why a run doesn't start, or a command can't ask the service.
