@@ -182,6 +182,12 @@ import WaypostTestSupport
         #expect(Self.report(events, until: 5, pending: pending).verdict(at: Self.now).text == text)
     }
 
+    @Test func saysNothingAboutDeliveriesInPrivateMode() {
+        let report = Self.report([(0, .fix(Self.fix)), (1, .privateModeBegan), (3, .withheld)], until: 5)
+        let titles = report.verdict(at: Self.now).paragraphs.map { $0.first?.text.prefix(12) }
+        #expect(titles == ["Private mode"])
+    }
+
     @Test func countsTheSecondsSinceItBegan() throws {
         let report = Self.report([(0, Self.missing), (10, Self.noToken)], until: 78)
         #expect(report.conditions.map(\.seconds) == [78, 68])

@@ -100,7 +100,7 @@ import WaypostTestSupport
             try terminal.send(Self.signed)
             for second in 10...12 { try terminal.send(epoch(second: second)) }
             #expect(await observer.fix() != nil)
-            #expect(observer.states.filter { $0.contains("are rejected") }.count == 1, "\(observer.states)")
+            #expect(observer.states.filter { $0.contains("all sentences") }.count == 1, "\(observer.states)")
         }
     }
 

@@ -45,7 +45,9 @@ extension StatusReport {
     package func verdict(at now: UTCTime) -> Verdict {
         var paragraphs = conditions.map { lines(of: $0, at: now) }
         if isWell {
-            paragraphs.insert(wellness, at: 0)
+            // A private vehicle sends nothing, so its last delivery says nothing about its health.
+            let isPrivate = conditions.contains { $0.code == ConditionCode.privateMode.rawValue }
+            if !isPrivate { paragraphs.insert(wellness, at: 0) }
             return Verdict(kind: isCatchingUp ? .catchingUp : .well, paragraphs: paragraphs)
         }
         if let seconds = delivery.nextAttemptSeconds, seconds >= Self.minimumWait {
