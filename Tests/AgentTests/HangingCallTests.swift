@@ -157,7 +157,7 @@ import WaypostTestSupport
         defer { gate.open() }
         let (gate, clock) = (gate, clock)
         let running = Task<Void?, Never> {
-            await AbandonableCall.run(stoppedWithin: Stopping.patience, on: clock) { _ in await Self.hang(at: gate) }
+            await AbandonableCall.run(stoppedWithin: StopTimeout.tasks, on: clock) { _ in await Self.hang(at: gate) }
         }
         for await _ in gate.arrivals.prefix(1) {}
         running.cancel()
@@ -168,12 +168,12 @@ import WaypostTestSupport
     @Test func whatStopsInTimeIsWaitedFor() async throws {
         let (gate, clock) = (gate, clock)
         let running = Task {
-            await AbandonableCall.run(stoppedWithin: Stopping.patience, on: clock) { _ in await gate.pass() }
+            await AbandonableCall.run(stoppedWithin: StopTimeout.tasks, on: clock) { _ in await gate.pass() }
         }
         for await _ in gate.arrivals.prefix(1) {}
         running.cancel()
         #expect(await running.value == false, "it heard that it was cancelled")
-        #expect(await AbandonableCall.run(stoppedWithin: Stopping.patience, on: clock) { _ in 7 } == 7)
+        #expect(await AbandonableCall.run(stoppedWithin: StopTimeout.tasks, on: clock) { _ in 7 } == 7)
     }
 
     /// The thread sees a pool on which nothing runs any more, and says so although no task can.

@@ -35,7 +35,7 @@ import WaypostTestSupport
         #expect(TokenProgram.problem(of: "FILE", .machineCode, refusal) { _ in true } == fault)
     }
 
-    /// The same faults when the service asks for a token.
+    /// The faults above are named when the service asks for a token, too.
     @Test(arguments: [("echo token\n", 0o755), ("#!/bin/sh\n", 0o644)])
     func isNamedWhenATokenIsRequested(text: String, mode: Int) async throws {
         let folder = try TemporaryFolder()

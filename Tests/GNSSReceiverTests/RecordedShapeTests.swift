@@ -112,8 +112,8 @@ struct RecordedShape {
         return points
     }
 
-    /// Ours reserve a centimetre for rounding and measure on the ellipsoid, where a path may be half a percent longer
-    /// than on the sphere of the greedy ones, so the greedy ones get a correspondingly stricter bound.
+    /// Compares the number of shape points with a greedy simplification on a sphere. Shape points reserve a centimetre
+    /// for rounding, and a path on their ellipsoid may be half a percent longer, so the greedy bound is stricter.
     @Test(arguments: [10.0, 30, 60]) func needsFewerPoints(interval: Double) throws {
         var sum = (ours: 0, greedy: 0)
         for drive in Self.drives {

@@ -85,7 +85,7 @@ import WaypostTestSupport
         #expect(!wrong[240...].contains(true))
     }
 
-    /// One wrong speed, hard braking and turning don't count against the receiver.
+    /// A single wrong speed, hard braking and turning don't count against the receiver.
     @Test func areUsedAfterOneWrongSpeed() {
         let fixes = Self.drive(12) { ($0, $1) }.enumerated().map { second, fix in
             var fix = fix

@@ -15,7 +15,7 @@ import WaypostTestSupport
         #expect(NextImage.descriptors(namedBy: text, in: 77) == numbers)
     }
 
-    /// The same open file holds the lock all the time, whenever its owner closes it.
+    /// The lock stays held by one open file, even after its owner closes its descriptor.
     @Test func keepLocks() throws {
         let folder = try TemporaryFolder()
         let path = folder.path("lock")

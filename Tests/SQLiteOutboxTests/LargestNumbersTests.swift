@@ -141,7 +141,7 @@ struct LargestNumbers {
         for _ in 0..<60 {
             switch Int.random(in: 0..<8, using: &chance) {
             case 0...2:
-                // Now and then so many that old ones are evicted.
+                // One round in ten appends enough updates to evict old ones.
                 for _ in 0..<(Int.random(in: 0..<10, using: &chance) == 0 ? 700 : 5) {
                     _ = try outbox.append(zigzag(second))
                     second += 10

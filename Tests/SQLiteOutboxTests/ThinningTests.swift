@@ -103,7 +103,7 @@ struct Thinning {
         #expect(TrackThinning.kept(of: updates, tolerance: 10, fixed: [7]) == [0, 7, 19])
     }
 
-    /// In any drive, no removed update was farther from the kept track than the tolerance, no gap is longer than
+    /// Checks every drive: no removed update was farther from the kept track than the tolerance, no gap is longer than
     /// stated, and ends, stops and extremes are kept.
     @Test(arguments: ThinningStep.allCases, [0.0, 2, 15, 200])
     func staysWithinTheTolerance(step: ThinningStep, noise: Double) {

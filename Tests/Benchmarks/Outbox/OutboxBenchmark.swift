@@ -220,7 +220,7 @@ import WaypostTestSupport
     }
 
     static func update(_ second: Int) -> LocationUpdate {
-        // Positions have 7 decimals of a degree, as from receivers.
+        // Receivers state positions with 7 decimals of a degree.
         var update = LocationUpdate(
             timeOfFix: UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: second * 1000),
             latitude: Double(481_173_000 + second * 13) / 1e7, longitude: Double(115_166_667 + second * 29) / 1e7)

@@ -1,6 +1,6 @@
 import LinuxPlatform
 
-/// One end of a connection through the proxy: its socket, and the bytes that wait to pass from it to the other end.
+/// An end of a connection through the proxy: its socket, and the bytes that wait to pass from it to the other end.
 final class ProxySide {
     let socket: OwnedDescriptor
     var lane = Lane()

@@ -14,7 +14,7 @@ protocol LineDecoder: Sendable {
     mutating func finish(_ emit: (Fix) -> Void)
     /// The time at which a quiet line completes the current epoch; `nil` if no epoch waits.
     var idleDeadline: Duration? { get }
-    /// Returns a kind of warning that has occurred since it was last returned; `nil` if there is none.
+    /// Returns a kind of warning that has occurred since it was last returned; `nil` if no other has occurred.
     mutating func takeWarning() -> ReceiverWarning?
     /// Returns the satellites in view; `nil` if nothing was stated about them since the last call.
     mutating func takeSky(at now: Duration) -> Sky?

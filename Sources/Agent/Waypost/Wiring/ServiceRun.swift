@@ -57,7 +57,7 @@ struct ServiceRun: Sendable {
     func untilItEnds() async throws(AgentError) -> Handover? {
         announceStart()
         let reload = Locked<Reload?>(nil)
-        let failure = await AbandonableCall.run(stoppedWithin: Stopping.patience, on: clock) { stop in
+        let failure = await AbandonableCall.run(stoppedWithin: StopTimeout.tasks, on: clock) { stop in
             await runTasks { next in
                 reload.withLock { $0 = next }
                 stop()

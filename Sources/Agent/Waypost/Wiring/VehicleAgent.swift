@@ -198,7 +198,7 @@ package struct VehicleAgent: Sendable {
     }
 
     /// Reports to Fleet Engine that the vehicle has stopped, and closes the outbox. Both have a time limit
-    /// (`Stopping`).
+    /// (`StopTimeout`).
     ///
     /// A state that could not be sent stays pending. The next start sends it, unless an update reports a newer one
     /// first.
@@ -212,7 +212,7 @@ package struct VehicleAgent: Sendable {
             let presence = presenceAtEnd
             let announcement = AbandonableCall<Bool>()
             let isAccepted =
-                await announcement.run(within: Stopping.longestFarewell, on: clock) {
+                await announcement.run(within: StopTimeout.finalState, on: clock) {
                     await announce(presence)
                 } ?? false
             if !isAccepted {
@@ -221,7 +221,7 @@ package struct VehicleAgent: Sendable {
             isPending = !isAccepted
         }
         if keepsLocks { LockHandover.keepLocks() }
-        let closing: Void? = await AbandonableCall().run(within: Stopping.longestClosing, on: clock) { [isPending] in
+        let closing: Void? = await AbandonableCall().run(within: StopTimeout.closing, on: clock) { [isPending] in
             await close()
             if let isPending { await pendingState.set(isPending, log: log) }
         }

@@ -38,7 +38,7 @@ package enum LogFault: Sendable, Hashable {
     case readableOnce
     case tooManyFixes(maximum: Int)
     case foreign(ForeignLogKind)
-    /// Not one checksum of this many sentences is right.
+    /// All checksums of the log are wrong. `sentences` is their number.
     case wrongChecksums(sentences: Int)
     case noSentence
     /// No fix, but this many sentences without a checksum.

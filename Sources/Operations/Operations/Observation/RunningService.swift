@@ -132,7 +132,7 @@ package struct RunningService: Sendable {
         }
     }
 
-    /// Returns how to query one of the other `services`, which don't listen here; empty if there are none.
+    /// Returns how to query one of the other `services`, which don't listen here. The text is empty without services.
     package static func hint(atOthers services: [HoldingProcess]) -> String {
         guard let service = services.first else { return "" }
         let rest = services.count == 1 ? "runs" : "and \(services.count - 1) more run"
