@@ -264,8 +264,18 @@ struct CheckCommand {
 
     /// A directory that is missing or a file, and one that is closed to the service.
     @Test(arguments: [
-        ("FOLDER/none/private", "is in a directory that does not exist, "),
-        ("FOLDER/open/private", "is in a directory that does not exist, "),
+        (
+            "FOLDER/none/private",
+            "is in a directory that does not exist, so that the vehicle is never private; make the directory"
+        ),
+        (
+            "FOLDER/open/private",
+            "is in a directory that does not exist, so that the vehicle is never private; make the directory"
+        ),
+        (
+            "/proc/waypost/private",
+            "is in a directory that does not exist, so that the vehicle is never private; make the directory"
+        ),
         ("FOLDER/closed/private", "can't be seen by uid 64995, so that the vehicle is always private; open its"),
         ("FOLDER/o/private", nil), ("FOLDER/o", "is a directory, so that the vehicle is always private; name a file"),
     ])
@@ -588,6 +598,16 @@ struct CheckCommand {
         #expect(ending == .exited(0))
         let words = "note  vehicle        vehicle.stateOnStop does nothing with scheduledTasks: "
         #expect(lines.count == 1 + count && lines.count { $0.hasPrefix(words) } == count, "\(lines)")
+    }
+
+    @Test func rejectsAnEndpointWithAQuery() async throws {
+        let (lines, ending) = try await check(
+            Self.good.replacing("http://127.0.0.1:1", with: "https://gateway.internal/?key=7"))
+        #expect(ending == .exited(78), "\(lines)")
+        #expect(
+            lines.contains {
+                $0.hasPrefix("FAIL") && $0.contains("upload.endpoint has a path after https://gateway.internal, and")
+            }, "\(lines)")
     }
 
     @Test func acceptsAGatewaysPathBeforeFleetEngines() async throws {

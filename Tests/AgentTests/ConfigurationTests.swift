@@ -581,6 +581,11 @@ import WaypostTestSupport
                 "\"upload.retry.heartbeatseconds\" is not a key of Waypost; did you mean \"reporting.heartbeatSeconds\"?"
             ]
         ),
+        (
+            "\"file\", \"path\": \"/run/token\"",
+            "\"http\", \"url\": \"https://b/\", \"headers\": {\"X-Key\": \"hush\", \"x-key\": \"hush\"}",
+            ["\"authorization.headers.x-key\" is the header X-Key again; remove one of them"]
+        ),
         ("}}", "}, \"logLevel\": \"debug\"}", ["\"logLevel\" is not a key of Waypost; did you mean \"log.level\"?"]),
         (
             "\"vehicle\": {\"providerId\": \"p\", \"vehicleId\": \"v\"}", "\"vehicleId\": \"v\"",

@@ -117,6 +117,7 @@ extension HTTPTokenSettings {
         if body != nil, method == .get, !section.isRejected("method") {
             section.report("body", "is not sent with the method GET; set \"method\" to \"POST\" or \"PUT\"")
         }
+        section.reportRepeatedHeaders()
         self.init(
             url: url ?? "", method: HTTPMethod(rawValue: method.rawValue) ?? .get,
             headers: section.secrets("headers", schemes: true, "headers of the request").map { name, secret, scheme in
@@ -134,6 +135,15 @@ extension HTTPTokenSettings {
 }
 
 extension ConfigurationSection {
+    /// Reports names of headers that differ in their case only, which means nothing (RFC 9110 section 5.1).
+    fileprivate mutating func reportRepeatedHeaders() {
+        guard case .object(let headers)? = member("headers") else { return }
+        let names = Dictionary(grouping: headers.keys.sorted()) { $0.lowercased() }
+        for same in names.values where same.count > 1 {
+            report("headers.\(same[1])", "is the header \(same[0]) again; remove one of them")
+        }
+    }
+
     /// Reports a header that no request can carry, or whose credentials nothing fills in or encodes.
     fileprivate func reportHeader(_ name: String, _ secret: Secret) {
         let key = "headers.\(name)"

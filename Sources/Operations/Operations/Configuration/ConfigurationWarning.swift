@@ -125,7 +125,8 @@ extension Configuration {
                 key, "has another program's placeholder, which is sent as it is; write {\(word)}", mayBeRight: true)
         }
         let endpoint = upload.endpoint
-        if endpoint.target.hasPrefix("/v1") || endpoint.target != "/" && endpoint.host.hasSuffix("googleapis.com") {
+        let isGoogles = endpoint.target != "/" && endpoint.host.hasSuffix("googleapis.com")
+        if isGoogles || endpoint.target.hasPrefix("/v1") || endpoint.target.contains("?") {
             warnings.append(
                 ConfigurationWarning(
                     "upload.endpoint",
