@@ -42,6 +42,18 @@ import Testing
         #expect(try outbox.ledger() == Ledger(accepted: 5, pending: 5))
     }
 
+    /// A repair and a check look at the first 64 MiB of the log only.
+    @Test func areReportedOnceForALog() throws {
+        let folder = try StoreFolder()
+        try folder.open().close()
+        try lengthen("outbox.sqlite-wal", in: folder)
+        let warnings = Locked<[OutboxWarning]>([])
+        var settings = folder.configuration()
+        settings.reportWarning = { warning in warnings.withLock { $0.append(warning) } }
+        try OutboxEngine(settings).close()
+        #expect(warnings.withLock { $0 } == [.longLog(path: folder.store + "-wal", bytes: Int64(Self.length))])
+    }
+
     /// The log is written after a long hole.
     @Test func areReadAfterTheirHoles() throws {
         let folder = try StoreFolder()

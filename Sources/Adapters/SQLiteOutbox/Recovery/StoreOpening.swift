@@ -88,6 +88,7 @@ final class StoreOpening {
                 .damaged, path: files.path,
                 .earlierCopy(accepted: counters.lastSequence, known: known.lastSequence))
         }
+        if logBytes > StoreFormat.maximumLogBytes { watchLog() }
         var places = logBytes > 0 ? [files.log] : []
         // An old log may hide later rows of the database.
         if logBytes > 0, header.fileBytes <= Self.wholeCheckBytes { places.append(files.path) }
