@@ -1,3 +1,4 @@
+import ReportedText
 import Conditions
 import GNSS
 import Reporting

@@ -24,6 +24,34 @@ import Testing
                     + "switch makes and removes"
             ),
             (
+                .privateSwitch(.withoutDirectory, path: "/p"),
+                "vehicle.privateModeFile: /p is in a directory that does not exist, so that the vehicle is never private; "
+                    + "make the directory, or correct the path"
+            ),
+            (
+                .privateSwitch(.hidden(from: "uid 7"), path: "/p"),
+                "vehicle.privateModeFile: /p can't be seen by uid 7, so that the vehicle is always private; open its "
+                    + "directory to that user (chmod o+x)"
+            ),
+            (
+                .privateSwitch(.on, path: "/p"),
+                "vehicle.privateModeFile: /p exists now, so that the vehicle is private; remove it to end private mode"
+            ),
+            (
+                .outbox(.notWritable(directory: "/d", user: "uid 7", reason: "Permission denied")),
+                "outbox.path: uid 7 can't write in /d: Permission denied; run chown on it for that user, or choose another "
+                    + "path"
+            ),
+            (
+                .outbox(.tooFewInodes(directory: "/d", left: 2, needed: 8)),
+                "outbox.path: the file system of /d has 2 inodes left, and an outbox needs 8 files; remove some files (df "
+                    + "-i), or choose another path"
+            ),
+            (
+                .outbox(.tooLittleSpace(directory: "/d", freeBytes: 12_000, neededBytes: 300_000)),
+                "outbox.path: only 12 kB are free at /d, and an outbox needs 300 kB; free some, or choose another path"
+            ),
+            (
                 .outbox(.notAllowed(path: "/data/o", directory: "/data", unit: "waypost.service")),
                 "outbox.path: /data/o can't be made, because waypost.service does not let the service write in /data; choose a "
                     + "path in /var/lib/waypost, or run systemctl edit waypost, and write [Service] and below it "
@@ -46,6 +74,19 @@ import Testing
                 .otherConfiguration(.changedSince("/c", loadedAt: "10:00"), service: "waypost runs"),
                 "waypost runs; it uses the configuration loaded at 10:00, and /c has been changed since; run systemctl reload "
                     + "waypost (for new credentials or environment values, systemctl restart waypost)"
+            ),
+            (
+                .otherConfiguration(.file("/other", checked: "/c"), service: "waypost runs"),
+                "waypost runs; it uses another file, /other, and not /c; check that one (--config /other), or name this "
+                    + "one in its unit (systemctl edit waypost)"
+            ),
+            (
+                .staleFix(
+                    state: ReportedText(
+                        String(repeating: "long ", count: 80) + "state", limit: ReportedText.longestSentence),
+                    age: nil, isHeard: true),
+                String(repeating: "long ", count: 80)
+                    + "state; the service has had no fix yet; check the antenna's view of the sky"
             ),
             (
                 .otherVehicle("v", nil, service: "waypost runs"),

@@ -1,6 +1,6 @@
-import LinuxPlatform
+package import LinuxPlatform
 import ReportedText
-import Reporting
+package import Reporting
 
 extension ReceiverFault {
     /// Creates the fault of an open line without sentences.
@@ -31,7 +31,7 @@ extension ReceiverFault {
 
 extension DeviceHolders {
     /// Creates the holders of the device at `path`; `nil` if `processes` is empty.
-    init?(_ processes: [HoldingProcess], of path: String) {
+    package init?(_ processes: [HoldingProcess], of path: String) {
         guard !processes.isEmpty else { return nil }
         self.init(
             names: ReportedText(processes.map(\.description).joined(separator: " and ")),

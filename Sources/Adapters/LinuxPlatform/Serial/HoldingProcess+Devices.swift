@@ -31,13 +31,6 @@ extension HoldingProcess {
         }
     }
 
-    /// Returns the holders and a remedy for each. Without holders, returns how to find them and the usual remedies.
-    package static func explanation(of holders: [HoldingProcess], for path: String) -> String {
-        holders.isEmpty
-            ? "another program; \(remedy(for: path))"
-            : "\(holders.map(\.description).joined(separator: " and ")); \(remedies(of: holders, for: path))"
-    }
-
     /// Returns how to find an unknown holder, and the usual remedies.
     package static func remedy(for path: String) -> String {
         "find it as root (fuser -v \(path)) and stop it. ModemManager: \(remedyAgainstModemManager). "

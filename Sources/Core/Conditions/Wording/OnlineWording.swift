@@ -9,7 +9,7 @@ package enum OnlineFinding: Sendable, Hashable {
     package enum OtherConfiguration: Sendable, Hashable {
         case file(String, checked: String)
         /// A reload was rejected; with the line of its condition.
-        case rejectedReload(String, loadedAt: String)
+        case rejectedReload(ReportedText, loadedAt: String)
         case changedSince(String, loadedAt: String)
     }
 
@@ -22,19 +22,19 @@ package enum OnlineFinding: Sendable, Hashable {
     case otherVehicle(String, OtherConfiguration?, service: String)
     /// Only `user` may open the outbox.
     case outboxClosed(path: String, user: String)
-    /// Other programs have the receiver's serial port open; `explanation` names them and what to do about each.
-    case otherReaders(device: String, explanation: String)
+    /// Other programs have the receiver's serial port open.
+    case otherReaders(device: String, DeviceHolders)
     case noAnswer(within: Duration)
     /// There was no fix in time; `cause` is a warning that explains it.
     case noFix(ReceiverState, cause: ReceiverWarning?, within: Duration)
     /// The service that has the receiver has no recent fix.
-    case staleFix(state: String, age: Int?, isHeard: Bool)
+    case staleFix(state: ReportedText, age: Int?, isHeard: Bool)
     /// The time of the first fix, which `fix` describes, differs from a clock's; `behind` is negative if it is ahead.
     case fixTime(fix: String, behind: Duration, Clock)
     /// Fleet Engine rejects a request about the vehicle alone.
     case vehicleRejected(ReportedText)
     /// The issuer gives no token for a trip that doesn't exist.
-    case tripUnknown(String)
+    case tripUnknown(ReportedText)
 }
 
 extension OnlineFinding {
@@ -51,16 +51,17 @@ extension OnlineFinding {
                 other?.wording.remedy ?? "if this vehicle should run, run systemctl restart waypost")
         case .outboxClosed(let path, let user):
             Wording("\(path) is not opened: only \(user) may", "run this as root (sudo)")
-        case .otherReaders(let device, let explanation):
-            Wording("each byte goes to one reader, and \(device) is also open in \(explanation)", "")
+        case .otherReaders(let device, let holders):
+            Wording(
+                "each byte goes to one reader, and \(device) is also open in \(holders.names)", holders.remedy)
         case .noAnswer(let limit): Wording("no answer within \(limit.secondsText)", "check the receiver")
         case .noFix(let state, let cause?, let limit):
             Wording(
-                "\(state), but no fix within \(limit.secondsText): \(Condition(cause).line)",
+                "\(state.sentence()), but no fix within \(limit.secondsText): \(Condition(cause).line)",
                 cause == .dateTooEarly ? "read a recorded log with receiver.type file, or with waypost replay" : "")
         case .noFix(let state, nil, let limit):
             Wording(
-                "\(state), but no fix within \(limit.secondsText)", "check the antenna's view of the sky")
+                "\(state.sentence()), but no fix within \(limit.secondsText)", "check the antenna's view of the sky")
         case .staleFix(let state, let age, let isHeard):
             Wording(
                 """

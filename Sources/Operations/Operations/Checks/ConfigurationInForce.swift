@@ -1,5 +1,6 @@
 package import Conditions
 import LinuxPlatform
+import ReportedText
 import TimeAndChance
 
 /// Compares the file that is checked with the configuration that the running service uses. Pure.
@@ -21,7 +22,8 @@ package enum ConfigurationInForce {
         guard let loaded = report.configuration else { return nil }
         if let other = loaded.file, !isSame(other) { return .file(other, checked: file) }
         if let rejection = report.conditions.first(where: { $0.code == ConditionCode.reloadRejected.rawValue }) {
-            return .rejectedReload(rejection.line, loadedAt: loaded.loadedAt)
+            return .rejectedReload(
+                ReportedText(rejection.line, limit: ReportedText.longestSentence), loadedAt: loaded.loadedAt)
         }
         guard let time = UTCTime(rfc3339: loaded.loadedAt), let changedAt,
             changedAt > time.secondsSince1970 + tolerance

@@ -181,7 +181,8 @@ extension OnlineCheck {
             age <= Int(patience.fix / .seconds(1))
         else {
             let finding = OnlineFinding.staleFix(
-                state: receiver.state, age: receiver.secondsSinceFix, isHeard: isHeard(receiver.kind))
+                state: ReportedText(receiver.state, limit: ReportedText.longestSentence),
+                age: receiver.secondsSinceFix, isHeard: isHeard(receiver.kind))
             return CheckLine(.fail, "receiver", finding)
         }
         let quality = receiver.quality ?? "of unknown quality"
@@ -203,9 +204,9 @@ extension OnlineCheck {
             guard let owner = OutboxConfiguration.owner(ofOutboxAt: outbox) else { return nil }
             others.removeAll { $0.processID == owner.processID }
         }
-        guard !others.isEmpty else { return nil }
-        let explanation = HoldingProcess.explanation(of: others, for: device)
-        return CheckLine(.note, "receiver", .otherReaders(device: device, explanation: explanation))
+        return DeviceHolders(others, of: device).map {
+            CheckLine(.note, "receiver", .otherReaders(device: device, $0))
+        }
     }
 
     private static func receiver(_ configuration: Configuration) async -> ReceiverFinding {
