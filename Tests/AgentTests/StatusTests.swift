@@ -527,6 +527,8 @@ import WaypostTestSupport
         let topic = ActiveConditions.Topic.one(.privateZoneDistant)
         #expect(monitor.snapshot.conditions.active(topic)?.condition == Condition(distantZones: [1]))
         #expect(lines.all.count == 1)
+        #expect(lines.all.first?.contains("reporting.privateZones[1]") == true, "\(lines.all)")
+        #expect(lines.all.first?.contains("check that latitude and longitude are not swapped") == true, "\(lines.all)")
         fix.latitude = 12
         fix.longitude = 48
         distant.observe(.fix(fix))

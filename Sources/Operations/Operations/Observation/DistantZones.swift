@@ -4,29 +4,39 @@ package import Reporting
 
 /// Notices private zones that are implausibly far from every fix of a run: their coordinates are probably swapped.
 package final class DistantZones: ReportingObserver {
-    /// The zones that are far from all fixes so far, by their indices in the configuration.
-    private let distant: Locked<[Int]>
+    private struct State {
+        /// The zones that are far from all fixes so far, by their indices in the configuration.
+        var distant: [Int]
+        var hasFix = false
+    }
+
+    /// How long the condition is shown: a vehicle may be far from its zones for a whole trip.
+    private static let life = Duration.seconds(3600)
+
+    private let state: Locked<State>
     private let zones: [PrivateZone]
     private let monitor: AgentMonitor
 
     package init(_ zones: [PrivateZone], monitor: AgentMonitor) {
         self.zones = zones
         self.monitor = monitor
-        distant = Locked(Array(zones.indices))
+        state = Locked(State(distant: Array(zones.indices)))
     }
 
     package func observe(_ event: ReportingEvent) {
         guard case .fix(let fix) = event else { return }
-        let (before, found) = distant.withLock { distant in
-            let before = distant
-            distant.removeAll { !zones[$0].isImplausible(from: fix) }
-            return (before, distant)
+        let changed: [Int]? = state.withLock { state in
+            let before = state
+            state.distant.removeAll { !zones[$0].isImplausible(from: fix) }
+            state.hasFix = true
+            return before.hasFix && before.distant == state.distant ? nil : state.distant
         }
+        guard let changed else { return }
         let topic = ActiveConditions.Topic.one(.privateZoneDistant)
-        if !found.isEmpty {
-            monitor.hold(Condition(distantZones: found), on: topic)
-        } else if !before.isEmpty {
+        if changed.isEmpty {
             monitor.clear(topic)
+        } else {
+            monitor.raise(Condition(distantZones: changed), on: topic, for: Self.life)
         }
     }
 }
