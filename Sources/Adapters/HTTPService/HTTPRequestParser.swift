@@ -80,6 +80,7 @@ package struct HTTPRequestParser: Sendable {
                 let complete = request
                 request = ServedRequest(.get, "/")
                 headBytes = 0
+                expectsContinue = false
                 part = .requestLine
                 return complete
             }

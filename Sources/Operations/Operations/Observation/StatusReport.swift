@@ -112,11 +112,10 @@ package struct StatusReport: Sendable, Hashable, Codable {
             || conditions.contains { $0.stage == .receiver && $0.severity != .info }
     }
 
-    /// How soon the line for `systemctl status` should be renewed: at once while the first delivery is awaited, because
-    /// somebody may be waiting for it.
+    /// The time after which the line for `systemctl status` should be renewed. It is short after a start until the
+    /// first delivery, because somebody may be waiting for it.
     package var headlineInterval: Duration {
-        let isStarting = receiver.secondsSinceFix != nil || uptimeSeconds < 60
-        return delivery.secondsSinceDelivery == nil && isStarting ? .seconds(1) : .seconds(10)
+        delivery.secondsSinceDelivery == nil && uptimeSeconds < 300 ? .seconds(1) : .seconds(10)
     }
 
     /// The line for `systemctl status`.
