@@ -120,7 +120,7 @@ extension FixAbsence {
         }
         return Wording(
             "\(subject) in \(names): \(leftOut.words) because of wrong checksums; in the rest, \(cause)",
-            isRecorded ? LogRemark.altered : "check the cable, and what changes the sentences on their way")
+            isRecorded ? LogRemark.altered : ReceiverFault.checkLine)
     }
 }
 

@@ -98,14 +98,7 @@ extension ReceiverFault {
             Wording(
                 "\(areAll ? "all" : "most") sentences with a position are rejected: \(field)",
                 "record a minute of it, and see waypost fixes --explain")
-        case .noPositionSentences(.otherSentences):
-            Wording("sentences arrive, but none that states a position", "switch RMC and GGA on in the receiver")
-        case .noPositionSentences(.wrongChecksums):
-            Wording("sentences arrive, many with a wrong checksum, and none states a position", Self.checkLine)
-        case .noPositionSentences(.otherShips):
-            Wording(
-                "AIS messages of other ships arrive, and no position of this vehicle",
-                "name the port of a GNSS receiver")
+        case .noPositionSentences(let input): input.wording
         case .noDate:
             Wording(
                 "positions arrive without a date, and this machine's clock is not synchronized",
@@ -114,7 +107,23 @@ extension ReceiverFault {
         }
     }
 
-    private static let checkLine: ReportedText = "check the cable, and what changes the sentences on their way"
+    static let checkLine: ReportedText = "check the cable, and what changes the sentences on their way"
+}
+
+extension ReceiverFault.NoPosition {
+    fileprivate var wording: Wording {
+        switch self {
+        case .otherSentences:
+            Wording("sentences arrive, but none that states a position", "switch RMC and GGA on in the receiver")
+        case .wrongChecksums:
+            Wording(
+                "sentences arrive, many with a wrong checksum, and none states a position", ReceiverFault.checkLine)
+        case .otherShips:
+            Wording(
+                "AIS messages of other ships arrive, and no position of this vehicle",
+                "name the port of a GNSS receiver")
+        }
+    }
 }
 
 extension Wording {

@@ -37,9 +37,6 @@ package enum ReceiverState: Sendable, Hashable {
             source
         }
     }
-
-    /// Whether an operator may have to act.
-    package var isTrouble: Bool { kind == .noPosition || kind == .waiting }
 }
 
 /// The state of an open line before its first sentence.
