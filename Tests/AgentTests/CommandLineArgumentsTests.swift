@@ -62,6 +62,11 @@ import WaypostTestSupport
             "run --log-level debug",
             "run has no option --log-level; set \"log.level\" in the configuration, the file that --config names"
         ),
+        ("check \u{2010}online", "\u{2010}online begins with a dash instead of a hyphen; type it again, with - or --"),
+        ("check \u{2011}online", "\u{2011}online begins with a dash instead of a hyphen; type it again, with - or --"),
+        ("check \u{2012}online", "\u{2012}online begins with a dash instead of a hyphen; type it again, with - or --"),
+        ("check \u{2013}online", "\u{2013}online begins with a dash instead of a hyphen; type it again, with - or --"),
+        ("check \u{2212}online", "\u{2212}online begins with a dash instead of a hyphen; type it again, with - or --"),
         (
             "check \u{2014}online",
             "\u{2014}online begins with a dash instead of a hyphen; type it again, with - or --"
@@ -174,6 +179,18 @@ import WaypostTestSupport
                 "waypost: a running service still uses the configuration that it loaded, and is asked at 127.0.0.1:9464"
             )
                 == true, "\(said)")
+    }
+
+    /// The service's address is in the named file, and in no other.
+    @Test func rejectsANamedFileThatIsBrokenOrMissing() throws {
+        let folder = try TemporaryFolder()
+        let broken = try folder.write("{".utf8, to: "config.json")
+        for path in [broken, folder.path("none")] {
+            let (_, arguments) = try Self.parse("why --config \(path)")
+            var said: [String] = []
+            #expect(throws: ConfigurationError.self) { try arguments.serviceConfiguration { said.append($0) } }
+            #expect(said.isEmpty, "\(said)")
+        }
     }
 
     @Test func showsTheHelpOfACommandBehindTheOption() async throws {

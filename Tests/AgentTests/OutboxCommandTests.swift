@@ -97,6 +97,15 @@ struct OutboxCommands {
         #expect(!FileManager.default.fileExists(atPath: folder.path("outbox.sqlite")), "it makes none")
     }
 
+    @Test func namesTheRepairOfADamagedOutbox() async throws {
+        let folder = try TemporaryFolder()
+        let config = try ServiceSetup().write(in: folder)
+        _ = try folder.write([], to: "outbox.sqlite")
+        let result = try await outbox("list", config)
+        #expect(result.code == 69)
+        #expect(result.errors.hasSuffix("; the service repairs it at its next start\n"), "\(result.errors)")
+    }
+
     @Test func tellsItsUsage() async throws {
         let folder = try TemporaryFolder()
         let config = try ServiceSetup().write(in: folder)

@@ -15,6 +15,25 @@ import Testing
         arguments: [
             (.directory, "a.log is a directory; name the logs in it"),
             (.packed(by: "xz", command: "xz -d"), "a.log is packed with xz; unpack it first (xz -d)"),
+            (
+                .utf16(encoding: "UTF-16LE"),
+                "a.log is UTF-16 text; convert it first: iconv -f UTF-16LE -t UTF-8 LOG > NEW"
+            ),
+            (.zeroDevice, "a.log is a device that gives only zeros; name a log or a serial port"),
+            (.empty, "a.log is empty; record the receiver's output into it first"),
+            (.packedTwice, "a.log is packed twice; unpack it once (gunzip)"),
+            (.archiveWithoutContents, "a.log holds nothing; record the receiver's output into it first"),
+            (
+                .archiveContinued(at: 7),
+                "a.log is an archive followed by something else, from byte 7 on; cut it off there"
+            ),
+            (
+                .archiveDamaged(reason: "incorrect data check", near: 9),
+                "a.log is a damaged archive (incorrect data check) near byte 9; copy it again"
+            ),
+            (.followedArchive, "a.log is a gzip archive, which can't be followed; unpack it (gunzip)"),
+            (.notOpened(.pattern), "a.log does not exist; write it without quotes, so that the shell expands it"),
+            (.notOpened(.address), "a.log is not a file; fetch it first, and name the file"),
             (.archiveCutShort, "a.log ends in the middle of the archive; copy it again"),
             (.notOpened(.missing), "a.log does not exist; check the path"),
             (.notOpened(.forbidden(closedDirectory: nil)), "a.log can't be read by this user; run chmod a+r a.log"),
@@ -75,6 +94,16 @@ import Testing
                 .disordered(previous: "b", end: "10:00", next: "a", begin: "9:00"),
                 "a begins at 9:00, before the previous log, b, ends at 10:00; give logs in the order of their times, each as "
                     + "it was recorded"
+            ),
+            (
+                .timeGoesBack(log: "a.log", times: 1),
+                "a.log: the time goes back 1 time; a fix after such a step back is replayed a millisecond after the "
+                    + "previous one; give logs in the order of their times, each as it was recorded"
+            ),
+            (
+                .timeGoesBack(log: "a.log", times: 2),
+                "a.log: the time goes back 2 times; a fix after such a step back is replayed a millisecond after the "
+                    + "previous one; give logs in the order of their times, each as it was recorded"
             ),
         ] as [(LogRemark, String)])
     func sayWhatToKnowOfALogInUse(remark: LogRemark, sentence: String) { #expect("\(remark)" == sentence) }

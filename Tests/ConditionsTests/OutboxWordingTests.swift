@@ -49,6 +49,16 @@ import WaypostTestSupport
             error: OutboxError(.damaged, path: "/o", .rowUnreadable(6)), isForTool: true,
             sentence: "/o: damaged (update 6 fails its checksum); the service repairs it at its next start"),
         Case(
+            error: OutboxError(.damagedAgain, path: "/o", .notSQLite),
+            sentence: "/o: damaged again after a repair (it is not a SQLite database); check the disk, or give an "
+                + "outbox path on another one; the repair is tried again in ten minutes, or at a restart"),
+        Case(
+            error: OutboxError(.readOnly, path: "/o", denied),
+            sentence: "/o: the file system is read-only (open /o: Permission denied); run waypost check, which knows "
+                + "the unit's sandbox; if the kernel made it so after errors (journalctl -k), check the disk and mount "
+                + "it writable again"),
+        Case(error: OutboxError(.closed), sentence: "the outbox has been closed; nothing is accepted any longer"),
+        Case(
             error: OutboxError(.newerSchema, path: "/o", .schema(found: 2, known: 1)),
             sentence: "/o: written by a newer release (its schema is 2, this release knows up to 1); install that "
                 + "release again, or give another outbox path"),
@@ -112,6 +122,16 @@ import WaypostTestSupport
                     + "(fuser -v /o-wal names it)",
                 "updates are stored nevertheless; /o.reserve is a folder, not a file; move it away",
             ])
+    }
+
+    /// Nothing is lost if the older store has all updates.
+    @Test func saysThatAnOlderStoreHasEverything() {
+        let condition = Condition(OutboxWarning.olderStore(path: "/o", accepted: 10, previously: 10))
+        #expect(
+            condition.explanation.description
+                == "/o is older than it was: its log was removed, or an old copy was restored; it has all of its 10 "
+                + "accepted updates, and some of those delivered are sent again; never restore or remove one of its "
+                + "files alone")
     }
 
     @Test func countsWhatARepairFound() {

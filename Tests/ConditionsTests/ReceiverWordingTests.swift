@@ -12,6 +12,19 @@ import Testing
     @Test(
         arguments: [
             (.deviceMissing, "no such device", "plug the receiver in, or correct the path (ls -l /dev/serial/by-id)"),
+            (
+                .deviceForbidden, "this user can't open it",
+                "add the user to the group that owns the device (usermod -aG dialout USER) and restart"
+            ),
+            (
+                .baudRateRejected(460_800), "its driver does not support 460800 baud",
+                "choose a rate that it supports"
+            ),
+            (.notASerialPort, "not a serial port", "name a device such as /dev/ttyUSB0"),
+            (
+                .notOpened("cannot be flushed: Input/output error"), "cannot be flushed: Input/output error",
+                "check the device and the kernel's log (dmesg)"
+            ),
             (.deviceBusy(gpsd), "held by gpsd (process 7)", "read from it instead (receiver.type gpsd)"),
             (
                 .unsupportedBaudRate(12, supported: [4800, 9600, 19_200]), "12 is not a baud rate of a receiver",

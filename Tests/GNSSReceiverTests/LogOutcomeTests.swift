@@ -117,13 +117,17 @@ import WaypostTestSupport
 
     /// What is missing may be among what was left out: the receiver is not to blame. One or two sentences are spoiled
     /// by a switch that turns.
-    @Test(arguments: [(undated, 3, 4), (sky, 3, 4), (void, 2, nil)] as [(String, Int, Int?)])
-    func blameTheChecksums(body: String, mismatches: Int, all: Int?) throws {
+    @Test(
+        arguments: [
+            (undated, 3, 4, .undated(1)), (sky, 3, 4, .noPositionSentences), (void, 2, nil, .invalidEpochs(1)),
+        ] as [(String, Int, Int?, FixAbsence.Cause)])
+    func blameTheChecksums(body: String, mismatches: Int, all: Int?, expected: FixAbsence.Cause) throws {
         let text = altered(mismatches, each: 1) + sentence(body)
         guard case .log(_, .noFix(let absence)) = LogOutcome.absence(of: [try outcome(text)]).reason else {
             Issue.record("another fault")
             return
         }
+        #expect(absence.cause == expected)
         #expect(absence.leftOut == all.map { FixAbsence.LeftOut(mismatches, of: $0) })
     }
 

@@ -81,8 +81,13 @@ import WaypostTestSupport
             _ = try await replay.survey()
             let found = remarks.withLock { $0 }
             #expect(found.count == (isReported ? 1 : 0), "\(found)")
-            guard case .disordered(let previous, _, let next, _) = found.first else { continue }
+            guard isReported else { continue }
+            guard case .disordered(let previous, let end, let next, let begin)? = found.first else {
+                Issue.record("\(found)")
+                continue
+            }
             #expect(previous == late && next == early)
+            #expect(begin < end)
         }
     }
 

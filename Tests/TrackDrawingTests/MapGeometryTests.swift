@@ -93,7 +93,9 @@ import TimeAndChance
             track.add(fix, continuity.step(to: fix))
         }
         track.finish()
-        #expect(track.line.vertices.count == drawn.count { $0 })
+        let kept = zip(degrees, drawn).filter(\.1).map(\.0)
+        let places = track.line.vertices.map { ($0.point.y / 111_195).rounded() }
+        #expect(places.map { abs($0 - places[0]) } == kept.map { abs($0 - kept[0]) })
         let seconds = [track.start, track.end].map { $0.map { Int($0.timeOfFix.millisecondsSince1970 / 1000) } }
         #expect(seconds == [drawn.firstIndex(of: true), drawn.lastIndex(of: true)])
     }

@@ -13,8 +13,9 @@ import WaypostTestSupport
     func escapeNames(name: String, text: String) { #expect(Markup.escaped(name) == text) }
 
     @Test func acrossTheDateLineAreNarrow() throws {
-        let fixes = [179.9995, -179.999].map { longitude in
-            Fix(timeOfFix: UTCTime(millisecondsSince1970: 0), latitude: -16.8, longitude: longitude)
+        let fixes = [179.9995, 179.9999, -179.9997, -179.999].enumerated().map { second, longitude in
+            Fix(
+                timeOfFix: UTCTime(millisecondsSince1970: Int64(second) * 1000), latitude: -16.8, longitude: longitude)
         }
         let map = try #require(TrackMap(of: [TrackMap.Vehicle(name: nil, newest: fixes[0], track: fixes)]))
         #expect(map.frame(.wide).metersPerPixel < 0.3)
@@ -72,6 +73,7 @@ import WaypostTestSupport
             #expect(map.contains(words), "no \(words)")
         }
         #expect(!map.contains("class=\"end\"") && !map.contains("dot end"))
+        #expect(!map.contains("<a "), "it is replaced every second, which would take the focus off a link")
         vehicle.headingDegrees = nil
         #expect(try #require(TrackMap(survey, newest: vehicle)).section.text.contains("<circle r=\"7\"/>"))
     }
