@@ -48,33 +48,33 @@ import WaypostTestSupport
 
     @Test(.enabled(if: !installed.isEmpty, "bash, zsh and fish are not here"), arguments: installed)
     func areWhatTheUserMeant(shell: Shell) async throws {
-        let folder = try TemporaryFolder()
-        let folderPath = folder.url.path
-        for name in ["van 7.json", "drive.nmea"] { try folder.write([], to: name) }
-        for name in ["recordings", "bin", "functions"] { try FileSystem.createFolder(at: folder.path(name)) }
+        let directory = try TemporaryDirectory()
+        let directoryPath = directory.url.path
+        for name in ["van 7.json", "drive.nmea"] { try directory.write([], to: name) }
+        for name in ["recordings", "bin", "functions"] { try FileSystem.createDirectory(at: directory.path(name)) }
         let program = """
             #!/bin/sh
             [ "$1" != __complete ] || exec '\(BuiltProgram.waypost)' "$@"
             printf 'given'; printf ' <%s>' "$@"; echo
 
             """
-        try folder.write(program.utf8, to: "bin/waypost", mode: 0o755)
+        try directory.write(program.utf8, to: "bin/waypost", mode: 0o755)
         let completions = try await BuiltProgram.run(["completions", shell.rawValue])
         #expect(completions.ending == .exited(0))
-        try folder.write(completions.standardOutput, to: "functions/_waypost")
+        try directory.write(completions.standardOutput, to: "functions/_waypost")
 
         let keys = try PseudoTerminal()
         let session = try RunningProgram(
             ["/bin/sh", "-c", "exec script -qfec \"$0\" /dev/null <$1 2>&1", Self.start(shell), keys.path],
             environment: [
-                "PATH": "\(folderPath)/bin:/usr/bin:/bin", "HOME": folderPath, "TERM": "xterm", "LANG": "C.UTF-8",
+                "PATH": "\(directoryPath)/bin:/usr/bin:/bin", "HOME": directoryPath, "TERM": "xterm", "LANG": "C.UTF-8",
             ])
-        try keys.send(Self.preparation(shell, folder.path("functions")) + "echo read''y\n")
+        try keys.send(Self.preparation(shell, directory.path("functions")) + "echo read''y\n")
         try #require(await session.output.line(saying: "ready") != nil, "\(session.output.text)")
         for (typed, words) in Self.lines {
-            try keys.send("waypost \(typed.replacing("FOLDER", with: folderPath))\n")
-            let given = words.map { " <\($0.replacing("FOLDER", with: folderPath))>" }.joined()
-            // zsh writes an option and its value as one word, and takes the slash of a folder back at the line's end.
+            try keys.send("waypost \(typed.replacing("FOLDER", with: directoryPath))\n")
+            let given = words.map { " <\($0.replacing("FOLDER", with: directoryPath))>" }.joined()
+            // zsh writes an option and its value as one word, and takes the slash of a directory back at the line's end.
             let isGiven = await session.output.wait { lines in
                 lines.contains {
                     let words = $0.text.replacing("=", with: "> <").replacing("/>", with: ">")

@@ -10,14 +10,15 @@ import WaypostTestSupport
 
 /// Texts of a configuration from files, variables and credentials.
 @Suite struct ValueReferences {
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { directory = try TemporaryDirectory() }
 
     private func read(
         _ find: String, _ replacement: String, environment: [String: String] = [:]
     ) throws(ConfigurationError) -> Configuration {
-        let text = Configurations.smallest.replacing(find, with: replacement.replacing("FOLDER", with: folder.url.path))
+        let text = Configurations.smallest.replacing(
+            find, with: replacement.replacing("FOLDER", with: directory.url.path))
         return try Configuration(json: Array(text.utf8), file: "config.json", environment: environment)
     }
 
@@ -35,16 +36,16 @@ import WaypostTestSupport
 
     @Test(arguments: ["van-7", "van-7\n", "van-7\r\n", "\u{FEFF}van-7\n"])
     func isOneLineOfAFile(content: String) throws {
-        try folder.write(content.utf8, to: "id")
+        try directory.write(content.utf8, to: "id")
         let configuration = try read("\"v\"", #"{"file": "FOLDER/id"}"#)
         #expect(configuration.vehicle.vehicleID == "van-7")
         let setting = try #require(configuration.settings.first { $0.path == "vehicle.vehicleId" })
-        #expect(setting.value == .string("van-7") && setting.source == .reference(.file(folder.path("id"))))
+        #expect(setting.value == .string("van-7") && setting.source == .reference(.file(directory.path("id"))))
     }
 
     @Test func isAVariableOrACredential() throws {
-        try folder.write("van-8\n".utf8, to: "id", mode: 0o400)
-        let environment = ["VAN": "van-9", "CREDENTIALS_DIRECTORY": folder.url.path]
+        try directory.write("van-8\n".utf8, to: "id", mode: 0o400)
+        let environment = ["VAN": "van-9", "CREDENTIALS_DIRECTORY": directory.url.path]
         let variable = try read("\"v\"", #"{"environment": "VAN"}"#, environment: environment)
         #expect(variable.vehicle.vehicleID == "van-9")
         let credential = try read("\"v\"", #"{"credential": "id"}"#, environment: environment)
@@ -54,8 +55,8 @@ import WaypostTestSupport
     }
 
     @Test func isNamedInsteadOfAnAddressIfItIsACredential() throws {
-        try folder.write("https://backend.test/hooks/Xk29dLmPq8s".utf8, to: "url")
-        let environment = ["CREDENTIALS_DIRECTORY": folder.url.path]
+        try directory.write("https://backend.test/hooks/Xk29dLmPq8s".utf8, to: "url")
+        let environment = ["CREDENTIALS_DIRECTORY": directory.url.path]
         for (reference, provider) in [
             (#"{"credential": "url"}"#, "the URL in the credential url"),
             (#"{"file": "FOLDER/url"}"#, "https://backend.test"),
@@ -72,7 +73,7 @@ import WaypostTestSupport
             ("type", "command"), ("program", "/usr/bin/sign"), ("argument", "--key=hush"), ("level", "debug"),
             ("listen", "unix:/run/waypost/status"),
         ] {
-            try folder.write(text.utf8, to: name)
+            try directory.write(text.utf8, to: name)
         }
         func file(_ name: String) -> String { #"{"file": "FOLDER/\#(name)"}"# }
         let more = #", "log": {"level": \#(file("level"))}, "status": {"listen": \#(file("listen"))}}"#
@@ -109,23 +110,23 @@ import WaypostTestSupport
         (String(repeating: "hush", count: 17_000), "is larger than 64 KiB; name the file that holds the value"),
     ])
     func isNoSuchText(content: String, says: String) throws {
-        let path = try folder.write(content.utf8, to: "id")
+        let path = try directory.write(content.utf8, to: "id")
         let problem = problem("\"v\"", #"{"file": "FOLDER/id"}"#)
         #expect(problem == "\"vehicle.vehicleId\" takes its value from the file \(path), which \(says)")
     }
 
     @Test func isUTF8() throws {
-        try folder.write([0x76, 0xE4], to: "id")
+        try directory.write([0x76, 0xE4], to: "id")
         #expect(problem("\"v\"", #"{"file": "FOLDER/id"}"#).hasSuffix("id, which is not UTF-8 text; save it as UTF-8"))
     }
 
     /// Reading never blocks.
     @Test func isInNothingButAFile() throws {
-        try #require(unsafe mkfifo(folder.path("fifo"), 0o600) == 0)
+        try #require(unsafe mkfifo(directory.path("fifo"), 0o600) == 0)
         for (place, says) in [
             ("FOLDER/none", "doesn't exist; write the value to it, or correct the path"),
             ("FOLDER/fifo/none", "doesn't exist; write the value to it, or correct the path"),
-            ("FOLDER", "is a folder, not a file; name the file that holds the value"),
+            ("FOLDER", "is a directory, not a file; name the file that holds the value"),
             ("FOLDER/fifo", "is a FIFO, not a file; name the file that holds the value"),
             ("/dev/zero", "is a device, not a file; name the file that holds the value"),
         ] {
@@ -134,7 +135,7 @@ import WaypostTestSupport
     }
 
     @Test func ofAUserWhoMayNotReadIt() throws {
-        let path = try folder.write("van-7".utf8, to: "id", mode: 0o000)
+        let path = try directory.write("van-7".utf8, to: "id", mode: 0o000)
         guard geteuid() != 0 else { return }
         #expect(
             problem("\"v\"", #"{"file": "FOLDER/id"}"#)
@@ -153,7 +154,7 @@ import WaypostTestSupport
         (#"{"credential": ".."}"#, "credential .., which isn't a valid credential name; write the name "),
     ])
     func saysWhatIsMissing(reference: String, says: String) {
-        let environment = ["EMPTY": "", "CREDENTIALS_DIRECTORY": folder.url.path]
+        let environment = ["EMPTY": "", "CREDENTIALS_DIRECTORY": directory.url.path]
         let problem = problem("\"v\"", reference, environment: environment)
         #expect(problem.hasPrefix("\"vehicle.vehicleId\" takes its value from the \(says)"), "\(problem)")
     }
@@ -223,16 +224,16 @@ import WaypostTestSupport
         ),
     ])
     func namesKeyPlaceAndRemedy(find: String, replacement: String, says: String) throws {
-        try folder.write("hush".utf8, to: "key")
-        try folder.write("hu/sh".utf8, to: "slash")
+        try directory.write("hush".utf8, to: "key")
+        try directory.write("hu/sh".utf8, to: "slash")
         let problem = problem(find, replacement)
-        #expect(problem.hasPrefix(says.replacing("FOLDER", with: folder.url.path)), "\(problem)")
+        #expect(problem.hasPrefix(says.replacing("FOLDER", with: directory.url.path)), "\(problem)")
         #expect(!problem.contains("hush"))
     }
 
     /// The outbox would take its place.
     @Test func isNoFileThatWaypostWrites() throws {
-        try folder.write("van-7".utf8, to: "o.sqlite")
+        try directory.write("van-7".utf8, to: "o.sqlite")
         let problem = problem(
             #""v"}"#, #"{"file": "FOLDER/o.sqlite"}}, "outbox": {"path": "FOLDER/o.sqlite"}"#)
         #expect(problem.hasSuffix("whose files would replace the file of \"vehicle.vehicleId\"; use another path"))

@@ -71,8 +71,8 @@ import TimeAndChance
 
     /// Reads through SQLite, and from the bytes of the file.
     @Test func comeBackFromTheFile() throws {
-        let folder = try StoreFolder()
-        let outbox = try folder.open()
+        let directory = try StoreDirectory()
+        let outbox = try directory.open()
         var update = sample(1)
         update.latitude = 48
         update.longitude = -0.0
@@ -82,11 +82,11 @@ import TimeAndChance
         try outbox.quarantine(StoredUpdate(sequence: 1, update: sample(0)), reason: "400: naïve")
         _ = try outbox.maintain()
         try outbox.close()
-        let again = try folder.open()
+        let again = try directory.open()
         let record = try #require(try again.store?.rows.oldest(limit: 5).first)
         #expect(record.stored.update == update && !record.isShapePoint)
         var found: [Int64: StoredRow] = [:]
-        try RowScan.scan(path: folder.store, on: SystemDisk()) { found[$0.sequence] = $0 }
+        try RowScan.scan(path: directory.store, on: SystemDisk()) { found[$0.sequence] = $0 }
         #expect(found[2].flatMap { UpdateRecord($0) } == record)
         let quarantined = QuarantinedUpdate(
             stored: StoredUpdate(sequence: 1, update: sample(0)), reason: "400: naïve", isShapePoint: true)
