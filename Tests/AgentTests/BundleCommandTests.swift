@@ -106,7 +106,7 @@ import WaypostTestSupport
     @Test func tellWhatIsWrongWithTheConfiguration() async throws {
         let directory = try TemporaryDirectory()
         let text =
-            CheckCommand.good.replacing("FOLDER", with: directory.path("")).dropLast()
+            CheckCommand.good.replacing("DIRECTORY", with: directory.path("")).dropLast()
             + #","status": {"listen": "127.0.0.1:1"}, "reporting": {"intervalSeconds": 10000}}"#
         let config = try directory.write(text.utf8, to: "config.json")
         let outcome = try await BuiltProgram.run(["bundle", "--config", config, "-o", "-"])

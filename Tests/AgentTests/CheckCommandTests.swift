@@ -15,7 +15,7 @@ import WaypostTestSupport
 )
 struct CheckCommand {
     struct Case: CustomTestStringConvertible {
-        /// Replaces this part of a good configuration; FOLDER stands for the test's.
+        /// Replaces this part of a good configuration; DIRECTORY stands for the test's.
         let part: String
         let with: String
         /// The name of the line, and how its text begins.
@@ -26,12 +26,12 @@ struct CheckCommand {
     static let good = #"""
         {"vehicle": {"providerId": "p", "vehicleId": "van-7"},
          "receiver": {"type": "tcp", "host": "127.0.0.1"},
-         "authorization": {"type": "file", "path": "FOLDER/token"},
+         "authorization": {"type": "file", "path": "DIRECTORY/token"},
          "upload": {"endpoint": "http://127.0.0.1:1"},
-         "outbox": {"path": "FOLDER/o/outbox.sqlite"}}
+         "outbox": {"path": "DIRECTORY/o/outbox.sqlite"}}
         """#
     private static let receiver = #"{"type": "tcp", "host": "127.0.0.1"}"#
-    private static let authorization = #"{"type": "file", "path": "FOLDER/token"}"#
+    private static let authorization = #"{"type": "file", "path": "DIRECTORY/token"}"#
 
     static let cases = [
         Case(
@@ -43,14 +43,14 @@ struct CheckCommand {
             part: receiver, with: #"{"type": "serial", "device": "/dev/ttyUSB0 "}"#,
             line: "receiver: receiver.device is \"/dev/ttyUSB0 \", with a space at its start or end; remove it"),
         Case(
-            part: "FOLDER/o/outbox.sqlite", with: "FOLDER/o/outbox.sqlite ",
-            line: "outbox: outbox.path is \"FOLDER/o/outbox.sqlite \", with a space at its start or end; remove it"),
+            part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/o/outbox.sqlite ",
+            line: "outbox: outbox.path is \"DIRECTORY/o/outbox.sqlite \", with a space at its start or end; remove it"),
         Case(
-            part: "FOLDER/token", with: "FOLDER/<van>/token",
-            line: "authorization: authorization.path is \"FOLDER/<van>/token\", with a placeholder that nothing has"),
+            part: "DIRECTORY/token", with: "DIRECTORY/<van>/token",
+            line: "authorization: authorization.path is \"DIRECTORY/<van>/token\", with a placeholder that nothing has"),
         Case(
-            part: #""upload""#, with: #""status": {"listen": "unix:FOLDER/{vehicleId}"}, "upload""#,
-            line: "status: status.listen is \"FOLDER/{vehicleId}\", with a placeholder that nothing has filled in"),
+            part: #""upload""#, with: #""status": {"listen": "unix:DIRECTORY/{vehicleId}"}, "upload""#,
+            line: "status: status.listen is \"DIRECTORY/{vehicleId}\", with a placeholder that nothing has filled in"),
         Case(
             part: #""van-7""#, with: #""van-7", "privateModeFile": "/var/lib/vehicle/{vehicleId}""#,
             line:
@@ -78,62 +78,63 @@ struct CheckCommand {
             part: receiver, with: #"{"type": "serial", "device": "ttyUSB0"}"#,
             line: "receiver: receiver.device is \"ttyUSB0\""),
         Case(
-            part: receiver, with: #"{"type": "serial", "device": "FOLDER/open"}"#,
-            line: "receiver: receiver.device: FOLDER/open is a file, not a serial port; name a device"),
+            part: receiver, with: #"{"type": "serial", "device": "DIRECTORY/open"}"#,
+            line: "receiver: receiver.device: DIRECTORY/open is a file, not a serial port; name a device"),
         Case(
             part: receiver, with: #"{"type": "serial", "device": "/dev/null"}"#,
             line: "receiver: receiver.device: /dev/null is a device of the subsystem mem, not a serial port; name "),
         Case(
-            part: receiver, with: #"{"type": "file", "path": "FOLDER/none"}"#,
-            line: "receiver: receiver.path: FOLDER/none does not exist; "),
+            part: receiver, with: #"{"type": "file", "path": "DIRECTORY/none"}"#,
+            line: "receiver: receiver.path: DIRECTORY/none does not exist; "),
         Case(
-            part: "FOLDER/o/outbox.sqlite", with: "o/outbox.sqlite",
+            part: "DIRECTORY/o/outbox.sqlite", with: "o/outbox.sqlite",
             line: "outbox: outbox.path is \"o/outbox.sqlite\", "),
         Case(
-            part: "FOLDER/o/outbox.sqlite", with: "FOLDER/new/",
-            line: "outbox: outbox.path is \"FOLDER/new/\", a directory; name the file in it"),
+            part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/new/",
+            line: "outbox: outbox.path is \"DIRECTORY/new/\", a directory; name the file in it"),
         Case(
-            part: "FOLDER/o/outbox.sqlite", with: "FOLDER/o",
-            line: "outbox: outbox.path: FOLDER/o is a directory, not a file; name a file in it"),
+            part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/o",
+            line: "outbox: outbox.path: DIRECTORY/o is a directory, not a file; name a file in it"),
         Case(
-            part: "FOLDER/o/outbox.sqlite", with: "/proc/outbox.sqlite",
+            part: "DIRECTORY/o/outbox.sqlite", with: "/proc/outbox.sqlite",
             line: "outbox: outbox.path: /proc/outbox.sqlite can't be made, because /proc is not "),
         Case(
-            part: "FOLDER/o/outbox.sqlite", with: "/dev/full",
+            part: "DIRECTORY/o/outbox.sqlite", with: "/dev/full",
             line: "outbox: outbox.path: /dev/full is a device, not a file; choose another path"),
         Case(
-            part: #""outbox":"#, with: #""status": {"listen": "unix:FOLDER/none/status"}, "outbox":"#,
+            part: #""outbox":"#, with: #""status": {"listen": "unix:DIRECTORY/none/status"}, "outbox":"#,
             line:
-                "status: status.listen: cannot listen on unix:FOLDER/none/status: No such file or directory; make FOLDER/none "
+                "status: status.listen: cannot listen on unix:DIRECTORY/none/status: No such file or directory; make DIRECTORY/none "
         ),
         Case(
-            part: "FOLDER/o/outbox.sqlite", with: "FOLDER/open",
+            part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/open",
             line:
-                "outbox: outbox.path: FOLDER/open is no outbox of Waypost but text, and is left as it is; give another"
+                "outbox: outbox.path: DIRECTORY/open is no outbox of Waypost but text, and is left as it is; give another"
         ),
         Case(
-            part: "FOLDER/o/outbox.sqlite", with: "FOLDER/open/o/outbox.sqlite",
-            line: "outbox: outbox.path: FOLDER/open/o/outbox.sqlite can't be made, because FOLDER/open is not "),
+            part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/open/o/outbox.sqlite",
+            line: "outbox: outbox.path: DIRECTORY/open/o/outbox.sqlite can't be made, because DIRECTORY/open is not "),
         Case(
-            part: "FOLDER/token", with: "FOLDER/open",
+            part: "DIRECTORY/token", with: "DIRECTORY/open",
             line:
-                "authorization: the token comes from the file FOLDER/open, which holds a secret and is open to every user; "
+                "authorization: the token comes from the file DIRECTORY/open, which holds a secret and is open to every user; "
         ),
         Case(
-            part: "FOLDER/token", with: "FOLDER/none",
-            line: "authorization: the token comes from the file FOLDER/none, which can't be read: No such"),
+            part: "DIRECTORY/token", with: "DIRECTORY/none",
+            line: "authorization: the token comes from the file DIRECTORY/none, which can't be read: No such"),
         Case(
             part: authorization,
             with:
-                #"{"type": "http", "url": "https://b.internal/", "headers": {"Authorization": {"file": "FOLDER/open"}}}"#,
+                #"{"type": "http", "url": "https://b.internal/", "headers": {"Authorization": {"file": "DIRECTORY/open"}}}"#,
             line:
-                "authorization: header Authorization comes from the file FOLDER/open, which holds a secret and is open to "
+                "authorization: header Authorization comes from the file DIRECTORY/open, which holds a secret and is open to "
         ),
         Case(
             part: authorization,
-            with: #"{"type": "http", "url": "https://b.internal/", "method": "POST", "body": {"file": "FOLDER/open"}}"#,
+            with:
+                #"{"type": "http", "url": "https://b.internal/", "method": "POST", "body": {"file": "DIRECTORY/open"}}"#,
             line:
-                "authorization: authorization.body comes from the file FOLDER/open, which holds a secret and is open to "
+                "authorization: authorization.body comes from the file DIRECTORY/open, which holds a secret and is open to "
         ),
         Case(
             part: authorization, with: #"{"type": "http", "url": "https://backend.example.com/{vehicleId}"}"#,
@@ -145,32 +146,33 @@ struct CheckCommand {
             part: "http://127.0.0.1:1", with: "https://fleetengine.googleapis.com/fleet",
             line: "upload: upload.endpoint has a path after https://fleetengine.googleapis.com, and"),
         Case(
-            part: authorization, with: #"{"type": "command", "command": ["FOLDER/none"]}"#,
-            line: "authorization: authorization.command: there is no FOLDER/none; check that it is installed"),
+            part: authorization, with: #"{"type": "command", "command": ["DIRECTORY/none"]}"#,
+            line: "authorization: authorization.command: there is no DIRECTORY/none; check that it is installed"),
         Case(
-            part: authorization, with: #"{"type": "command", "command": ["FOLDER/token"]}"#,
-            line: "authorization: authorization.command: FOLDER/token is not executable; run chmod +x "),
+            part: authorization, with: #"{"type": "command", "command": ["DIRECTORY/token"]}"#,
+            line: "authorization: authorization.command: DIRECTORY/token is not executable; run chmod +x "),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["no-such-program"]}"#,
             line: "authorization: authorization.command: there is no program no-such-program in PATH"),
         Case(
-            part: authorization, with: #"{"type": "command", "command": ["FOLDER/o"]}"#,
-            line: "authorization: authorization.command: FOLDER/o is a directory, not a program; name a program"),
+            part: authorization, with: #"{"type": "command", "command": ["DIRECTORY/o"]}"#,
+            line: "authorization: authorization.command: DIRECTORY/o is a directory, not a program; name a program"),
         Case(
-            part: authorization, with: #"{"type": "command", "command": ["FOLDER/windows"]}"#,
-            line: "authorization: authorization.command: FOLDER/windows has the line ends of Windows; run"),
+            part: authorization, with: #"{"type": "command", "command": ["DIRECTORY/windows"]}"#,
+            line: "authorization: authorization.command: DIRECTORY/windows has the line ends of Windows; run"),
         Case(
             part: authorization,
-            with: #"{"type": "command", "command": ["/bin/true"], "environment": {"KEY": {"file": "FOLDER/open"}}}"#,
+            with: #"{"type": "command", "command": ["/bin/true"], "environment": {"KEY": {"file": "DIRECTORY/open"}}}"#,
             line:
-                "authorization: variable KEY comes from the file FOLDER/open, which holds a secret and is open to every "
+                "authorization: variable KEY comes from the file DIRECTORY/open, which holds a secret and is open to every "
         ),
         Case(
-            part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"FOLDER/none\"",
-            line: "upload: upload.caFile FOLDER/none cannot be read: No such file or directory; check the path, and "),
+            part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"DIRECTORY/none\"",
+            line: "upload: upload.caFile DIRECTORY/none cannot be read: No such file or directory; check the path, and "
+        ),
         Case(
-            part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"FOLDER/open\"",
-            line: "upload: upload.caFile FOLDER/open has no line that begins with -----BEGIN; name a PEM file"),
+            part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"DIRECTORY/open\"",
+            line: "upload: upload.caFile DIRECTORY/open has no line that begins with -----BEGIN; name a PEM file"),
         Case(
             part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"/dev/zero\"",
             line: "upload: upload.caFile /dev/zero is a device, not a file; name a PEM file"),
@@ -191,7 +193,7 @@ struct CheckCommand {
         #expect(ending == .exited(78))
         #expect(!lines.contains { $0.hasPrefix("ok ") }, "\(lines)")
         let (name, text) = row.line.cut(at: ": ")
-        let expected = "FAIL  \(name.padding(to: 13))  \(text.replacing("FOLDER", with: directory.url.path))"
+        let expected = "FAIL  \(name.padding(to: 13))  \(text.replacing("DIRECTORY", with: directory.url.path))"
         #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines), not \(expected)")
     }
 
@@ -212,17 +214,18 @@ struct CheckCommand {
             Self.good.replacing(
                 Self.authorization,
                 with: #"""
-                    {"type": "http", "url": "https://b.internal/", "caFile": "FOLDER/none",
-                     "clientCertificateFile": "FOLDER/open", "clientKeyFile": "FOLDER/token"}
+                    {"type": "http", "url": "https://b.internal/", "caFile": "DIRECTORY/none",
+                     "clientCertificateFile": "DIRECTORY/open", "clientKeyFile": "DIRECTORY/token"}
                     """#))
         #expect(ending == .exited(78))
         let names = [
-            "caFile FOLDER/none cannot", "clientCertificateFile FOLDER/open has", "clientKeyFile FOLDER/token has",
+            "caFile DIRECTORY/none cannot", "clientCertificateFile DIRECTORY/open has",
+            "clientKeyFile DIRECTORY/token has",
         ]
         let found = lines.filter { $0.hasPrefix("FAIL  authorization  authorization.") }
         #expect(found.count == names.count, "\(lines)")
         for (line, name) in zip(found, names) {
-            #expect(line.contains(".\(name.replacing("FOLDER", with: directory.url.path)) "), "\(line)")
+            #expect(line.contains(".\(name.replacing("DIRECTORY", with: directory.url.path)) "), "\(line)")
         }
     }
 
@@ -233,14 +236,14 @@ struct CheckCommand {
             (
                 "client.key", "client.pem",
                 [
-                    "clientCertificateFile FOLDER/client.key holds a private key and no certificate; name the certificate's",
-                    "clientKeyFile FOLDER/client.pem holds a certificate and no private key; name the key's file, and this",
+                    "clientCertificateFile DIRECTORY/client.key holds a private key and no certificate; name the certificate's",
+                    "clientKeyFile DIRECTORY/client.pem holds a certificate and no private key; name the key's file, and this",
                 ]
             ),
             (
                 "client.pem", "good.key",
                 [
-                    "clientKeyFile FOLDER/good.key does not go with authorization.clientCertificateFile FOLDER/client.pem: "
+                    "clientKeyFile DIRECTORY/good.key does not go with authorization.clientCertificateFile DIRECTORY/client.pem: "
                 ]
             ),
             ("client.pem", "client.key", []),
@@ -251,33 +254,34 @@ struct CheckCommand {
             Self.good.replacing(
                 Self.authorization,
                 with: #"""
-                    {"type": "http", "url": "https://b.internal/", "clientCertificateFile": "FOLDER/\#(certificate)",
-                     "clientKeyFile": "FOLDER/\#(key)"}
+                    {"type": "http", "url": "https://b.internal/", "clientCertificateFile": "DIRECTORY/\#(certificate)",
+                     "clientKeyFile": "DIRECTORY/\#(key)"}
                     """#))
         #expect(ending == .exited(found.isEmpty ? 0 : 78), "\(lines)")
         let failures = lines.filter { $0.hasPrefix("FAIL") }
         #expect(failures.count == found.count, "\(lines)")
         for (line, words) in zip(failures, found) {
-            #expect(line.contains("authorization." + words.replacing("FOLDER", with: directory.url.path)), "\(line)")
+            #expect(line.contains("authorization." + words.replacing("DIRECTORY", with: directory.url.path)), "\(line)")
         }
     }
 
     /// A directory that is missing or a file, and one that is closed to the service.
     @Test(arguments: [
         (
-            "FOLDER/none/private",
+            "DIRECTORY/none/private",
             "is in a directory that does not exist, so that the vehicle is never private; make the directory"
         ),
         (
-            "FOLDER/open/private",
+            "DIRECTORY/open/private",
             "is in a directory that does not exist, so that the vehicle is never private; make the directory"
         ),
         (
             "/proc/waypost/private",
             "is in a directory that does not exist, so that the vehicle is never private; make the directory"
         ),
-        ("FOLDER/closed/private", "can't be seen by uid 64995, so that the vehicle is always private; open its"),
-        ("FOLDER/o/private", nil), ("FOLDER/o", "is a directory, so that the vehicle is always private; name a file"),
+        ("DIRECTORY/closed/private", "can't be seen by uid 64995, so that the vehicle is always private; open its"),
+        ("DIRECTORY/o/private", nil),
+        ("DIRECTORY/o", "is a directory, so that the vehicle is always private; name a file"),
     ])
     func looksAtTheDirectoryOfThePrivateSwitch(path: String, words: String?) async throws {
         try FileSystem.createDirectory(at: directory.path("closed"))
@@ -290,21 +294,22 @@ struct CheckCommand {
             Self.good.replacing(#""van-7""#, with: #""van-7", "privateModeFile": "\#(path)""#))
         #expect(ending == .exited(words == nil ? 0 : 78), "\(lines)")
         guard let words else { return }
-        let place = path.replacing("FOLDER", with: directory.url.path)
+        let place = path.replacing("DIRECTORY", with: directory.url.path)
         let expected = "FAIL  vehicle        vehicle.privateModeFile: \(place) \(words)"
         #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines)")
     }
 
     /// A switch that is on, that is in memory, and that goes with the service.
     @Test(arguments: [
-        ("FOLDER/open", "exists now, so that the vehicle is private"), ("/dev/shm/no-switch", "is in memory, so that"),
+        ("DIRECTORY/open", "exists now, so that the vehicle is private"),
+        ("/dev/shm/no-switch", "is in memory, so that"),
         ("/run/waypost/none/private", "is in /run/waypost, which systemd removes"),
     ])
     func notesWhereAPrivateSwitchIs(path: String, words: String) async throws {
         let (lines, ending) = try await check(
             Self.good.replacing(#""van-7""#, with: #""van-7", "privateModeFile": "\#(path)""#))
         #expect(ending == .exited(0))
-        let place = path.replacing("FOLDER", with: directory.url.path)
+        let place = path.replacing("DIRECTORY", with: directory.url.path)
         let expected = "note  vehicle        vehicle.privateModeFile: \(place) \(words)"
         #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines)")
     }
@@ -332,7 +337,7 @@ struct CheckCommand {
         let disk = try TinyFileSystem(at: directory.path("disk"), megabytes: 2)
         if isFull { try disk.fill() }
         let (lines, ending) = try await check(
-            Self.good.replacing("FOLDER/o/outbox.sqlite", with: "FOLDER/disk/outbox.sqlite"))
+            Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/disk/outbox.sqlite"))
         #expect(ending == .exited(isFull ? 78 : 0))
         let words =
             "FAIL  outbox         outbox.path: only 0 kB are free at \(directory.path("disk")), and an outbox needs 1000 kB; "
@@ -348,7 +353,7 @@ struct CheckCommand {
         try valueOrSystemError("mount") { unsafe mount("tmpfs", place, "tmpfs", 0, "size=4m,nr_inodes=\(inodes + 1)") }
         defer { unsafe umount2(place, CInt(MNT_DETACH)) }
         let (lines, ending) = try await check(
-            Self.good.replacing("FOLDER/o/outbox.sqlite", with: "FOLDER/disk/outbox.sqlite"))
+            Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/disk/outbox.sqlite"))
         #expect(ending == .exited(78))
         let words =
             "FAIL  outbox         outbox.path: the file system of \(place) has \(inodes) inodes left, and an outbox needs 8 "
@@ -373,7 +378,7 @@ struct CheckCommand {
     func saysThatAUserNamespaceLacksAUser() async throws {
         unsafe chown(directory.path("o"), 12345, 12345)
         let config = try directory.write(
-            Self.good.replacing("FOLDER", with: directory.url.path).utf8, to: "config.json", mode: 0o640)
+            Self.good.replacing("DIRECTORY", with: directory.url.path).utf8, to: "config.json", mode: 0o640)
         let outcome = try await ChildProcess(
             arguments: [
                 "/usr/bin/unshare", "--user", "--map-root-user", BuiltProgram.waypost, "check", "--config", config,
@@ -412,7 +417,7 @@ struct CheckCommand {
     @Test(.enabled(if: FileSystem.volume(of: "/tmp") == .other, "/tmp is in memory here"))
     func notesAnOutboxInADirectoryThatIsEmptied() async throws {
         let outbox = "/tmp/waypost-no-such-directory/outbox.sqlite"
-        let (lines, ending) = try await check(Self.good.replacing("FOLDER/o/outbox.sqlite", with: outbox))
+        let (lines, ending) = try await check(Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: outbox))
         #expect(ending == .exited(0))
         let words = "note  outbox         outbox.path: \(outbox) is in /tmp, which many systems empty "
         #expect(lines.contains { $0.hasPrefix(words) }, "\(lines)")
@@ -422,7 +427,7 @@ struct CheckCommand {
     @Test(.enabled(if: FileSystem.volume(of: "/dev/shm") == .memory, "/dev/shm is not in memory here"))
     func notesAnOutboxInMemory() async throws {
         let outbox = "/dev/shm/waypost-no-such-directory/outbox.sqlite"
-        let (lines, ending) = try await check(Self.good.replacing("FOLDER/o/outbox.sqlite", with: outbox))
+        let (lines, ending) = try await check(Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: outbox))
         #expect(ending == .exited(0))
         let words = "note  outbox         outbox.path: \(outbox) is in memory (tmpfs), so that "
         #expect(lines.contains { $0.hasPrefix(words) }, "\(lines)")
@@ -446,7 +451,7 @@ struct CheckCommand {
         ] as [(String, Int32, [String])])
     func saysItAsOneObject(configuration: String, code: Int32, checks: [String]) async throws {
         let config = try directory.write(
-            withOwnStatus(configuration).replacing("FOLDER", with: directory.url.path).utf8, to: "config.json")
+            withOwnStatus(configuration).replacing("DIRECTORY", with: directory.url.path).utf8, to: "config.json")
         let outcome = try await BuiltProgram.run(["check", "--json", "--config", config])
         #expect(outcome.ending == .exited(code) && outcome.standardError.isEmpty)
         let object = try JSONValue(parsing: outcome.standardOutput)
@@ -476,14 +481,14 @@ struct CheckCommand {
         (#""van-7""#, #""\"van-7\"""#, #"vehicle.vehicleId is "van-7", a line of a settings file;"#),
         (#""van-7""#, #""'van-7'""#, "vehicle.vehicleId is 'van-7', a line of a settings file; write"),
         (
-            #""FOLDER/token""#, #""FOLDER/token\n""#,
-            #"authorization.path is "FOLDER/token ", with a line break at its start or end; remove it"#
+            #""DIRECTORY/token""#, #""DIRECTORY/token\n""#,
+            #"authorization.path is "DIRECTORY/token ", with a line break at its start or end; remove it"#
         ),
     ])
     func findsWhatAroundAValueIsNoneOfIt(part: String, value: String, words: String) async throws {
         let (lines, ending) = try await check(Self.good.replacing(part, with: value))
         #expect(ending == .exited(78))
-        let text = words.replacing("FOLDER", with: directory.url.path)
+        let text = words.replacing("DIRECTORY", with: directory.url.path)
         #expect(lines.contains { $0.hasPrefix("FAIL") && $0.contains("  \(text)") }, "\(lines)")
         #expect(lines.allSatisfy { $0.hasPrefix("FAIL") || $0.hasPrefix("note") }, "\(lines)")
     }
@@ -491,8 +496,8 @@ struct CheckCommand {
     /// They may belong to the value.
     @Test(
         arguments: [
-            (#""\"hunter2\"""#, true), (#""Bearer 'hunter2'""#, true), (#"{"file": "FOLDER/quoted"}"#, true),
-            (#"{"file": "FOLDER/token"}"#, false), (#""a \"hunter2\" b""#, false),
+            (#""\"hunter2\"""#, true), (#""Bearer 'hunter2'""#, true), (#"{"file": "DIRECTORY/quoted"}"#, true),
+            (#"{"file": "DIRECTORY/token"}"#, false), (#""a \"hunter2\" b""#, false),
         ])
     func notesQuotesAroundAHeadersValue(value: String, isNoted: Bool) async throws {
         try directory.write("\"hunter2\"\n".utf8, to: "quoted", mode: 0o600)
@@ -581,9 +586,9 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix(words) } == isNoted, "\(lines)")
     }
 
-    @Test(arguments: [("FOLDER/new/outbox.sqlite", true), ("FOLDER/o/outbox.sqlite", false)])
+    @Test(arguments: [("DIRECTORY/new/outbox.sqlite", true), ("DIRECTORY/o/outbox.sqlite", false)])
     func notesADirectoryThatIsYetToBeMade(path: String, isNoted: Bool) async throws {
-        let (lines, ending) = try await check(Self.good.replacing("FOLDER/o/outbox.sqlite", with: path))
+        let (lines, ending) = try await check(Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: path))
         #expect(ending == .exited(0))
         let isThere = lines.contains {
             $0.hasPrefix("note  outbox") && $0.contains("/new does not exist yet, and is made at")
@@ -834,7 +839,7 @@ struct CheckCommand {
     private func check(
         _ configuration: String, mode: Int = 0o644
     ) async throws -> (lines: [String], ending: ChildProcess.Ending) {
-        let text = withOwnStatus(configuration).replacing("FOLDER", with: directory.url.path)
+        let text = withOwnStatus(configuration).replacing("DIRECTORY", with: directory.url.path)
         let config = try directory.write(text.utf8, to: "config.json", mode: mode)
         let outcome = try await BuiltProgram.run(["check", "--config", config])
         #expect(outcome.standardError.isEmpty, "\(String(decoding: outcome.standardError, as: UTF8.self))")
@@ -847,9 +852,10 @@ struct CheckCommand {
     /// The configuration with an address of its own, because the default port may be another service's.
     private func withOwnStatus(_ configuration: String) -> String {
         if configuration.contains(#""status""#) {
-            return configuration.replacing("127.0.0.1:9464", with: "unix:FOLDER/status")
+            return configuration.replacing("127.0.0.1:9464", with: "unix:DIRECTORY/status")
         }
-        return configuration.replacing(#""outbox":"#, with: #""status": {"listen": "unix:FOLDER/status"}, "outbox":"#)
+        return configuration.replacing(
+            #""outbox":"#, with: #""status": {"listen": "unix:DIRECTORY/status"}, "outbox":"#)
     }
 
     /// What is said of the directory for temporary files.

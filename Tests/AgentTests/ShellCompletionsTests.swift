@@ -35,10 +35,10 @@ import WaypostTestSupport
     static let lines: [(typed: String, words: [String])] = [
         ("ch\t", ["check"]), ("--v\t", ["--version"]), ("replay --spe\t", ["replay", "--speed"]),
         ("replay drive.nmea --speed m\t", ["replay", "drive.nmea", "--speed", "max"]),
-        ("run --config FOLDER/va\t", ["run", "--config", "FOLDER/van 7.json"]),
-        ("run --rec\tFOLDER/recor\t", ["run", "--record", "FOLDER/recordings/"]),
-        ("replay FOLDER/dri\t--k\t", ["replay", "FOLDER/drive.nmea", "--keep-time"]),
-        ("fixes --format geo\tFOLDER/dri\t", ["fixes", "--format", "geojson", "FOLDER/drive.nmea"]),
+        ("run --config DIRECTORY/va\t", ["run", "--config", "DIRECTORY/van 7.json"]),
+        ("run --rec\tDIRECTORY/recor\t", ["run", "--record", "DIRECTORY/recordings/"]),
+        ("replay DIRECTORY/dri\t--k\t", ["replay", "DIRECTORY/drive.nmea", "--keep-time"]),
+        ("fixes --format geo\tDIRECTORY/dri\t", ["fixes", "--format", "geojson", "DIRECTORY/drive.nmea"]),
         ("outbox re\t--a\t", ["outbox", "requeue", "--all"]), ("help simu\t", ["help", "simulator"]),
         ("simulator --token-sh\tgui\t", ["simulator", "--token-shape", "guide"]),
         ("completions fi\t", ["completions", "fish"]), ("status --wa\t", ["status", "--watch"]),
@@ -72,8 +72,8 @@ import WaypostTestSupport
         try keys.send(Self.preparation(shell, directory.path("functions")) + "echo read''y\n")
         try #require(await session.output.line(saying: "ready") != nil, "\(session.output.text)")
         for (typed, words) in Self.lines {
-            try keys.send("waypost \(typed.replacing("FOLDER", with: directoryPath))\n")
-            let given = words.map { " <\($0.replacing("FOLDER", with: directoryPath))>" }.joined()
+            try keys.send("waypost \(typed.replacing("DIRECTORY", with: directoryPath))\n")
+            let given = words.map { " <\($0.replacing("DIRECTORY", with: directoryPath))>" }.joined()
             // zsh writes an option and its value as one word, and takes the slash of a directory back at the line's end.
             let isGiven = await session.output.wait { lines in
                 lines.contains {

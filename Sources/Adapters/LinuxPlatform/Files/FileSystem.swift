@@ -81,8 +81,8 @@ package enum FileSystem {
         return Int64(exactly: Double(status.f_favail))
     }
 
-    /// Creates an empty directory in `directory`, which needs as much as a file, and removes it. Returns the error if that
-    /// fails.
+    /// Creates an empty directory in `directory`, which needs as much as a file, and removes it. Returns the error if
+    /// that fails.
     package static func obstacleToWriting(in directory: String) -> SystemError? {
         let path = "\(directory)/waypost-check-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
         guard unsafe mkdir(path, 0o700) == 0 else { return SystemError(call: "write in \(directory)", number: errno) }
