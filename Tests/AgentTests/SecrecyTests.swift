@@ -49,7 +49,8 @@ struct Secrecy {
         let written = try Self.written(["state", "recording"], in: bench.directory)
         found += written.text
         #expect(await service.terminate().ending == .exited(0))
-        let recorded = try Self.written(["recording"], in: bench.directory)  // written every few seconds, and at the end
+        // written every few seconds, and at the end
+        let recorded = try Self.written(["recording"], in: bench.directory)
         found += service.errors.text + service.output.text + recorded.text
 
         // There was something to tell, and it was told.

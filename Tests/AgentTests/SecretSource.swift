@@ -52,7 +52,8 @@ final class SecretSource: Sendable {
         switch kind {
         case .http: backend.openUp()
         case .command: try directory.write([], to: "mended")
-        case .file: try FileSystem.rename(directory.path("token"), to: directory.path("half"))  // as a careful writer does
+        // as a careful writer does
+        case .file: try FileSystem.rename(directory.path("token"), to: directory.path("half"))
         }
     }
 

@@ -74,7 +74,7 @@ import WaypostTestSupport
         for (typed, words) in Self.lines {
             try keys.send("waypost \(typed.replacing("DIRECTORY", with: directoryPath))\n")
             let given = words.map { " <\($0.replacing("DIRECTORY", with: directoryPath))>" }.joined()
-            // zsh writes an option and its value as one word, and takes the slash of a directory back at the line's end.
+            // zsh writes an option and its value as one word, and removes a directory's slash at the line's end.
             let isGiven = await session.output.wait { lines in
                 lines.contains {
                     let words = $0.text.replacing("=", with: "> <").replacing("/>", with: ">")
