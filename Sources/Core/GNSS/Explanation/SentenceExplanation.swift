@@ -4,10 +4,10 @@ import TimeAndChance
 /// The explanation of one sentence and the outcome of its epoch.
 struct SentenceExplanation {
     let sentence: TracedSentence
-    /// The sentence's epoch; `nil` if it has none or is explained without its log.
+    /// The sentence's epoch; `nil` if it has no epoch or is explained without its log.
     let epoch: TracedEpoch?
 
-    /// A line about the sentence itself, then lines about its epoch.
+    /// The lines of the explanation: one about the sentence itself, followed by those about its epoch.
     var lines: [String] {
         [opening] + prefixLines + omissionLines + (sentence.rejection == nil ? outcomeLines : [])
     }
@@ -86,13 +86,13 @@ struct SentenceExplanation {
 
 /// The place of a sentence in its log.
 struct SentencePlace: Hashable {
-    /// Counted by line feeds, from 1.
+    /// The line number, from 1, counted by line feeds.
     let line: Int
     /// The number of earlier sentences on the line.
     let ordinal: Int
-    /// Talker and type, such as `GPRMC`.
+    /// The talker and type, such as `GPRMC`.
     let address: String
 
-    /// Such as `GPGGA in line 212`.
+    /// The address and line, such as `GPGGA in line 212`.
     var description: String { "\(address) in line \(line)" }
 }
