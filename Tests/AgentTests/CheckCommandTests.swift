@@ -94,7 +94,7 @@ struct CheckCommand {
             line: "outbox: outbox.path is \"FOLDER/new/\", a directory; name the file in it"),
         Case(
             part: "FOLDER/o/outbox.sqlite", with: "FOLDER/o",
-            line: "outbox: outbox.path: FOLDER/o is a directory, not a file; name a file in it"),
+            line: "outbox: outbox.path: FOLDER/o is a directory, not a file; specify a file in that directory"),
         Case(
             part: "FOLDER/o/outbox.sqlite", with: "/proc/outbox.sqlite",
             line: "outbox: outbox.path: /proc/outbox.sqlite can't be made, because /proc is not "),
@@ -109,7 +109,7 @@ struct CheckCommand {
         Case(
             part: "FOLDER/o/outbox.sqlite", with: "FOLDER/open",
             line:
-                "outbox: outbox.path: FOLDER/open is no outbox of Waypost but text, and is left as it is; give another"
+                "outbox: outbox.path: FOLDER/open isn't a Waypost outbox but text, and is left unchanged; set another"
         ),
         Case(
             part: "FOLDER/o/outbox.sqlite", with: "FOLDER/open/o/outbox.sqlite",
