@@ -104,7 +104,7 @@ struct CheckCommand {
         Case(
             part: #""outbox":"#, with: #""status": {"listen": "unix:FOLDER/none/status"}, "outbox":"#,
             line:
-                "status: status.listen: cannot listen on unix:FOLDER/none/status: No such file or directory; make FOLDER/none "
+                "status: status.listen: cannot listen on unix:FOLDER/none/status: No such file or directory; create FOLDER/none "
         ),
         Case(
             part: "FOLDER/o/outbox.sqlite", with: "FOLDER/open",
@@ -777,7 +777,7 @@ struct CheckCommand {
         try await check.isAtRest()
         for epoch in RecentDrive(epochs: 3) { try receiver.send(epoch) }
         _ = await check.end()
-        let words = "\(bench.devicePath) is also open in sleep (process \(other.processID)); stop it, or have it leave"
+        let words = "\(bench.devicePath) is also open in sleep (process \(other.processID)); stop the program, or have it leave"
         let lines = check.output.lines.map(\.text).filter { $0.contains("  receiver  ") }
         #expect(lines.count == 2 && lines.first?.contains("fix of ") == true, "\(check.output.text)")
         #expect(
