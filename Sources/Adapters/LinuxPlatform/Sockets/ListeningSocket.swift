@@ -78,7 +78,7 @@ package final class ListeningSocket: Sendable {
             throw SystemError(
                 refusing: path,
                 because:
-                    "\(path) is a socket that belongs to \(FileStatus.words(status.owner)), and is left alone; choose another path")
+                    "\(path) is a socket that belongs to \(FileStatus.words(status.owner)), and is left unchanged; choose another path")
         }
     }
 
