@@ -94,7 +94,7 @@ struct CheckCommand {
             line: "outbox: outbox.path is \"DIRECTORY/new/\", a directory; name the file in it"),
         Case(
             part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/o",
-            line: "outbox: outbox.path: DIRECTORY/o is a directory, not a file; name a file in it"),
+            line: "outbox: outbox.path: DIRECTORY/o is a directory, not a file; specify a file in that directory"),
         Case(
             part: "DIRECTORY/o/outbox.sqlite", with: "/proc/outbox.sqlite",
             line: "outbox: outbox.path: /proc/outbox.sqlite can't be made, because /proc is not "),
@@ -104,12 +104,12 @@ struct CheckCommand {
         Case(
             part: #""outbox":"#, with: #""status": {"listen": "unix:DIRECTORY/none/status"}, "outbox":"#,
             line:
-                "status: status.listen: cannot listen on unix:DIRECTORY/none/status: No such file or directory; make DIRECTORY/none "
+                "status: status.listen: cannot listen on unix:DIRECTORY/none/status: No such file or directory; create DIRECTORY/none "
         ),
         Case(
             part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/open",
             line:
-                "outbox: outbox.path: DIRECTORY/open is no outbox of Waypost but text, and is left as it is; give another"
+                "outbox: outbox.path: DIRECTORY/open isn't a Waypost outbox but text, and is left unchanged; set another"
         ),
         Case(
             part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/open/o/outbox.sqlite",
@@ -782,7 +782,7 @@ struct CheckCommand {
         try await check.isAtRest()
         for epoch in RecentDrive(epochs: 3) { try receiver.send(epoch) }
         _ = await check.end()
-        let words = "\(bench.devicePath) is also open in sleep (process \(other.processID)); stop it, or have it leave"
+        let words = "\(bench.devicePath) is also open in sleep (process \(other.processID)); stop the program, or have it leave"
         let lines = check.output.lines.map(\.text).filter { $0.contains("  receiver  ") }
         #expect(lines.count == 2 && lines.first?.contains("fix of ") == true, "\(check.output.text)")
         #expect(

@@ -84,7 +84,7 @@ struct PlantedOutbox {
         let outcome = try await BuiltProgram.run(
             ["run", "--config", try bench.configure { ($0.receiver, $0.level) = (receiver, "error") }])
         #expect(outcome.ending == .exited(69))
-        let words = "waypost: \(path): the outbox isn't used; \(path) is no outbox of Waypost but text, and"
+        let words = "waypost: \(path): the outbox isn't used; \(path) isn't a Waypost outbox but text, and"
         #expect(text(outcome.standardError).hasPrefix(words), "\(text(outcome.standardError))")
         #expect(await bench.vehicle == nil)
     }
@@ -167,7 +167,7 @@ struct PlantedOutbox {
         let outcome = try await BuiltProgram.run([command, "--config", config])
         #expect(outcome.ending == .exited(78))
         let words = text(outcome.standardError + outcome.standardOutput)
-        #expect(words.contains("\(path) is a file, not a socket, and is left alone; choose "))
+        #expect(words.contains("\(path) is a file, not a socket, and is left unchanged; choose "))
         #expect(try content("file") == "worth keeping")
     }
 

@@ -63,8 +63,8 @@ import WaypostTestSupport
             sentence: "/o: written by a newer release (its schema is 2, this release knows up to 1); install that "
                 + "release again, or give another outbox path"),
         Case(
-            error: OutboxError(.refused, path: "/o", .refusal("/o is a directory, not a file; name a file in it")),
-            sentence: "/o: the outbox isn't used; /o is a directory, not a file; name a file in it"),
+            error: OutboxError(.refused, path: "/o", .refusal("/o is a directory, not a file; specify a file in that directory")),
+            sentence: "/o: the outbox isn't used; /o is a directory, not a file; specify a file in that directory"),
         Case(
             error: OutboxError(.forbidden, path: "/o", denied),
             sentence: "/o: the outbox can't be read or written (open /o: Permission denied); check that its path is a "

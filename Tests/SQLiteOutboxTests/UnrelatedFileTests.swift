@@ -39,7 +39,7 @@ import Testing
         let directory = try StoreDirectory()
         try directory.write(file.bytes, to: "outbox.sqlite")
         let sentence: ReportedText = """
-            \(directory.store) is no outbox of Waypost but \(file.testDescription), and is left as it is; give another \
+            \(directory.store) isn't a Waypost outbox but \(file.testDescription), and is left unchanged; set another \
             outbox path
             """
         for _ in 1...2 {

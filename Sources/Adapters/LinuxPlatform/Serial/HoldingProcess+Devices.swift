@@ -25,15 +25,15 @@ extension HoldingProcess {
         case "gpsd": Self.remedyAgainstGPSD
         case "ModemManager": Self.remedyAgainstModemManager
         case "getty", "agetty", "login": Self.remedyAgainstLogin(on: path)
-        case "brltty": "keep it away (systemctl mask --now brltty-udev), or remove it"
+        case "brltty": "disable brltty (systemctl mask --now brltty-udev), or uninstall it"
         case "waypost": "a receiver has one reader: stop the other Waypost (\(ending))"
-        default: "stop it, or have it leave the device alone"
+        default: "stop the program, or have it leave the device alone"
         }
     }
 
     /// Returns how to find an unknown holder, and the usual remedies.
     package static func remedy(for path: String) -> String {
-        "find it as root (fuser -v \(path)) and stop it. ModemManager: \(remedyAgainstModemManager). "
+        "find the program as root (fuser -v \(path)) and stop it. ModemManager: \(remedyAgainstModemManager). "
             + "gpsd: \(remedyAgainstGPSD). A login: \(remedyAgainstLogin(on: path))"
     }
 
@@ -48,9 +48,9 @@ extension HoldingProcess {
     }
 
     private static let remedyAgainstGPSD =
-        "read from it instead (receiver.type gpsd), or stop it (systemctl disable --now gpsd.socket gpsd)"
+        "read from gpsd instead (receiver.type gpsd), or stop gpsd (systemctl disable --now gpsd.socket gpsd)"
     private static let remedyAgainstModemManager =
-        "keep it away by udev (ID_MM_DEVICE_IGNORE, see 99-waypost-gnss.rules)"
+        "exclude the device with udev (ID_MM_DEVICE_IGNORE, see 99-waypost-gnss.rules)"
 
     private static func remedyAgainstLogin(on path: String) -> String {
         let terminal = FileSystem.linkTarget(at: path) ?? path
