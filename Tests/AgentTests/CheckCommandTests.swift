@@ -62,18 +62,18 @@ struct CheckCommand {
         Case(
             part: authorization, with: #"{"type": "command", "command": ["~/bin/token"]}"#,
             line:
-                "authorization: authorization.command: there is no ~/bin/token, because only a shell reads ~ as a home; "
+                "authorization: authorization.command: there is no ~/bin/token, because only a shell expands ~; "
         ),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["/bin/echo token"]}"#,
             line:
                 "authorization: authorization.command: there is no /bin/echo token; write the program and each "
-                + "argument as separate texts: [\"/bin/echo\", \"argument\"]"),
+                + "argument as separate strings: [\"/bin/echo\", \"argument\"]"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["cat /x/t | head -n 1"]}"#,
             line:
                 "authorization: authorization.command: there is no cat /x/t | head -n 1; write the program and each "
-                + "argument as separate texts: [\"cat\", \"argument\"]; for a shell, write "),
+                + "argument as separate strings: [\"cat\", \"argument\"]; for a shell, write "),
         Case(
             part: receiver, with: #"{"type": "serial", "device": "ttyUSB0"}"#,
             line: "receiver: receiver.device is \"ttyUSB0\""),
@@ -97,7 +97,7 @@ struct CheckCommand {
             line: "outbox: outbox.path: FOLDER/o is a directory, not a file; name a file in it"),
         Case(
             part: "FOLDER/o/outbox.sqlite", with: "/proc/outbox.sqlite",
-            line: "outbox: outbox.path: /proc/outbox.sqlite can't be made, because /proc is not "),
+            line: "outbox: outbox.path: /proc/outbox.sqlite can't be created, because /proc is not "),
         Case(
             part: "FOLDER/o/outbox.sqlite", with: "/dev/full",
             line: "outbox: outbox.path: /dev/full is a device, not a file; choose another path"),
@@ -113,11 +113,12 @@ struct CheckCommand {
         ),
         Case(
             part: "FOLDER/o/outbox.sqlite", with: "FOLDER/open/o/outbox.sqlite",
-            line: "outbox: outbox.path: FOLDER/open/o/outbox.sqlite can't be made, because FOLDER/open is not "),
+            line: "outbox: outbox.path: FOLDER/open/o/outbox.sqlite can't be created, because FOLDER/open is not "),
         Case(
             part: "FOLDER/token", with: "FOLDER/open",
             line:
-                "authorization: the token comes from the file FOLDER/open, which holds a secret and is open to every user; "
+                "authorization: the token comes from the file FOLDER/open, which holds a secret and can be read by "
+                + "every user; "
         ),
         Case(
             part: "FOLDER/token", with: "FOLDER/none",
@@ -127,13 +128,15 @@ struct CheckCommand {
             with:
                 #"{"type": "http", "url": "https://b.internal/", "headers": {"Authorization": {"file": "FOLDER/open"}}}"#,
             line:
-                "authorization: header Authorization comes from the file FOLDER/open, which holds a secret and is open to "
+                "authorization: header Authorization comes from the file FOLDER/open, which holds a secret and can be "
+                + "read by "
         ),
         Case(
             part: authorization,
             with: #"{"type": "http", "url": "https://b.internal/", "method": "POST", "body": {"file": "FOLDER/open"}}"#,
             line:
-                "authorization: authorization.body comes from the file FOLDER/open, which holds a secret and is open to "
+                "authorization: authorization.body comes from the file FOLDER/open, which holds a secret and can be "
+                + "read by "
         ),
         Case(
             part: authorization, with: #"{"type": "http", "url": "https://backend.example.com/{vehicleId}"}"#,
@@ -146,7 +149,7 @@ struct CheckCommand {
             line: "upload: upload.endpoint has a path after https://fleetengine.googleapis.com, and"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["FOLDER/none"]}"#,
-            line: "authorization: authorization.command: there is no FOLDER/none; check that it is installed"),
+            line: "authorization: authorization.command: there is no FOLDER/none; check that the program is installed"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["FOLDER/token"]}"#,
             line: "authorization: authorization.command: FOLDER/token is not executable; run chmod +x "),
@@ -155,15 +158,16 @@ struct CheckCommand {
             line: "authorization: authorization.command: there is no program no-such-program in PATH"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["FOLDER/o"]}"#,
-            line: "authorization: authorization.command: FOLDER/o is a directory, not a program; name a program"),
+            line: "authorization: authorization.command: FOLDER/o is a directory, not a program; specify a program"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["FOLDER/windows"]}"#,
-            line: "authorization: authorization.command: FOLDER/windows has the line ends of Windows; run"),
+            line: "authorization: authorization.command: FOLDER/windows has Windows line endings; run"),
         Case(
             part: authorization,
             with: #"{"type": "command", "command": ["/bin/true"], "environment": {"KEY": {"file": "FOLDER/open"}}}"#,
             line:
-                "authorization: variable KEY comes from the file FOLDER/open, which holds a secret and is open to every "
+                "authorization: variable KEY comes from the file FOLDER/open, which holds a secret and can be read by "
+                + "every "
         ),
         Case(
             part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"FOLDER/none\"",
@@ -266,18 +270,18 @@ struct CheckCommand {
     @Test(arguments: [
         (
             "FOLDER/none/private",
-            "is in a directory that does not exist, so that the vehicle is never private; make the directory"
+            "is in a directory that does not exist, so the vehicle is never private; create the directory"
         ),
         (
             "FOLDER/open/private",
-            "is in a directory that does not exist, so that the vehicle is never private; make the directory"
+            "is in a directory that does not exist, so the vehicle is never private; create the directory"
         ),
         (
             "/proc/waypost/private",
-            "is in a directory that does not exist, so that the vehicle is never private; make the directory"
+            "is in a directory that does not exist, so the vehicle is never private; create the directory"
         ),
-        ("FOLDER/closed/private", "can't be seen by uid 64995, so that the vehicle is always private; open its"),
-        ("FOLDER/o/private", nil), ("FOLDER/o", "is a directory, so that the vehicle is always private; name a file"),
+        ("FOLDER/closed/private", "can't be seen by uid 64995, so the vehicle is always private; give that user"),
+        ("FOLDER/o/private", nil), ("FOLDER/o", "is a directory, so the vehicle is always private; use the path"),
     ])
     func looksAtTheDirectoryOfThePrivateSwitch(path: String, words: String?) async throws {
         try FileSystem.createDirectory(at: directory.path("closed"))
@@ -297,7 +301,7 @@ struct CheckCommand {
 
     /// A switch that is on, that is in memory, and that goes with the service.
     @Test(arguments: [
-        ("FOLDER/open", "exists now, so that the vehicle is private"), ("/dev/shm/no-switch", "is in memory, so that"),
+        ("FOLDER/open", "exists now, so the vehicle is private"), ("/dev/shm/no-switch", "is in memory, so"),
         ("/run/waypost/none/private", "is in /run/waypost, which systemd removes"),
     ])
     func notesWhereAPrivateSwitchIs(path: String, words: String) async throws {
@@ -335,7 +339,7 @@ struct CheckCommand {
             Self.good.replacing("FOLDER/o/outbox.sqlite", with: "FOLDER/disk/outbox.sqlite"))
         #expect(ending == .exited(isFull ? 78 : 0))
         let words =
-            "FAIL  outbox         outbox.path: only 0 kB are free at \(directory.path("disk")), and an outbox needs 1000 kB; "
+            "FAIL  outbox         outbox.path: only 0 kB are free at \(directory.path("disk")), but an outbox needs 1000 kB; "
         #expect(lines.contains { $0.hasPrefix(words) } == isFull, "\(lines)")
         withExtendedLifetime(disk) {}
     }
@@ -351,7 +355,8 @@ struct CheckCommand {
             Self.good.replacing("FOLDER/o/outbox.sqlite", with: "FOLDER/disk/outbox.sqlite"))
         #expect(ending == .exited(78))
         let words =
-            "FAIL  outbox         outbox.path: the file system of \(place) has \(inodes) inodes left, and an outbox needs 8 "
+            "FAIL  outbox         outbox.path: the file system of \(place) has \(inodes) inodes left, but an outbox "
+            + "needs 8;"
         #expect(lines.contains { $0.hasPrefix(words) }, "\(lines)")
     }
 
@@ -424,7 +429,7 @@ struct CheckCommand {
         let outbox = "/dev/shm/waypost-no-such-directory/outbox.sqlite"
         let (lines, ending) = try await check(Self.good.replacing("FOLDER/o/outbox.sqlite", with: outbox))
         #expect(ending == .exited(0))
-        let words = "note  outbox         outbox.path: \(outbox) is in memory (tmpfs), so that "
+        let words = "note  outbox         outbox.path: \(outbox) is in memory (tmpfs), so "
         #expect(lines.contains { $0.hasPrefix(words) }, "\(lines)")
     }
 
@@ -586,7 +591,7 @@ struct CheckCommand {
         let (lines, ending) = try await check(Self.good.replacing("FOLDER/o/outbox.sqlite", with: path))
         #expect(ending == .exited(0))
         let isThere = lines.contains {
-            $0.hasPrefix("note  outbox") && $0.contains("/new does not exist yet, and is made at")
+            $0.hasPrefix("note  outbox") && $0.contains("/new does not exist yet, and is created when")
         }
         #expect(isThere == isNoted, "\(lines)")
     }
@@ -596,7 +601,7 @@ struct CheckCommand {
         let (lines, ending) = try await check(
             Self.good.replacing(#""van-7""#, with: #""van-7", "service": "\#(service)", "stateOnStop": "OFFLINE""#))
         #expect(ending == .exited(0))
-        let words = "note  vehicle        vehicle.stateOnStop does nothing with scheduledTasks: "
+        let words = "note  vehicle        vehicle.stateOnStop has no effect with scheduledTasks: "
         #expect(lines.count == 1 + count && lines.count { $0.hasPrefix(words) } == count, "\(lines)")
     }
 
@@ -621,7 +626,7 @@ struct CheckCommand {
             Self.good.replacing("\"outbox\"", with: "\"status\": {\"listen\": \"127.0.0.1:0\"}, \"outbox\""))
         #expect(ending == .exited(0))
         #expect(
-            lines.contains { $0.hasPrefix("note  status         status.listen: port 0 is another port at") },
+            lines.contains { $0.hasPrefix("note  status         status.listen: port 0 means another port at") },
             "\(lines)")
     }
 
@@ -777,11 +782,11 @@ struct CheckCommand {
         try await check.isAtRest()
         for epoch in RecentDrive(epochs: 3) { try receiver.send(epoch) }
         _ = await check.end()
-        let words = "\(bench.devicePath) is also open in sleep (process \(other.processID)); stop it, or have it leave"
+        let words = "\(bench.devicePath) is also open in sleep (process \(other.processID)); each byte reaches"
         let lines = check.output.lines.map(\.text).filter { $0.contains("  receiver  ") }
         #expect(lines.count == 2 && lines.first?.contains("fix of ") == true, "\(check.output.text)")
         #expect(
-            lines.last?.hasPrefix("note  receiver       each byte goes to one reader, and \(words)") == true, "\(lines)"
+            lines.last?.hasPrefix("note  receiver       \(words)") == true, "\(lines)"
         )
     }
 
