@@ -35,7 +35,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [(CachePolicy(), false), (.askingAtEveryUpdate, true)])
-    func askTheirProviderAsThePolicySays(policy: CachePolicy, atEveryUpdate: Bool) async throws {
+    func askTheirProviderAccordingToThePolicy(policy: CachePolicy, atEveryUpdate: Bool) async throws {
         let provider = try provider()
         try await Agent(configuration, authorization: provider, cachePolicy: policy).run()
         let updates = try #require(await bench.vehicle?.updates)
@@ -44,7 +44,7 @@ import WaypostTestSupport
         #expect(atEveryUpdate ? provider.asked.count >= updates : provider.asked.count == 1, "\(provider.asked.count)")
     }
 
-    @Test func askAgainWhenTheyForgetTheirToken() async throws {
+    @Test func askAgainAfterForgettingTheirToken() async throws {
         let agent = Locked<Agent?>(nil)
         let provider = try provider { number in
             if number == 1 { await agent.withLock { $0 }?.forgetToken() }

@@ -14,7 +14,7 @@ import WaypostTestSupport
         return { $0.status = address }
     }
 
-    @Test func tellsOfTheRunningService() async throws {
+    @Test func reportsOnTheRunningService() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let service = try bench.start(Self.edit(bench))
@@ -61,7 +61,7 @@ import WaypostTestSupport
         #expect(words.contains("the service is not running") && words.contains("systemctl status waypost"))
     }
 
-    @Test func warnsAtTheStartOfAConfigurationThatOthersCanChange() async throws {
+    @Test func warnsAtStartIfOthersCanChangeTheConfiguration() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure(Self.edit(bench))
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: config)
@@ -72,7 +72,7 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    @Test func namesTheServicesThatGoByAnotherConfiguration() {
+    @Test func namesTheServicesThatUseAnotherConfiguration() {
         let one = HoldingProcess(processID: 7, command: "waypost")
         #expect(Operations.RunningService.hint(atOthers: []).isEmpty)
         #expect(
@@ -84,7 +84,7 @@ import WaypostTestSupport
     }
 
     /// At another address, by another file, with another outbox.
-    @Test func isFoundWhereItIsNotAskedFor() async throws {
+    @Test func findsAServiceWithAnotherConfiguration() async throws {
         let (asked, running) = (try ServiceBench(), try ServiceBench())
         let service = try running.start()
         try #require(await service.errors.line(saying: "status at") != nil)
@@ -98,7 +98,7 @@ import WaypostTestSupport
     }
 
     /// A process of which nothing tells that it is stopped.
-    @Test func saysThatAServiceHangs() {
+    @Test func reportsAHangingService() {
         let words = Operations.RunningService.silence(
             at: .loopback(host: "127.0.0.1", port: 9464), of: HoldingProcess(processID: getpid(), command: "waypost"),
             "/o/outbox.sqlite", SystemError(call: "read", number: EAGAIN))
@@ -141,7 +141,7 @@ import WaypostTestSupport
     }
 
     /// The reason for which a run ended itself: shown while the service is down, told and taken by the next one.
-    @Test func tellsWhyTheLastRunEndedItself() async throws {
+    @Test func reportsWhyTheLastRunEndedItself() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure(Self.edit(bench))
         let path = StallRecord.path(besideOutbox: bench.directory.path("outbox.sqlite"))
@@ -168,7 +168,7 @@ import WaypostTestSupport
     }
 
     /// Somebody else's connections, more than the service keeps and the kernel queues.
-    @Test func isAnsweredThoughOthersHoldEveryConnection() async throws {
+    @Test func isAnsweredWhileOthersHoldEveryConnection() async throws {
         let bench = try ServiceBench()
         let reservation = try LoopbackSocket.reservation()
         let port = reservation.port
@@ -220,7 +220,7 @@ import WaypostTestSupport
         withExtendedLifetime(receiver) {}
     }
 
-    @Test func saysThatAFreePortCannotBeAsked() async throws {
+    @Test func reportsThatPortZeroCannotBeAsked() async throws {
         let bench = try ServiceBench()
         let outcome = try await BuiltProgram.run(["status", "--config", try bench.configure()])
         #expect(outcome.ending == .exited(69))

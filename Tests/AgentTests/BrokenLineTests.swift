@@ -41,12 +41,12 @@ import WaypostTestSupport
             "    |                                       ^"
         ),
     ])
-    func areShownWithAMarkBelowThePlace(text: String, line: String, mark: String) {
+    func areShownWithAMarkBelowTheFault(text: String, line: String, mark: String) {
         #expect(Self.shown(text) == [line, mark])
     }
 
     /// A configuration full of secrets is broken at each place by each common mistake.
-    @Test func showNoSecret() throws {
+    @Test func hideSecrets() throws {
         let text = """
             {"vehicle": {"providerId": "p", "vehicleId": "v"}, "receiver": {"type": "stdin"},
              "authorization": {"type": "http", "url": "https://hush@b/?k=hush", "method": "POST", "body": "hush",

@@ -62,7 +62,7 @@ struct BrokenTracks {
         }
     }
 
-    @Test(arguments: Kind.allCases) func comeToAnEnd(kind: Kind) async throws {
+    @Test(arguments: Kind.allCases) func areProcessedInBoundedTime(kind: Kind) async throws {
         let text = (0..<Self.epochs).map { Self.epoch(kind, $0) }.joined()
         let log = try directory.write(text.utf8, to: "\(kind).nmea")
         let page = directory.path("page.html")

@@ -18,7 +18,7 @@ import WaypostTestSupport
     }
 
     /// All of it, of a service that runs: nothing secret, and positions only where they are wanted.
-    @Test func holdWhatAHelpDeskNeedsAndNothingElse() async throws {
+    @Test func containExactlyTheSupportFiles() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let tokenURL = bench.simulator.tokenURL(for: .onDemandTrips)
@@ -66,7 +66,7 @@ import WaypostTestSupport
     }
 
     /// `-o` of a configuration, of a token, of another's archive: it stays as it is. An earlier bundle may go.
-    @Test func neverReplaceWhatIsNoBundle() async throws {
+    @Test func neverReplaceOtherFiles() async throws {
         let directory = try TemporaryDirectory()
         let config = directory.path("none.json")
         for contents in [#"{"vehicle": {}}"#, "eyJ.e30.c2ln", "Waypost"].map({ Array($0.utf8) }) {
@@ -87,7 +87,7 @@ import WaypostTestSupport
     }
 
     /// The configuration is unreadable: the rest is there, and missing parts are named.
-    @Test func tellWhatIsMissing() async throws {
+    @Test func listMissingItems() async throws {
         let directory = try TemporaryDirectory()
         let config = try directory.write("{\"vehicle\": ".utf8, to: "config.json")
         let path = directory.path("bundle.txt")
@@ -103,7 +103,7 @@ import WaypostTestSupport
     }
 
     /// A help desk hears what is wrong with a file, and whose it is.
-    @Test func tellWhatIsWrongWithTheConfiguration() async throws {
+    @Test func reportConfigurationErrors() async throws {
         let directory = try TemporaryDirectory()
         let text =
             CheckCommand.good.replacing("FOLDER", with: directory.path("")).dropLast()
@@ -121,7 +121,7 @@ import WaypostTestSupport
     }
 
     /// What the service knows is told though its outbox hangs.
-    @Test func comeThoughTheOutboxHangs() async throws {
+    @Test func areWrittenWhileTheOutboxHangs() async throws {
         let bench = try ServiceBench()
         let hang = try await HangingService.outboxThatHangs(in: bench.directory, with: .system)
         let service = try bench.start { $0.status = "unix:" + bench.directory.path("status") }
@@ -135,7 +135,7 @@ import WaypostTestSupport
     }
 
     /// One line, and no half file.
-    @Test func sayWhereTheyCannotBeWritten() async throws {
+    @Test func reportThatTheyCannotBeWritten() async throws {
         let directory = try TemporaryDirectory()
         for (path, words) in [
             (directory.path("none/bundle.txt"), "create it, or name another file"),

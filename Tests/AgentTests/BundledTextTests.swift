@@ -15,11 +15,11 @@ import Testing
             "/dev/serial/by-id/usb-SimTech_SIM7600_…-if02-port0: receiving"
         ),
     ])
-    func areFreedOfPositionsAndSerialNumbers(text: String, struck: String) {
+    func omitPositionsAndSerialNumbers(text: String, struck: String) {
         #expect(BundledText.line(text) == struck)
     }
 
-    @Test func areFreedOfSecrets() {
+    @Test func omitSecrets() {
         let token = "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJhIn0.c2lnbmF0dXJlc2lnbmF0dXJl"
         let text = "one\nAuthorization: Bearer \(token)\npassword=hunter2hunter2\ntwo\u{1B}[2J"
         let shown = String(decoding: BundledText.lines(Array(text.utf8)), as: UTF8.self)
@@ -59,7 +59,7 @@ import Testing
             #"{"policy":"accuracy","trackToleranceMeters":"off","baudRate":"automatic","vehicleId":7}"#
         ),
     ])
-    func strikeSecretsOutOfAConfiguration(text: String, shown: String) throws {
+    func redactSecretsInAConfiguration(text: String, shown: String) throws {
         let value = BundledText.configuration(try JSONValue(parsing: Array(text.utf8)))
         #expect(value == (try JSONValue(parsing: Array(shown.utf8))), "\(value)")
     }

@@ -35,7 +35,7 @@ struct CertificateFiles {
                 "is not valid before 2020-01-01T00:00:00Z: \(remedy) 1970-01-01 today, set this machine's clock")
         ),
     ])
-    func areJudgedByTheTime(now: UTCTime, line: CheckLine?) async throws {
+    func areJudgedByTheCurrentTime(now: UTCTime, line: CheckLine?) async throws {
         let directory = try TemporaryDirectory()
         try await TestCertificates.make(in: directory)
         let (certificate, key) = TestCertificates.client(in: directory)
@@ -49,7 +49,7 @@ struct CertificateFiles {
     }
 
     /// A file may hold several authorities: as long as one of them is valid, servers can be.
-    @Test func areJudgedByTheAuthorityThatLastsLongest() async throws {
+    @Test func areJudgedByTheAuthorityThatExpiresLast() async throws {
         let directory = try TemporaryDirectory()
         try await TestCertificates.make(in: directory)
         let now = UTCTime(year: 2030, month: 1, day: 1)

@@ -186,7 +186,7 @@ struct CheckCommand {
         try FileSystem.createDirectory(at: directory.path("o"))
     }
 
-    @Test(arguments: cases) func findsWhatIsNotComplete(row: Case) async throws {
+    @Test(arguments: cases) func reportsIncompleteSettings(row: Case) async throws {
         let (lines, ending) = try await check(Self.good.replacing(row.part, with: row.with))
         #expect(ending == .exited(78))
         #expect(!lines.contains { $0.hasPrefix("ok ") }, "\(lines)")
@@ -197,7 +197,7 @@ struct CheckCommand {
 
     /// As open as the file in which it stands.
     @Test(arguments: [(0o644, true), (0o640, false)])
-    func notesASecretInAnOpenConfiguration(mode: Int, isOpen: Bool) async throws {
+    func notesASecretInAConfigurationThatEveryUserCanRead(mode: Int, isOpen: Bool) async throws {
         let http = #"{"type": "http", "url": "https://b.internal/", "headers": {"X-Api-Key": "hunter2"}}"#
         let (lines, _) = try await check(Self.good.replacing(Self.authorization, with: http), mode: mode)
         let key = "note  authorization  authorization.headers.X-Api-Key"
@@ -207,7 +207,7 @@ struct CheckCommand {
     }
 
     /// Making would end at the first of them.
-    @Test func findsEachCertificateFile() async throws {
+    @Test func checksEachCertificateFile() async throws {
         let (lines, ending) = try await check(
             Self.good.replacing(
                 Self.authorization,
@@ -245,7 +245,7 @@ struct CheckCommand {
             ),
             ("client.pem", "client.key", []),
         ] as [(String, String, [String])])
-    func findsACertificateThatIsNotOfItsKey(certificate: String, key: String, found: [String]) async throws {
+    func reportsACertificateThatDoesNotMatchItsKey(certificate: String, key: String, found: [String]) async throws {
         try await TestCertificates.make(in: directory)
         let (lines, ending) = try await check(
             Self.good.replacing(
@@ -279,7 +279,7 @@ struct CheckCommand {
         ("FOLDER/closed/private", "can't be seen by uid 64995, so that the vehicle is always private; open its"),
         ("FOLDER/o/private", nil), ("FOLDER/o", "is a directory, so that the vehicle is always private; name a file"),
     ])
-    func looksAtTheDirectoryOfThePrivateSwitch(path: String, words: String?) async throws {
+    func checksTheDirectoryOfThePrivateSwitch(path: String, words: String?) async throws {
         try FileSystem.createDirectory(at: directory.path("closed"))
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory.path("closed"))
         if path.contains("closed") {
@@ -309,7 +309,7 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines)")
     }
 
-    @Test func findsTheExampleUnedited() async throws {
+    @Test func recognisesTheUneditedExample() async throws {
         let example = try String(
             contentsOf: Fixtures.checkout.appending(path: "config.example.json"), encoding: .utf8)
         let (lines, ending) = try await check(example)
@@ -319,7 +319,7 @@ struct CheckCommand {
         #expect(failures.count == 2, "\(lines)")
     }
 
-    @Test func saysThatAConfigurationIsComplete() async throws {
+    @Test func reportsThatAConfigurationIsComplete() async throws {
         let (lines, ending) = try await check(Self.good)
         #expect(ending == .exited(0))
         let words = "is complete: providers/p/vehicles/van-7; to try receiver, token and Fleet Engine too, add --online"
@@ -328,7 +328,7 @@ struct CheckCommand {
 
     @Test(
         .enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"), arguments: [false, true])
-    func findsThatAnOutboxHasNoRoom(isFull: Bool) async throws {
+    func reportsThatTheOutboxHasNoRoom(isFull: Bool) async throws {
         let disk = try TinyFileSystem(at: directory.path("disk"), megabytes: 2)
         if isFull { try disk.fill() }
         let (lines, ending) = try await check(
@@ -341,7 +341,7 @@ struct CheckCommand {
     }
 
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"), arguments: [3, 0])
-    func findsThatNoFileCanBeMade(inodes: Int) async throws {
+    func reportsThatNoFileCanBeCreated(inodes: Int) async throws {
         let place = directory.path("disk")
         unsafe mkdir(place, 0o700)
         // The directory itself is one.
@@ -370,7 +370,7 @@ struct CheckCommand {
 
     /// As in a container whose user namespace has few users: the kernel shows all others as one.
     @Test(.enabled(if: geteuid() == 0, "only root can act as another user"))
-    func saysThatAUserNamespaceLacksAUser() async throws {
+    func reportsThatAUserNamespaceLacksTheUser() async throws {
         unsafe chown(directory.path("o"), 12345, 12345)
         let config = try directory.write(
             Self.good.replacing("FOLDER", with: directory.url.path).utf8, to: "config.json", mode: 0o640)
@@ -386,7 +386,7 @@ struct CheckCommand {
             "\(said)")
     }
 
-    @Test func findsAStatusPortThatIsTaken() async throws {
+    @Test func reportsAStatusPortThatIsTaken() async throws {
         let holder = try LoopbackSocket(.stream)
         let (lines, ending) = try await check(
             Self.good.replacing(
@@ -397,7 +397,7 @@ struct CheckCommand {
     }
 
     /// The service has its own port.
-    @Test func takesThePortOfTheServiceThatRunsForFree() async throws {
+    @Test func considersThePortOfTheRunningServiceFree() async throws {
         let reserved = try LoopbackSocket.reservation()
         let config = try ServiceSetup(status: "127.0.0.1:\(reserved.port)").write(in: directory)
         let service = try RunningProgram(
@@ -410,7 +410,7 @@ struct CheckCommand {
     }
 
     @Test(.enabled(if: FileSystem.volume(of: "/tmp") == .other, "/tmp is in memory here"))
-    func notesAnOutboxInADirectoryThatIsEmptied() async throws {
+    func notesAnOutboxInADirectoryThatTheSystemEmpties() async throws {
         let outbox = "/tmp/waypost-no-such-directory/outbox.sqlite"
         let (lines, ending) = try await check(Self.good.replacing("FOLDER/o/outbox.sqlite", with: outbox))
         #expect(ending == .exited(0))
@@ -429,7 +429,7 @@ struct CheckCommand {
     }
 
     /// systemd makes it when the service starts.
-    @Test func leavesAStatusDirectoryToTheUnit() async throws {
+    @Test func acceptsAStatusDirectoryThatSystemdWillCreate() async throws {
         let (lines, ending) = try await check(
             Self.good.replacing(
                 #""outbox":"#, with: #""status": {"listen": "unix:/run/waypost-no-such/status"}, "outbox":"#))
@@ -444,7 +444,7 @@ struct CheckCommand {
             (good.replacing("van-7", with: "van-7 "), 78, ["fail vehicle"]),
             (good.replacing("\"p\"", with: "7"), 78, ["fail configuration"]),
         ] as [(String, Int32, [String])])
-    func saysItAsOneObject(configuration: String, code: Int32, checks: [String]) async throws {
+    func printsOneJSONObject(configuration: String, code: Int32, checks: [String]) async throws {
         let config = try directory.write(
             withOwnStatus(configuration).replacing("FOLDER", with: directory.url.path).utf8, to: "config.json")
         let outcome = try await BuiltProgram.run(["check", "--json", "--config", config])
@@ -464,7 +464,7 @@ struct CheckCommand {
 
     /// A simulator takes any project, Fleet Engine only one's own.
     @Test(arguments: [("http://127.0.0.1:1", "note", Int32(0)), ("https://fleetengine.googleapis.com", "FAIL", 78)])
-    func knowsTheExamplesProject(endpoint: String, verdict: String, code: Int32) async throws {
+    func recognisesTheExamplesProject(endpoint: String, verdict: String, code: Int32) async throws {
         let example = Self.good.replacing("\"p\"", with: "\"my-cloud-project\"")
         let (lines, ending) = try await check(example.replacing("http://127.0.0.1:1", with: endpoint))
         #expect(ending == .exited(code))
@@ -480,7 +480,7 @@ struct CheckCommand {
             #"authorization.path is "FOLDER/token ", with a line break at its start or end; remove it"#
         ),
     ])
-    func findsWhatAroundAValueIsNoneOfIt(part: String, value: String, words: String) async throws {
+    func reportsQuotesAndSpacesAroundAValue(part: String, value: String, words: String) async throws {
         let (lines, ending) = try await check(Self.good.replacing(part, with: value))
         #expect(ending == .exited(78))
         let text = words.replacing("FOLDER", with: directory.url.path)
@@ -582,7 +582,7 @@ struct CheckCommand {
     }
 
     @Test(arguments: [("FOLDER/new/outbox.sqlite", true), ("FOLDER/o/outbox.sqlite", false)])
-    func notesADirectoryThatIsYetToBeMade(path: String, isNoted: Bool) async throws {
+    func notesADirectoryThatDoesNotExistYet(path: String, isNoted: Bool) async throws {
         let (lines, ending) = try await check(Self.good.replacing("FOLDER/o/outbox.sqlite", with: path))
         #expect(ending == .exited(0))
         let isThere = lines.contains {
@@ -592,7 +592,7 @@ struct CheckCommand {
     }
 
     @Test(arguments: [("onDemandTrips", 0), ("scheduledTasks", 1)])
-    func notesAStateThatADeliveryVehicleHasNot(service: String, count: Int) async throws {
+    func notesAStateThatDeliveryVehiclesDoNotHave(service: String, count: Int) async throws {
         let (lines, ending) = try await check(
             Self.good.replacing(#""van-7""#, with: #""van-7", "service": "\#(service)", "stateOnStop": "OFFLINE""#))
         #expect(ending == .exited(0))
@@ -616,7 +616,7 @@ struct CheckCommand {
         #expect(ending == .exited(0) && !lines.contains { $0.contains("upload.endpoint") }, "\(lines)")
     }
 
-    @Test func notesAPortThatNobodyKnows() async throws {
+    @Test func notesARandomPort() async throws {
         let (lines, ending) = try await check(
             Self.good.replacing("\"outbox\"", with: "\"status\": {\"listen\": \"127.0.0.1:0\"}, \"outbox\""))
         #expect(ending == .exited(0))
@@ -626,7 +626,7 @@ struct CheckCommand {
     }
 
     /// The service's environment has what this one lacks.
-    @Test func notesAVariableThatIsNotSetHere() async throws {
+    @Test func notesAVariableThatIsNotSetInThisShell() async throws {
         let (lines, ending) = try await check(
             Self.good.replacing(
                 Self.authorization,
@@ -640,7 +640,7 @@ struct CheckCommand {
     }
 
     /// What `check` rejects the service warns of, and goes on.
-    @Test func isAgreedWithByTheService() async throws {
+    @Test func theServiceWarnsOfTheSameProblem() async throws {
         let bench = try ServiceBench()
         let service = try bench.start { $0.receiver = #"{"type": "serial", "device": "ttyX"}"# }
         #expect(
@@ -650,7 +650,7 @@ struct CheckCommand {
     }
 
     /// The serial line is in the service's hands: it is asked, and another check of it would be refused.
-    @Test func asksTheServiceThatRuns() async throws {
+    @Test func asksTheRunningService() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let address = "unix:" + bench.directory.path("status")
@@ -697,7 +697,7 @@ struct CheckCommand {
     }
 
     /// One fault is told once.
-    @Test func opensNoOutboxThatCannotBeUsed() async throws {
+    @Test func doesNotOpenAnUnusableOutbox() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure {
             $0.receiver = #"{"type": "stdin"}"#
@@ -744,7 +744,7 @@ struct CheckCommand {
     }
 
     /// The first fix says whether the vehicle is in one; what is printed is the same all the same.
-    @Test(arguments: [300, 100]) func tellsNothingOfAPrivateZone(radius: Int) async throws {
+    @Test(arguments: [300, 100]) func disclosesNothingAboutAPrivateZone(radius: Int) async throws {
         let bench = try ServiceBench()
         let epochs = Array(RecentDrive(epochs: 3))
         let log = try bench.directory.write(epochs.flatMap(\.sentences), to: "drive.nmea")
@@ -764,7 +764,7 @@ struct CheckCommand {
     }
 
     /// Each takes bytes away from the other, though fixes come at this moment.
-    @Test func namesWhoElseReadsTheLine() async throws {
+    @Test func namesOtherReadersOfTheLine() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let line = try OwnedDescriptor(opening: bench.devicePath, O_RDONLY | O_NOCTTY | O_NONBLOCK)

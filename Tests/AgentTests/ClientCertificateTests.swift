@@ -8,7 +8,7 @@ import WaypostTestSupport
 struct ClientCertificate {
     static let now = Int(Date().timeIntervalSince1970)
 
-    @Test func opensAnEndpointThatAsksForOne() async throws {
+    @Test func isAcceptedByAnEndpointThatRequiresOne() async throws {
         let server = try await NginxServer(token: TestTokens.driver(vehicleID: "van-7", issuedAt: Self.now))
         let client = server.clientCertificate
         let pair = #""clientCertificateFile": "\#(client.certificate)", "clientKeyFile": "\#(client.key)""#
@@ -29,7 +29,7 @@ struct ClientCertificate {
         )
     }
 
-    @Test func isRefusedInWords() async throws {
+    @Test func rejectionsAreExplained() async throws {
         let server = try await NginxServer()
         let directory = try TemporaryDirectory()
         let certificate = server.clientCertificate.certificate

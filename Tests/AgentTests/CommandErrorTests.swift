@@ -75,7 +75,7 @@ struct CommandErrors {
         "fixes LOG", "fixes LOG --summary", "map LOG -o -", "replay LOG --config CONFIG", "run --config CONFIG",
         "run --config PIPED",
     ])
-    func sayWhyALogHasNoFix(command: String) async throws {
+    func explainALogWithoutFixes(command: String) async throws {
         let directory = try TemporaryDirectory()
         let log = directory.path("drive.log")
         for (kind, reason) in [(Log.voidFix, "; "), (.altered, "3 of 4 sentences left out because of")] {
@@ -189,7 +189,7 @@ struct CommandErrors {
         (["demo", "/nowhere/drive.nmea"], 65, "waypost: /nowhere/drive.nmea does not exist"),
         (["simulator", "--errors", "often"], 64, "waypost: --errors often: \"often\" must read STATUS:RATE"),
     ])
-    func nameWhatIsWrongWithACommandLine(words: [String], code: Int32, says: String) async throws {
+    func nameTheErrorInACommandLine(words: [String], code: Int32, says: String) async throws {
         let outcome = try await BuiltProgram.run(words)
         #expect(outcome.ending == .exited(code))
         let complaint = lines(outcome.standardError)
@@ -200,7 +200,7 @@ struct CommandErrors {
     }
 
     /// Google signs tokens by RSA keys alone.
-    @Test func refuseToTrustAKeyOfAnotherKind() async throws {
+    @Test func rejectAKeyOfAnotherKind() async throws {
         let directory = try TemporaryDirectory()
         let key = """
             -----BEGIN PUBLIC KEY-----
@@ -226,7 +226,7 @@ struct CommandErrors {
             ("--provider", "providers/p", "is the name of a resource; ", "; did you mean --provider p?"),
             ("--vehicle", "a/v", "contains \"/\"; leave out / : ? , #", " control characters"),
         ] as [(String, String, String, String)])
-    func nameAnIDThatNoRequestHas(option: String, id: String, words: String, end: String) async throws {
+    func rejectAnInvalidID(option: String, id: String, words: String, end: String) async throws {
         let outcome = try await BuiltProgram.run(["simulator", option, id])
         #expect(outcome.ending == .exited(64))
         let complaint = lines(outcome.standardError).first ?? ""
@@ -234,7 +234,7 @@ struct CommandErrors {
             complaint.hasPrefix("waypost: \(option): \"\(id)\" \(words)") && complaint.hasSuffix(end), "\(complaint)")
     }
 
-    @Test func nameWhoHoldsTheOutbox() async throws {
+    @Test func nameTheProcessThatHoldsTheOutbox() async throws {
         let directory = try TemporaryDirectory()
         let config = try ServiceSetup().write(in: directory)
         let service = try RunningProgram(
@@ -250,7 +250,7 @@ struct CommandErrors {
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    @Test func nameWhoHoldsThePort() async throws {
+    @Test func nameTheProcessThatHoldsThePort() async throws {
         let holder = try LoopbackSocket(.stream)
         let outcome = try await BuiltProgram.run(["simulator", "--listen", "127.0.0.1:\(holder.port)"])
         #expect(outcome.ending == .exited(69))
@@ -314,7 +314,7 @@ struct CommandErrors {
         #expect(complaint.first?.hasPrefix("waypost: \(outbox): no inodes are left (") == true, "\(complaint)")
     }
 
-    @Test func areSilentWhenTheReaderHasSeenEnough() async throws {
+    @Test func areSilentIfTheReaderClosesThePipe() async throws {
         let directory = try TemporaryDirectory()
         let log = try directory.write(Drive(.town).flatMap(\.sentences), to: "drive.log")
         let outcome = try await ChildProcess(

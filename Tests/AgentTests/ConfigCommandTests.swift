@@ -46,7 +46,7 @@ struct ConfigCommand {
         #expect(!text.replacing("hush-less", with: "").contains("hush"))
     }
 
-    @Test func hasJSON() async throws {
+    @Test func printsJSON() async throws {
         let (text, _, ending) = try await run("config", "--json", "--config", config)
         #expect(ending == .exited(0))
         let document = try JSONValue(parsing: Array(text.utf8))

@@ -54,7 +54,7 @@ import WaypostTestSupport
             ([.rejected(.sample(0), .nullIsland)], 2, "fixes_rejected"),
             ([.receiverWarning(.nullIsland)], 2, "zero_position"),
         ] as [([ReportingEvent], Int, String?)])
-    func isAsTheServiceSeesIt(events: [ReportingEvent], seconds: Int, code: String?) {
+    func isJudgedAsTheServiceJudgesIt(events: [ReportingEvent], seconds: Int, code: String?) {
         let receiving = ReportingEvent.receiver(.receiving(source: "/dev/gnss"))
         let all = ([receiving] + events).map { (at: 0, event: $0) }
         let report = Why.report(all, until: seconds)
@@ -66,7 +66,7 @@ import WaypostTestSupport
 
     /// A warning that explains why there is no fix says more than the antenna.
     @Test(arguments: [nil, ReceiverWarning.nullIsland])
-    func namesWhatIsSentInPlaceOfAFix(warning: ReceiverWarning?) {
+    func explainsAMissingFirstFix(warning: ReceiverWarning?) {
         let state = ReceiverState.receiving(source: "/dev/gnss")
         var wait = FirstFixWait()
         #expect(wait.absence(within: .seconds(30)) == .noAnswer(within: .seconds(30)))

@@ -31,7 +31,7 @@ import WaypostTestSupport
         } catch { return error.problems }
     }
 
-    @Test func theExampleIsCompleteAndRight() throws {
+    @Test func theExampleIsCompleteAndValid() throws {
         let url = Fixtures.checkout.appending(path: "config.example.json")
         let configuration = try Configuration(file: url.path)
         #expect(configuration.vehicle.description == "providers/my-cloud-project/vehicles/van-7")
@@ -60,7 +60,7 @@ import WaypostTestSupport
             .accuracy(liveToleranceMeters: 100, maximumInterval: .seconds(60))
         ),
     ])
-    func aBoundOnTheLiveErrorIsAPolicy(keys: String, policy: ReportingPolicy.Kind) throws {
+    func aMaximumLiveErrorSelectsAPolicy(keys: String, policy: ReportingPolicy.Kind) throws {
         let text = Self.smallest.dropLast() + #", "reporting": {"policy": "accuracy"\#(keys)}}"#
         let configuration = try Self.read(String(text))
         #expect(configuration.reporting.policy == policy)
@@ -88,7 +88,7 @@ import WaypostTestSupport
         #expect(error?.problems.first?.hasPrefix("/x/config.json: \"\(key)\" is ") == true, "\(error as Any)")
     }
 
-    @Test func pathsNextToEachOtherAreNotTheSame() throws {
+    @Test func pathsInOneDirectoryAreDistinguished() throws {
         let rest = #", "outbox": {"path": "/run/token.sqlite"}, "status": {"listen": "unix:/run/token.socket"}}"#
         _ = try Self.read(Self.smallest.dropLast() + rest)
     }
@@ -98,18 +98,18 @@ import WaypostTestSupport
         ("\"file\", \"path\": \"/l\", \"follow\": true", .file(path: "/l", follows: true), false),
         ("\"stdin\", \"acceptMissingChecksum\": true", .standardInput, true),
     ])
-    func aReceiverSaysWhatIsAccepted(text: String, source: ReceiverConfiguration.Source, accepts: Bool) throws {
+    func anInvalidReceiverListsTheAcceptedValues(text: String, source: ReceiverConfiguration.Source, accepts: Bool) throws {
         let configuration = try Self.read(Self.smallest.replacing("\"stdin\"", with: text))
         #expect(configuration.receiver.source == source)
         #expect(configuration.receiver.acceptsMissingChecksum == accepts)
         #expect(configuration.readsRecording == (source == .file(path: "/l", follows: false)))
     }
 
-    @Test func aByteOrderMarkIsPassed() throws {
+    @Test func aByteOrderMarkIsSkipped() throws {
         #expect(try Self.read("\u{FEFF}" + Self.smallest).vehicle == Self.read(Self.smallest).vehicle)
     }
 
-    @Test func aTokenEndpointHasItsWholeTime() throws {
+    @Test func aTokenEndpointHasItsWholeTimeout() throws {
         let http = #"{"type": "http", "url": "https://b.internal/", "timeoutSeconds": 60}"#
         let text = Self.smallest.replacing(#"{"type": "file", "path": "/run/token"}"#, with: http)
         guard case .http(let settings, _) = try Self.read(text).authorization else {
@@ -119,7 +119,7 @@ import WaypostTestSupport
         #expect(settings.limits.total == .seconds(60))
     }
 
-    @Test func theDefaultsAreThoseOfTheDesign() throws {
+    @Test func theDefaultsAreThoseOfTheDocuments() throws {
         let configuration = try Self.read(Self.smallest)
         #expect(configuration.reporting.policy == .interval(.seconds(10)))
         #expect(configuration.reporting.heartbeat == .seconds(60))
@@ -389,7 +389,7 @@ import WaypostTestSupport
     ]
 
     /// The hash is the same for vehicles with one configuration file, and doesn't depend on secrets.
-    @Test func hasAHashWithoutSecrets() throws {
+    @Test func theHashIncludesNoSecrets() throws {
         func hash(_ authorization: String, reporting: String = "{}", vehicle: String = #"{"environment": "ID"}"#) throws
             -> String
         {
@@ -411,7 +411,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: brokenValues)
-    func namesKeyValueAndRemedy(find: String, replacement: String, problem: String) {
+    func errorsNameKeyValueAndRemedy(find: String, replacement: String, problem: String) {
         let text = Self.smallest.replacing(find, with: replacement, maxReplacements: 1)
         #expect(text != Self.smallest)
         let problems = Self.problems(text)
@@ -677,7 +677,7 @@ import WaypostTestSupport
         ("", "line 1"), ("[]", "holds an array"), ("{\"vehicle\": }", "line 1"), ("{\"a\": 1, \"a\": 2}", "twice"),
         ("{\n  \"vehicle\": 1,,\n}", "line 2"),
     ])
-    func brokenTextNamesItsPlace(text: String, words: String) {
+    func brokenTextIsReportedWithItsPlace(text: String, words: String) {
         let problems = Self.problems(text)
         #expect(problems.count == 1)
         #expect(problems.first?.contains(words) == true, "\(problems)")
@@ -715,7 +715,7 @@ import WaypostTestSupport
             ("zzzzzz", nil), ("rec", "receiver"), ("heartbeatSecondsMaximum", "heartbeatSeconds"), ("xyz", nil),
             ("recevier", "receiver"),
         ] as [(String, String?)])
-    func theNearestWordIsSuggested(word: String, expected: String?) {
+    func theClosestSpellingIsSuggested(word: String, expected: String?) {
         #expect(Spelling.nearest(to: word, among: ["receiver", "baudRate", "heartbeatSeconds"]) == expected)
     }
 }

@@ -48,7 +48,7 @@ import WaypostTestSupport
             (401, error(401, "Check your iat and exp values in the JWT claim."), .tokenRejected),
             (401, error(401, "expected a token"), .tokenRejected),
         ] as [(Int, String, ConditionCode)])
-    func comeFromAnAnswer(status: Int, body: String, code: ConditionCode) throws {
+    func followFromAnAnswer(status: Int, body: String, code: ConditionCode) throws {
         let condition = try Self.condition(status, body)
         #expect(condition.code == code)
         #expect(condition.facts == .answer(status: status))
@@ -66,7 +66,7 @@ import WaypostTestSupport
             (.certificateNotTrusted, .ofUnknownAuthority, .certificateUntrusted),
             (.certificateNotTrusted, .outsideItsTime, .certificateOutsideItsTime),
         ] as [(HTTPTransportError.Code, HTTPTransportError.CertificateFault?, ConditionCode)])
-    func comeFromNoAnswer(
+    func followFromAMissingAnswer(
         code: HTTPTransportError.Code, fault: HTTPTransportError.CertificateFault?, expected: ConditionCode
     ) {
         let error = HTTPTransportError(code, "words", certificateFault: fault)
@@ -74,7 +74,7 @@ import WaypostTestSupport
         #expect(condition?.code == expected && condition?.cause == "words")
     }
 
-    @Test func sayWhyAnExchangeWasAborted() {
+    @Test func stateWhyAnExchangeWasAborted() {
         let lost = LostExchange(
             .cancelled, "cancelled", origin: "https://f.example", route: "over IPv6; IPv4 is next")
         let condition = Condition(.aborted(.networkChanged, lost))
@@ -83,13 +83,13 @@ import WaypostTestSupport
         #expect(condition.cause.description.hasSuffix(" (over IPv6; IPv4 is next)"))
     }
 
-    @Test func sayThatEverythingIsRejected() {
+    @Test func reportThatEverythingIsRejected() {
         #expect(Condition(.everythingRejected(.sample("400"))).code == .everythingRejected)
     }
 
     /// A server may give back what it was sent, in any part of its answer.
     @Test(arguments: [400, 401, 403, 404, 429, 500, 501, 503])
-    func repeatNoWordOfTheRequest(status: Int) throws {
+    func omitTheTextOfTheRequest(status: Int) throws {
         for token in [TestTokens.driver(vehicleID: "van-7"), "opaque-7f3k9q-plain"] {
             let half = token.prefix(token.utf8.count / 2)
             let body = #"""

@@ -58,7 +58,7 @@ struct EchoedTokens {
     }
 
     @Test(arguments: Echo.allCases, [token, plainToken])
-    func areNowhereToBeFound(echo: Echo, token: String) async throws {
+    func appearInNoOutput(echo: Echo, token: String) async throws {
         let directory = try TemporaryDirectory()
         let server = try RawServer(answering: [Self.answer(echo, token)])
         let receiver = try PluggedReceiver(link: ServiceSetup.device(in: directory))
@@ -110,7 +110,7 @@ struct EchoedTokens {
     }
 
     /// A replay ends by itself, with a summary.
-    @Test(arguments: [Echo.s400, .s500]) func areNotInAReplay(echo: Echo) async throws {
+    @Test(arguments: [Echo.s400, .s500]) func appearInNoReplay(echo: Echo) async throws {
         let directory = try TemporaryDirectory()
         let server = try RawServer(answering: [Self.answer(echo, Self.token)])
         var setup = ServiceSetup(endpoint: "http://\(server.authority)")

@@ -26,7 +26,7 @@ import WaypostTestSupport
         return HTTPResponse(status: 200, body: Array(body.utf8))
     }
 
-    @Test func asksUntilTheTripIsOver() async throws {
+    @Test func askUntilTheTripIsOver() async throws {
         let answers = [Self.trip("NEW"), HTTPResponse(status: 401), Self.trip("NEW"), Self.trip("COMPLETE")]
         let asked = Locked(0)
         let transport = ScriptedTransport { _ in
@@ -61,7 +61,7 @@ import WaypostTestSupport
                     count: 3))
     }
 
-    @Test func leavesAtOnceWhenCancelledAndTellsNoTrouble() async throws {
+    @Test func stopAtOnceWithoutAnErrorWhenCancelled() async throws {
         let gate = Gate()
         let transport = ScriptedTransport { _ throws(HTTPTransportError) in
             guard await gate.pass() else { throw HTTPTransportError(.cancelled, "cancelled") }

@@ -31,7 +31,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
-    func givesFixesAsTheyComeAndACompleteDocumentAtTheEnd(signal: Int32) async throws {
+    func printsFixesAsTheyArriveAndCompletesTheDocumentAtTheEnd(signal: Int32) async throws {
         try append(try epoch(1).utf8, to: log)
         let program = try fixes("--format", "gpx", log)
         #expect(await program.output.line(saying: "10:30:01.000Z") != nil)
@@ -76,7 +76,7 @@ import WaypostTestSupport
         #expect(await program.terminate().ending == .exited(128 + SIGTERM))
     }
 
-    @Test func stopsExplainingAQuietPipeAtTheFirstSignal() async throws {
+    @Test func stopsExplainingASilentPipeAtTheFirstSignal() async throws {
         #expect(unsafe mkfifo(log, 0o600) == 0)
         let program = try RunningProgram(
             [BuiltProgram.waypost, "fixes", "--explain", "5", log], environment: BuiltProgram.environment)
@@ -89,7 +89,7 @@ import WaypostTestSupport
         #expect(await program.terminate().ending == .exited(128 + SIGTERM))
     }
 
-    @Test func refusesToReplayAPipeThatNobodyWrites() async throws {
+    @Test func rejectsAReplayOfAPipeWithoutAWriter() async throws {
         #expect(unsafe mkfifo(log, 0o600) == 0)
         let bench = try ServiceBench()
         let config = try bench.configure { $0.level = "error" }
@@ -101,14 +101,14 @@ import WaypostTestSupport
                 "live.nmea can't be replayed, because it is read twice"))
     }
 
-    @Test func refusesAnArchive() async throws {
+    @Test func rejectsAnArchive() async throws {
         try directory.write([0x1F, 0x8B, 8, 0], to: "log.gz")
         let outcome = try await BuiltProgram.run(["fixes", "--follow", directory.path("log.gz")])
         #expect(outcome.ending == .exited(64))
         #expect(String(decoding: outcome.standardError, as: UTF8.self).contains("log.gz is a gzip archive"))
     }
 
-    @Test func reportsWhatIsAppendedInAReplay() async throws {
+    @Test func reportsAppendedFixesDuringAReplay() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure { $0.level = "error" }
         try append(try epoch(1).utf8, to: log)
@@ -125,7 +125,7 @@ import WaypostTestSupport
         #expect(program.output.text.hasPrefix("2 fixes read"), "\(program.output.text)")
     }
 
-    @Test func isAReceiverOfTheService() async throws {
+    @Test func canBeTheReceiverOfTheService() async throws {
         let bench = try ServiceBench()
         var drive = RecentDrive(epochs: 4)
         let log = log

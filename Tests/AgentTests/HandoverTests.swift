@@ -14,7 +14,7 @@ import WaypostTestSupport
         + #""onDemandTrips"}, "receiver": {"type": "gpsd"}, "authorization": {"type": "file", "path": "/run/token"}}"#
 
     /// The next image reads the same configuration, although the variable is gone.
-    @Test func isReadAsItWasWritten() throws {
+    @Test func areReadAsTheyWereWritten() throws {
         let configuration = try Configuration(
             json: Array(Self.text.utf8), file: "config.json", environment: ["VAN": "van-7"])
         let time = UTCTime(millisecondsSince1970: 1_767_608_130_250)
@@ -31,7 +31,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: ["", "{}", "null", #"{"version":2,"cause":"request","configuration":"{}","values":[]}"#])
-    func isNothingElse(text: String) {
+    func areNotReadFromOtherText(text: String) {
         #expect(Handover(message: Array(text.utf8)) == nil)
     }
 }
@@ -86,7 +86,7 @@ import WaypostTestSupport
         Row(changed: ["receiver.type": #""file", "path": "log.nmea""#], receiverEnds: true),
         Row(changed: ["receiver.type": #""file", "path": "log.nmea", "follow": true"#]),
     ])
-    func isWhatAReloadMustKnow(row: Row) throws {
+    func stateTheirConsequences(row: Row) throws {
         let old = try Self.configuration()
         let new = try Self.configuration(row.changed)
         for change in [ConfigurationChange(from: old, to: new), ConfigurationChange(from: new, to: old)] {

@@ -98,7 +98,7 @@ import WaypostTestSupport
     }
 
     /// Those that wait behind it are freed with it, and others that return beside it do not hide it.
-    @Test func oneCallThatHangsIsSeenAmongOthers() async throws {
+    @Test func oneHangingCallIsNoticedAmongOthers() async throws {
         defer { gate.open() }
         let outbox = prompt(Self.blockingOutbox(gate, hangs: 2))
         async let first = Self.append(to: outbox)
@@ -116,7 +116,7 @@ import WaypostTestSupport
     }
 
     /// The start does not wait for a disk that hangs; when it has opened the outbox, that is used.
-    @Test func anOutboxThatOpensLateIsBypassedUntilThen() async throws {
+    @Test func anOutboxThatOpensLateIsBypassedUntilItIsOpen() async throws {
         let directory = try TemporaryDirectory()
         let thread = ThreadExecutor(named: "outbox")
         let (begun, disk) = (try EventDescriptor(), try EventDescriptor())
@@ -153,7 +153,7 @@ import WaypostTestSupport
     }
 
     /// A stop does not wait for what hangs.
-    @Test func whatDoesNotStopIsLeftAfterASecond() async throws {
+    @Test func aTaskThatDoesNotStopIsAbandonedAfterASecond() async throws {
         defer { gate.open() }
         let (gate, clock) = (gate, clock)
         let running = Task<Void?, Never> {
@@ -165,7 +165,7 @@ import WaypostTestSupport
         #expect(await running.value == nil)
     }
 
-    @Test func whatStopsInTimeIsWaitedFor() async throws {
+    @Test func aTaskThatStopsInTimeIsAwaited() async throws {
         let (gate, clock) = (gate, clock)
         let running = Task {
             await AbandonableCall.run(stoppedWithin: StopTimeout.tasks, on: clock) { _ in await gate.pass() }
@@ -177,7 +177,7 @@ import WaypostTestSupport
     }
 
     /// The thread sees a pool on which nothing runs any more, and says so although no task can.
-    @Test func theThreadEndsTheProcessWhenAStageStandsStill() async throws {
+    @Test func theWatchThreadEndsTheProcessWhenAStageStalls() async throws {
         let progress = StageProgress(ProgressWatch(patience: [.token: .milliseconds(1)]))
         progress.moved(.token)
         let stop = try EventDescriptor()
@@ -193,7 +193,7 @@ import WaypostTestSupport
         #expect(all.last == "end token", "a service that gives itself up feeds nobody any more")
     }
 
-    @Test func aRecordIsForItsOwnerAloneAndBounded() throws {
+    @Test func aStallRecordIsBoundedAndReadableByItsOwnerOnly() throws {
         let directory = try TemporaryDirectory()
         let path = StallRecord.path(besideOutbox: directory.path("outbox.sqlite"))
         let record = StallRecord(

@@ -10,7 +10,7 @@ import WaypostTestSupport
 
 /// `waypost run` beside a world that hangs: it is alive, says what it waits for, and feeds the service manager.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct HangingService {
-    @Test func goesOnAndSaysWhatItWaitsFor() async throws {
+    @Test func continuesAndReportsWhyItWaits() async throws {
         let bench = try ServiceBench()
         let manager = try NotifySocket(at: bench.directory.path("notify"))
         // A feeder that is stopped: its socket takes the connection, and nothing comes.
@@ -63,7 +63,7 @@ import WaypostTestSupport
         #expect(service.errors.lines.last?.text.hasSuffix("stopped") == true)
     }
 
-    @Test func stopsThoughTheOutboxHangs() async throws {
+    @Test func stopsWhileTheOutboxHangs() async throws {
         let bench = try ServiceBench()
         let hang = try await Self.outboxThatHangs(in: bench.directory, with: .system)
         let service = try bench.start()
@@ -97,7 +97,7 @@ import WaypostTestSupport
     }
 
     /// As when the disk hangs under the journal, and the manager waits for the journal.
-    @Test func goesOnBesideAManagerAndAJournalThatReadNothing() async throws {
+    @Test func continuesIfTheManagerAndTheJournalReadNothing() async throws {
         let bench = try ServiceBench()
         let path = bench.directory.path("notify")
         let manager = try NotifySocket.bound(to: path)
@@ -131,7 +131,7 @@ import WaypostTestSupport
     }
 
     /// The first signal is enough, whatever holds the command: here a reader of its output who reads nothing.
-    @Test func isEndedThoughTheCommandDoesNotHear() async throws {
+    @Test func endsAtTheFirstSignalIfItsOutputIsNotRead() async throws {
         let directory = try TemporaryDirectory()
         let pipe = directory.path("output")
         let reader = try Self.pipe(at: pipe)

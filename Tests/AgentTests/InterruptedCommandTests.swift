@@ -178,7 +178,7 @@ import WaypostTestSupport
     }
 
     /// A signal is the regular end of a command that runs until stopped.
-    @Test(arguments: signals) func areNoServices(signal: Int32) async throws {
+    @Test(arguments: signals) func doNotIncludeServices(signal: Int32) async throws {
         let program = try start(["simulator", "--listen", "127.0.0.1:0"])
         try #require(await program.errors.line(saying: "its page is") != nil)
         program.signal(signal)

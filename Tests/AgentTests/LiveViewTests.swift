@@ -88,7 +88,7 @@ import WaypostTestSupport
     }
 
     /// However it ends, the terminal is as it was.
-    @Test(arguments: ["control-c", "SIGTERM", "SIGINT", "SIGHUP"]) func givesTheTerminalBack(by way: String)
+    @Test(arguments: ["control-c", "SIGTERM", "SIGINT", "SIGHUP"]) func restoresTheTerminal(by way: String)
         async throws
     {
         let keys = try PseudoTerminal()
@@ -122,7 +122,7 @@ import WaypostTestSupport
         expectRestored(view.output.lines.map(\.text), times: 2)
     }
 
-    @Test func isWithoutColourWhereThatIsDeclined() async throws {
+    @Test func omitsColourIfDeclined() async throws {
         let keys = try PseudoTerminal()
         for (environment, isColoured) in [([:], true), (["NO_COLOR": "1"], false)] {
             let view = try startView(keys: keys, environment: environment)
@@ -133,7 +133,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test(arguments: [["--watch"], ["--watch", "--json"]]) func needsATerminal(words: [String]) async throws {
+    @Test(arguments: [["--watch"], ["--watch", "--json"]]) func requiresATerminal(words: [String]) async throws {
         let outcome = try await BuiltProgram.run(["status"] + words)
         #expect(outcome.ending == .exited(64))
         let complaint = String(decoding: outcome.standardError, as: UTF8.self)

@@ -39,7 +39,7 @@ struct MapCommands {
     }
 
     /// The reported line, and a dot for each past location.
-    @Test func drawWhatWasToldOverWhatWasDriven() async throws {
+    @Test func drawTheReportedTrackOverTheDrivenOne() async throws {
         func upload(_ vehicle: String) -> String {
             let places = [(1_774_953_060, 53.5), (1_774_953_000, 53.51)].map {
                 #"{"heading":null,"latitude":\#($0.1),"longitude":10,"speed":null,"time":\#($0.0)}"#
@@ -85,7 +85,7 @@ struct MapCommands {
         #expect(text(outcome.standardOutput).contains("<title>standard input - Waypost</title>"))
     }
 
-    @Test func drawWhatIsBeforeTheDamageAndTellBoth() async throws {
+    @Test func drawTheTrackBeforeTheDamageAndReportTheDamage() async throws {
         let lines = try String(contentsOfFile: tunnel, encoding: .utf8)
         let log = try directory.write(lines.utf8, to: "whole.nmea")
         let archive = try await ChildProcess(
@@ -144,7 +144,7 @@ struct MapCommands {
     }
 
     /// `-o *.nmea`, as a shell makes it: the first log is taken for the page's name.
-    @Test func neverReplaceWhatIsNoPage() async throws {
+    @Test func neverReplaceAnotherFile() async throws {
         let other = try directory.write("$GPRMC,,V,,,,,,,,,,N*53\r\n".utf8, to: "other.nmea")
         let outcome = try await BuiltProgram.run(["map", "-o", other, tunnel])
         #expect(outcome.ending == .exited(64))
@@ -159,7 +159,7 @@ struct MapCommands {
     }
 
     /// A killed command cannot clean up: the next one does, and leaves what is still being written.
-    @Test func takeAwayWhatAKilledOneLeft() async throws {
+    @Test func removeTheFilesThatAKilledCommandLeft() async throws {
         let log = directory.path("log")
         unsafe mkfifo(log, 0o600)
         let writer = try OwnedDescriptor(opening: log, O_RDWR)  // so that the commands wait for more

@@ -63,7 +63,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func receivesEveryUpdateAndThePresence() async throws {
+    @Test func receivesEveryUpdateAndState() async throws {
         let directory = try TemporaryDirectory()
         var configuration = try Configuration(file: try ServiceSetup().write(in: directory))
         configuration.upload.backlogUpdatesPerSecond = nil

@@ -37,7 +37,7 @@ import WaypostTestSupport
         try await outbox.close()
     }
 
-    @Test func keepTheirUpdatesFromAnotherName() async throws {
+    @Test func keepTheirUpdatesIfTheConfigurationNamesAnotherVehicle() async throws {
         try await leaveOneUpdate(of: "van-7")
         let cause = OutboxError.Cause.ofVehicle(
             "providers/p/vehicles/van-7", pending: 1, configured: "providers/p/vehicles/van-8")
@@ -60,7 +60,7 @@ import WaypostTestSupport
     }
 
     /// From a release that did not record it, or after a power cut: what waits is likely this vehicle's.
-    @Test(arguments: [nil, "", "providers/p/vehicles/van-8"]) func areUnknownWithoutAWholeRecord(record: String?)
+    @Test(arguments: [nil, "", "providers/p/vehicles/van-8"]) func areUnknownWithoutACompleteRecord(record: String?)
         async throws
     {
         try await leaveOneUpdate(of: "van-8")
@@ -72,7 +72,7 @@ import WaypostTestSupport
         await #expect(throws: OutboxError.self) { try await open(for: "van-8") }
     }
 
-    @Test func areToldWhereTheyCannotBeRecorded() async throws {
+    @Test func areReportedIfTheyCannotBeRecorded() async throws {
         try FileSystem.createDirectory(at: path + ".vehicle")
         try await leaveOneUpdate(of: "van-7")
         #expect(
@@ -82,7 +82,7 @@ import WaypostTestSupport
     }
 
     /// Before it is opened by a check, which changes nothing.
-    @Test func areNotChangedByACheck() async throws {
+    @Test func areUnchangedByACheck() async throws {
         try await leaveOneUpdate(of: "van-8")
         let configuration = try Configuration(file: try ServiceSetup().write(in: directory))
         let owner = OutboxVehicle(besideOutbox: path)

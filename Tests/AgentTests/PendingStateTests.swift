@@ -53,7 +53,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func isToldUntilItIsTaken() async throws {
+    @Test func areSentUntilTheyAreAccepted() async throws {
         let transport = answering([503, 200])
         let agent = try await agent(over: transport)
         async let telling: Void = agent.announcePendingState()
@@ -67,7 +67,7 @@ import WaypostTestSupport
     /// An update tells the running vehicle's state; the old one must not follow it, whatever the update was. But of a
     /// vehicle that may be in one of its private zones an update tells no state.
     @Test(arguments: [("", 1), (#""privateZones": [{"latitude": 48, "longitude": 11, "radiusMeters": 200}]"#, 2)])
-    func isOverWithAnyDeliveryThatTellsAState(reporting: String, requests: Int) async throws {
+    func endWithAnyDeliveryThatReportsAState(reporting: String, requests: Int) async throws {
         let transport = answering([503, 200])
         let agent = try await agent(over: transport) { if !reporting.isEmpty { $0.reporting = reporting } }
         async let telling: Void = agent.announcePendingState()
@@ -85,7 +85,7 @@ import WaypostTestSupport
 
     /// A gateway that has moved: the state of the van before is not this one's, and is forgotten with its first stop.
     @Test(arguments: ["providers/p/vehicles/van-8", ""], [200, 503])
-    func isNotSentForAnother(owner: String, status: Int) async throws {
+    func areNotSentForAnotherVehicle(owner: String, status: Int) async throws {
         try record(owner)
         let transport = ScriptedTransport { _ throws(HTTPTransportError) in
             HTTPResponse(status: status, body: Array(#"{"name": "providers/p/vehicles/van-7"}"#.utf8))

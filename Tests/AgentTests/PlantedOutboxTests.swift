@@ -24,7 +24,7 @@ struct PlantedOutbox {
     @Test(
         .enabled(if: geteuid() == 0, "only root can make a link of another user"),
         arguments: [".lock", ".reserve", ".rebuilt", "-wal", "-shm", ""])
-    func doesNotWriteWhereALinkLeads(suffix: String) async throws {
+    func doesNotFollowALinkWhenWriting(suffix: String) async throws {
         let bench = try ServiceBench()
         let victim = try directory.write("worth keeping".utf8, to: "victim")
         try FileManager.default.createSymbolicLink(
@@ -90,7 +90,7 @@ struct PlantedOutbox {
     }
 
     @Test(arguments: ["a directory that others may write", "a directory of others"])
-    func makesNothingInADirectoryThatIsNotItsOwn(kind: String) async throws {
+    func createsNothingInAnotherUsersDirectory(kind: String) async throws {
         let bench = try ServiceBench()
         let path = directory.path("theirs")
         unsafe mkdir(path, 0o700)
@@ -111,7 +111,7 @@ struct PlantedOutbox {
         #expect(try FileSystem.names(inDirectory: path).isEmpty)
     }
 
-    @Test func isOneStoreThroughALinkOfItsOwner() async throws {
+    @Test func isTheSameStoreThroughALinkOfItsOwner() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure { $0.outbox = "b/outbox.sqlite" }
         unsafe mkdir(bench.directory.path("b"), 0o700)
@@ -128,7 +128,7 @@ struct PlantedOutbox {
 
     /// Whatever root makes in the service's directory, the service must be able to open.
     @Test(.enabled(if: geteuid() == 0, "only root can act as another user"), arguments: ["list", "requeue --all"])
-    func isUsedByRootAsItsOwnerWould(action: String) async throws {
+    func isUsedByRootWithTheRightsOfItsOwner(action: String) async throws {
         let bench = try ServiceBench()
         let config = try bench.configure { $0.outbox = "o/outbox.sqlite" }
         let replay = try await BuiltProgram.run(
@@ -149,7 +149,7 @@ struct PlantedOutbox {
 
     /// As whoever checks a service that another user is going to run.
     @Test(.enabled(if: geteuid() == 0, "only root can make a directory of another user"))
-    func isCheckedForTheUserWhoseDirectoryItIs() async throws {
+    func isCheckedForTheOwnerOfItsDirectory() async throws {
         unsafe mkdir(directory.path("o"), 0o750)
         unsafe chown(directory.path("o"), 12345, 12345)
         let config = try ServiceSetup(outbox: "o/outbox.sqlite", status: "unix:\(directory.path("o/status"))")
@@ -161,7 +161,7 @@ struct PlantedOutbox {
         #expect(text(outcome.standardOutput).contains(note))
     }
 
-    @Test(arguments: ["check", "run"]) func leavesAFileWhereTheStatusSocketIsWanted(command: String) async throws {
+    @Test(arguments: ["check", "run"]) func keepsAFileAtTheConfiguredStatusSocket(command: String) async throws {
         let path = try directory.write("worth keeping".utf8, to: "file")
         let config = try ServiceSetup(status: "unix:\(path)").write(in: directory)
         let outcome = try await BuiltProgram.run([command, "--config", config])

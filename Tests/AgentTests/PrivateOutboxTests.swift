@@ -12,7 +12,7 @@ import WaypostTestSupport
 
 /// The log of the outbox when a private time begins.
 @Suite(.timeLimit(.minutes(1))) struct PrivateOutboxes {
-    @Test func keepNoPositionInTheirLogWhenTheVehicleBecomesPrivate() async throws {
+    @Test func clearPositionsFromTheirLogWhenTheVehicleBecomesPrivate() async throws {
         let directory = try TemporaryDirectory()
         let clock = ManualClock()
         var setup = ServiceSetup()

@@ -24,23 +24,23 @@ import WaypostTestSupport
         return nil
     }
 
-    @Test mutating func isContentWithStagesThatOweNothing() {
+    @Test mutating func ignoresIdleStages() {
         #expect(pass(1000) == nil)
     }
 
     @Test(arguments: Stage.allCases)
-    mutating func seesAStageThatGivesNoSign(stage: Stage) {
+    mutating func noticesAStageWithoutProgress(stage: Stage) {
         watch.moved(stage)
         #expect(pass(500) == "30 \(stage)")
     }
 
-    @Test mutating func watchesNoStageWithoutPatience() {
+    @Test mutating func watchesOnlyStagesWithATimeout() {
         watch = ProgressWatch(patience: [.store: .seconds(30)])
         watch.moved(.token)
         #expect(pass(500) == nil)
     }
 
-    @Test mutating func isContentWhileCallsReturn() {
+    @Test mutating func isQuietWhileCallsReturn() {
         for _ in 0..<20 {
             watch.roused(.token)
             #expect(pass(29) == nil)
@@ -49,7 +49,7 @@ import WaypostTestSupport
     }
 
     /// That there is something to do is no sign: whoever does not do it is seen.
-    @Test mutating func takesNoNewWorkForASign() {
+    @Test mutating func doesNotCountNewWorkAsProgress() {
         for _ in 0..<2 {
             watch.roused(.store)
             #expect(pass(10) == nil)
@@ -58,7 +58,7 @@ import WaypostTestSupport
         #expect(pass(10) == "10 store")
     }
 
-    @Test mutating func tellsHowLongItHasStoodStill() {
+    @Test mutating func reportsHowLongAStageHasBeenStalled() {
         watch.moved(.token)
         #expect(pass(29) == nil)
         let stall = Stall(stage: .token, duration: .seconds(30))
@@ -67,7 +67,7 @@ import WaypostTestSupport
     }
 
     /// A machine that slept, a process that was stopped: that time counts for little.
-    @Test mutating func doesNotCountTimeInWhichNothingCouldRun() {
+    @Test mutating func ignoresTimeWhileNothingCouldRun() {
         watch.moved(.store)
         #expect(watch.tick(after: .seconds(86_400)) == nil)
         #expect(watch.tick(after: .seconds(-5)) == nil)
@@ -75,7 +75,7 @@ import WaypostTestSupport
         #expect(pass(1) == "1 store")
     }
 
-    @Test func wantsAThreadThatGoesRound() {
+    @Test func expectsTheThreadToKeepIterating() {
         let progress = StageProgress(watch)
         func pass(_ seconds: Int) -> Stall? {
             (0..<seconds).lazy.compactMap { _ in progress.tick(after: .seconds(1)) }.first
@@ -96,7 +96,7 @@ import WaypostTestSupport
             ([.fix(fix)], nil), ([.rejected(fix, .nullIsland)], nil),
             ([.receiver(.receiving(source: "log"))], 30), ([.accepted(stored), .idle], 30),
         ] as [([ReportingEvent], Int?)])
-    func wantsFixesToBeTakenIn(events: [ReportingEvent], standsStillAfter: Int?) {
+    func expectsFixesToBeProcessed(events: [ReportingEvent], standsStillAfter: Int?) {
         let progress = StageProgress(ProgressWatch(patience: [.intake: .seconds(30)]))
         for _ in 0..<2 { progress.fixMade(Self.fix) }
         for event in events { progress.observe(event) }
@@ -104,7 +104,7 @@ import WaypostTestSupport
         #expect(second == standsStillAfter)
     }
 
-    @Test func wantsNothingOfAReceiverThatHasEnded() {
+    @Test func expectsNothingFromAReceiverThatHasEnded() {
         let progress = StageProgress(ProgressWatch(patience: Self.patience))
         progress.turned()
         progress.fixMade(Self.fix)
@@ -136,7 +136,7 @@ import WaypostTestSupport
             ([.uploading(batch), .delivered(batch, traffic: Traffic(), took: .zero), .idle], nil),
             ([.uploading(batch), .failed(.held(.sample("")), traffic: Traffic())], 30),
         ] as [([ReportingEvent], Int?)])
-    mutating func allowsTheUploadLoopItsReasons(events: [ReportingEvent], standsStillAfter: Int?) {
+    mutating func allowsTheUploadLoopToWaitForAReason(events: [ReportingEvent], standsStillAfter: Int?) {
         watch = ProgressWatch(patience: [.upload: .seconds(30)])
         for event in events { watch.take(event) }
         #expect(pass(1000) == standsStillAfter.map { "\($0) upload" })
@@ -151,7 +151,7 @@ import WaypostTestSupport
             ([.uploading(batch), .accepted(stored), .notPrepared(.noPermit(MissingPermit(.rejected, "")))], 30),
             ([.waiting(delay: .seconds(600))], nil),
         ] as [([ReportingEvent], Int?)])
-    mutating func wantsAnExchangeToEnd(events: [ReportingEvent], standsStillAfter: Int?) {
+    mutating func expectsAnExchangeToEnd(events: [ReportingEvent], standsStillAfter: Int?) {
         watch = ProgressWatch(patience: [.transport: .seconds(30)])
         for event in events { watch.take(event) }
         #expect(pass(1000) == standsStillAfter.map { "\($0) transport" })
@@ -163,7 +163,7 @@ import WaypostTestSupport
             .outboxFailed(OutboxError(.full)), .failed(.held(.sample("")), traffic: Traffic()),
             .announced(.offline, traffic: Traffic()),
         ] as [ReportingEvent])
-    mutating func takesNothingBesideTheUploadLoopForItsSign(event: ReportingEvent) {
+    mutating func ignoresEventsThatAreNotOfTheUploadLoop(event: ReportingEvent) {
         watch = ProgressWatch(patience: [.upload: .seconds(30)])
         watch.take(.uploading(Self.batch))
         for _ in 0..<14 {
@@ -174,7 +174,7 @@ import WaypostTestSupport
         #expect(pass(2) == "2 upload")
     }
 
-    @Test mutating func takesADeliveryForASignOfTheUploadLoop() {
+    @Test mutating func countsADeliveryAsProgressOfTheUploadLoop() {
         watch.take(.uploading(Self.batch))
         #expect(pass(29) == nil)
         watch.take(.delivered(Self.batch, traffic: Traffic(), took: .zero))

@@ -70,7 +70,7 @@ import WaypostTestSupport
             "upload.proxy\" is a string; use an object in braces, such as { \"url\": \"http://proxy.example.com"
         ),
     ])
-    func saysWhatIsWrong(proxy: String, says: String) {
+    func reportsErrors(proxy: String, says: String) {
         let problems = Configurations.problems(Self.text(upload: proxy))
         #expect(problems.count == 1 && problems[0].hasPrefix("config.json: \"\(says)"), "\(problems)")
         #expect(!problems.joined().contains("hush") && !problems.joined().contains("4711"))

@@ -15,7 +15,7 @@ import Operations
         (403, "<html></html>", .retry), (404, #"{"error":{"status":"NOT_FOUND"}}"#, .hold),
         (400, #"{"error":{"status":"INVALID_ARGUMENT"}}"#, .hold), (503, "", .retry), (302, "", .retry),
     ])
-    func judgesAsDeliveryDoes(status: Int, body: String, kind: Kind) throws {
+    func areJudgedLikeDeliveries(status: Int, body: String, kind: Kind) throws {
         let trip = FollowedResource.trip(try TripName(providerID: "p", tripID: "t 1"))
         let request = HTTPRequest(.get, try HTTPURL("https://fleetengine.googleapis.com/v1/x"))
         let outcome = ReadOutcome(
@@ -37,7 +37,7 @@ import Operations
             (.connectionFailed, "check the vehicle's network and upload.endpoint"), (.cancelled, "no answer"),
             (.tlsFailed, "check that upload.endpoint names a port for https"),
         ] as [(HTTPTransportError.Code, String)])
-    func saysWhatToDoWithoutAnAnswer(code: HTTPTransportError.Code, end: String) {
+    func haveARemedyIfThereIsNoAnswer(code: HTTPTransportError.Code, end: String) {
         guard case .retry(let reason, nil) = ReadOutcome(of: HTTPTransportError(code, "no answer")) else {
             Issue.record("it is not read again")
             return

@@ -38,7 +38,7 @@ import WaypostTestSupport
         return String(decoding: outcome.standardOutput, as: UTF8.self)
     }
 
-    @Test func giveTheSameFixesAgain() async throws {
+    @Test func replayTheSameFixes() async throws {
         let bench = try ServiceBench()
         let (place, sent) = try await Self.record(bench)
         let receiver = place + "/receiver-000001.nmea"
@@ -67,7 +67,7 @@ import WaypostTestSupport
     }
 
     /// A log that is read to its end is a recording already.
-    @Test func sayThatALogIsARecordingAlready() async throws {
+    @Test func reportThatALogIsAlreadyARecording() async throws {
         let bench = try ServiceBench()
         let log = try bench.directory.write(
             Drive(.motorway, start: .system.advanced(by: .seconds(-600)), duration: .seconds(10))

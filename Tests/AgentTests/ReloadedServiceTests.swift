@@ -56,7 +56,7 @@ import WaypostTestSupport
     }
 
     /// The process stays the same one, and its first Fleet Engine is told that the vehicle has stopped.
-    @Test func deliversWhereTheNewConfigurationSays() async throws {
+    @Test func deliversToTheServerOfTheNewConfiguration() async throws {
         let (service, receiver) = try await start()
         try receiver.send(epochs[0])
         try #require(await bench.arrival(of: epochs[0]) != nil)
@@ -142,7 +142,7 @@ import WaypostTestSupport
     }
 
     /// What was validated counts, and not what has become of the files since.
-    @Test func goesByTheTextThatWasValidated() async throws {
+    @Test func usesTheTextThatWasValidated() async throws {
         let pending = UTCTime.system.advanced(by: .seconds(-600))
         let hang = try await HangingService.outboxThatHangs(in: bench.directory, with: pending)
         let id = try bench.directory.write("van-7".utf8, to: "id")
@@ -172,7 +172,7 @@ import WaypostTestSupport
     }
 
     /// A package upgrade puts another file in the place of the program's.
-    @Test(arguments: [true, false]) func executesTheProgramThatIsThereNow(isReplaced: Bool) async throws {
+    @Test(arguments: [true, false]) func executesTheCurrentlyInstalledProgram(isReplaced: Bool) async throws {
         let program = bench.directory.path("waypost")
         try FileManager.default.copyItem(atPath: BuiltProgram.waypost, toPath: program)
         let service = try RunningProgram(
@@ -205,7 +205,7 @@ import WaypostTestSupport
     }
 
     /// It is looked at although no fix comes, and no longer once it is taken out.
-    @Test func watchesThePrivateSwitchThatTheNewOneNames() async throws {
+    @Test func watchesThePrivateSwitchOfTheNewConfiguration() async throws {
         let (service, receiver) = try await start()
         try receiver.send(epochs[0])
         try #require(await bench.arrival(of: epochs[0]) != nil)
@@ -222,7 +222,7 @@ import WaypostTestSupport
     }
 
     /// Each is told by its name, and the van drives on as before; the next good one ends it.
-    @Test func staysAsItIsWhenTheNewOneIsBad() async throws {
+    @Test func keepsItsConfigurationIfTheNewOneIsInvalid() async throws {
         let status = "unix:" + bench.directory.path("status")
         let manager = try NotifySocket(at: bench.directory.path("notify"))
         let (service, receiver) = try await start(environment: ["NOTIFY_SOCKET": manager.path]) { $0.status = status }
@@ -279,7 +279,7 @@ import WaypostTestSupport
     }
 
     /// What the old configuration waits for is waited for no longer.
-    @Test(arguments: Moment.allCases) func isReloadedAtAnyTime(moment: Moment) async throws {
+    @Test(arguments: Moment.allCases) func canBeReloadedAtAnyTime(moment: Moment) async throws {
         let gate = Gate()
         let silent = try HTTPService(listeningOn: .loopback(host: "127.0.0.1", port: 0)) { _ in
             _ = await gate.pass()
@@ -313,7 +313,7 @@ import WaypostTestSupport
 
     /// Every one of many is either carried out or one with the next; the last counts. Nobody else ever gets the
     /// outbox.
-    @Test func takesManyInQuickSuccession() async throws {
+    @Test func handlesManyReloadsInQuickSuccession() async throws {
         let (service, receiver) = try await start()
         let rival = try bench.directory.write(
             try String(contentsOf: URL(filePath: bench.directory.path("config.json")), encoding: .utf8).utf8,
@@ -349,7 +349,7 @@ import WaypostTestSupport
         #expect(try await ledger()["delivered"]?.integerValue == Int64(epochs.count))
     }
 
-    @Test func stopsWhenItIsToldToBeforeAReload() async throws {
+    @Test func stopsOnASignalBeforeAReload() async throws {
         let manager = try NotifySocket(at: bench.directory.path("notify"))
         let silent = try LoopbackSocket(.stream)
         let (service, _) = try await start(environment: ["NOTIFY_SOCKET": manager.path]) {
@@ -366,7 +366,7 @@ import WaypostTestSupport
     }
 
     /// What a manager that was deaf hears first must not say that a reload goes on.
-    @Test func isReadyForAManagerThatHeardNothingOfTheReload() async throws {
+    @Test func notifiesAManagerThatMissedTheReload() async throws {
         let path = bench.directory.path("deaf")
         let socket = try NotifySocket.bound(to: path)
         let notification = ServiceNotification(socketPath: path)

@@ -64,7 +64,7 @@ struct ReplacedFiles {
     }
 
     /// A certificate without its key is not used: the key may come a moment later.
-    @Test(arguments: [true, false]) func ofAClientAreUsedAsAPair(isAsked: Bool) async throws {
+    @Test(arguments: [true, false]) func ofAClientAreUsedAsAMatchingPair(isAsked: Bool) async throws {
         let server = try await server()
         let service = try await start(server, port: server.mutualPort, namesClient: true)
         try #require(await service.errors.line(saying: "token endpoint ") != nil)

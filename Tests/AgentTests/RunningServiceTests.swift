@@ -17,7 +17,7 @@ import WaypostTestSupport
 /// `waypost run` as a process, with a receiver on a pseudo-terminal and Fleet Engine on loopback.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct RunningService {
     /// A log of last spring is no live receiver: it ends in an error that names the command for logs.
-    @Test func saysWhyNothingOfStandardInputWasTaken() async throws {
+    @Test func explainsWhyNoStandardInputWasUsed() async throws {
         let bench = try ServiceBench()
         let file = try bench.configure { $0.receiver = #"{"type": "stdin"}"# }
         let outcome = try await ChildProcess(
@@ -37,7 +37,7 @@ import WaypostTestSupport
     }
 
     /// After a restart a wild first position is the one that is rejected, and not the true one after it.
-    @Test func judgesItsFirstFixByTheStoredPlace() async throws {
+    @Test func judgesItsFirstFixByTheStoredPosition() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let epochs = Array(RecentDrive(epochs: 6))
@@ -70,7 +70,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func deliversEveryAcceptedUpdateWhateverHappens() async throws {
+    @Test func deliversEveryAcceptedUpdateDespiteFaults() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let service = try bench.start()
@@ -116,7 +116,7 @@ import WaypostTestSupport
         #expect(ledger["pending"]?.integerValue == 0 && ledger["balances"]?.boolValue == true)
     }
 
-    @Test func deliversAfterBeingKilledWhatWasAcceptedBefore() async throws {
+    @Test func deliversUpdatesAcceptedBeforeItWasKilled() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let epochs = Array(RecentDrive(epochs: 12))
@@ -139,7 +139,7 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    @Test func outlivesATokenEndpointThatAnswersWithAPage() async throws {
+    @Test func survivesATokenEndpointThatAnswersWithAPage() async throws {
         let bench = try ServiceBench()
         let backend = try TokenBackend(of: bench.simulator, pages: 1)
         let receiver = try PluggedReceiver(link: bench.devicePath)
@@ -158,7 +158,7 @@ import WaypostTestSupport
     }
 
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
-    func goesOnReportingWhileTheDiskIsFull() async throws {
+    func keepsReportingWhileTheDiskIsFull() async throws {
         let bench = try ServiceBench()
         let disk = try TinyFileSystem(at: bench.directory.path("disk"), megabytes: 2)
         let receiver = try PluggedReceiver(link: bench.devicePath)
@@ -192,7 +192,7 @@ import WaypostTestSupport
     }
 
     /// A backup, or a person with `sqlite3`: positions arrive at their time, and are stored when the lock is gone.
-    @Test func goesOnReportingWhileAnotherProgramHasLockedTheOutbox() async throws {
+    @Test func keepsReportingWhileAnotherProgramLocksTheOutbox() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let service = try bench.start()
@@ -257,7 +257,7 @@ import WaypostTestSupport
     }
 
     /// Another release may be installed again before the updates in it are lost: the file is left as it is.
-    @Test func sendsFromMemoryBesideAnOutboxOfANewerRelease() async throws {
+    @Test func sendsFromMemoryIfTheOutboxIsOfANewerRelease() async throws {
         let bench = try ServiceBench()
         let store = bench.directory.path("outbox.sqlite")
         try await SQLiteOutbox.open(OutboxConfiguration(path: store, maximumBytes: 1 << 20)).close()

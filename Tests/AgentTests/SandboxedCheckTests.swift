@@ -32,7 +32,7 @@ import WaypostTestSupport
             ("EnvironmentFiles=/etc/van.env (ignore_errors=yes)", ["--property=EnvironmentFile=-/etc/van.env"]),
             ("EnvironmentFiles=/etc/van.env (ignore_errors=no)", ["--property=EnvironmentFile=/etc/van.env"]),
         ] as [(String, [String])])
-    func takeFromTheUnit(line: String, arguments: [String]) {
+    func readSettingsFromTheUnit(line: String, arguments: [String]) {
         let command = Self.properties(line).command("/usr/bin/waypost", ["--config", "/c.json"])
         #expect(command.starts(with: ["systemd-run", "--quiet", "--pipe", "--wait", "--collect"] + arguments))
         #expect(command.suffix(5) == ["--", "/usr/bin/waypost", "check", "--config", "/c.json"])
@@ -40,7 +40,7 @@ import WaypostTestSupport
     }
 
     /// `systemctl show` prints no credentials.
-    @Test func takeCredentialsFromTheUnitsText() {
+    @Test func readCredentialsFromTheUnitFile() {
         let text = """
             # /usr/lib/systemd/system/waypost.service
             [Service]
@@ -64,7 +64,7 @@ import WaypostTestSupport
             ("PrivateTmp=yes", ["/tmp", "/var/tmp"]), ("ProtectHome=yes", ["/home", "/root", "/run/user"]),
             ("ProtectHome=read-only", []), ("InaccessiblePaths=-/mnt /srv", ["/mnt", "/srv"]), ("PrivateTmp=no", []),
         ] as [(String, [String])])
-    func knowWhatIsHidden(line: String, directories: [String]) {
+    func knowTheHiddenPaths(line: String, directories: [String]) {
         let properties = Self.properties("User=waypost", line)
         #expect(properties.hidden == directories)
         let words = (["waypost"] + directories).joined(separator: " ")
@@ -101,7 +101,7 @@ import WaypostTestSupport
 
     /// Tests run without systemd, or as another user than root.
     @Test(.enabled(if: (try? FileStatus(at: "/run/systemd/system")) == .some(nil), "systemd runs here"))
-    func runOutsideWithoutSystemd() async {
+    func runOutsideTheSandboxWithoutSystemd() async {
         let place = await SandboxedCheck.place(for: "/etc/waypost/config.json", [])
         #expect(
             place == .outside(EffectiveUser.current == 0 ? "systemd isn't running here" : "run this as root (sudo)"))

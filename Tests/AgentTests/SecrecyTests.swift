@@ -13,7 +13,7 @@ struct Secrecy {
 
     static let clientSecret = "client-secret-7d1f4a"
 
-    @Test(arguments: Issuer.allCases) func areNowhereToBeFound(issuer: Issuer) async throws {
+    @Test(arguments: Issuer.allCases) func keepsSecretsOutOfAllOutput(issuer: Issuer) async throws {
         let bench = try ServiceBench(faults: [("--errors", "503:0.3,401:0.2,403:0.1"), ("--resets", "0.1")])
         let source = try await SecretSource(issuer, bench)
         let receiver = try PluggedReceiver(link: bench.devicePath)

@@ -3,7 +3,7 @@ import WaypostTestSupport
 
 /// What a service manager hears from `waypost run`.
 @Suite(.timeLimit(.minutes(1))) struct ServiceManager {
-    @Test func hearsOfStartProgressAndStop() async throws {
+    @Test func isNotifiedOfStartProgressAndStop() async throws {
         let bench = try ServiceBench()
         let manager = try NotifySocket(at: bench.directory.path("notify"))
         let service = try bench.start(environment: ["NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "100000"])

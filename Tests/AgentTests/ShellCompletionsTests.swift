@@ -16,7 +16,7 @@ import WaypostTestSupport
             ("status --json --j", [], nil), ("outbox requeue --update 7 --upd", ["--update"], nil),
             ("replay -- --k", nil, .files), ("nothing ", [], nil),
         ] as [(String, [String]?, Completion?)])
-    func offer(line: String, words: [String]?, other: Completion?) {
+    func offerTheExpectedWords(line: String, words: [String]?, other: Completion?) {
         let completion = Completion(of: line.split(separator: " ", omittingEmptySubsequences: false).map(String.init))
         guard case .words(let offered) = completion else {
             #expect(completion == other)
@@ -47,7 +47,7 @@ import WaypostTestSupport
     ]
 
     @Test(.enabled(if: !installed.isEmpty, "bash, zsh and fish are not here"), arguments: installed)
-    func areWhatTheUserMeant(shell: Shell) async throws {
+    func completeTheLineInEachShell(shell: Shell) async throws {
         let directory = try TemporaryDirectory()
         let directoryPath = directory.url.path
         for name in ["van 7.json", "drive.nmea"] { try directory.write([], to: name) }

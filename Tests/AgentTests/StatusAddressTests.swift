@@ -9,7 +9,7 @@ import WaypostTestSupport
 
 /// The status address of a running service, over HTTP.
 @Suite(.timeLimit(.minutes(1))) struct StatusAddress {
-    @Test(arguments: ["127.0.0.1:0", "unix"]) func tellsWhatHappened(kind: String) async throws {
+    @Test(arguments: ["127.0.0.1:0", "unix"]) func reportsTheStateOfTheService(kind: String) async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let service = try bench.start { $0.status = kind == "unix" ? "unix:\(bench.directory.path("status"))" : kind }

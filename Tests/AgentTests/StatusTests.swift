@@ -50,7 +50,7 @@ import WaypostTestSupport
             (true, false, true, 259_200, true), (true, false, false, 259_200, false), (true, true, false, 3600, false),
             (true, true, false, -7200, true), (false, true, true, 259_200, false),
         ] as [(isLive: Bool, isSynchronized: Bool, server: Bool, lag: Int, isTold: Bool)])
-    func tellsHowFarTheReceiverIsBehind(
+    func reportsTheLagOfTheReceiver(
         row: (isLive: Bool, isSynchronized: Bool, server: Bool, lag: Int, isTold: Bool)
     ) {
         let present = UTCTime(year: 2026, month: 11, day: 23)
@@ -70,7 +70,7 @@ import WaypostTestSupport
     }
 
     /// Standard input that has ended is worth a word when something came that could not be taken.
-    @Test func tellsWhyNoFixWasTaken() {
+    @Test func reportsWhyNoFixWasAccepted() {
         let monitor = monitor()
         #expect(monitor.snapshot.reasonForNoFix == nil)
         monitor.observe(.receiverWarning(.antennaOpen))
@@ -86,7 +86,7 @@ import WaypostTestSupport
         #expect(monitor.snapshot.reasonForNoFix == nil)
     }
 
-    @Test func countsWhatHappens() {
+    @Test func countsEvents() {
         let monitor = monitor()
         let traffic = Traffic(bytesSent: 10, bytesReceived: 20)
         monitor.observe(.accepted(Self.stored))
@@ -101,7 +101,7 @@ import WaypostTestSupport
 
     /// What holds delivery stands in the status and is no failed attempt.
     @Test(arguments: [DeliveryOutcome.prepareAgain(.sample("401 UNAUTHENTICATED")), .held(.sample("404 NOT_FOUND"))])
-    func doesNotCountAHoldAsARetry(outcome: DeliveryOutcome) {
+    func countsNoHoldAsARetry(outcome: DeliveryOutcome) {
         let monitor = monitor()
         monitor.observe(.uploading(Self.batch))
         monitor.observe(.failed(outcome, traffic: Traffic(bytesSent: 10)))
@@ -110,7 +110,7 @@ import WaypostTestSupport
         #expect(counts.requests == 1 && counts.retries == 0 && counts.traffic.bytesSent == 10)
     }
 
-    @Test func tellsTheReceiversState() {
+    @Test func reportsTheReceiversState() {
         let monitor = monitor()
         #expect(report(monitor).receiver.kind == "starting")
         monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
@@ -126,7 +126,7 @@ import WaypostTestSupport
     }
 
     /// What is true for a moment is told for a moment.
-    @Test func tellsTheSkyAndHowGoodThePositionIs() throws {
+    @Test func reportsTheSkyAndTheQualityOfThePosition() throws {
         let monitor = monitor()
         #expect(report(monitor).receiver.sky == nil && report(monitor).receiver.satellitesInView == nil)
         let galileo = Satellite(.galileo, 7, elevation: 40, azimuth: 250, signal: 41, isUsed: true)
@@ -156,7 +156,7 @@ import WaypostTestSupport
         #expect(later.sky == nil && later.hdop == nil && later.accuracyMeters == nil && later.satellitesUsed == nil)
     }
 
-    @Test func tellsFromWhomTheTokenIsAndForHowLong() {
+    @Test func reportsTheProviderAndLifetimeOfTheToken() {
         let monitor = monitor()
         let present = UTCTime(year: 2026, month: 1, day: 5)
         func token() -> StatusReport.Token? {
@@ -187,7 +187,7 @@ import WaypostTestSupport
     }
 
     /// Fleet Engine's clock is right; the receiver's is heard while Fleet Engine's has not been for ten minutes.
-    @Test func tellsByHowMuchTheHostsClockIsAhead() {
+    @Test func reportsTheLeadOfTheHostsClock() {
         let present = UTCTime(year: 2026, month: 1, day: 5)
         let monitor = monitor { present }
         func fix(_ offset: Int) -> ReportingEvent {
@@ -206,7 +206,7 @@ import WaypostTestSupport
     }
 
     /// The age of what waits is told on the receiver's scale, whatever the host's clock says.
-    @Test func tellsWhatTheOutboxTakesAndHowOldItsOldestIs() {
+    @Test func reportsTheOutboxsSizeAndOldestUpdate() {
         let monitor = monitor()
         let time = UTCTime(year: 2026, month: 1, day: 5)
         let extent = StoreExtent(
@@ -226,7 +226,7 @@ import WaypostTestSupport
     }
 
     /// From 80 % on, and until it is below 75 %.
-    @Test func tellsThatTheOutboxIsNearlyFull() {
+    @Test func reportsThatTheOutboxIsNearlyFull() {
         let monitor = monitor()
         for (used, isTold) in [(79, false), (80, true), (76, true), (74, false), (79, false)] as [(Int64, Bool)] {
             monitor.note(
@@ -236,7 +236,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func countsHowLongDeliveriesTook() {
+    @Test func measuresTheDurationOfDeliveries() {
         let monitor = monitor()
         func deliver(_ age: Int, isPending: Bool = true) {
             let time = UTCTime(year: 2026, month: 1, day: 5).advanced(by: .zero - .seconds(age))
@@ -261,7 +261,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func tellsReasonsAndTimesAndWhatACrashMayTake() throws {
+    @Test func reportsEvictionsAndThePossibleLossInACrash() throws {
         var summary = StoreSummary(Ledger(accepted: 3, evicted: 2, quarantined: 1))
         let time = UTCTime(year: 2026, month: 1, day: 5)
         summary.evictions[.age] = UpdateTally(count: 2, timesOfFix: time...time.advanced(by: .seconds(9)))
@@ -289,14 +289,14 @@ import WaypostTestSupport
     }
 
     /// The line for `systemctl status` follows the first delivery within a second.
-    @Test func renewsTheHeadlineSoonUntilTheFirstDelivery() {
+    @Test func updatesTheHeadlineEverySecondUntilTheFirstDelivery() {
         let monitor = monitor()
         #expect(report(monitor).headlineInterval == .seconds(1))
         monitor.observe(.delivered(Self.batch, traffic: Traffic(), took: .zero))
         #expect(report(monitor).headlineInterval == .seconds(10))
     }
 
-    @Test func tellsWhatTheOutboxGivesUp() {
+    @Test func reportsNewEvictions() {
         var evictions = Evictions()
         evictions[.oldest].count = 500
         var watch = EvictionWatch(since: evictions)
@@ -312,7 +312,7 @@ import WaypostTestSupport
         #expect(watch.conditions(of: evictions).isEmpty)
     }
 
-    @Test func metricsHaveTheFiveWordsOfTheLedger() {
+    @Test func metricsUseTheFiveTermsOfTheLedger() {
         let ledger = Ledger(accepted: 10, delivered: 5, pending: 2, evicted: 2, quarantined: 1)
         var evictions = Evictions()
         evictions[.thinned].count = 2
@@ -330,7 +330,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func metricsNameReleaseAndVehicle() {
+    @Test func metricsIncludeReleaseAndVehicle() {
         let lines = report(monitor()).metrics().split(separator: "\n")
         #expect(lines.contains("waypost_build_info{version=\"\(Release.version)\",vehicle=\"v\",configuration=\"\"} 1"))
     }
@@ -355,7 +355,7 @@ import WaypostTestSupport
     }
 
     /// What `promtool check metrics` asks for, and that no name is a gauge's and, with `_total` behind it, a counter's.
-    @Test func metricsKeepTheRulesOfPrometheus() {
+    @Test func metricsFollowTheRulesOfPrometheus() {
         var kinds: [Substring: Substring] = [:]
         var family: Substring = ""
         let monitor = monitor { UTCTime(year: 2026, month: 1, day: 5) }
@@ -419,7 +419,7 @@ import WaypostTestSupport
     }
 
     /// The page shows what an operator should know, however little the log is to say.
-    @Test func isHeardByThePageWhateverIsWritten() {
+    @Test func reachesThePageRegardlessOfTheLogLevel() {
         let (lines, heard) = (lines, Lines())
         let log = LogWriter(
             level: .error, format: .text, isReadByJournal: true, output: { lines.append($0) },
@@ -430,7 +430,7 @@ import WaypostTestSupport
     }
 
     /// A beginning, a change, a reminder, an end; whatever alternates is logged once.
-    @Test func tellsATroubleOnceAndThenNowAndThen() {
+    @Test func logsAProblemOnceAndThenPeriodically() {
         let monitor = monitor()
         let busy = ReportingEvent.failed(.retry(.answered(.sample(503)), after: nil), traffic: Traffic())
         for _ in 0..<61 {
@@ -450,7 +450,7 @@ import WaypostTestSupport
             ])
     }
 
-    @Test func countsNoUpdateOfAHeartbeat() {
+    @Test func countsNoUpdateForAHeartbeat() {
         let monitor = monitor()
         monitor.observe(Why.unreachable)
         let heartbeat = UploadBatch(last: Status.stored, lastIsPending: false, past: [])
@@ -465,7 +465,7 @@ import WaypostTestSupport
         #expect(entry["code"]?.stringValue == "token_refused" && entry["level"]?.stringValue == "error")
     }
 
-    @Test func tellsTheFirstDeliveryOfARunWithItsDelay() {
+    @Test func logsTheFirstDeliveryOfARunWithItsDelay() {
         let log = log(logsFirstDelivery: true)
         for second in 0..<2 {
             let fix = Fix(timeOfFix: Status.stored.update.timeOfFix, latitude: 50, longitude: 10)
@@ -479,7 +479,7 @@ import WaypostTestSupport
         #expect(lines.all == ["<6>the first position of this run is delivered, 400 ms after its fix"])
     }
 
-    @Test func tellsAFirstDeliveryOfWhatTheLastRunLeft() {
+    @Test func logsAFirstDeliveryFromThePreviousRun() {
         let log = log(logsFirstDelivery: true)
         log.observe(.uploading(Status.batch))
         log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
@@ -487,7 +487,7 @@ import WaypostTestSupport
     }
 
     /// The next update was accepted between the reading of the batch and its upload.
-    @Test func tellsAFirstDeliveryThatANewerUpdateOvertook() {
+    @Test func logsAFirstDeliveryThatWasOvertakenByANewerUpdate() {
         let log = log(logsFirstDelivery: true)
         let first = Status.stored.update.timeOfFix
         for time in [first, first.advanced(by: .seconds(5))] {
@@ -500,7 +500,7 @@ import WaypostTestSupport
     }
 
     /// A start is no trouble; a receiver that comes and goes is a condition.
-    @Test func tellsAReceiversStateWhenItIsNew() {
+    @Test func logsEachNewReceiverState() {
         let log = log()
         let states: [ReceiverState] = [
             .starting(source: "/dev/x", .openedAt(baudRate: 9600)),
@@ -548,7 +548,7 @@ import WaypostTestSupport
         #expect(lines.all.allSatisfy { !$0.contains("123456") && !$0.contains("654321") })
     }
 
-    @Test func writesJSONAndOneLineAnEntry() throws {
+    @Test func writesJSONWithOneLinePerEntry() throws {
         let lines = lines
         let writer = LogWriter(level: .info, format: .json, isReadByJournal: false) { lines.append($0) }
         writer.write(.error, "first\nsecond \"quoted\"\u{1B}[2J")
@@ -560,7 +560,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [(LogFormat.text, "<4>3 log lines"), (.json, "\"level\":\"warning\",\"message\":\"3 log lines")])
-    func tellsHowManyLinesNobodyTook(format: LogFormat, words: String) {
+    func logsTheNumberOfDroppedLines(format: LogFormat, words: String) {
         let writer = LogWriter(level: .info, format: format, isReadByJournal: true)
         let notice = String(decoding: writer.notice(ofDropped: 3), as: UTF8.self)
         #expect(notice.contains("\(words) dropped, nothing read standard error"))

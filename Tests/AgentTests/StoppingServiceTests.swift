@@ -11,7 +11,7 @@ import WaypostTestSupport
         case beforeTheReceiverIsThere, whileReceiving, inBackoff, whileARequestStalls, whileTheTokenEndpointHangs
     }
 
-    @Test(arguments: Moment.allCases) func takesLessThanFiveSeconds(moment: Moment) async throws {
+    @Test(arguments: Moment.allCases) func stopsInLessThanFiveSeconds(moment: Moment) async throws {
         let bench = try ServiceBench(faults: moment == .whileARequestStalls ? [("--stalls", "1")] : [])
         let gate = Gate()
         let silent = try HTTPService(listeningOn: .loopback(host: "127.0.0.1", port: 0)) { _ in
@@ -53,7 +53,7 @@ import WaypostTestSupport
     }
 
     /// The signal is the same as for a reload, which `waypost run` in a terminal may be asked for as well.
-    @Test func isOrderlyWhenTheTerminalGoes() async throws {
+    @Test func shutsDownCleanlyWhenTheTerminalCloses() async throws {
         let bench = try ServiceBench()
         let terminal = try PseudoTerminal()
         let line = try OwnedDescriptor(opening: terminal.path, O_RDWR | O_NOCTTY)

@@ -18,7 +18,7 @@ import WaypostTestSupport
         #"(setsid sh -c 'echo $$ >STRAY; exec sleep 45' &); exec sleep 45"#,
         "set -m; sh -c 'echo $$ >STRAY; exec sleep 45' & wait",
     ])
-    func endWithTheCommandAtItsTime(script: String) async throws {
+    func endWithTheCommandAtItsTimeout(script: String) async throws {
         let directory = try TemporaryDirectory()
         let config = try configure(script, in: directory)
         let start = ContinuousClock.now
@@ -51,7 +51,7 @@ import WaypostTestSupport
 
     /// Nobody but root ends what has become root; there shall not be one more of them at each try.
     @Test(.enabled(if: geteuid() == 0, "only root can make a set-user-id program"), arguments: [0, 2])
-    func ofAnotherUserKeepTheCommandFromBeingStarted(hidden: Int) async throws {
+    func ofAnotherUserPreventTheCommandFromStarting(hidden: Int) async throws {
         let directory = try TemporaryDirectory()
         let becomeRoot = directory.path("become-root")
         try FileManager.default.copyItem(atPath: "/usr/bin/setpriv", toPath: becomeRoot)
@@ -95,7 +95,7 @@ import WaypostTestSupport
     ///
     /// The limit is that of a user who has nothing else; should all fail, the processes end by themselves.
     @Test(.enabled(if: geteuid() == 0, "only root can become a user with a limit of processes"))
-    func thatForkWithoutEndEndWithTheCommandAtItsTime() async throws {
+    func thatForkEndlesslyEndWithTheCommandAtItsTimeout() async throws {
         let user = 64_995
         let directory = try TemporaryDirectory()
         let storm =
@@ -128,7 +128,7 @@ import WaypostTestSupport
 
     /// With another namespace's numbers none would be found, and others might be hit.
     @Test(.enabled(if: geteuid() == 0, "only root can make a namespace"))
-    func areLeftToTheSystemWhereProcIsAnotherNamespaces() async throws {
+    func areLeftToTheSystemIfProcBelongsToAnotherNamespace() async throws {
         let directory = try TemporaryDirectory()
         let seen = try LineFlow(namedPipe: directory.path("SEEN"))
         let config = try configure(
@@ -171,7 +171,7 @@ import WaypostTestSupport
     }
 
     /// What the program has from before its own start is somebody else's.
-    @Test func areNotThoseOfTheScriptThatGaveWay() async throws {
+    @Test func doNotIncludeChildrenFromBeforeTheProgramStarted() async throws {
         let directory = try TemporaryDirectory()
         let config = try configure("exit 3", in: directory)
         let script = """
@@ -188,7 +188,7 @@ import WaypostTestSupport
     }
 
     /// A parent may ignore its children's endings, and a program inherits that.
-    @Test func areCountedByTheirStatusWhoeverStartedTheProgram() async throws {
+    @Test func keepTheirExitStatusIfTheParentIgnoresChildren() async throws {
         let directory = try TemporaryDirectory()
         let config = try configure("echo no >&2; exit 3", in: directory)
         let outcome = try await ChildProcess(

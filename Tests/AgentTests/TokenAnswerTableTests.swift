@@ -478,9 +478,9 @@ import WaypostTestSupport
 
     static let rows = expiries + places + tokens + statuses
 
-    @Test func isLong() { #expect(Self.rows.count >= 150 && Set(Self.rows.map(\.name)).count > 140) }
+    @Test func hasEnoughRows() { #expect(Self.rows.count >= 150 && Set(Self.rows.map(\.name)).count > 140) }
 
-    @Test(arguments: rows) func isWhatServiceAndCommandDo(row: Row) async throws {
+    @Test(arguments: rows) func describesServiceAndCommand(row: Row) async throws {
         let configuration = try Configurations.read(Configurations.smallest)
         let context = Self.context
         let provider = try HTTPTokenProvider(

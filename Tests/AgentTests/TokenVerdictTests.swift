@@ -22,7 +22,7 @@ import WaypostTestSupport
             (-601, "10 min ahead of this host's clock, and"),
             (-7200, "2 h ahead of this host's clock, and Fleet Engine accepts 10 min; set the clock that is wrong"),
         ] as [(Int64, String?)])
-    func isToldOfATokenFromTheFuture(host: Int64, words: String?) throws {
+    func reportATokenFromTheFuture(host: Int64, words: String?) throws {
         let configuration = try Configurations.read(Configurations.smallest)
         let answer = try TokenAnswer(
             Array(TestTokens.token(payload: "{\(Self.claims),\(Self.driver)}").utf8),
@@ -49,7 +49,7 @@ import WaypostTestSupport
                 "the certificate of the token endpoint ends on 2001-09-12T01:46:40Z, in 3 days; renew it before"
             ),
         ] as [(Int?, String?)])
-    func isToldOfACertificateThatEndsSoon(days: Int?, note: String?) throws {
+    func reportACertificateThatExpiresSoon(days: Int?, note: String?) throws {
         let configuration = try Configurations.read(Configurations.smallest)
         let now = UTCTime(millisecondsSince1970: 1_000_000_000_000)
         let answer = try TokenAnswer(
@@ -95,7 +95,7 @@ import WaypostTestSupport
                 "ok fits VEHICLE, but Fleet Engine may reject it for its authorization (see the note)"
             ),
         ])
-    func doesNotReadAsWellWhenFleetEngineMayRejectIt(claim: String, value: String, line: String) throws {
+    func areNotGoodIfFleetEngineMayRejectTheToken(claim: String, value: String, line: String) throws {
         var claims = [
             "iss": #""a""#, "sub": #""a""#, "aud": #""https://fleetengine.googleapis.com/""#, "iat": "1000000000",
             "exp": "1000003600",
@@ -117,7 +117,7 @@ import WaypostTestSupport
     }
 
     /// The first is the reason, the others are notes: whoever mends the backend mends it once.
-    @Test func tellsEveryFaultOfATokenThatDoesNotFit() throws {
+    @Test func listEveryFaultOfTheToken() throws {
         let configuration = try Configurations.read(Configurations.smallest)
         let payload =
             #""iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com","iat":1000000000,"exp":1000003600,"#
@@ -146,7 +146,7 @@ import WaypostTestSupport
         (#"{"taskids":["t"]}"#, .deliveryConsumer(id: "t")), (#"{"vehicleid":"*"}"#, .server),
         (#"{"taskids":["*"]}"#, .server), ("{}", .unstated), ("1", .unstated),
     ])
-    func knowsTheRole(authorization: String, role: TokenRole) throws {
+    func knowTheRole(authorization: String, role: TokenRole) throws {
         #expect(TokenRole(try JSONWebToken(TestTokens.token(payload: #"{"authorization":\#(authorization)}"#))) == role)
     }
 }

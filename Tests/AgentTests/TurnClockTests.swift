@@ -11,7 +11,7 @@ import WaypostTestSupport
         // Slept until, in milliseconds, and when that ended.
         (1, 10), (10, 10), (11, 20), (20, 20), (95, 100),
     ])
-    func wakeInTheFirstTurnFromTheirTimeOn(deadline: Int, woken: Int) async throws {
+    func wakeSleepersInTheFirstTurnAfterTheirTime(deadline: Int, woken: Int) async throws {
         let clock = TurnClock(base)
         let begun = clock.now
         let sleep = Task {
@@ -28,7 +28,7 @@ import WaypostTestSupport
         turns.cancel()
     }
 
-    @Test func haveOneTimerForAllWhoSleep() async throws {
+    @Test func useOneTimerForAllSleepers() async throws {
         let clock = TurnClock(base)
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<1000 { group.addTask { try? await clock.sleep(for: .milliseconds(20 + index % 20)) } }
@@ -45,7 +45,7 @@ import WaypostTestSupport
         #expect(clock.sleepers == 0)
     }
 
-    @Test func letWhoIsCancelledGo() async throws {
+    @Test func wakeACancelledSleeper() async throws {
         let clock = TurnClock(base)
         let sleep = Task { try await clock.sleep(for: .seconds(3600)) }
         while clock.sleepers == 0 { await Task.yield() }
@@ -58,7 +58,7 @@ import WaypostTestSupport
         base.end()  // the timer looks once more
     }
 
-    @Test func doNotSleepUntilATimeThatHasPassed() async throws {
+    @Test func doNotSleepUntilAPastTime() async throws {
         let clock = TurnClock(base)
         try await clock.sleep(for: .zero)
         #expect(clock.sleepers == 0)

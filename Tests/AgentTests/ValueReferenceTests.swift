@@ -35,7 +35,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: ["van-7", "van-7\n", "van-7\r\n", "\u{FEFF}van-7\n"])
-    func isOneLineOfAFile(content: String) throws {
+    func readOneLineOfAFile(content: String) throws {
         try directory.write(content.utf8, to: "id")
         let configuration = try read("\"v\"", #"{"file": "FOLDER/id"}"#)
         #expect(configuration.vehicle.vehicleID == "van-7")
@@ -43,7 +43,7 @@ import WaypostTestSupport
         #expect(setting.value == .string("van-7") && setting.source == .reference(.file(directory.path("id"))))
     }
 
-    @Test func isAVariableOrACredential() throws {
+    @Test func readAVariableOrACredential() throws {
         try directory.write("van-8\n".utf8, to: "id", mode: 0o400)
         let environment = ["VAN": "van-9", "CREDENTIALS_DIRECTORY": directory.url.path]
         let variable = try read("\"v\"", #"{"environment": "VAN"}"#, environment: environment)
@@ -54,7 +54,7 @@ import WaypostTestSupport
         #expect(credential.settings.first { $0.path == "vehicle.vehicleId" }?.value == .string("…"))
     }
 
-    @Test func isNamedInsteadOfAnAddressIfItIsACredential() throws {
+    @Test func hideAnAddressFromACredential() throws {
         try directory.write("https://backend.test/hooks/Xk29dLmPq8s".utf8, to: "url")
         let environment = ["CREDENTIALS_DIRECTORY": directory.url.path]
         for (reference, provider) in [
@@ -68,7 +68,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func standsForAnyText() throws {
+    @Test func mayReplaceAnyText() throws {
         for (name, text) in [
             ("type", "command"), ("program", "/usr/bin/sign"), ("argument", "--key=hush"), ("level", "debug"),
             ("listen", "unix:/run/waypost/status"),
@@ -109,19 +109,19 @@ import WaypostTestSupport
         ("hush\u{1B}[2J", "holds a control character; remove it"),
         (String(repeating: "hush", count: 17_000), "is larger than 64 KiB; name the file that holds the value"),
     ])
-    func isNoSuchText(content: String, says: String) throws {
+    func rejectTextThatIsNotOneLine(content: String, says: String) throws {
         let path = try directory.write(content.utf8, to: "id")
         let problem = problem("\"v\"", #"{"file": "FOLDER/id"}"#)
         #expect(problem == "\"vehicle.vehicleId\" takes its value from the file \(path), which \(says)")
     }
 
-    @Test func isUTF8() throws {
+    @Test func requireUTF8() throws {
         try directory.write([0x76, 0xE4], to: "id")
         #expect(problem("\"v\"", #"{"file": "FOLDER/id"}"#).hasSuffix("id, which is not UTF-8 text; save it as UTF-8"))
     }
 
     /// Reading never blocks.
-    @Test func isInNothingButAFile() throws {
+    @Test func areReadFromRegularFilesOnly() throws {
         try #require(unsafe mkfifo(directory.path("fifo"), 0o600) == 0)
         for (place, says) in [
             ("FOLDER/none", "doesn't exist; write the value to it, or correct the path"),
@@ -134,7 +134,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func ofAUserWhoMayNotReadIt() throws {
+    @Test func nameARemedyIfTheUserCannotReadTheFile() throws {
         let path = try directory.write("van-7".utf8, to: "id", mode: 0o000)
         guard geteuid() != 0 else { return }
         #expect(
@@ -153,13 +153,13 @@ import WaypostTestSupport
         (#"{"credential": "../id"}"#, "credential ../id, which isn't a valid credential name; write the name "),
         (#"{"credential": ".."}"#, "credential .., which isn't a valid credential name; write the name "),
     ])
-    func saysWhatIsMissing(reference: String, says: String) {
+    func nameAMissingVariableOrCredential(reference: String, says: String) {
         let environment = ["EMPTY": "", "CREDENTIALS_DIRECTORY": directory.url.path]
         let problem = problem("\"v\"", reference, environment: environment)
         #expect(problem.hasPrefix("\"vehicle.vehicleId\" takes its value from the \(says)"), "\(problem)")
     }
 
-    @Test func outsideTheServiceThereAreNoCredentials() {
+    @Test func haveNoCredentialsOutsideTheService() {
         #expect(
             problem("\"v\"", #"{"credential": "id"}"#)
                 == "\"vehicle.vehicleId\" takes its value from the credential id, which is missing: systemd has "
@@ -223,7 +223,7 @@ import WaypostTestSupport
             #""log.level" takes from the file FOLDER/key a value that it cannot have; use "error""#
         ),
     ])
-    func namesKeyPlaceAndRemedy(find: String, replacement: String, says: String) throws {
+    func nameKeyPlaceAndRemedy(find: String, replacement: String, says: String) throws {
         try directory.write("hush".utf8, to: "key")
         try directory.write("hu/sh".utf8, to: "slash")
         let problem = problem(find, replacement)
@@ -232,7 +232,7 @@ import WaypostTestSupport
     }
 
     /// The outbox would take its place.
-    @Test func isNoFileThatWaypostWrites() throws {
+    @Test func neverReadAFileThatWaypostWrites() throws {
         try directory.write("van-7".utf8, to: "o.sqlite")
         let problem = problem(
             #""v"}"#, #"{"file": "FOLDER/o.sqlite"}}, "outbox": {"path": "FOLDER/o.sqlite"}"#)

@@ -75,7 +75,7 @@ struct Watches {
         #expect(record.recentTokens.filter { $0.kind == "consumer" }.map(\.id) == ["trip 7"])
     }
 
-    @Test(arguments: FleetService.allCases) func followsAVehicleUntilToldToStop(service: FleetService) async throws {
+    @Test(arguments: FleetService.allCases) func followsAVehicleUntilStopped(service: FleetService) async throws {
         defer { serving.cancel() }
         let config = try configure(service: service, consumer: nil)
         try await drive(config)
@@ -92,7 +92,7 @@ struct Watches {
         #expect(snapshot["status"]?.stringValue == (service == .onDemandTrips ? "ONLINE" : nil))
     }
 
-    @Test func saysWhatIsWrongAndGoesOn() async throws {
+    @Test func reportsAProblemAndContinues() async throws {
         defer { serving.cancel() }
         let config = try configure(consumer: consumer)
         let watch = try RunningProgram(
@@ -104,7 +104,7 @@ struct Watches {
     }
 
     /// A server that has its reader's terminal in mind.
-    @Test func leavesTheTerminalAlone() async throws {
+    @Test func printsNoControlSequences() async throws {
         defer { serving.cancel() }
         let asked = Locked(0)
         let server = try HTTPService(listeningOn: LocalAddress("127.0.0.1:0"), limits: HTTPServiceLimits()) { _ in
@@ -140,7 +140,7 @@ struct Watches {
         (["--trip", "t"], Int32(78), "has no \"consumerAuthorization\""), (["--vehicle", "a/b"], 78, "contains \"/\""),
         ([], 64, "needs --trip ID or --vehicle ID"), (["--trip", "t", "--vehicle", "v"], 64, "not both"),
     ])
-    func refusesWhatCannotBeFollowed(words: [String], code: Int32, says: String) async throws {
+    func rejectsTargetsThatCannotBeFollowed(words: [String], code: Int32, says: String) async throws {
         defer { serving.cancel() }
         let outcome = try await BuiltProgram.run(["watch", "--config", try configure(consumer: nil)] + words)
         #expect(outcome.ending == .exited(code))
@@ -148,7 +148,7 @@ struct Watches {
         #expect(complaint.contains(says), "\(complaint)")
     }
 
-    @Test func knowsNoTripsOfScheduledTasks() throws {
+    @Test func rejectsTripsOfScheduledTasks() throws {
         defer { serving.cancel() }
         let configuration = try Configuration(
             file: try configure(service: .scheduledTasks, consumer: consumer))
@@ -158,7 +158,7 @@ struct Watches {
 }
 
 @Suite struct SnapshotLines {
-    @Test func showWhatIsKnown() {
+    @Test func showTheKnownValues() {
         var snapshot = FollowedSnapshot()
         let now = UTCTime(millisecondsSince1970: 1_767_608_130_000)
         #expect(SnapshotLine(snapshot, now: now).text == "10:15:30  no position yet")
@@ -179,7 +179,7 @@ struct Watches {
                 #"{"accuracyMeters":4.4,"ageSeconds":2.4,"arrival":"2026-01-05T10:17:00.000Z","headingDegrees":271,"#))
     }
 
-    @Test func surviveWhatNoVehicleDoes() {
+    @Test func tolerateImpossibleValues() {
         var snapshot = FollowedSnapshot()
         snapshot.position = FollowedSnapshot.Position(latitude: 1e300, longitude: 0)
         snapshot.position?.speedMetersPerSecond = -1e200

@@ -135,14 +135,14 @@ import WaypostTestSupport
             ], until: 2, codes: [.receiverTimeWrong]),
     ]
 
-    @Test(arguments: cases) func showsWhatMatters(example: Case) {
+    @Test(arguments: cases) func showsTheImportantConditions(example: Case) {
         let report = Self.report(example.events, until: example.until)
         #expect(report.conditions.map(\.code) == example.codes.map(\.rawValue))
         #expect(report.isWell == example.codes.allSatisfy { $0.severity == .info })
         #expect(report.verdict(at: Self.now).kind == (report.isWell ? .well : .trouble))
     }
 
-    @Test func putsTitleCauseRemedyAndWhatIsSafeOnLines() {
+    @Test func printsTitleCauseRemedyAndSafetyOnTheirOwnLines() {
         let events = [
             (0, Self.receiving), (0, .fix(Self.fix)), (0, Self.delivered), (80, Self.noToken), (90, .fix(Self.fix)),
         ]
@@ -178,7 +178,7 @@ import WaypostTestSupport
                     + "earlier ones follow by themselves."
             ),
         ] as [([(at: Int, event: ReportingEvent)], Int64, String)])
-    func saysHowThingsAreWhenAllIsWell(events: [(at: Int, event: ReportingEvent)], pending: Int64, text: String) {
+    func summarisesAHealthyState(events: [(at: Int, event: ReportingEvent)], pending: Int64, text: String) {
         #expect(Self.report(events, until: 5, pending: pending).verdict(at: Self.now).text == text)
     }
 
@@ -188,7 +188,7 @@ import WaypostTestSupport
         #expect(titles == ["Private mode"])
     }
 
-    @Test func countsTheSecondsSinceItBegan() throws {
+    @Test func countsTheSecondsSinceAConditionBegan() throws {
         let report = Self.report([(0, Self.missing), (10, Self.noToken)], until: 78)
         #expect(report.conditions.map(\.seconds) == [78, 68])
         let json = try JSONValue(parsing: Array(try WhyReport(report).json.utf8))
@@ -199,7 +199,7 @@ import WaypostTestSupport
     }
 
     /// What comes from elsewhere than from an event.
-    @Test func showsWhatTheServiceNotes() {
+    @Test func showsTheServicesNotices() {
         let (monitor, _) = Self.monitor([(0, .fix(Self.fix)), (0, Self.delivered)], until: 0)
         func codes() -> [ConditionCode] { monitor.snapshot.conditions.visible(at: .zero).map(\.code) }
         monitor.note(rejectedReload: ["\"upload.timeoutSeconds\" is 500", "another"])

@@ -35,7 +35,7 @@ import WaypostTestSupport
 
     /// Nothing here says that a receiver is a year ahead; once it is right again, its time is, though the process that
     /// believed it is gone.
-    @Test func makesNoWrongFutureLast() async throws {
+    @Test func doesNotKeepAWrongFutureTime() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let lives = [(Duration.seconds(365 * 86_400), "unconfirmed_time"), (.zero, "not_advancing")]

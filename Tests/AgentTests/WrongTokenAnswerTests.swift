@@ -45,12 +45,12 @@ struct WrongTokenAnswers {
         ("not HTTP", Array("SSH-2.0-OpenSSH_9.2\r\n\(secret)\r\n".utf8)),
     ]
 
-    @Test(arguments: cases) func giveOneLineWithoutSecrets(name: String, answer: [UInt8]) async throws {
+    @Test(arguments: cases) func areReportedInOneLineWithoutSecrets(name: String, answer: [UInt8]) async throws {
         let server = try RawServer(answeringBytes: [answer])
         try await expectOneLine(of: "http://\(server.authority)")
     }
 
-    @Test func giveOneLineWhenTheyDripOrDoNotCome() async throws {
+    @Test func areReportedInOneLineIfTheyAreSlowOrMissing() async throws {
         let drip = try RawServer(
             answering: ["HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", "{", "}"], pause: .milliseconds(400))
         let silent = try RawServer(answering: [])
