@@ -5,7 +5,7 @@ import WaypostTestSupport
 @Suite(.enabled(if: !Sanitizer.isActive, "reads the sources, and runs nothing of them"))
 struct DocumentedTests {
     @Test(arguments: ["docs/authorization.md"])
-    func exist(page: String) throws {
+    func nameExistingTests(page: String) throws {
         let names = Self.names(in: try Checkout.text(page))
         #expect(names.count > 50, "\(page) names no tests where this one looks for them")
         let tests = try Self.tests(in: Checkout.sources(below: "Tests"))
@@ -26,7 +26,7 @@ struct DocumentedTests {
 
     /// A column that says which type does something names types that are there.
     @Test(arguments: [("docs/authorization.md", "kept by"), ("docs/architecture.md", "decided by")])
-    func standBesideTypesThatExist(page: String, column: String) throws {
+    func nameExistingTypes(page: String, column: String) throws {
         let names = Self.types(in: try Checkout.text(page), column: column)
         #expect(names.count > 10, "\(page) names no types where this test looks for them")
         let declaration = /(?:^|\s)(?:struct|class|actor|enum|protocol) (\w+)/

@@ -9,7 +9,7 @@ import Testing
         #expect(try Set(Checkout.directories(in: "Sources/\(room)")) == table)
     }
 
-    @Test func hasNoOtherRoom() throws {
+    @Test func hasNoOtherDirectories() throws {
         let rooms = ["Adapters", "Agent", "Command", "Core", "Operations", "SystemLibraries", "Tools"]
         #expect(try Checkout.directories(in: "Sources") == rooms)
         for room in rooms {
@@ -49,7 +49,7 @@ import Testing
         #expect(try Checkout.directories(in: "Sources/SystemLibraries").contains(library))
     }
 
-    @Test func hasNoModuleThatReachesBack() {
+    @Test func importsOnlyModulesAboveInTheTable() {
         // Order of the table: a module imports only those that stand above it.
         for (index, module) in modules.enumerated() {
             let later = Set(modules[index...].map(\.name))

@@ -12,7 +12,7 @@ import Testing
     }
 
     /// A release is promised in the README only if it is supported, and is supported only if it was seen to pass.
-    @Test func areSeenBeforeTheyArePromised() throws {
+    @Test func arePromisedOnlyIfTested() throws {
         let releases = Self.releases(in: supported)
         #expect(releases.count >= 2, "docs/platforms.md names no releases where this test looks for them")
         for release in releases {
@@ -26,7 +26,7 @@ import Testing
     }
 
     /// `scripts/prepare` asks for the same version, which it reads from Package.swift.
-    @Test func compilerIsTheOneThatThePackageAsksFor() throws {
+    @Test func useTheCompilerThatThePackageRequires() throws {
         let first = try #require(try Checkout.text("Package.swift").split(separator: "\n").first)
         let version = try #require(first.firstMatch(of: /swift-tools-version: ([0-9.]+)/)).1
         #expect(supported.contains("Swift \(version)"), "Package.swift asks for Swift \(version)")

@@ -62,7 +62,7 @@ import Testing
                 "economy: a crash may lose the updates of the last 60 s, 30 at most; write \"full\", which loses none"
             ),
         ] as [(CheckFinding, String)])
-    func sayWhatIsWrongAndWhatToDo(finding: CheckFinding, sentence: String) {
+    func nameCauseAndRemedy(finding: CheckFinding, sentence: String) {
         #expect(finding.sentence.description == sentence)
     }
 
@@ -116,7 +116,7 @@ import Testing
                     + "machine's clock (timedatectl), and check again"
             ),
         ] as [(OnlineFinding, String)])
-    func sayWhatAnOnlineCheckFound(finding: OnlineFinding, sentence: String) {
+    func describeAnOnlineCheck(finding: OnlineFinding, sentence: String) {
         #expect(finding.sentence.description == sentence)
     }
 }

@@ -21,7 +21,7 @@ import WaypostTestSupport
         #expect(perStage.allSatisfy { $0 > 0 })
     }
 
-    @Test func isTheDocumentedOne() throws {
+    @Test func matchesTheDocuments() throws {
         let page = ConditionCode.Stage.allCases.map(Self.section).joined()
         let text = try String(contentsOf: Fixtures.checkout.appending(path: "docs/conditions.md"), encoding: .utf8)
         #expect(text.hasSuffix(page), "docs/conditions.md must end with:\n\(page)")

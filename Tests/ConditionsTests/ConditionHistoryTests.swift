@@ -68,7 +68,7 @@ import WaypostTestSupport
             ),
             ([.clear()], []),
         ] as [([Step], [String])])
-    func isLoggedWhenItMatters(steps: [Step], expected: [String]) {
+    func logsChanges(steps: [Step], expected: [String]) {
         #expect(Self.lines(of: steps) == expected)
     }
 
@@ -85,7 +85,7 @@ import WaypostTestSupport
     }
 
     /// The time without a fix counts from the last one, and is shown when it is long.
-    @Test func isShownWhenItHasLastedLongEnough() {
+    @Test func showsAConditionOnceItHasLastedLongEnough() {
         var conditions = ActiveConditions()
         conditions.restart(.noPosition, on: .fixes, at: .seconds(10))
         conditions.change(.fixes, to: Condition(.noSatellites, "none"))
@@ -99,7 +99,7 @@ import WaypostTestSupport
         #expect(conditions.visible(at: .seconds(104)).isEmpty)
     }
 
-    @Test func endsByItselfUnlessItIsMetAgain() {
+    @Test func endsAConditionThatIsNotRaisedAgain() {
         var conditions = ActiveConditions()
         for second in [0, 500] {
             let now = Duration.seconds(second)
@@ -125,7 +125,7 @@ import WaypostTestSupport
             ], ["host_clock_wrong", "token_refused", "private_mode"]
         ),
     ])
-    func comesInTheOrderOfItsCause(raised: [(Condition, ActiveConditions.Topic, Int)], codes: [String]) {
+    func ordersConditionsByCause(raised: [(Condition, ActiveConditions.Topic, Int)], codes: [String]) {
         var conditions = ActiveConditions()
         for (condition, topic, second) in raised { conditions.raise(condition, on: topic, at: .seconds(second)) }
         #expect(conditions.visible(at: .seconds(60)).map(\.code.rawValue) == codes)

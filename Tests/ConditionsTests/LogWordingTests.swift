@@ -75,7 +75,7 @@ import Testing
                     + "position with its time; check the cable, and what changes the sentences on their way"
             ),
         ] as [(LogFault, String)])
-    func sayWhatIsWrongAndWhatToDo(fault: LogFault, sentence: String) {
+    func nameCauseAndRemedy(fault: LogFault, sentence: String) {
         #expect("\(FixSourceError(log: "a.log", fault))" == sentence)
     }
 
@@ -106,5 +106,5 @@ import Testing
                     + "previous one; give logs in the order of their times, each as it was recorded"
             ),
         ] as [(LogRemark, String)])
-    func sayWhatToKnowOfALogInUse(remark: LogRemark, sentence: String) { #expect("\(remark)" == sentence) }
+    func describeRemarksOnALog(remark: LogRemark, sentence: String) { #expect("\(remark)" == sentence) }
 }

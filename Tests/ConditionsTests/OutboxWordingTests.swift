@@ -125,7 +125,7 @@ import WaypostTestSupport
     }
 
     /// Nothing is lost if the older store has all updates.
-    @Test func saysThatAnOlderStoreHasEverything() {
+    @Test func saysIfAnOlderStoreIsComplete() {
         let condition = Condition(OutboxWarning.olderStore(path: "/o", accepted: 10, previously: 10))
         #expect(
             condition.explanation.description
@@ -134,7 +134,7 @@ import WaypostTestSupport
                 + "files alone")
     }
 
-    @Test func countsWhatARepairFound() {
+    @Test func countsTheUpdatesOfARepair() {
         let nothing = OutboxRecovery(
             path: "/o", cause: .notSQLite, renamedTo: "/o.damaged-1", salvaged: 0, lost: 0...0, foundLedger: false)
         #expect(

@@ -162,7 +162,7 @@ import VehicleAuthorization
             ),
             (.reported(.unavailable, "the app says no"), "the app says no", ""),
         ] as [(TokenFault, String, String)])
-    func sayWhatHappenedAndWhatToDo(fault: TokenFault, cause: String, remedy: String) {
+    func nameCauseAndRemedy(fault: TokenFault, cause: String, remedy: String) {
         #expect(fault.wording.cause.description == cause)
         #expect(fault.wording.remedy.description == remedy)
         #expect("\(AuthorizationError(fault))" == (remedy.isEmpty ? cause : "\(cause); \(remedy)"))
@@ -200,5 +200,5 @@ import VehicleAuthorization
                     + "ended; change the command so that it ends what it starts, and end process 7"
             ),
         ] as [(AuthorizationWarning, String)])
-    func sayWhatToCorrect(warning: AuthorizationWarning, sentence: String) { #expect("\(warning)" == sentence) }
+    func describeWarnings(warning: AuthorizationWarning, sentence: String) { #expect("\(warning)" == sentence) }
 }

@@ -36,7 +36,7 @@ struct OtherAddressFamily {
     private static let names = [("IPv4", "IPv6"), ("IPv6", "IPv4")]
 
     /// The port of the other family rejects connections, so the exchange is repeated over any family.
-    @Test func isLeftAtOnceIfItRefusesConnections() async throws {
+    @Test func isLeftAtOnceIfItRejectsConnections() async throws {
         let silent = try ListeningSocket(on: .loopback(host: Self.hosts[1], port: 0))
         guard case .loopback(_, let port) = silent.address else { return }
         let transport = try Loopback.transport()

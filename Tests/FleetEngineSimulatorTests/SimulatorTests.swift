@@ -72,7 +72,7 @@ import WaypostTestSupport
             ("127.1.2.3:0", "GET", "127.1.2.3:80", nil, 200), ("127.1.2.3:0", "GET", "127.0.0.1", nil, 200),
             ("127.0.0.1:0", "DELETE", "localhost", "http://evil.example.com", 403),
         ] as [(String, String, String, String?, Int)])
-    func answersToLocalNamesAlone(
+    func answersToLocalNamesOnly(
         listen: String, method: String, host: String, origin: String?, status: Int
     ) async throws {
         var settings = SimulatorSettings()
@@ -89,7 +89,7 @@ import WaypostTestSupport
     }
 
     /// A browser sends requests for an image, a form or a link of a foreign page, and states their site.
-    @Test func issuesNoTokenToAPageOfAnotherSite() async throws {
+    @Test func issuesNoTokensToPagesOfOtherSites() async throws {
         let simulator = try FleetEngineSimulator()
         let address = try LocalAddress("127.0.0.1:\(simulator.baseURL.port)")
         try await withThrowingDiscardingTaskGroup { group in
@@ -122,7 +122,7 @@ import WaypostTestSupport
         (upload, upload, false), (position, position, false), (#"{"vehicle": {"providerId": "p"}}"#, "", false),
         ("", "town,latitude\n", false), ("[]", "", false),
     ])
-    func appendsToItsOwnRecordsAlone(record: String, uploads: String, isAppended: Bool) throws {
+    func appendsToItsOwnRecordsOnly(record: String, uploads: String, isAppended: Bool) throws {
         let directory = try TemporaryDirectory()
         var settings = SimulatorSettings()
         settings.recordPath = try directory.write(record.utf8, to: "record")
@@ -140,7 +140,7 @@ import WaypostTestSupport
     }
 
     /// A full disk is reported once, and requests are still answered.
-    @Test func saysThatItsRecordCannotBeWritten() async throws {
+    @Test func reportsThatItsRecordCannotBeWritten() async throws {
         let told = Locked<[String]>([])
         var settings = SimulatorSettings()
         settings.recordPath = "/dev/full"
@@ -162,7 +162,7 @@ import WaypostTestSupport
             ])
     }
 
-    @Test func saysWhyItDoesNotStart() throws {
+    @Test func reportsWhyItDoesNotStart() throws {
         let first = try FleetEngineSimulator()
         var settings = SimulatorSettings()
         settings.address = try LocalAddress("127.0.0.1:\(first.baseURL.port)")

@@ -84,7 +84,7 @@ import WaypostTestSupport
             ),
             (sentence("GPRMC,101502.000,A,0000.0,N,00000.0,E,,,050126,,,A"), nil),
         ] as [(String, LogFault?)])
-    func saysWhyThereIsNoFix(text: String, fault: LogFault?) async throws {
+    func reportWhyThereIsNoFix(text: String, fault: LogFault?) async throws {
         let path = try directory.write(text.utf8, to: "1.nmea")
         let ending = await observe(LogReceiver(paths: [path])) { observer in
             while await observer.next() != nil {}

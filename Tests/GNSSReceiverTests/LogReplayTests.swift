@@ -68,7 +68,7 @@ import WaypostTestSupport
         #expect(remarks.withLock { $0 } == (times == 0 ? [] : [.timeGoesBack(log: path, times: times)]))
     }
 
-    @Test func namesTheLogThatWasGivenBeforeItsTurn() async throws {
+    @Test func nameTheLogThatIsOutOfOrder() async throws {
         let (early, late) = (
             try directory.write(threeFixes.utf8, to: "early.nmea"),
             try directory.write([9, 10].map { epoch(second: $0) }.joined().utf8, to: "late.nmea")
@@ -239,7 +239,7 @@ import WaypostTestSupport
 
     private func age(of fix: Fix?) -> Duration? { fix?.timeOfFix.duration(to: Self.start) }
 
-    @Test func datesExistingFixesBackAndAppendedOnesNow() async throws {
+    @Test func datesExistingFixesInThePastAndAppendedOnesNow() async throws {
         let path = try directory.write((0...2).map { epoch(second: $0) }.joined().utf8, to: "live.nmea")
         try await observe(replay(path)) { observer in
             #expect(age(of: await observer.fix()) == .seconds(2))

@@ -6,7 +6,7 @@ import WaypostTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct AbsentVehicle {
     /// A vehicle that its backend creates after an hour: one report, few and small requests, one token.
-    @Test func isProbedSeldomWithLittleAndGoesOnWhenItIsThere() async throws {
+    @Test func isProbedRarelyWithSmallRequestsUntilItExists() async throws {
         let isMissing = Locked(true)
         let server = try StandInFleetEngine { _, _ in
             isMissing.withLock { $0 } ? StandInFleetEngine.refusal(404, "NOT_FOUND") : nil

@@ -138,7 +138,7 @@ import WaypostTestSupport
         return answer
     }
 
-    @Test(arguments: verdicts + passing + portals + broken) func isKept(row: Row) async throws {
+    @Test(arguments: verdicts + passing + portals + broken) func isFollowed(row: Row) async throws {
         let server = try StandInFleetEngine(row.trouble)
         let bench = LinkBench()
         try await bench.accept(1...3)

@@ -37,7 +37,7 @@ import Testing
     }
 
     /// A path that drops everything larger than one packet: small requests pass, so the live position does.
-    @Test func holdsNoNewerPositionUpForLongerThanItsPatience() async throws {
+    @Test func delaysANewerPositionByAtMostTheTimeout() async throws {
         let result = try await Self.simulate { $0.largestBatch = 5 }
         #expect(result.ledger.pending == 0 && result.ledger.balances)
         // A position that arrives while a batch is in progress waits 3 s, and its own exchange on a new connection.
@@ -83,7 +83,7 @@ import Testing
 
     /// The connection is acknowledged but leads nowhere: even with the maximum timeout, a new position arrives within
     /// seconds.
-    @Test func leavesADeadConnectionWithinSeconds() async throws {
+    @Test func abandonsADeadConnectionWithinSeconds() async throws {
         let result = try await onThread(named: "simulation") {
             Swift.Result {
                 let simulation = try LinkSimulation(limits: HTTPLimits(total: .seconds(120)))
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: [(50.0, 10.5...13), (500, 0.75...2)])
-    func keepsToItsPace(updatesPerSecond: Double, seconds: ClosedRange<Double>) async throws {
+    func keepsItsPace(updatesPerSecond: Double, seconds: ClosedRange<Double>) async throws {
         let result = try await Self.simulate(pace: updatesPerSecond) { $0.roundTrip = .milliseconds(20) }
         let drained = try #require(result.isDrainedAt)
         #expect(seconds.contains(drained / .seconds(1)), "\(drained)")

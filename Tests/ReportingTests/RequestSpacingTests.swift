@@ -25,7 +25,7 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: rows)
-    func decide(name: String, sinceRequest: Double?, second: Double, at: Double, isTooSoon: Bool) {
+    func decideWhetherAFixIsTooSoon(name: String, sinceRequest: Double?, second: Double, at: Double, isTooSoon: Bool) {
         var spacing = RequestSpacing.live
         spacing.didReport(.sample(0), at: .seconds(100))
         let fix = Fix.sample(second)
@@ -37,7 +37,7 @@ import WaypostTestSupport
     }
 
     /// A late fix doesn't make the next ones look like a drive that is played faster.
-    @Test func useTheMinimumAge() {
+    @Test func compareWithTheYoungestFix() {
         var spacing = RequestSpacing.live
         spacing.didReport(.sample(0), at: .seconds(100))
         spacing.didReport(.sample(5), at: .seconds(108))

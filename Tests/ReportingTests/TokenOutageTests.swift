@@ -28,7 +28,7 @@ import WaypostTestSupport
     private let observer = RecordingObserver()
     private let seen = Locked(Seen())
 
-    @Test func losesNothingAndSendsFewRequests() async throws {
+    @Test func losesNoUpdatesAndSendsFewRequests() async throws {
         let reporter = try reporter()
         // Before the reporter starts: with nothing pending, it would sleep until its heartbeat in addition to all
         // waits.

@@ -435,7 +435,7 @@ import WaypostTestSupport
         group.map { Table(testDescription: $0.key, rows: $0.value) }
     }
 
-    @Test(arguments: tables) func goes(by table: Table) { Self.run(table.rows, on: UploadStateDriver()) }
+    @Test(arguments: tables) func followsTheTable(by table: Table) { Self.run(table.rows, on: UploadStateDriver()) }
 
     /// The live position does not wait for the backlog.
     @Test func keepsTheRateOfABacklog() {
@@ -513,7 +513,7 @@ import WaypostTestSupport
                 ], 2
             ),
         ] as [(String, [Row], Double?)])
-    func knowsHowLongAgoAPositionWasSent(_ what: String, rows: [Row], seconds: Double?) throws {
+    func knowsWhenAPositionWasFirstSent(_ what: String, rows: [Row], seconds: Double?) throws {
         let upload = UploadStateDriver()
         for row in rows {
             upload.now = .milliseconds(Int(row.at * 1000))
@@ -581,7 +581,7 @@ import WaypostTestSupport
             (exchanging(light) + [Row(2, answered(.delivered), nil)], answered(.delivered)),
             ([Row(0, .started, nil)], .notPrepared(.sample("no token"))),
         ] as [([Row], UploadEvent)])
-    func reportsAnEventOfAnotherPhase(rows: [Row], event: UploadEvent) {
+    func reportsAnEventThatIsInvalidInItsPhase(rows: [Row], event: UploadEvent) {
         let upload = UploadStateDriver()
         for row in rows {
             upload.now = .milliseconds(Int(row.at * 1000))

@@ -7,7 +7,7 @@ import Testing
     @Test(
         arguments: [(100.0, 50, 500), (10, 50, 5000), (100, 0, 0), (2000, 50, 25), (nil, 50, 0)]
             as [(Double?, Int, Int)])
-    func holdsABacklogToItsRate(rate: Double?, past: Int, milliseconds: Int) {
+    func limitABacklogToItsRate(rate: Double?, past: Int, milliseconds: Int) {
         var pace = UploadPace(backlogUpdatesPerSecond: rate)
         pace.willSend(past: past, at: .seconds(10))
         #expect(pace.timeToBacklog(at: .seconds(10)) == .milliseconds(milliseconds))
@@ -17,7 +17,7 @@ import Testing
     }
 
     /// While the backlog waits, what goes out is a live position with its shape points.
-    @Test func letsShapePointsGoWithTheirUpdate() {
+    @Test func sendShapePointsWithTheirUpdate() {
         var pace = UploadPace(backlogUpdatesPerSecond: 1)
         pace.willSend(past: 50, at: .zero)
         pace.willSend(past: 5, at: .seconds(10))
@@ -28,7 +28,7 @@ import Testing
         #expect(pace.timeToBacklog(at: .seconds(10)) == .seconds(60))
     }
 
-    @Test func widensTheIntervalAndHalvesIt() {
+    @Test func widenTheIntervalAndHalveIt() {
         var pace = UploadPace(backlogUpdatesPerSecond: nil)
         let widened = (1...6).map { _ in
             pace.throttled(at: .zero)

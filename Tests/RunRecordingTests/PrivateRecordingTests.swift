@@ -44,7 +44,7 @@ import WaypostTestSupport
     }
 
     /// The read that completes a fix counts for the next fix too, because it may hold the beginning of that.
-    @Test func keepWhatLiesBetweenReportedFixes() {
+    @Test func keepBytesBetweenReportedFixes() {
         let drive = Drive(hasSwitch: true)
         drive.fix(0, north: 900, "a\n")
         #expect(drive.receiver == "", "nothing precedes it")
@@ -67,7 +67,7 @@ import WaypostTestSupport
     }
 
     /// Of fixes that the pipeline was too busy for, the next one that it reports decides.
-    @Test func waitForTheNextJudgement() {
+    @Test func waitForTheNextDecision() {
         let drive = Drive()
         drive.fix(0, north: 900, "a\n")
         drive.fix(1, north: 900, "b\n") { _ in .idle }
@@ -78,7 +78,7 @@ import WaypostTestSupport
     }
 
     /// A busy machine reads several epochs at once: such a read is kept only if all of them may be.
-    @Test func keepNoReadThatBeginsInDoubt() {
+    @Test func keepNoReadThatMayContainAPrivateFix() {
         let drive = Drive()
         drive.fix(0, north: 0, "in the zone\n")
         drive.receive("void and two epochs\n", at: 3)
@@ -153,7 +153,7 @@ import WaypostTestSupport
     }
 
     /// Another configuration: whether the vehicle is private isn't known until the next fix.
-    @Test func beginAnewWithOtherZones() {
+    @Test func waitForAFixAfterTheZonesChange() {
         let drive = Drive(zones: [])
         drive.receive("a\n", at: 0)
         drive.recorder.keepPrivate(in: [], hasSwitch: false)

@@ -31,7 +31,7 @@ import WaypostTestSupport
     }
 
     /// A time comes before a sentence only, and a quarter of a second after the last one at the earliest.
-    @Test func writesWhenSentencesWereRead() {
+    @Test func recordWhenSentencesWereRead() {
         recorder.lineOpened()
         read("$A")
         wait(300)
@@ -62,7 +62,7 @@ import WaypostTestSupport
         #expect(recorder.takeBacklog() == nil)
     }
 
-    @Test func writesTheLog() {
+    @Test func recordTheLog() {
         recorder.note(logLine: "info: started")
         wait(1500)
         recorder.note(logLine: "debug: accepted update 1")
@@ -74,7 +74,7 @@ import WaypostTestSupport
                 """)
     }
 
-    @Test func losesRatherThanGrowsWhenTheDiskIsSlow() {
+    @Test func dropBytesIfTheDiskIsSlow() {
         let block = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 16)
         for _ in 0..<100 { recorder.received(block.span) }
         #expect(taken().receiver.utf8.count <= RecordingBacklog.maximumBytes)
@@ -93,7 +93,7 @@ import WaypostTestSupport
         RecordingBacklog.Contents(receiver: Array(receiver.utf8), log: Array(log.utf8))
     }
 
-    @Test func keepsTheNewestFilesAndContinuesAfterARestart() throws {
+    @Test func keepTheNewestFilesAndContinueAfterARestart() throws {
         let directory = try TemporaryDirectory()
         let place = directory.path("drive")
         let settings = RecordingSettings(directory: place, version: "0.1.0", segmentBytes: 400, segments: 2)
@@ -116,7 +116,7 @@ import WaypostTestSupport
     }
 
     /// Another file begins before a sentence, so that both parts can be decoded.
-    @Test func cutsBetweenEpochs() throws {
+    @Test func splitFilesBetweenEpochs() throws {
         let directory = try TemporaryDirectory()
         let settings = RecordingSettings(directory: directory.path("drive"), version: "0.1.0", segmentBytes: 10)
         var files = try RecordingFiles(settings, start: Self.start, isSynchronized: true)
@@ -135,7 +135,7 @@ import WaypostTestSupport
 
     /// Files that only look like its own: no number follows theirs.
     @Test(arguments: ["9223372036854775807", "-9223372036854775808", "1000000000", "0"])
-    func countsNoNumberThatItNeverGives(number: String) throws {
+    func ignoreFilesWithInvalidNumbers(number: String) throws {
         let directory = try TemporaryDirectory()
         _ = try directory.write("".utf8, to: "log-\(number).txt")
         let settings = RecordingSettings(directory: directory.path(""), version: "0.1.0")
@@ -148,14 +148,14 @@ import WaypostTestSupport
         ("/proc/none", "create directory /proc/none: No such file or directory"),
         ("/dev/null", "open directory /dev/null: Not a directory"),
     ])
-    func returnsWhyItCannotWrite(directory: String, reason: String) async {
+    func returnWhyTheyCannotWrite(directory: String, reason: String) async {
         let error = await recorder.write(RecordingSettings(directory: directory, version: "0.1.0"))
         #expect(error?.description == reason)
     }
 
     /// The message names the file, whatever the disk says.
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
-    func namesTheFileOnAFullDisk() throws {
+    func nameTheFileOnAFullDisk() throws {
         let directory = try TemporaryDirectory()
         let disk = try TinyFileSystem(at: directory.path("disk"), megabytes: 1)
         let place = directory.path("disk/drive")

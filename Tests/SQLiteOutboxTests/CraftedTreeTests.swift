@@ -41,7 +41,7 @@ import Testing
         (0..<integer(page, at: 3, count: 2)).map { integer(page, at: 12 + 2 * $0, count: 2) }
     }
 
-    @Test func isDamageToAReader() throws {
+    @Test func isReportedAsDamageByAReader() throws {
         let reader = try OutboxReader(path: directory.store)
         let errors = [
             #expect(throws: OutboxError.self) { try reader.summary() },

@@ -116,7 +116,7 @@ struct Eviction {
         #expect(try OutboxReader(path: directory.store).summary().ledger == Ledger(accepted: 28_000, delivered: 28_000))
     }
 
-    @Test func isNotForQuarantineWhoseListIsBounded() throws {
+    @Test func doesNotApplyToQuarantine() throws {
         let directory = try StoreDirectory()
         let outbox = try directory.open()
         for second in 1...300 {

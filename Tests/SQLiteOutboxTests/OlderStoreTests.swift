@@ -98,7 +98,7 @@ import Testing
     }
 
     /// A program that opens the outbox of a killed process moves the log into the database, and removes it.
-    @Test func isNotReportedIfItsLogWasMovedIntoIt() throws {
+    @Test func isNotReportedAfterACheckpoint() throws {
         let outbox = try open()
         for second in 1...300 {
             _ = try outbox.append(sample(second))

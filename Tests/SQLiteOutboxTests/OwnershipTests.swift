@@ -35,7 +35,7 @@ import Testing
         return other
     }
 
-    @Test(arguments: OtherName.allCases) func isOfTheFileThroughAnyName(name: OtherName) throws {
+    @Test(arguments: OtherName.allCases) func appliesToTheFileUnderAnyName(name: OtherName) throws {
         let outbox = try directory.open()
         _ = try outbox.append(sample(1))
         let other = try make(name)
@@ -48,7 +48,7 @@ import Testing
     }
 
     /// The log and the other files of a store are next to its database, not next to a link to it.
-    @Test func readsTheLogOfAStoreBehindALink() throws {
+    @Test func readsTheLogOfAStoreThroughALink() throws {
         let outbox = try directory.open()
         let other = try make(.link)
         for second in 1...3 { _ = try outbox.append(sample(second)) }
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// SQLite's log belongs to one name of a file: under another one its last commits are not seen.
-    @Test func refusesAStoreWithTwoNames() throws {
+    @Test func rejectsAStoreWithTwoNames() throws {
         try directory.open().close()
         let other = try make(.hardLink)
         let errors = [

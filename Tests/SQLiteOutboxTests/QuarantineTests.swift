@@ -53,7 +53,7 @@ import TimeAndChance
     }
 
     @Test(arguments: [QuarantineRequest.Action.requeue, .discard])
-    func changesNothingForANumberThatIsNotInIt(action: QuarantineRequest.Action) throws {
+    func isUnchangedByAnUnknownNumber(action: QuarantineRequest.Action) throws {
         let directory = try StoreDirectory()
         let outbox = try filled(directory)
         let before = try outbox.summary()
@@ -62,7 +62,7 @@ import TimeAndChance
     }
 
     /// If more updates are in quarantine than are kept, the last ones can be requeued; all can be discarded.
-    @Test func accountsForThoseThatAreNotKept() throws {
+    @Test func countsUpdatesThatItDoesNotKeep() throws {
         let directory = try StoreDirectory()
         let outbox = try directory.open()
         for second in 1...300 {
@@ -120,7 +120,7 @@ import TimeAndChance
     }
 
     /// Requests beyond the maximum are handled the next time, although nothing has changed since.
-    @Test func isChangedTheNextTimeIfThereAreManyRequests() throws {
+    @Test func isChangedInStepsByManyRequests() throws {
         let directory = try StoreDirectory()
         let outbox = try filled(directory)
         let requester = try OutboxRequester(path: directory.store)

@@ -47,7 +47,7 @@ import Testing
         try killed.close()
     }
 
-    @Test(arguments: Removal.allCases) func losesNothingAfterTheNextMaintenance(removal: Removal) throws {
+    @Test(arguments: Removal.allCases) func losesNoUpdatesAfterTheNextMaintenance(removal: Removal) throws {
         let outbox = try open()
         for second in 1...5 { _ = try outbox.append(sample(second)) }
         try remove(removal)

@@ -37,7 +37,7 @@ import TimeAndChance
     }
 
     /// Every day of 400 years, by counting, and no other.
-    @Test func haveTheDaysOfTheCalendar() {
+    @Test func followTheCalendar() {
         var time = UTCTime(year: 1970, month: 1, day: 1)
         var wrong: [UTCTime] = []
         for year in 1970..<2370 {

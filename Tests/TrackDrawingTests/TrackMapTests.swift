@@ -12,7 +12,7 @@ import WaypostTestSupport
     ])
     func escapeNames(name: String, text: String) { #expect(Markup.escaped(name) == text) }
 
-    @Test func acrossTheDateLineAreNarrow() throws {
+    @Test func areNarrowAcrossTheDateLine() throws {
         let fixes = [179.9995, 179.9999, -179.9997, -179.999].enumerated().map { second, longitude in
             Fix(
                 timeOfFix: UTCTime(millisecondsSince1970: Int64(second) * 1000), latitude: -16.8, longitude: longitude)
@@ -59,7 +59,7 @@ import WaypostTestSupport
     }
 
     /// The marks of a vehicle that is driving.
-    @Test func showTheVehicleAndWhatCameLate() throws {
+    @Test func showTheVehicleAndLateUpdates() throws {
         var survey = TrackSurvey()
         let fixes = try Fixtures.fixes(of: "town")
         for fix in fixes { survey.add(fix) }
@@ -212,7 +212,7 @@ import WaypostTestSupport
     }
 
     /// The legend of a growing track keeps its colours.
-    @Test func keepTheColoursOfAVehicleUnderWay() throws {
+    @Test func keepTheColoursOfAMovingVehicle() throws {
         func scale(_ legs: [Leg]) throws -> [String] {
             let survey = Self.survey(legs)
             let newest = Fix(timeOfFix: UTCTime(millisecondsSince1970: 0), latitude: 53.55, longitude: 10)
@@ -297,7 +297,7 @@ import WaypostTestSupport
                 [19, 14]
             ),
         ] as [([Double], [Int])])
-    func markTimesOfStandingThatAreTooShortForAStop(speeds: [Double], seconds: [Int]) {
+    func markShortStandstills(speeds: [Double], seconds: [Int]) {
         var survey = TrackSurvey()
         var unstated = TrackSurvey()
         var latitude = 53.55

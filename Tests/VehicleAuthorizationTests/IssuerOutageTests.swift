@@ -20,7 +20,7 @@ import VehicleAuthorization
     /// Minutes of life, and seconds until the latest possible renewal.
     private static let lives = [(6, 60), (15, 450), (60, 1800)]
 
-    @Test(arguments: [30, 300, 3000], Begin.allCases) func costNothingWhileTheTokenLives(seconds: Int, begin: Begin) {
+    @Test(arguments: [30, 300, 3000], Begin.allCases) func causeNoDelayWhileTheTokenIsValid(seconds: Int, begin: Begin) {
         for (minutes, renewal) in Self.lives {
             for failure in Failure.allCases {
                 let from = begin == .afterRenewal ? 1 : renewal
@@ -41,7 +41,7 @@ import VehicleAuthorization
 
     /// Fifty-five minutes just after a token of an hour was fetched, or twenty-eight at any moment of it.
     @Test(arguments: [(1, 55), (300, 54), (900, 44), (1439, 35), (1800, 28)])
-    func ofAnHoursTokenAreBridged(from: Int, minutes: Int) {
+    func areBridgedByATokenOfAnHour(from: Int, minutes: Int) {
         for failure in Failure.allCases {
             let (silent, _) = Self.drive(life: 3600, outage: from..<from + minutes * 60, failure: failure)
             #expect(silent == 0)
@@ -88,7 +88,7 @@ import VehicleAuthorization
     }
 
     /// A table of nine cells for people: `cells` of each life and outage.
-    @Test func areShownInATable() {
+    @Test func matchTheTable() {
         var lines: [String] = []
         for begin in Begin.allCases {
             for (minutes, renewal) in Self.lives {

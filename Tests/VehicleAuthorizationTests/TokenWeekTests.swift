@@ -11,7 +11,7 @@ import WaypostTestSupport
     private static let week = Duration.seconds(7 * 86_400)
     private static let vehicles = (0..<20).map { "van-\($0)" }
 
-    @Test func keepsEveryRule() async {
+    @Test func followsEveryRule() async {
         let clock = ManualClock()
         let issuer = WeekIssuer(clock: clock, seed: 20_260_105, vehicles: Self.vehicles)
         let cached = CachedAuthorization(issuer, clock: clock, jitter: { issuer.draw() }) { _ in }
