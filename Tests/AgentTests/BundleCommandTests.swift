@@ -10,14 +10,14 @@ import WaypostTestSupport
 
 @Suite(.serialized, .timeLimit(.minutes(2))) struct BundleCommands {
     private static let secret = "S3cretOfAnOperator"
-    /// Where satellites stand, and the position to a few metres.
+    /// A satellite's elevation, which reveals the position roughly.
     private static let elevations = #""elevationDegrees" : "#
 
     private static func text(_ outcome: ChildProcess.Outcome) -> String {
         String(decoding: outcome.standardOutput + outcome.standardError, as: UTF8.self)
     }
 
-    /// All of it, of a service that runs: nothing secret, and positions only where they are wanted.
+    /// The whole bundle of a running service: no secrets, and positions only in the parts that need them.
     @Test func containExactlyTheSupportFiles() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
@@ -65,7 +65,8 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// `-o` of a configuration, of a token, of another's archive: it stays as it is. An earlier bundle may go.
+    /// `-o` names a configuration, a token or another archive by mistake: the file is kept. An earlier bundle may be
+    /// replaced.
     @Test func neverReplaceOtherFiles() async throws {
         let directory = try TemporaryDirectory()
         let config = directory.path("none.json")
@@ -86,7 +87,7 @@ import WaypostTestSupport
         }
     }
 
-    /// The configuration is unreadable: the rest is there, and missing parts are named.
+    /// The configuration is unreadable: the bundle has everything else, and lists the missing parts.
     @Test func listMissingItems() async throws {
         let directory = try TemporaryDirectory()
         let config = try directory.write("{\"vehicle\": ".utf8, to: "config.json")
@@ -102,7 +103,7 @@ import WaypostTestSupport
         #expect(FileManager.default.fileExists(atPath: path))
     }
 
-    /// A help desk hears what is wrong with a file, and whose it is.
+    /// The help desk learns what is wrong with a file and who owns it.
     @Test func reportConfigurationErrors() async throws {
         let directory = try TemporaryDirectory()
         let text =
@@ -120,7 +121,7 @@ import WaypostTestSupport
         #expect(all.contains("nothing listens on 127.0.0.1:1"), "it asks the service that the file names: \(all)")
     }
 
-    /// What the service knows is told though its outbox hangs.
+    /// The bundle has the service's state, although its outbox hangs.
     @Test func areWrittenWhileTheOutboxHangs() async throws {
         let bench = try ServiceBench()
         let hang = try await HangingService.outboxThatHangs(in: bench.directory, with: .system)
@@ -134,7 +135,7 @@ import WaypostTestSupport
         _ = consume hang
     }
 
-    /// One line, and no half file.
+    /// The error is one line, and no partial file remains.
     @Test func reportThatTheyCannotBeWritten() async throws {
         let directory = try TemporaryDirectory()
         for (path, words) in [

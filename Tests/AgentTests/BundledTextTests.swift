@@ -27,7 +27,8 @@ import Testing
         #expect(shown.hasPrefix("one\n") && shown.contains("\ntwo"))
     }
 
-    /// What is no value of a key whose values are known to be harmless is struck out, a misspelt key's as well.
+    /// Every value is redacted, unless its key is known to have harmless values. So the value of a misspelt key is,
+    /// too.
     @Test(arguments: [
         (#"{"vehicle":{"vehicleId":"van-7"}}"#, #"{"vehicle":{"vehicleId":"van-7"}}"#),
         (#"{"authorization":{"headers":{"X-Api-Key":"s3cret"}}}"#, #"{"authorization":{"headers":{"X-Api-Key":"…"}}}"#),

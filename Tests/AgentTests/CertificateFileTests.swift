@@ -4,7 +4,7 @@ import TimeAndChance
 import Operations
 import WaypostTestSupport
 
-/// What a check says of certificates by the time: a client's, from 2020 to 2099, and its authority's, of one day.
+/// Checks of certificates at various times: the client's is valid from 2020 to 2099, its authority's for one day.
 @Suite(.enabled(if: TestCertificates.areAvailable, "openssl is needed"), .timeLimit(.minutes(1)))
 struct CertificateFiles {
     private static let end = UTCTime(year: 2099, month: 12, day: 31, millisecondOfDay: 86_399_000)
@@ -48,7 +48,7 @@ struct CertificateFiles {
         #expect(lines.filter { $0.name == "authorization" } == [told].compactMap { $0 })
     }
 
-    /// A file may hold several authorities: as long as one of them is valid, servers can be.
+    /// A file may hold several authorities. If one of them is valid, servers can be trusted.
     @Test func areJudgedByTheAuthorityThatExpiresLast() async throws {
         let directory = try TemporaryDirectory()
         try await TestCertificates.make(in: directory)
@@ -62,7 +62,7 @@ struct CertificateFiles {
         #expect(try told(["expired.pem", "client.pem", "ca.pem"]) == [])
         let lines = try told(["ca.pem", "expired.pem"])
         #expect(lines.map(\.verdict) == [.fail])
-        // Not the one of 2020.
+        // The later end, not that of expired.pem in 2020.
         #expect(lines.first?.text.contains("holds a certificate that ended on 20") == true, "\(lines)")
         #expect(lines.first?.text.contains("2020-01-02") == false, "\(lines)")
     }

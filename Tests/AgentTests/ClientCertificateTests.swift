@@ -3,7 +3,7 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// `waypost token` as a client with a certificate, before Debian's nginx.
+/// `waypost token` with a client certificate, against Debian's nginx.
 @Suite(.enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"), .timeLimit(.minutes(1)), .serialized)
 struct ClientCertificate {
     static let now = Int(Date().timeIntervalSince1970)

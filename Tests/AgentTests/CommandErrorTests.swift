@@ -12,12 +12,12 @@ import WaypostTestSupport
 )
 struct CommandErrors {
     struct Case: CustomTestStringConvertible {
-        /// Words of the command line; `LOG` and `CONFIG` stand for paths.
+        /// The command line; `LOG` and `CONFIG` stand for paths.
         let words: String
         /// The kind of file at `LOG`.
         var log = Log.missing
         let code: Int32
-        /// The beginning of the only line, after `waypost: ` and the log's path.
+        /// The start of the only line, after `waypost: ` and the log's path.
         let says: String
         var testDescription: String { "\(words), \(log)" }
     }
@@ -70,7 +70,7 @@ struct CommandErrors {
         }
     }
 
-    /// Every command that reads a log says why there is no fix, after the summary if there is one.
+    /// Every command that reads a log reports why there is no fix, after the summary if there is one.
     @Test(arguments: [
         "fixes LOG", "fixes LOG --summary", "map LOG -o -", "replay LOG --config CONFIG", "run --config CONFIG",
         "run --config PIPED",
@@ -194,12 +194,12 @@ struct CommandErrors {
         #expect(outcome.ending == .exited(code))
         let complaint = lines(outcome.standardError)
         #expect(complaint.first?.hasPrefix(says) == true, "\(complaint)")
-        // Wrong usage also has a line about help.
+        // A usage error also has a line about help.
         #expect(complaint.count == (code == 64 ? 2 : 1), "\(complaint)")
         #expect(outcome.standardOutput.isEmpty)
     }
 
-    /// Google signs tokens by RSA keys alone.
+    /// Google signs tokens only with RSA keys.
     @Test func rejectAKeyOfAnotherKind() async throws {
         let directory = try TemporaryDirectory()
         let key = """
@@ -216,7 +216,7 @@ struct CommandErrors {
                 == "waypost: --trust-key \(path): the trusted key is no RSA key, by which tokens are signed (RS256)")
     }
 
-    /// Otherwise every request to it would be answered with 404.
+    /// Otherwise every request for it would be answered with 404.
     @Test(
         arguments: [
             (
@@ -261,7 +261,7 @@ struct CommandErrors {
         #expect(complaint.first?.contains(" (process \(own)) holds it; stop it (kill \(own)), or ") == true)
     }
 
-    /// Whose descriptors this user may not see, as those of a service.
+    /// This user can't see the descriptors of the process that holds the outbox, such as a service.
     @Test(.enabled(if: geteuid() == 0, "only root can act as two other users"))
     func nameAnotherUsersServiceByItsUser() async throws {
         let holder = try RunningProgram(

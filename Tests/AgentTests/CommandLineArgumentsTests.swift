@@ -38,7 +38,7 @@ import WaypostTestSupport
         ),
         ("check --config a --config=b", "--config is given twice, a and b; remove one"),
         ("check --config --online", "--config needs a value: --config FILE"),
-        // Usual words of other programs.
+        // Common options of other programs.
         ("sim", "there is no command \"sim\"; did you mean simulator?"),
         ("version", "there is no command \"version\"; did you mean --version?"),
         ("logs", "there is no command \"logs\"; did you mean journalctl -u waypost?"),
@@ -154,7 +154,7 @@ import WaypostTestSupport
             // Without a plan: 10 updates in all, 3 in 2 s.
             ((50, .maximum), "l.nmea  50 %  7 fixes  3 sent  2 pending  1.5/s  5 s left"),
             ((50, .times(10)), "l.nmea  20 %  7 fixes  3 sent  2 pending  1.5/s  8 s left"),
-            // All is read, and not yet delivered.
+            // Everything has been read, but not all delivered.
             ((100, .maximum), "l.nmea  100 %  7 fixes  3 sent  2 pending  1.5/s  1 s left"),
         ] as [((seconds: Int, speed: ReplaySpeed)?, String)])
     func progressIsOneLine(reached: (seconds: Int, speed: ReplaySpeed)?, text: String) {
@@ -181,7 +181,7 @@ import WaypostTestSupport
                 == true, "\(said)")
     }
 
-    /// The service's address is in the named file, and in no other.
+    /// The service's address is in the named file only.
     @Test func rejectANamedFileThatIsBrokenOrMissing() throws {
         let directory = try TemporaryDirectory()
         let broken = try directory.write("{".utf8, to: "config.json")

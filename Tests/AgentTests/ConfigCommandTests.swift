@@ -4,7 +4,7 @@ import StrictJSON
 import Testing
 import WaypostTestSupport
 
-/// `waypost config`, and the usual path of the configuration.
+/// `waypost config`, and the default path of the configuration.
 @Suite(.serialized, .timeLimit(.minutes(1)), .enabled(if: !Sanitizer.isActive, "starts the program many times"))
 struct ConfigCommand {
     private let directory: TemporaryDirectory

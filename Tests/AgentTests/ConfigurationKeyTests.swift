@@ -34,7 +34,7 @@ import WaypostTestSupport
         }
     }
 
-    /// The table of all keys in docs/configuration.md says what the reader declares.
+    /// The table of all keys in docs/configuration.md matches the reader's declarations.
     @Test func areExactlyTheDocumentedKeys() throws {
         let page = try String(
             contentsOf: Fixtures.checkout.appending(path: "docs/configuration.md"), encoding: .utf8)

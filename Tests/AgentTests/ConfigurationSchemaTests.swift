@@ -71,7 +71,7 @@ import WaypostTestSupport
         #expect(rejected.map { texts[$0] } == [])
     }
 
-    /// Parts of problems that no schema finds.
+    /// Parts of errors that a schema can't detect.
     private static let unseen = [
         ", which ", "has the placeholder", "without its partner", ", shorter than ", "isn't a header's name",
         "is set by Waypost itself", "a multicast group", "has a line break", "is not sent with the method",
@@ -115,7 +115,7 @@ import WaypostTestSupport
         for key in ConfigurationKey.all {
             var schema: JSONValue? = ConfigurationSchema.document
             for word in key.path.split(separator: ".").map(String.init) {
-                // A type has its own keys next to the key `type`, and below them.
+                // A type has its own keys, next to the key `type` and below them.
                 let ofType = schema?["allOf"]?.arrayValue?.first {
                     key.type != nil && $0["if"]?["properties"]?["type"]?["const"] == key.type.map(JSONValue.string)
                 }

@@ -37,7 +37,7 @@ import WaypostTestSupport
         #expect(configuration.vehicle.description == "providers/my-cloud-project/vehicles/van-7")
         #expect(configuration.receiver.source == .serial(device: "/dev/ttyUSB0", baudRate: 9600))
         #expect(!configuration.receiver.acceptsMissingChecksum)
-        // Every value of the example is the default: taking the optional sections away changes nothing.
+        // Every value in the example is the default: removing the optional sections changes nothing.
         let example = try JSONValue(parsing: Array(try Data(contentsOf: url)))
         let optional = ["reporting", "upload", "outbox", "status", "log"]
         #expect(optional.allSatisfy { example[$0] != nil })
@@ -64,7 +64,7 @@ import WaypostTestSupport
         let text = Self.smallest.dropLast() + #", "reporting": {"policy": "accuracy"\#(keys)}}"#
         let configuration = try Self.read(String(text))
         #expect(configuration.reporting.policy == policy)
-        // Keys that aren't in force have no setting.
+        // Keys that don't apply have no setting.
         let keys = Set(configuration.settings.map(\.path).filter { $0.hasPrefix("reporting.") })
         #expect(keys.contains("reporting.liveToleranceMeters") && !keys.contains("reporting.intervalSeconds"))
     }
@@ -165,7 +165,7 @@ import WaypostTestSupport
         #expect(try Self.read(text).receiver.source == source)
     }
 
-    /// A replacement in the smallest configuration, and the beginning of its problem.
+    /// A replacement in the smallest configuration, and the start of its error.
     static let brokenValues: [(find: String, replacement: String, problem: String)] = [
         ("\"vehicle\"", "\"vehicel\"", "\"vehicel\" is not a key of Waypost; did you mean \"vehicle\"?"),
         (
@@ -490,7 +490,7 @@ import WaypostTestSupport
         ),
         ("\"stdin\"", "\"serial\", \"device\": 7", ["\"receiver.device\" is 7; use a text in quotes"]),
         ("{\"type\": \"stdin\"}", "null", ["\"receiver\" is null; use an object in braces"]),
-        // Consequences of a rejected value are not reported.
+        // Errors that follow from a rejected value are not reported.
         (
             "}}", "}, \"reporting\": {\"intervalSeconds\": 90, \"heartbeatSeconds\": 5}}",
             ["\"reporting.intervalSeconds\" is 90; use seconds from 5 to 60"]
@@ -550,7 +550,7 @@ import WaypostTestSupport
             ["\"receiver\" is missing; write an object in braces; config.example.json has one"]
         ),
         ("}}", "}, \"status\": null}", ["\"status\" is null; use an object in braces"]),
-        // Keys of other sections and words of other programs.
+        // Keys of other sections, and terms of other programs.
         (
             "\"v\"", "\"providers/p/vehicles/v\"",
             [

@@ -6,7 +6,7 @@ import TimeAndChance
 
 @testable import WaypostCommand
 
-/// Which vehicles `waypost replay` drives.
+/// The vehicles that `waypost replay` drives.
 @Suite struct FleetPlans {
     private func plan(_ words: String) throws(UsageError) -> FleetPlan {
         let command = try CommandCatalog.command(named: "replay")
@@ -85,7 +85,7 @@ import TimeAndChance
             (0..<plan.count).map { plan.offset(at: $0, interval: .seconds(10)).delay } == seconds.map { .seconds($0) })
     }
 
-    /// Whichever machine drives it, and however many drive with it.
+    /// The offset doesn't depend on the machine or on the number of vehicles.
     @Test func offsetTheTracksByNumberAlone() throws {
         let all = try plan("--vehicles 100 --spread-meters 1000")
         let some = try plan("--vehicles 10 --first-vehicle 91 --spread-meters 1000 --spread-seconds 0")

@@ -21,7 +21,7 @@ import WaypostTestSupport
         (0...60).map { fix($0, east: Double($0) * 10) }
         + (61...120).map { fix($0, east: 600, north: Double($0 - 60) * 10, heading: 0) }
 
-    /// What comes of the corner when updates are made of these fixes, with these as shape points.
+    /// Returns the errors at the corner if these fixes become updates and shape points.
     private static func errors(updates: [Int], points: [Int] = [], drive: [Fix] = corner) -> FollowerErrors {
         var errors = FollowerErrors()
         for (index, fix) in drive.enumerated() {
@@ -49,7 +49,7 @@ import WaypostTestSupport
         #expect(abs(errors.live.most - 140 * 2.0.squareRoot()) < 1, "the live error is as it was")
     }
 
-    /// A gap of a minute, at whose end the vehicle is elsewhere.
+    /// A gap of one minute, after which the vehicle is elsewhere.
     @Test func measureNothingAcrossAGap() {
         let drive =
             (0...20).map { Self.fix($0, east: Double($0) * 10) }
@@ -59,7 +59,7 @@ import WaypostTestSupport
         #expect(errors.live.count == 40, "not the first after the gap, and not yet the last")
     }
 
-    /// Of a private time nothing is told, nor of what waited when it began.
+    /// Nothing is reported from a private period, nor the updates that were pending when it began.
     @Test func measureNothingAcrossAPrivatePeriod() {
         let meter = FollowerMeter()
         func drive(_ seconds: ClosedRange<Int>, updates: [Int]) {

@@ -8,7 +8,7 @@ import VehicleAuthorization
 import Operations
 import WaypostTestSupport
 
-/// The follower's loop over a scripted Fleet Engine and a clock that a test moves.
+/// The follower's loop with a scripted Fleet Engine and a manual clock.
 @Suite(.timeLimit(.minutes(1))) struct Followers {
     private static func follower(
         _ transport: ScriptedTransport, _ authorization: ScriptedAuthorization, _ clock: ManualClock

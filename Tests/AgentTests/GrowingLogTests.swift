@@ -5,7 +5,7 @@ import ReceiverSimulator
 import Testing
 import WaypostTestSupport
 
-/// Logs that another program still writes, through the built program.
+/// Logs that another program is still writing, read by the built program.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct GrowingLogs {
     private let directory: TemporaryDirectory
     private let log: String
@@ -19,7 +19,7 @@ import WaypostTestSupport
         try OwnedDescriptor(opening: path, O_WRONLY | O_CREAT | O_APPEND).writeAll(Array(text).span)
     }
 
-    /// The sentences of second `second` of the generated drive in town.
+    /// Returns the sentences of second `second` of the generated town drive.
     private func epoch(_ second: Int) throws -> String {
         let text = String(decoding: try Data(contentsOf: Fixtures.url("nmea/town.nmea")), as: UTF8.self)
         let time = "10300\(second).00"
@@ -67,7 +67,7 @@ import WaypostTestSupport
         for second in 1...2 {
             let text = try epoch(second)
             let log = log
-            // Opening it for writing waits for a reader.
+            // Opening the pipe for writing waits for a reader.
             await onThread(named: "writer") {
                 try? OwnedDescriptor(opening: log, O_WRONLY).writeAll(Array(text.utf8).span)
             }
@@ -81,7 +81,7 @@ import WaypostTestSupport
         let program = try RunningProgram(
             [BuiltProgram.waypost, "fixes", "--explain", "5", log], environment: BuiltProgram.environment)
         let log = log
-        // Opening it for writing waits for the reader, which then waits for bytes.
+        // Opening the pipe for writing waits for the reader, which then waits for bytes.
         let writer = await onThread(named: "writer") { () -> CInt in
             do { return try OwnedDescriptor(opening: log, O_WRONLY).release() } catch { return -1 }
         }

@@ -4,7 +4,7 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// What `waypost` does with what it is started with: environment, descriptors, limits.
+/// How `waypost` handles the environment, descriptors and limits with which it is started.
 @Suite(.timeLimit(.minutes(1)), .serialized) struct InheritedState {
     /// Whether the program was built without a sanitizer.
     static let isPlain = BuiltProgram.environment.keys.allSatisfy { !$0.hasSuffix("SAN_OPTIONS") }
@@ -32,7 +32,7 @@ import WaypostTestSupport
         #expect(try FileSystem.entry(at: keys) == nil, "the secrets of TLS are in a file")
     }
 
-    /// What loader and allocator have read before the program's first line is gone as well.
+    /// Variables that the loader and the allocator read before the program's first line are also removed.
     @Test func restartsWithoutUnwantedVariables() async throws {
         let bench = try ServiceBench()
         let service = try bench.start(environment: [
@@ -68,7 +68,7 @@ import WaypostTestSupport
         #expect(await service.end() == .exited(0))
     }
 
-    /// A result that has nowhere to go is no success.
+    /// Output that can't be written isn't a success.
     @Test(arguments: ["fixes LOG", "fixes LOG --summary", "map LOG -o -", "help", "--version"])
     func reportsThatStandardOutputIsClosed(words: String) async throws {
         let log = Fixtures.url("nmea/town.nmea").path
@@ -83,7 +83,7 @@ import WaypostTestSupport
                 == "waypost: standard output is closed, so the result can't be written; remove >&-\n")
     }
 
-    /// Sizes in KiB, for `ulimit`; with the smallest not even the first thread could be started.
+    /// Sizes in KiB for `ulimit`; with the smallest, not even the first thread could start.
     @Test(
         .enabled(if: isPlain, "sanitizers map more"),
         arguments: [("-v", 70_000), ("-v", 120_000), ("-v", 200_000), ("-v", 280_000), ("-d", 12_000), ("-d", 90_000)])
@@ -108,7 +108,7 @@ import WaypostTestSupport
                 + "LimitNOFILE=)\n")
     }
 
-    /// Without them it would wait for ever for a thread of its pool. Limits are not for root.
+    /// Without this check, the program would wait forever for a thread of its pool. Root isn't limited.
     @Test(.enabled(if: isPlain, "sanitizers have threads of their own"), arguments: [1, 8])
     func reportsThatTheThreadLimitIsTooLow(count: Int) async throws {
         let program = geteuid() == 0 ? BuiltProgram.waypost(for: 64_998) : [BuiltProgram.waypost]
@@ -165,7 +165,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Runs `waypost` from a shell that has set a limit; both started by `starter`.
+    /// Runs `waypost` from a shell that has set a limit; `starter` starts both.
     private func limited(
         _ limit: String, _ words: [String], as program: [String] = [BuiltProgram.waypost], in starter: [String] = []
     ) async throws -> ChildProcess.Outcome {

@@ -26,7 +26,7 @@ import WaypostTestSupport
     static let down = Result<StatusReport, AgentError>.failure(
         AgentError(.unavailable, "the service is not running: nothing listens on 127.0.0.1:9464"))
 
-    /// A service that has seen all of `events` at once, and then nothing for some seconds.
+    /// Returns the report of a service that received all `events` at once, and then nothing for some seconds.
     static func report(
         _ events: [ReportingEvent], after seconds: Int = 2, delivered: Int64 = 1, pending: Int64 = 0
     ) -> StatusReport {
@@ -74,7 +74,7 @@ import WaypostTestSupport
         #expect(Self.screen([.success(hidden)], 80, 24).contains("  private      for 2 s"))
     }
 
-    /// A window of any size is filled and never overflows; the verdict is the last thing to go.
+    /// The screen fills a window of any size and never overflows it. The verdict is the last part to be omitted.
     @Test(arguments: [(80, 24), (40, 24), (132, 50), (40, 12), (20, 5), (80, 2), (80, 1), (1, 1)])
     func fitTheWindow(columns: Int, rows: Int) {
         let trouble = Self.report(
@@ -91,7 +91,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Text of others, here of whatever answers at the status address, steers no terminal.
+    /// Foreign text, here from a server at the status address, can't control the terminal.
     @Test func showForeignTextAsText() {
         var report = Self.well
         report.vehicle = "van\u{1B}]0;owned\u{7}\u{202E}\n7"
@@ -119,7 +119,7 @@ import WaypostTestSupport
         #expect(back.contains("  09:26:01  the service does not answer"))
     }
 
-    /// Each satellite with its signal, those that are used marked, system by system.
+    /// Each satellite is shown with its signal, by system; the used ones are marked.
     @Test func showTheSky() {
         let gps = (1...9).map { Satellite(.gps, $0, signal: 9 + 5 * $0, isUsed: $0 == 9) }
         let satellites = gps + [Satellite(.glonass, 65)]
@@ -132,7 +132,7 @@ import WaypostTestSupport
         #expect(narrow.contains { $0.hasPrefix("                 4▄29   5▅34   6▆39") }, "\(narrow)")
     }
 
-    /// A change between two reports, and the events that it gives.
+    /// A change between two reports, and the resulting events.
     struct Change: Sendable {
         let events: [String]
         let edit: @Sendable (inout StatusReport) -> Void

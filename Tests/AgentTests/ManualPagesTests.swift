@@ -4,7 +4,7 @@ import WaypostTestSupport
 
 @testable import WaypostCommand
 
-/// The manual as man shows it.
+/// The manual pages, formatted by man.
 @Suite struct ManualPages {
     private static func isHere(_ program: String) -> Bool { FileSystem.isAllowed(.execute, at: "/usr/bin/\(program)") }
 
@@ -37,7 +37,7 @@ import WaypostTestSupport
         #expect(outcome.ending == .exited(0), "\(String(decoding: outcome.standardOutput, as: UTF8.self))")
     }
 
-    /// The pages as man shows them have every command and option with the signs of a keyboard.
+    /// As man formats them, the pages contain every command and option, spelt with characters that can be typed.
     @Test(.enabled(if: isHere("man"), "man is not here")) func documentEveryCommandAndOption() async throws {
         let directory = try TemporaryDirectory()
         let path = try await Self.page(.commands, in: directory)
@@ -56,7 +56,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Two builds of a release are the same: nothing of the day is in it.
+    /// Two builds of a release are identical: the date of the build isn't in the pages.
     @Test(arguments: ManualPage.allCases) func stateTheDateOfTheRelease(page: ManualPage) {
         #expect(page.text.contains(" 2026-11-01 \"waypost 0.1.0\"\n"))
         #expect(page.text == page.text)

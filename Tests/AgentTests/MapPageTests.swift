@@ -50,7 +50,7 @@ import WaypostTestSupport
         #expect(page.contains(">Stop 1</td>") && page.contains("class=\"stop\""))
         let town = try #require(try Self.page(Fixtures.fixes(of: "town")))
         #expect(town.contains("class=\"halt\"") && town.contains("3 under a minute") && !town.contains(">Stop 1<"))
-        // Each has a row of the table, with its place.
+        // Each log has a row in the table, with its place.
         let rows = town.matches(of: /<td data-label="">([^<]*)<\/td>.*?<a href/).map { String($0.output.1) }
         #expect(rows == ["Start", "Short stop", "Short stop", "Short stop", "End"])
     }
@@ -79,7 +79,7 @@ import WaypostTestSupport
 
     @Test func loadNoExternalResources() throws {
         let page = try #require(try Self.page(Fixtures.fixes(of: "town")))
-        // The page loads nothing from its links.
+        // The page loads nothing through its links.
         let loaded = page.replacing("href=\"https://www.openstreetmap.org/", with: "").replacing(
             "link.href = `https://www.openstreetmap.org/", with: "")
         for word in ["http:", "https:", "<link", "@import", "url(", "src=", "fetch(", "import(", "XMLHttpRequest"] {

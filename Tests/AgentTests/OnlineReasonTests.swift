@@ -6,7 +6,7 @@ import Reporting
 import Testing
 import Operations
 
-/// What `waypost check --online` says to do where Fleet Engine does not know the vehicle, or does not answer.
+/// The remedy of `waypost check --online` if Fleet Engine doesn't know the vehicle or doesn't answer.
 @Suite struct OnlineReason {
     @Test func namesTheKeysThatTheRequestUsed() throws {
         let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v")

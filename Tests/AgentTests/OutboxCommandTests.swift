@@ -8,7 +8,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-/// `waypost outbox` as an operator uses it, beside the service and without it.
+/// `waypost outbox`, run by an operator with and without a running service.
 @Suite(
     .serialized, .timeLimit(.minutes(2)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
