@@ -10,7 +10,7 @@ import WaypostTestSupport
 @testable import Operations
 @testable import Waypost
 
-/// The log of the outbox when a private time begins.
+/// The outbox's log at the start of a private period.
 @Suite(.timeLimit(.minutes(1))) struct PrivateOutboxes {
     @Test func clearPositionsFromTheirLogWhenTheVehicleBecomesPrivate() async throws {
         let directory = try TemporaryDirectory()

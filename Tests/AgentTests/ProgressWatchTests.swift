@@ -16,7 +16,8 @@ import WaypostTestSupport
 
     var watch = ProgressWatch(patience: patience)
 
-    /// Lets `seconds` pass, a second at a time, until a stage stands still, and gives which and when.
+    /// Advances the clock by up to `seconds`, one second at a time, until a stage stalls. Returns the second and the
+    /// stage.
     mutating func pass(_ seconds: Int) -> String? {
         for second in 1...seconds {
             if let stall = watch.tick(after: .seconds(1)) { return "\(second) \(stall.stage)" }
@@ -48,7 +49,7 @@ import WaypostTestSupport
         }
     }
 
-    /// That there is something to do is no sign: whoever does not do it is seen.
+    /// New work isn't progress: a stage that doesn't process it is noticed.
     @Test mutating func doesNotCountNewWorkAsProgress() {
         for _ in 0..<2 {
             watch.roused(.store)
@@ -66,7 +67,7 @@ import WaypostTestSupport
         #expect(stall.description == "token: the token provider gives neither a token nor an error for 30 s")
     }
 
-    /// A machine that slept, a process that was stopped: that time counts for little.
+    /// The machine was asleep, or the process was stopped: most of that time is ignored.
     @Test mutating func ignoresTimeWhileNothingCouldRun() {
         watch.moved(.store)
         #expect(watch.tick(after: .seconds(86_400)) == nil)
@@ -84,13 +85,13 @@ import WaypostTestSupport
         #expect(pass(29) == nil)
         progress.turned()
         #expect(pass(29) == nil)
-        progress.ended()  // the log has come to its end
+        progress.ended()  // the log has ended
         #expect(pass(300) == nil)
         progress.turned()
         #expect(pass(31)?.stage == .receiver)
     }
 
-    /// A fix is taken in once it is judged, and those that are dropped for newer ones are not waited for.
+    /// A fix has been processed once it is judged. Fixes that are dropped for newer ones are not waited for.
     @Test(
         arguments: [
             ([.fix(fix)], nil), ([.rejected(fix, .nullIsland)], nil),
@@ -118,16 +119,16 @@ import WaypostTestSupport
     static let batch = UploadBatch(last: stored, lastIsPending: true, past: [])
     static let fix = Fix(timeOfFix: stored.update.timeOfFix, latitude: 50, longitude: 10, quality: .gps)
 
-    /// What the upload loop has said last, and when it is found to stand still.
+    /// The last events of the upload loop, and the time after which it counts as stalled.
     @Test(
         arguments: [
             ([.uploading(batch)], 30),
             ([.waiting(delay: .seconds(600))], 630),
             ([.notPrepared(.noPermit(MissingPermit(.rejected, "")))], 30),
             ([.uploading(batch), .outboxFailed(OutboxError(.full))], 30),
-            ([.idle, .outboxFailed(OutboxError(.full))], nil),  // of the outbox's care
+            ([.idle, .outboxFailed(OutboxError(.full))], nil),  // about the maintenance of the outbox
             ([.idle], nil),
-            ([.idle, .failed(.held(.sample("")), traffic: Traffic())], nil),  // of the vehicle's state
+            ([.idle, .failed(.held(.sample("")), traffic: Traffic())], nil),  // about the vehicle's state
             ([.idle, .announced(.offline, traffic: Traffic())], nil),
             ([.idle, .accepted(stored)], 30),
             ([.idle, .notStored(LocationUpdate(.sample(0)), OutboxError(.full))], 30),
@@ -142,7 +143,7 @@ import WaypostTestSupport
         #expect(pass(1000) == standsStillAfter.map { "\($0) upload" })
     }
 
-    /// An exchange has begun with its request, and ends with an answer or an error.
+    /// An exchange starts with its request, and ends with an answer or an error.
     @Test(
         arguments: [
             ([.uploading(batch)], 30),
@@ -157,7 +158,7 @@ import WaypostTestSupport
         #expect(pass(1000) == standsStillAfter.map { "\($0) transport" })
     }
 
-    /// A loop that is stuck is seen although the care of the outbox and the vehicle's state go on beside it.
+    /// A stalled loop is noticed, although the maintenance of the outbox and the vehicle's state continue.
     @Test(
         arguments: [
             .outboxFailed(OutboxError(.full)), .failed(.held(.sample("")), traffic: Traffic()),

@@ -4,7 +4,7 @@ import ReportedText
 import Testing
 import Operations
 
-/// What an answer means for a follower.
+/// The meaning of an answer for a follower.
 @Suite struct ReadOutcomes {
     enum Kind { case tokenRejected, retry, hold }
 
@@ -31,7 +31,7 @@ import Operations
         #expect(found == kind, "\(outcome)")
     }
 
-    /// What uploads wait for by themselves a person at a terminal is told a remedy for.
+    /// Uploads simply wait after these failures, but a person at a terminal gets a remedy.
     @Test(
         arguments: [
             (.connectionFailed, "check the vehicle's network and upload.endpoint"), (.cancelled, "no answer"),

@@ -59,7 +59,7 @@ import WaypostTestSupport
         #expect(history.outages(at: .seconds(3801)).isEmpty)
     }
 
-    /// An outage that goes on reaches as far as the bar of its minute does.
+    /// A continuing outage extends to the end of the current minute's bar.
     @Test func drawAnOutageThatLastsToTheEnd() {
         var history = RecentHistory()
         history.note(Self.failed, at: .seconds(60))
@@ -68,7 +68,7 @@ import WaypostTestSupport
         #expect(history.outageMinutes(at: .seconds(105)).map { [$0.lowerBound, $0.upperBound] } == [[59, 59.5]])
     }
 
-    /// Bars and bands of the page are drawn upon one grid.
+    /// The page draws bars and bands on one grid.
     @Test(arguments: [
         (0, 0, 59.0), (45, 45, 59.75), (60, 60, 59.0), (60, 119, 59.0), (60, 120, 58.0), (90, 3659, 0.5),
     ])
@@ -111,7 +111,7 @@ import WaypostTestSupport
         #expect(history.map(at: .seconds(4)).text.contains("no position in the last hour"))
     }
 
-    /// Five hours with ten fixes per second, an outage every ten seconds and a line of the log every second.
+    /// Five hours with ten fixes per second, an outage every ten seconds and a log line every second.
     @Test func stayWithinTheirBounds() {
         var history = RecentHistory()
         let long = String(repeating: "x", count: 10_000)
@@ -129,7 +129,7 @@ import WaypostTestSupport
         #expect(history.lines.last?.text.hasPrefix("19999 ") == true)
     }
 
-    /// A fix whose coordinates are out of range is not drawn.
+    /// A fix whose coordinates are out of range isn't drawn.
     @Test(arguments: [Double.nan, .infinity, 1e300])
     func omitInvalidPositions(latitude: Double) {
         var history = RecentHistory()

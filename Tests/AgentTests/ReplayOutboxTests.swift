@@ -29,7 +29,7 @@ import WaypostTestSupport
         )
     }
 
-    /// The files that the replays left in the directory for temporary files.
+    /// Returns the files that the replays left in the directory for temporary files.
     private func left() throws -> [String] { try FileSystem.names(inDirectory: temporary.url.path) }
 
     @Test func areNewForEachReplay() async throws {
@@ -117,7 +117,7 @@ import WaypostTestSupport
         #expect(try left().isEmpty)
     }
 
-    /// A replay must not move a real vehicle by mistake.
+    /// A replay must not move a real vehicle by accident.
     @Test(arguments: [
         ([], "providers/p/vehicles/van-7"), (["--vehicles", "3"], "providers/p/vehicles/van-7-1 to van-7-3"),
     ])

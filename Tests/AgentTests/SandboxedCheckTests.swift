@@ -6,7 +6,7 @@ import WaypostTestSupport
 
 @testable import Operations
 
-/// The sandbox of `waypost check`, from what systemd says about the unit.
+/// The sandbox of `waypost check`, built from systemd's description of the unit.
 @Suite struct SandboxedChecks {
     typealias Properties = SandboxedCheck.Properties
 
@@ -26,7 +26,7 @@ import WaypostTestSupport
             ),
             ("CapabilityBoundingSet=", ["--property=CapabilityBoundingSet="]), ("InaccessiblePaths=", []),
             ("StateDirectory=waypost", ["--property=StateDirectory=waypost"]),
-            // The end of the check would remove that of the service.
+            // Otherwise the end of the check would remove the service's directory.
             ("RuntimeDirectory=waypost", []), ("Restart=always", []), ("SystemCallFilter=read write", []),
             (#"Environment="A=b c" D=e"#, [#"--property=Environment="A=b c" D=e"#]),
             ("EnvironmentFiles=/etc/van.env (ignore_errors=yes)", ["--property=EnvironmentFile=-/etc/van.env"]),
@@ -99,7 +99,7 @@ import WaypostTestSupport
             ])
     }
 
-    /// Tests run without systemd, or as another user than root.
+    /// The tests run without systemd, or not as root.
     @Test(.enabled(if: (try? FileStatus(at: "/run/systemd/system")) == .some(nil), "systemd runs here"))
     func runOutsideTheSandboxWithoutSystemd() async {
         let place = await SandboxedCheck.place(for: "/etc/waypost/config.json", [])

@@ -5,7 +5,7 @@ import WaypostTestSupport
 
 @testable import WaypostCommand
 
-/// Completion by the program, and by real shells when the tabulator is pressed.
+/// Completion by the program, and by real shells when Tab is pressed.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ShellCompletions {
     @Test(
         arguments: [
@@ -31,7 +31,7 @@ import WaypostTestSupport
         FileSystem.isAllowed(.execute, at: "/usr/bin/\($0.rawValue)")
     }
 
-    /// Typed keys, with `\t` for the tabulator, and the words that the program then receives.
+    /// The typed keys, with `\t` for Tab, and the words that the program then receives.
     static let lines: [(typed: String, words: [String])] = [
         ("ch\t", ["check"]), ("--v\t", ["--version"]), ("replay --spe\t", ["replay", "--speed"]),
         ("replay drive.nmea --speed m\t", ["replay", "drive.nmea", "--speed", "max"]),
@@ -42,7 +42,7 @@ import WaypostTestSupport
         ("outbox re\t--a\t", ["outbox", "requeue", "--all"]), ("help simu\t", ["help", "simulator"]),
         ("simulator --token-sh\tgui\t", ["simulator", "--token-shape", "guide"]),
         ("completions fi\t", ["completions", "fish"]), ("status --wa\t", ["status", "--watch"]),
-        // Given once it is not offered again, so that another one is the only one.
+        // An option that is already present isn't offered again, so only one other remains.
         ("status --watch --js\t--co\t", ["status", "--watch", "--json", "--config"]),
     ]
 
@@ -74,7 +74,7 @@ import WaypostTestSupport
         for (typed, words) in Self.lines {
             try keys.send("waypost \(typed.replacing("FOLDER", with: directoryPath))\n")
             let given = words.map { " <\($0.replacing("FOLDER", with: directoryPath))>" }.joined()
-            // zsh writes an option and its value as one word, and takes the slash of a directory back at the line's end.
+            // zsh writes an option and its value as one word, and removes a directory's slash at the end of the line.
             let isGiven = await session.output.wait { lines in
                 lines.contains {
                     let words = $0.text.replacing("=", with: "> <").replacing("/>", with: ">")

@@ -20,7 +20,7 @@ import WaypostTestSupport
         try #require(await service.errors.line(saying: "delivered 1 in") != nil)
 
         var health = await RawExchange.get("/healthz", from: address)
-        // The outbox hears of the delivery right after the log.
+        // The outbox is notified of the delivery just after the log is written.
         while health.body.contains("; 1 pending") {
             try Task.checkCancellation()
             health = await RawExchange.get("/healthz", from: address)
@@ -55,7 +55,7 @@ import WaypostTestSupport
 }
 
 extension RunningProgram {
-    /// Where the service tells its status, once it has started.
+    /// Returns the service's status address, once it has started.
     func statusAddress() async throws -> LocalAddress {
         let line = try #require(await errors.line(saying: "; status at "))
         let start = try #require(line.text.firstRange(of: "; status at ")).upperBound

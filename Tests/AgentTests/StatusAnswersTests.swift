@@ -44,7 +44,7 @@ import WaypostTestSupport
         #expect(await answer(try #require(HTTPMethod(rawValue: method)), target).status == status)
     }
 
-    /// A foreign page can't frame or read the answers, or run its script in them.
+    /// A foreign page can't frame or read the answers, or run its own script in them.
     @Test(arguments: ["/", "/page.json", "/map", "/status"])
     func areHiddenFromForeignPages(path: String) async throws {
         let headers = await answer(.get, path).headers

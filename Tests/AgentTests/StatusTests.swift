@@ -42,8 +42,8 @@ import WaypostTestSupport
             surroundings: surroundings, at: uptime.now)
     }
 
-    /// Three days behind: by Fleet Engine's clock, by a host's that is kept right; never by one that nothing keeps
-    /// right, and never in a recording.
+    /// The receiver is three days behind according to Fleet Engine's clock or a synchronized host clock. An
+    /// unsynchronized clock and a recording are no basis for this.
     @Test(
         arguments: [
             (isLive: true, isSynchronized: true, server: false, lag: 259_200, isTold: true),
@@ -63,13 +63,13 @@ import WaypostTestSupport
         let report = report(monitor)
         let codes = report.conditions.map(\.code)
         #expect(codes.contains(ConditionCode.receiverTimeWrong.rawValue) == row.isTold)
-        // A clock that nothing keeps right is the one to be set.
+        // An unsynchronized host clock is the one to correct.
         #expect(
             codes.contains(ConditionCode.hostClockWrong.rawValue) == (row.isLive && !row.isSynchronized && !row.server))
         #expect((OnlineCheck.receiver(of: report).verdict == .fail) == row.isTold || !row.isTold)
     }
 
-    /// Standard input that has ended is worth a word when something came that could not be taken.
+    /// The end of standard input is reported if unusable fixes arrived.
     @Test func reportsWhyNoFixWasAccepted() {
         let monitor = monitor()
         #expect(monitor.snapshot.reasonForNoFix == nil)
@@ -99,7 +99,7 @@ import WaypostTestSupport
         #expect(counts.traffic == Traffic(bytesSent: 20, bytesReceived: 40))
     }
 
-    /// What holds delivery stands in the status and is no failed attempt.
+    /// The cause that holds delivery is in the status, and isn't a failed attempt.
     @Test(arguments: [DeliveryOutcome.prepareAgain(.sample("401 UNAUTHENTICATED")), .held(.sample("404 NOT_FOUND"))])
     func countsNoHoldAsARetry(outcome: DeliveryOutcome) {
         let monitor = monitor()
@@ -125,7 +125,7 @@ import WaypostTestSupport
         #expect(report(monitor).metrics().split(separator: "\n").contains(Substring(sample)))
     }
 
-    /// What is true for a moment is told for a moment.
+    /// A momentary state is reported only briefly.
     @Test func reportsTheSkyAndTheQualityOfThePosition() throws {
         let monitor = monitor()
         #expect(report(monitor).receiver.sky == nil && report(monitor).receiver.satellitesInView == nil)
@@ -186,7 +186,7 @@ import WaypostTestSupport
         #expect(token()?.expiresAt == nil && token()?.lastRejectionSecondsAgo == 61)
     }
 
-    /// Fleet Engine's clock is right; the receiver's is heard while Fleet Engine's has not been for ten minutes.
+    /// Fleet Engine's clock is right. The receiver's is used if Fleet Engine's hasn't been seen for ten minutes.
     @Test func reportsTheLeadOfTheHostsClock() {
         let present = UTCTime(year: 2026, month: 1, day: 5)
         let monitor = monitor { present }
@@ -205,7 +205,7 @@ import WaypostTestSupport
         #expect(report(self.monitor()).host.clockOffsetSeconds == nil, "of a log")
     }
 
-    /// The age of what waits is told on the receiver's scale, whatever the host's clock says.
+    /// The age of pending updates is counted by the receiver's time, whatever the host's clock shows.
     @Test func reportsTheOutboxsSizeAndOldestUpdate() {
         let monitor = monitor()
         let time = UTCTime(year: 2026, month: 1, day: 5)
@@ -225,7 +225,7 @@ import WaypostTestSupport
         #expect(host.freeDiskBytes == 5000 && host.residentBytes == 18_000_000)
     }
 
-    /// From 80 % on, and until it is below 75 %.
+    /// From 80 % on, until it is below 75 %.
     @Test func reportsThatTheOutboxIsNearlyFull() {
         let monitor = monitor()
         for (used, isTold) in [(79, false), (80, true), (76, true), (74, false), (79, false)] as [(Int64, Bool)] {
@@ -276,7 +276,7 @@ import WaypostTestSupport
         #expect(json["outbox"]?["durability"]?["updatesAtRisk"]?.integerValue == 30)
     }
 
-    /// The newest delivered fix is known after a restart, from the outbox.
+    /// After a restart, the newest delivered fix is read from the outbox.
     @Test func keepsTheLastDeliveryAfterARestart() {
         var summary = StoreSummary(Ledger(accepted: 1, delivered: 1))
         let fresh = report(monitor(), summary)
@@ -288,7 +288,7 @@ import WaypostTestSupport
         #expect(restarted.headline.contains("last delivered fix of \(time)"), "\(restarted.headline)")
     }
 
-    /// The line for `systemctl status` follows the first delivery within a second.
+    /// The line for `systemctl status` is updated within a second of the first delivery.
     @Test func updatesTheHeadlineEverySecondUntilTheFirstDelivery() {
         let monitor = monitor()
         #expect(report(monitor).headlineInterval == .seconds(1))
@@ -317,7 +317,7 @@ import WaypostTestSupport
         var evictions = Evictions()
         evictions[.thinned].count = 2
         let lines = report(monitor(), StoreSummary(ledger, evictions: evictions)).metrics().split(separator: "\n")
-        // Every reason has its label from the first day on.
+        // Every reason has a label from the start.
         for reason in ["thinned", "oldest", "age", "damage", "discarded"] {
             #expect(
                 lines.contains("waypost_updates_evicted_total{reason=\"\(reason)\"} \(reason == "thinned" ? 2 : 0)"))
@@ -335,7 +335,7 @@ import WaypostTestSupport
         #expect(lines.contains("waypost_build_info{version=\"\(Release.version)\",vehicle=\"v\",configuration=\"\"} 1"))
     }
 
-    /// Whatever is wrong; the full set has everything that the short one has.
+    /// In any state; the full set includes all of the short one.
     @Test func theFleetProfileHasAtMostTwelveSeries() throws {
         let monitor = monitor { UTCTime(year: 2026, month: 1, day: 5) }
         monitor.note(loadedAt: .system)
@@ -354,7 +354,7 @@ import WaypostTestSupport
         #expect(fleet.contains(#"waypost_condition{code="token_rejected",severity="error",stage="token"} 1"#))
     }
 
-    /// What `promtool check metrics` asks for, and that no name is a gauge's and, with `_total` behind it, a counter's.
+    /// The rules of `promtool check metrics`. In addition, no gauge may have the name of a counter without `_total`.
     @Test func metricsFollowTheRulesOfPrometheus() {
         var kinds: [Substring: Substring] = [:]
         var family: Substring = ""
@@ -393,7 +393,7 @@ import WaypostTestSupport
 }
 
 @Suite struct EventLogging {
-    /// The lines that a log wrote.
+    /// The lines that were logged.
     final class Lines: Sendable {
         private let bytes = Locked([UInt8]())
         func append(_ more: [UInt8]) { bytes.withLock { $0 += more } }
@@ -418,7 +418,7 @@ import WaypostTestSupport
         AgentMonitor(clock: MonotonicClock(clock), log: writer(level))
     }
 
-    /// The page shows what an operator should know, however little the log is to say.
+    /// The page shows everything that an operator should know, even if the log's level is high.
     @Test func reachesThePageRegardlessOfTheLogLevel() {
         let (lines, heard) = (lines, Lines())
         let log = LogWriter(
@@ -429,7 +429,7 @@ import WaypostTestSupport
         #expect(heard.all == ["error", "warning", "info"].map { "\($0) told as \($0)\u{FFFD}" })
     }
 
-    /// A beginning, a change, a reminder, an end; whatever alternates is logged once.
+    /// The start, a change, a reminder and the end are logged. Alternating states are logged once.
     @Test func logsAProblemOnceAndThenPeriodically() {
         let monitor = monitor()
         let busy = ReportingEvent.failed(.retry(.answered(.sample(503)), after: nil), traffic: Traffic())
@@ -499,7 +499,7 @@ import WaypostTestSupport
         #expect(lines.all == ["<6>the first position of this run is delivered"])
     }
 
-    /// A start is no trouble; a receiver that comes and goes is a condition.
+    /// A start isn't a problem, but a receiver that comes and goes is a condition.
     @Test func logsEachNewReceiverState() {
         let log = log()
         let states: [ReceiverState] = [
@@ -515,7 +515,7 @@ import WaypostTestSupport
         #expect(lines.all == round + round, "and no more within ten minutes")
     }
 
-    /// The other one is 200 km away.
+    /// With the coordinates swapped, the zone would be 200 km away.
     @Test func warnsOfAPrivateZoneWithSwappedCoordinatesUntilAFixIsNear() {
         let zones = [(48.1, 11.5), (11.5, 48.1)].map {
             PrivateZone(latitude: $0.0, longitude: $0.1, radiusMeters: 100)

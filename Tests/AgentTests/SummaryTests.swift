@@ -12,10 +12,10 @@ import WaypostTestSupport
         return FixesSummary(logs: logs, total: total, now: now).text
     }
 
-    /// Of January 2027.
+    /// In January 2027.
     private static let now = UTCTime(millisecondsSince1970: 1_800_000_000_000)
 
-    /// A log of 2006 may be of then, or of a receiver whose week number has rolled over.
+    /// A log of 2006 may be genuine, or from a receiver whose week number has rolled over.
     @Test(arguments: [("150806", "on 2026-03-31,"), ("150826", nil)])
     func notesDatesFrom1024WeeksAgo(date: String, words: String?) async throws {
         let directory = try TemporaryDirectory()
@@ -89,7 +89,7 @@ import WaypostTestSupport
     }
 }
 
-/// The logs of recorded receivers, which some machines have next to the checkout.
+/// Logs of recorded receivers, which some machines have next to the checkout.
 enum RecordedLogs {
     static let names: [String] = {
         guard let directory = Fixtures.recordedReceivers else { return [] }

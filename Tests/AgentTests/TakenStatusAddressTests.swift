@@ -3,9 +3,9 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// A service whose status address belongs to another process when it starts.
+/// A service whose status address is held by another process when it starts.
 @Suite(.timeLimit(.minutes(2))) struct TakenStatusAddress {
-    /// Positions go out meanwhile, and the address is taken once it is free.
+    /// Positions are sent meanwhile, and the service listens on the address once it is free.
     @Test func doesNotPreventTheServiceFromStarting() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
@@ -47,7 +47,7 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// The outbox has one owner, whatever has the address.
+    /// The outbox has one owner, regardless of who holds the address.
     @Test func letsNoSecondServiceUseTheOutbox() async throws {
         let directory = try TemporaryDirectory()
         let config = try ServiceSetup(status: "unix:" + directory.path("status")).write(in: directory)

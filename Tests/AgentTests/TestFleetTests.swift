@@ -49,7 +49,7 @@ import WaypostTestSupport
         }
     }
 
-    /// When the drive ends nothing newer comes, behind which what waits could go.
+    /// After the end of the drive there is no newer position to lead the pending updates.
     @Test(arguments: [1, 3]) func deliverEverythingIfTheDriveEndsInAPrivateZone(count: Int) async throws {
         let bench = try ServiceBench(faults: [("--delay", "0.1")])
         let (ending, errors, summary) = try await replay("--vehicles \(count)", bench: bench) {
@@ -60,7 +60,7 @@ import WaypostTestSupport
         #expect(summary?["withheldFixes"]?.integerValue ?? 0 >= Int64(10 * count))
         let accepted = summary?["accepted"]?.integerValue ?? 0
         #expect(accepted > 30 * Int64(count) && summary?["delivered"]?.integerValue == accepted)
-        // Of one vehicle its log tells that, of many nobody could say of which.
+        // With one vehicle the log reports this; with many, the lines couldn't be assigned to a vehicle.
         #expect(errors.contains("private mode on") == (count == 1), "\(errors)")
         let states = await bench.simulator.record.vehicles.values.map(\.vehicleState)
         #expect(states.count == count && states.allSatisfy { $0 == "OFFLINE" }, "\(states)")

@@ -52,7 +52,7 @@ struct TokenCommands {
         #expect(page.firstMatch(of: /stated   "\w+" agrees with exp\n/) != nil, "\(page)")
     }
 
-    /// An endpoint's wrong token, and the last line about it.
+    /// The invalid token of an endpoint, and the last line about it.
     @Test(arguments: [
         (
             "driver/van-8",
@@ -84,7 +84,7 @@ struct TokenCommands {
         #expect(errors == "waypost: \(says.dropFirst(9))\n")
     }
 
-    /// An endpoint of consumers' tokens, the exit code, and the beginning and end of the last line.
+    /// An endpoint for consumer tokens, the exit code, and the start and end of the last line.
     @Test(arguments: [
         ("consumer/{tripId}", 0 as Int32, "ok       fits", "providers/p/trips/trip 7"),
         ("consumer/other", 1, "FAIL     the token ", "is for trip other; check the trip id and the endpoint"),
@@ -115,7 +115,7 @@ struct TokenCommands {
         #expect(errors.contains("has no \"consumerAuthorization\""))
     }
 
-    /// A claim of thousands of letters, with a token in it.
+    /// A claim of thousands of characters that contains a token.
     @Test func shortenClaimsInJSONToo() async throws {
         let directory = try TemporaryDirectory()
         let inner = TestTokens.driver(vehicleID: "van-7")
@@ -211,7 +211,7 @@ struct TokenCommands {
         #expect(errors.split(separator: "\n").count == 1, "\(errors)")
     }
 
-    /// The name of a file before a key in quotes reads as that of a secret.
+    /// A file name before a quoted key looks like the name of a secret.
     @Test func nameAKeyThatIsNotAnExpiry() async throws {
         let directory = try TemporaryDirectory()
         let token = TestTokens.driver(vehicleID: "van-7", issuedAt: Int(Date().timeIntervalSince1970))
@@ -222,7 +222,7 @@ struct TokenCommands {
         #expect(page.contains(#"van-7.jwt: its "TOKEN_EXPIRATION" "tomorrow" is no expiry; "#), "\(page)")
     }
 
-    /// A clock that nothing keeps right ends no token: it may be years ahead.
+    /// An unsynchronized clock doesn't expire a token, because it may be years ahead.
     @Test func judgeExpiryOnlyByASynchronizedClock() async throws {
         let directory = try TemporaryDirectory()
         let token = TestTokens.driver(vehicleID: "van-7", issuedAt: Int(Date().timeIntervalSince1970) - 7200)
@@ -244,7 +244,7 @@ struct TokenCommands {
                 $0.tokenURL = bench.simulator.baseURL.origin + url
             }
             let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
-            #expect(outcome.ending == .exited(69))  // for standard input is empty
+            #expect(outcome.ending == .exited(69))  // because standard input is empty
             return String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n")
                 .first { $0.contains("  token  ") }.map(String.init)
         }
@@ -256,7 +256,7 @@ struct TokenCommands {
         )
     }
 
-    /// Backends that give any trip's token, only that of a known trip, and another trip's.
+    /// Backends that return a token for any trip, only for a known trip, and for another trip.
     @Test(arguments: [
         ("/token/consumer/{tripId}", "ok    trip token     ", "consumer of trip waypost-check, "),
         ("/nowhere/{tripId}", "note  trip token     ", "try one that does: waypost token --trip ID"),

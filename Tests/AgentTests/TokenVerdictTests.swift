@@ -8,13 +8,14 @@ import WaypostTestSupport
 
 @testable import BackendAuthorization
 
-/// What is said of a token that was fetched.
+/// The verdict on a fetched token.
 @Suite struct TokenVerdicts {
     static let claims =
         #""iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/","iat":1000000000,"exp":1000003600"#
     static let driver = #""authorization":{"vehicleid":"v"}"#
 
-    /// The service judges no token by this host's clock; a person who looks at one is informed.
+    /// The service doesn't judge a token by an unsynchronized host clock, but a user who inspects the token is
+    /// informed.
     @Test(
         arguments: [
             (0, nil), (-600, nil), (3000, nil),
@@ -40,7 +41,7 @@ import WaypostTestSupport
         #expect(words.map { notes.first?.contains($0) == true && report.summary.contains($0) } ?? true, "\(notes)")
     }
 
-    /// Nothing is wrong with the token of an endpoint whose certificate will be before long.
+    /// The token is fine, but the endpoint's certificate expires soon.
     @Test(
         arguments: [
             (nil, nil), (30, nil), (7, nil),
@@ -64,7 +65,7 @@ import WaypostTestSupport
         #expect(report.summary.hasSuffix(note.map { "; note: \($0)" } ?? "of life left"), "\(report.summary)")
     }
 
-    /// The claims that are not as they should be, and the last line.
+    /// The wrong claims, and the last line.
     @Test(
         arguments: [
             ("iat", "1000000000", "ok fits VEHICLE"),
@@ -116,7 +117,7 @@ import WaypostTestSupport
         #expect((report.refusal == nil) == line.hasPrefix("ok"))
     }
 
-    /// The first is the reason, the others are notes: whoever mends the backend mends it once.
+    /// The first fault is the reason, the others are notes, so that the backend needs only one fix.
     @Test func listEveryFaultOfTheToken() throws {
         let configuration = try Configurations.read(Configurations.smallest)
         let payload =

@@ -8,7 +8,7 @@ import WaypostTestSupport
     private let base = ManualClock()
 
     @Test(arguments: [
-        // Slept until, in milliseconds, and when that ended.
+        // The time until which each task slept, in milliseconds, and the time when it woke.
         (1, 10), (10, 10), (11, 20), (20, 20), (95, 100),
     ])
     func wakeSleepersInTheFirstTurnAfterTheirTime(deadline: Int, woken: Int) async throws {
@@ -18,7 +18,7 @@ import WaypostTestSupport
             try await clock.sleep(for: .milliseconds(deadline))
             return begun.duration(to: clock.now)
         }
-        // No farther, for whoever is woken looks at the clock some time later.
+        // Not beyond that, because a woken task reads the clock a little later.
         let turns = Task { [base] in
             for await wait in base.sleeps where begun.duration(to: clock.now) < .milliseconds(woken) {
                 base.advance(by: wait)
@@ -35,7 +35,7 @@ import WaypostTestSupport
             var waits: [Duration] = []
             for await wait in base.sleeps {
                 waits.append(wait)
-                // All of them sleep before time goes on.
+                // All of them sleep before time advances.
                 while clock.sleepers < 1000, waits.count == 1 { await Task.yield() }
                 base.advance(by: wait)
                 if waits.count == 4 { break }
@@ -55,7 +55,7 @@ import WaypostTestSupport
         early.cancel()
         await #expect(throws: CancellationError.self) { try await early.value }
         #expect(clock.sleepers == 0)
-        base.end()  // the timer looks once more
+        base.end()  // the timer fires once more
     }
 
     @Test func doNotSleepUntilAPastTime() async throws {

@@ -8,7 +8,7 @@ import WaypostTestSupport
 
 @testable import Operations
 
-/// Texts of a configuration from files, variables and credentials.
+/// Values of a configuration that come from files, variables and credentials.
 @Suite struct ValueReferences {
     private let directory: TemporaryDirectory
 
@@ -22,7 +22,7 @@ import WaypostTestSupport
         return try Configuration(json: Array(text.utf8), file: "config.json", environment: environment)
     }
 
-    /// Returns the only problem, without the file's name.
+    /// Returns the only error, without the file's name.
     private func problem(
         _ find: String, _ replacement: String, environment: [String: String] = [:]
     ) -> String {
@@ -92,14 +92,14 @@ import WaypostTestSupport
         #expect(
             command.map(\.path) == ["authorization.command[0]", "authorization.command[2]", "authorization.command"])
         #expect(!"\(configuration.settings)".contains("hush"))
-        // An argument may be a secret, and every user can read these files.
+        // An argument may be a secret, but every user can read these files.
         #expect(
             configuration.warnings.contains { $0.description.hasPrefix("authorization.command[2] comes from a file") })
         let rejected = configuration.warnings.filter { !$0.mayBeRight }
         #expect(rejected.isEmpty)
     }
 
-    /// Unusable content of the file, and its problem.
+    /// Unusable contents of the file, and the errors.
     @Test(arguments: [
         ("", "is empty; write the value to it"), ("\n", "is empty; write the value to it"),
         ("\u{FEFF}", "is empty; write the value to it"),
@@ -167,7 +167,7 @@ import WaypostTestSupport
                 + "service set CREDENTIALS_DIRECTORY=/run/credentials/waypost.service")
     }
 
-    /// A replacement, and its problem. The file `key` holds `hush`.
+    /// A replacement, and its error. The file `key` contains `hush`.
     @Test(arguments: [
         (
             "\"v\"", #"{"file": ""}"#,
@@ -231,7 +231,7 @@ import WaypostTestSupport
         #expect(!problem.contains("hush"))
     }
 
-    /// The outbox would take its place.
+    /// Otherwise the outbox would replace the file.
     @Test func neverReadAFileThatWaypostWrites() throws {
         try directory.write("van-7".utf8, to: "o.sqlite")
         let problem = problem(

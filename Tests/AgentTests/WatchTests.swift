@@ -14,7 +14,7 @@ import WaypostTestSupport
 
 @testable import WaypostCommand
 
-/// `waypost watch` as a person at a desk runs it.
+/// `waypost watch`, run by a user at a desk.
 @Suite(
     .serialized, .timeLimit(.minutes(2)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
@@ -52,7 +52,7 @@ struct Watches {
         #"{"type": "http", "url": "\#(simulator.consumerTokenURL)", "tokenKey": "TRIP_TOKEN_KEY"}"#
     }
 
-    /// Reports a drive through town for the configured vehicle.
+    /// Reports a town drive for the configured vehicle.
     private func drive(_ config: String) async throws {
         let log = try directory.write(Drive(.town, duration: .seconds(300)).flatMap(\.sentences), to: "drive.nmea")
         let outcome = try await BuiltProgram.run(["replay", log, "--config", config])
@@ -103,7 +103,7 @@ struct Watches {
         #expect(await watch.terminate().ending == .exited(128 + SIGTERM))
     }
 
-    /// A server that has its reader's terminal in mind.
+    /// A server that tries to control the user's terminal.
     @Test func printsNoControlSequences() async throws {
         defer { serving.cancel() }
         let asked = Locked(0)

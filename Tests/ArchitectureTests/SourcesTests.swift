@@ -6,7 +6,7 @@ private let rules: [Rule] = [
     .foreignText, .conditions,
 ]
 
-/// Every file under `Sources/` against every rule, and every rule against a file that breaks it.
+/// Checks every file below `Sources/` against every rule, and every rule against a file that breaks it.
 @Suite(.enabled(if: !Sanitizer.isActive, "reads the sources, and runs nothing of them"))
 struct Sources {
     @Test(arguments: rules.map(\.name))
