@@ -15,7 +15,7 @@ import WaypostTestSupport
             Array(text.utf8), from: .init(from: TokenOrigin(.endpoint, "X"), localTime: 1_000_000_000), format: format)
     }
 
-    /// Why `text` is rejected.
+    /// Returns why `bytes` are rejected; `nil` if they aren't.
     private func fault(_ bytes: [UInt8], for context: AuthorizationContext? = nil) -> AnswerFault? {
         let origin = TokenOrigin(.endpoint, "X", subject: context?.subject)
         let error = #expect(throws: AuthorizationError.self) {

@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 @testable import BackendAuthorization
 
-/// Faults of a token command's program that can't be started. There is none for one that can.
+/// The faults of a token command's program that can't be started. A program that can has none.
 @Suite(.timeLimit(.minutes(1))) struct TokenPrograms {
     @Test(
         arguments: [

@@ -2,7 +2,7 @@ import Conditions
 import Reporting
 import Testing
 
-/// The only place that words why a recorded log can't be used, and what to do.
+/// The only place that words why a recorded log can't be used, and the remedy.
 @Suite struct LogWordings {
     private static func noFix(
         _ cause: FixAbsence.Cause, isRecorded: Bool = true, leftOut: FixAbsence.LeftOut? = nil

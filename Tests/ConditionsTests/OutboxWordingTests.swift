@@ -4,7 +4,7 @@ import Reporting
 import Testing
 import WaypostTestSupport
 
-/// The outbox's failures, warnings and repairs in words.
+/// The wording of the outbox's failures, warnings and repairs.
 @Suite struct OutboxWording {
     struct Case: Sendable, CustomTestStringConvertible {
         let error: OutboxError
@@ -91,7 +91,7 @@ import WaypostTestSupport
         #expect(example.error.wording(isForTool: example.isForTool).sentence.description == example.sentence)
     }
 
-    /// A condition says what its cause and its remedy are, each once.
+    /// A condition names its cause and its remedy once each.
     @Test(arguments: OutboxError.Code.allCases) func hasOneRemedy(code: OutboxError.Code) {
         let condition = Condition(OutboxError(code, path: "/o"), isStoring: true)
         let wording = OutboxError(code, path: "/o").wording()
@@ -106,7 +106,7 @@ import WaypostTestSupport
         .longLog(path: "/o-wal", bytes: 17_000_000), .noReserve("/o.reserve is a directory, not a file; move it away"),
     ]
 
-    /// The end of a warning is that of its code: another warning with the same code would end with it.
+    /// A warning ends by its code, so another warning with the same code would end with it.
     @Test func hasACodeForEachWarning() {
         let conditions = Self.warnings.map { Condition($0) }
         #expect(Set(conditions.map(\.code)).count == Self.warnings.count)

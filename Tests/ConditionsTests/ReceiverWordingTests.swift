@@ -3,7 +3,7 @@ import ReportedText
 import Reporting
 import Testing
 
-/// The only place that words what a receiver does: what is wrong, and what to do.
+/// The only place that words the problems of a receiver, and the remedies.
 @Suite struct ReceiverWordings {
     private static let gpsd = DeviceHolders(
         names: "gpsd (process 7)", remedy: "read from it instead (receiver.type gpsd)")
@@ -80,7 +80,7 @@ import Testing
         #expect("\(ReceiverState.waiting(source: "line", fault))" == "line: \(cause); \(remedy)")
     }
 
-    /// A receiver is reported as silent once, and has been silent for longer whenever somebody asks.
+    /// A receiver is reported as silent once. The duration of its silence is counted up whenever it is shown.
     @Test func countTheTimeThatAReceiverIsSilent() {
         let state = ReceiverState.waiting(source: "line", .silent(.file, .seconds(5), alsoOpenIn: nil))
         let sentence = state.sentence(after: .seconds(73))

@@ -3,7 +3,7 @@ import ReportedText
 import Testing
 import VehicleAuthorization
 
-/// The only place that words why there is no token: what happened, and what to do.
+/// The only place that words why there is no token, and the remedy.
 @Suite struct TokenWordings {
     private static let endpoint = TokenOrigin(
         .endpoint, "https://b.example/t", tokenKey: "jwt", subject: .vehicle(id: "van-7", taskID: nil),
@@ -168,7 +168,7 @@ import VehicleAuthorization
         #expect("\(AuthorizationError(fault))" == (remedy.isEmpty ? cause : "\(cause); \(remedy)"))
     }
 
-    /// Each detail and each status says what to do.
+    /// Each detail and each status has a remedy.
     @Test func nameARemedyForEachStatus() {
         for code in 300..<600 where !(200..<300).contains(code) {
             #expect(!Self.status(code).wording.remedy.isEmpty, "\(code)")

@@ -105,7 +105,8 @@ import WaypostTestSupport
         #expect(error?.code == .cancelled)
     }
 
-    /// When the network changes, a connection in the making uses a lost route; an established one keeps its time limit.
+    /// When the network changes, a connection that is being established uses a lost route. An established one keeps its
+    /// time limit.
     @Test(arguments: [("https", HTTPTransportError.Code.connectionFailed), ("http", .timedOut)])
     func usesANewConnectionWhenTheNetworkChanges(scheme: String, code: HTTPTransportError.Code) async throws {
         let server = try RawServer(answering: [])

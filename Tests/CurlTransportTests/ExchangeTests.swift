@@ -122,7 +122,8 @@ import WaypostTestSupport
         }
     }
 
-    /// When it is known that a connection carries one exchange at a time, a hanging exchange occupies the only one.
+    /// Once the transport knows that a connection carries one exchange at a time, a hanging exchange occupies the only
+    /// connection.
     @Test func canBeCancelledWhileItWaitsForAConnection() async throws {
         let (arrivals, arrived) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(10))
         try await Loopback.serve { request in

@@ -144,7 +144,7 @@ import WaypostTestSupport
         #expect(told.withLock { $0 }.count { $0.contains("did not call back") } == 1)
     }
 
-    /// Ten vehicles at once with a slow provider, in one form or the other.
+    /// Ten vehicles request tokens at once from a slow provider, in either form.
     @Test(arguments: [true, false])
     func callTheProviderForOneContextAtATime(isAsync: Bool) async throws {
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(16))
@@ -172,7 +172,7 @@ import WaypostTestSupport
                 // Time enough for the others to arrive.
                 for _ in 0..<100 { await Task.yield() }
                 #expect(waiting.withLock { $0.count } == 1)
-                // Only one, because its answer may admit the next at once.
+                // Only one, because its answer may start the next call at once.
                 let answer = waiting.withLock { $0.popLast() }
                 answer?()
             }
@@ -181,7 +181,8 @@ import WaypostTestSupport
         }
     }
 
-    /// Two vehicles at once with a provider that is slow for the first: the second one still has its whole time.
+    /// Two vehicles request tokens at once from a provider that is slow for the first. The second still has its whole
+    /// timeout.
     @Test func haveTheWholeTimeoutFromTheirTurn() async throws {
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
@@ -207,7 +208,7 @@ import WaypostTestSupport
         #expect(told.withLock { $0 } == 0)
     }
 
-    /// A provider that continues although its time is over and its task cancelled.
+    /// A provider that continues although it has timed out and its task is cancelled.
     @Test func doNotCallTheProviderAgainWhileItStillWorks() async throws {
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
@@ -312,8 +313,8 @@ import WaypostTestSupport
         #expect(calls.withLock { $0 } == 2)
     }
 
-    /// A driver signs out while a call for that driver, whose caller has gone, is with the provider: the next driver
-    /// doesn't get its answer. A queued call asks later, and belongs to the next driver.
+    /// A driver signs out while the provider still works on a call for that driver, whose caller has gone. The next
+    /// driver doesn't get its answer. A queued call is made later, and belongs to the next driver.
     @Test func discardTokensRequestedBeforeTokensWereForgotten() async throws {
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
         let calls = Locked([(id: String, completion: Completion)]())
@@ -373,7 +374,7 @@ import WaypostTestSupport
         asking.cancel()
         let error = await #expect(throws: AuthorizationError.self) { try await asking.value }
         #expect(error?.code == .cancelled)
-        // The provider answers now, or its time is over: no call waits forever.
+        // The provider answers now, or times out: no call waits forever.
         gate.open()
         clock.advance(by: .seconds(30))
     }

@@ -107,7 +107,7 @@ import TimeAndChance
         page = try await backend.get("/page.json")
         #expect(page["outage"] == .null && next(page) == times(60, 90))
         #expect(page["answeringSince"]?.integerValue == times(35)[0])
-        // The strip shows those that were, no farther than now.
+        // The strip shows past outages, up to the present.
         await backend.engine.setOutage(true)
         backend.advance(by: 5)
         page = try await backend.get("/page.json")
@@ -120,7 +120,7 @@ import TimeAndChance
         #expect(page["answeringSince"]?.integerValue == times(47)[0])
     }
 
-    /// The time of arrival decides, because a replay's fixes are as old as its log. A parked vehicle reports every
+    /// The time of arrival counts, because a replay's fixes are as old as its log. A parked vehicle reports every
     /// minute.
     @Test(arguments: ["", "?vehicle=providers/p/vehicles/van"])
     func showWhenAVehicleLastReported(query: String) async throws {
@@ -135,7 +135,7 @@ import TimeAndChance
         backend.advance(by: 60)
         let map = try await drawing()
         #expect(map.contains("last position") && !map.contains("vehicle now") && !map.contains(">now "))
-        // A state alone says nothing of where it is.
+        // A state alone says nothing about the position.
         let token = try await backend.token("driver/van")
         let answer = try await backend.send(
             .put, "vehicles/van?updateMask=vehicleState", token: token, body: #"{"vehicleState":"OFFLINE"}"#)
@@ -145,7 +145,7 @@ import TimeAndChance
         #expect(try await drawing().contains("vehicle now"))
     }
 
-    /// `waypost check` rejects a path that is looked for wherever the service starts.
+    /// `waypost check` rejects a relative path, because its meaning depends on the service's directory.
     @Test func offerAConfigurationWithAWholePath() async throws {
         let backend = try SimulatedBackend.shared.get()
         let page = String(
@@ -216,7 +216,7 @@ import TimeAndChance
         #expect(try await backend.get("/page.json")["example"] == nil)
     }
 
-    /// The page loads nothing, and puts what vehicles are called into text only.
+    /// The page loads nothing, and shows names of vehicles as text only.
     @Test func loadNoExternalResources() async throws {
         let backend = try SimulatedBackend()
         let served = await backend.engine.respond(to: ServedRequest(.get, "/"))

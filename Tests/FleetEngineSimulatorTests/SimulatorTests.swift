@@ -14,7 +14,7 @@ import WaypostTestSupport
         return answer.split(separator: "\"").first { $0.hasPrefix("eyJ") }
     }
 
-    /// Sends a position of 10:15 and `second`. Returns the answer.
+    /// Sends a position with the time 10:15 and `second`. Returns the answer.
     private static func update(at address: LocalAddress, _ token: Substring, second: Int) async -> String {
         let body =
             "{\"lastLocation\":{\"location\":{\"latitude\":1.5,\"longitude\":2},\"updateTime\":\"2026-01-05T10:15:\(second)Z\"}}"
@@ -63,7 +63,7 @@ import WaypostTestSupport
         #expect(uploads["locations"]?.arrayValue?.map { $0["latitude"]?.doubleValue } == [1.5])
     }
 
-    /// Pages of other sites have no access, as at the status address. The configured host is an accepted name.
+    /// Pages of other sites have no access, as at the status address. The name of the configured host is accepted.
     @Test(
         arguments: [
             ("127.0.0.1:0", "GET", "localhost", "http://evil.example.com", 403),
@@ -116,7 +116,7 @@ import WaypostTestSupport
         """#
     private static let upload = #"{"locations":[],"time":1767608130,"vehicle":"providers/p/vehicles/v"}"#
 
-    /// A configuration, a table, the record of the other form: nothing is written into them.
+    /// A configuration, a table, a record in the other format: none of them is written to.
     @Test(arguments: [
         (position, upload, true), (position + "\n" + position + "\n", upload + "\n" + upload, true), ("", "", true),
         (upload, upload, false), (position, position, false), (#"{"vehicle": {"providerId": "p"}}"#, "", false),

@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 @testable import FleetEngineSimulator
 
-/// Tokens of a backend's own, which has its key from elsewhere.
+/// Tokens of a real backend that has its own key.
 @Suite(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl"), "openssl is not installed"))
 struct TrustedKey {
     private let directory: TemporaryDirectory

@@ -7,7 +7,7 @@ import Testing
     private typealias Evidence = BaudRateEvidence
     private static let all = [9600, 115_200, 38_400, 4800, 57_600, 230_400, 460_800]
 
-    /// Returns the rates that are opened if each trial gives `evidence`.
+    /// Returns the rates that are tried if each trial yields `evidence`.
     private func rates(_ search: inout BaudRateSearch, trials: Int, _ evidence: Evidence = .noise) -> [Int] {
         (0..<trials).map { _ in
             defer { _ = search.lineClosed(after: evidence) }
@@ -36,7 +36,8 @@ import Testing
         search.sentenceArrived()
         let good = Self.all[place]
         #expect(search.rate == good)
-        // Without sentences for long: the same rate again, with time for the receiver to start, then the others.
+        // Without sentences for a long time, the same rate is tried again, with time for the receiver to start, and
+        // then the others.
         #expect(search.lineClosed(after: .sentences) == nil)
         #expect(search.trial == .seconds(5))
         #expect(rates(&search, trials: 7) == [good] + Self.all.filter { $0 != good })

@@ -6,7 +6,7 @@ import WaypostTestSupport
 
 @testable import GNSSReceiver
 
-/// Why a log gives no fix, or fewer than its lines.
+/// The reasons why a log has no fix, or fewer fixes than lines.
 @Suite struct LogOutcomes {
     private func outcome(_ bytes: [UInt8]) throws -> LogOutcome {
         var decoder = NMEADecoder()
@@ -68,13 +68,13 @@ import WaypostTestSupport
 
     @Test func countSentencesIfNoChecksumMatches() throws {
         #expect(try outcome(altered(30, each: 1)).fault == .wrongChecksums(sentences: 30))
-        // Noise may begin like something else, and a line have words that look like a frame's.
+        // Noise may start like another format, and a line may contain words that look like a frame's.
         for line in ["00000000\n", "can0 is down\n", "1,2,3,4,5,6,7,8\n", "12:00:00 R 12\n", "<\u{1}\u{2}{", "a, b\n"] {
             #expect(try outcome(line).fault == .noSentence, "\(line)")
         }
     }
 
-    /// Sentences without checksum may be accepted; a `$` in noise begins none.
+    /// Sentences without a checksum may be accepted. A `$` in noise doesn't start a sentence.
     @Test func leaveLogsWithoutChecksumsToTheOperator() throws {
         let bare = try outcome("$GPTXT,01,01,02,hello\r\n$GPTXT,01,01,02,world\r\n")
         #expect(bare.emptiness == nil && bare.sentencesWithoutChecksum == 2)
@@ -115,8 +115,8 @@ import WaypostTestSupport
         #expect(cause(try outcome(sentence(body)), isRecorded: false) == expected)
     }
 
-    /// What is missing may be among what was left out: the receiver is not to blame. One or two sentences are spoiled
-    /// by a switch that turns.
+    /// The missing fixes may be among the omitted sentences, so the receiver isn't blamed. Turning a switch spoils one
+    /// or two sentences.
     @Test(
         arguments: [
             (undated, 3, 4, .undated(1)), (sky, 3, 4, .noPositionSentences), (void, 2, nil, .invalidEpochs(1)),
@@ -142,14 +142,15 @@ import WaypostTestSupport
                     rejected: 3, stated: 4, field: "longitude out of range", count: 3, log: "drive.log", firstLine: 2))
     }
 
-    /// No setting makes a receiver of positions out of it.
+    /// No setting turns an AIS receiver into a receiver of positions.
     @Test func recogniseAnAISLog() throws {
         let ais = sentence("AIVDM,1,1,,A,13u?etPv2;0n:dDPwUM1U1Cb069D,0", start: "!")
         #expect(cause(try outcome(ais)) == .otherShips)
         #expect(cause(try outcome(ais + sentence(Self.sky))) == .noPositionSentences)
     }
 
-    /// Each log by itself: what one lacks, another need not have. The last line of a log is often cut off.
+    /// Each log is judged separately: a field that one log lacks need not be missing from another. The last line of a
+    /// log is often cut off.
     @Test func nameTheLogsWithoutChecksums() throws {
         let void = try outcome(String(repeating: sentence(Self.void), count: 9))
         let bare = "$GPRMC,101500.00,A\r\n"

@@ -71,7 +71,8 @@ import WaypostTestSupport
         }
     }
 
-    /// A log that ends in silence must not go unnoticed; if a warning has said why, the agent reports that one.
+    /// A log that ends without a fix must not go unnoticed. If a warning has given the reason, the agent reports that
+    /// warning.
     @Test(
         arguments: [
             (

@@ -33,7 +33,7 @@ import WaypostTestSupport
         #expect(ending == nil)
     }
 
-    /// What a pipe holds when the program before it has failed.
+    /// The contents of a pipe after the previous program has failed.
     @Test(
         arguments: [
             ("", .line(source: "standard input", nil)),

@@ -71,7 +71,7 @@ import WaypostTestSupport
         #expect(SentenceRejection.allCases.allSatisfy { statistics.rejections($0).count == 0 })
     }
 
-    /// A receiver that begins each sentence with `$$` loses none, and no rejection is counted.
+    /// A receiver that starts each sentence with `$$` loses none, and no rejection is counted.
     @Test(arguments: ["$$", "!$", "$$$", "$\u{0}$"])
     func ignoresALoneStartByte(start: String) {
         let statistics = Decoding.outcome(of: Self.bytes(start + Self.plain.dropFirst())).statistics

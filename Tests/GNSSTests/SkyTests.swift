@@ -13,7 +13,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Returns the sky that `sentences` state; `nil` if they state none.
+    /// Returns the sky in `sentences`; `nil` if they contain none.
     private static func sky(_ sentences: [String]) -> [String]? {
         var decoder = NMEADecoder(options: NMEADecoderOptions(readsSky: true))
         decoder.decode(Array(sentences.map { sentence($0) }.joined().utf8).span, receivedAt: .zero) { _ in }

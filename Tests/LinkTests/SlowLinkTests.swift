@@ -101,7 +101,7 @@ import Testing
             }
         }.get()
         #expect(result.ledger == Ledger(accepted: 13, delivered: 13))
-        // Position 30 hangs; 35 comes, and goes out three seconds later on a new connection.
+        // Position 30 hangs. Position 35 arrives, and is sent three seconds later on a new connection.
         let first = result.attempts.first { $0.last == 35 }
         #expect(first?.begunAt == .seconds(38) && first?.hasArrived == true)
     }
@@ -114,12 +114,12 @@ import Testing
         Self.expectFresh(result, within: .milliseconds(100))
     }
 
-    /// Every position was sent as the last location of an arrival within `limit` of its acceptance.
+    /// Expects that every position was sent as the last location within `limit` of its acceptance.
     private static func expectFresh(_ result: Result, within limit: Duration) {
         let arrived = result.attempts.filter(\.hasArrived)
         for second in stride(from: 605, through: 655, by: 5) {
             let first = arrived.first { $0.last >= second }?.endedAt ?? .seconds(9999)
-            // It waits for a request that may have begun just before.
+            // The position waits for a request that may have started just before.
             #expect(first - .seconds(second - 600) <= limit * 2, "position of second \(second) at \(first)")
         }
     }

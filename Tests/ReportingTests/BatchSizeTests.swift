@@ -3,7 +3,7 @@ import Testing
 @testable import Reporting
 
 @Suite struct BatchSizes {
-    /// The times of full batches in milliseconds, and the limit after each.
+    /// The durations of full batches in milliseconds, and the limit after each.
     @Test(arguments: [
         ([100, 100, 100, 100], [16, 32, 50, 50]), ([800, 999, 1000], [8, 8, 8]), ([1001], [7]),
         ([2000], [5]), ([9000, 7000], [5, 5]), ([100, 100, 4000, 100, 500, 640], [16, 32, 8, 16, 25, 31]),
@@ -17,8 +17,8 @@ import Testing
         #expect(seen == limits)
     }
 
-    /// Each delivery's past locations and time in milliseconds, and the limit after it. A server that is slow for any
-    /// size gets full batches, also after an abort.
+    /// The past locations and duration of each delivery in milliseconds, and the limit after it. A server that is slow
+    /// for any size gets full batches, even after an abort.
     @Test(
         arguments: [
             ([(8, 12_000), (5, 12_010), (20, 11_800), (50, 12_000)], [5, 20, 50, 50]),

@@ -72,7 +72,7 @@ import WaypostTestSupport
         #expect(try await outbox.ledger() == Ledger(accepted: 4, delivered: 4))
     }
 
-    /// Swift keeps the timer of a sleep that is cancelled until its time.
+    /// Swift keeps the timer of a cancelled sleep until its deadline.
     @Test func sleepsOnceForManyDeliveries() async throws {
         let transport = ScriptedTransport { _ in Self.delivered }
         let reporter = try reporter(transport)
@@ -82,7 +82,7 @@ import WaypostTestSupport
                 try await accept(second...second)
                 await reporter.receive(.updateStored(nil))
                 for await event in observer.stream { if case .delivered = event { break } }
-                // Gives a loop the time to begin another sleep, which would be wrong.
+                // Gives the loop time to start another sleep, which would be wrong.
                 for _ in 0..<1000 where clock.sleepCount < second { await Task.yield() }
             }
             #expect(transport.requests.count == 20)

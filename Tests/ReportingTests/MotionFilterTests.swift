@@ -106,7 +106,7 @@ import WaypostTestSupport
         let filtered = Self.filtered(fixes)
         #expect(filtered.dropFirst(2).allSatisfy { abs(($0.speedMetersPerSecond ?? 0) - 12) < 0.1 })
         #expect(filtered.dropFirst(2).allSatisfy { $0.headingDegrees == 180 })
-        // A reported fix has no derived speed or heading besides its own.
+        // A reported fix has no derived speed or heading in addition to its own.
         #expect(filtered.allSatisfy { $0.derived.speedMetersPerSecond == nil && $0.derived.headingDegrees == nil })
         #expect(filtered.last.map { LocationUpdate($0).headingDegrees } == 180)
     }
@@ -160,7 +160,7 @@ import WaypostTestSupport
         #expect(Self.filtered([fix]) == [fix])
     }
 
-    /// The radii with which fixes go out, in millimetres' precision.
+    /// Returns the reported radii, rounded to millimetres.
     private static func radii(_ fixes: [Fix]) -> [Double?] {
         filtered(fixes).map { $0.horizontalAccuracyMeters.map { ($0 * 1000).rounded() / 1000 } }
     }

@@ -5,7 +5,7 @@ import TimeAndChance
 
 @testable import Reporting
 
-/// The reported track stays within the tolerance of every fix on random tracks, whose number `SHAPE_TRACKS` gives.
+/// On random tracks, the reported track stays within the tolerance of every fix. `SHAPE_TRACKS` sets their number.
 @Suite struct ShapeBound {
     private static let tracks = ProcessInfo.processInfo.environment["SHAPE_TRACKS"].flatMap { Int($0) } ?? 400
 

@@ -148,7 +148,8 @@ import WaypostTestSupport
         #expect(upload.receive(.rejected(.sample("400")), to: both, jitter: 0) == Self.quarantined(1, "400"))
     }
 
-    /// After three rejections in a row the updates aren't the reason. They are kept, and tried at growing intervals.
+    /// After three rejections in a row, the updates can't be the reason. They are kept, and retried at increasing
+    /// intervals.
     @Test func keepTheRestWhenEverythingIsRejected() throws {
         let upload = UploadStateDriver(heartbeat: .seconds(3600))
         let alone = UploadBatch.sample(past: 0)
@@ -156,11 +157,11 @@ import WaypostTestSupport
             upload.receive(.rejected(.sample("400")), to: batch, took: took, jitter: 1)
         }
         for _ in 1...3 { #expect(reject(alone) == Self.quarantined(1000, "400")) }
-        // Only the older ones may be rejected, so the newest is sent without them, but not at once.
+        // Only the older updates may be rejected, so the newest is sent without them, but not at once.
         #expect(reject(.sample(past: 1)) == .wait(.seconds(1)))
         #expect(reject(.sample(past: 1), took: .seconds(2)) == .goOn)
         #expect(upload.nextLimit == 0)
-        // The older ones wait as long as for a probe.
+        // The older updates wait as long as for a probe.
         upload.take(.outboxRead(.sample(past: 0, lastIsPending: false), newest: nil))
         #expect(upload.course == .wait(.seconds(60)))
         #expect([60, 120, 240, 300, 300].allSatisfy { reject(alone) == .wait(.seconds($0)) })
@@ -178,7 +179,7 @@ import WaypostTestSupport
         #expect(reject(alone) == Self.quarantined(1000, "400"))
     }
 
-    /// A rejected repetition counts, but nothing is quarantined.
+    /// A rejected repetition is counted, but nothing is quarantined.
     @Test func countARejectedRepetitionAndContinue() {
         let repetition = UploadBatch.sample(past: 0, lastIsPending: false)
         _ = upload.receive(.held(.sample("404")), to: .sample(past: 0), jitter: 0)

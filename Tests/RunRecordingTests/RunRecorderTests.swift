@@ -21,7 +21,7 @@ import WaypostTestSupport
 
     private func read(_ text: String) { recorder.received(Array(text.utf8).span) }
 
-    /// The receiver's part, and the log, since the last call.
+    /// Returns the receiver's bytes and the log since the last call.
     private func taken() -> (receiver: String, log: String) {
         let contents = recorder.takeBacklog()
         return (
@@ -30,7 +30,7 @@ import WaypostTestSupport
         )
     }
 
-    /// A time comes before a sentence only, and a quarter of a second after the last one at the earliest.
+    /// A time is written only before a sentence, and at least a quarter of a second after the previous time.
     @Test func recordWhenSentencesWereRead() {
         recorder.lineOpened()
         read("$A")
@@ -115,7 +115,7 @@ import WaypostTestSupport
         #expect(try FileManager.default.attributesOfItem(atPath: place)[.posixPermissions] as? Int == 0o700)
     }
 
-    /// Another file begins before a sentence, so that both parts can be decoded.
+    /// A file starts with a sentence, so that both parts can be decoded.
     @Test func splitFilesBetweenEpochs() throws {
         let directory = try TemporaryDirectory()
         let settings = RecordingSettings(directory: directory.path("drive"), version: "0.1.0", segmentBytes: 10)
@@ -133,7 +133,7 @@ import WaypostTestSupport
             parts == ["# 2026-11-21T00:00:00.000Z\n$A\r\n$BB\r\n", "# 2026-11-21T00:00:01.000Z\n$C\r\n"])
     }
 
-    /// Files that only look like its own: no number follows theirs.
+    /// Files that only look like the recorder's own: their numbers aren't continued.
     @Test(arguments: ["9223372036854775807", "-9223372036854775808", "1000000000", "0"])
     func ignoreFilesWithInvalidNumbers(number: String) throws {
         let directory = try TemporaryDirectory()
@@ -153,7 +153,7 @@ import WaypostTestSupport
         #expect(error?.description == reason)
     }
 
-    /// The message names the file, whatever the disk says.
+    /// The message names the file, whatever error the disk reports.
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
     func nameTheFileOnAFullDisk() throws {
         let directory = try TemporaryDirectory()

@@ -128,8 +128,8 @@ struct DamagedStore {
         if let recovery = directory.recoveries.first {
             #expect(recovery.salvaged == found.count)
             #expect(recovery.lost.upperBound == after.evicted)
-            // Other losses are allowed only if nothing is left: of the end of a log, or of a ledger with its newest
-            // rows.
+            // Other losses are allowed only if no trace is left, such as after losing the end of a log, or a ledger
+            // together with its newest rows.
             if after.accepted == before.ledger.accepted { #expect(missing.count <= recovery.lost.upperBound) }
         }
         let next = try outbox.append(sample(86_000))

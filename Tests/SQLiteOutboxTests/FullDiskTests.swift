@@ -35,7 +35,8 @@ import WaypostTestSupport
         #expect(try OutboxReader(path: directory.store).summary().ledger == ledger)
     }
 
-    /// A backlog is sent although nothing can be written. No update is sent twice, and from the limit on none at all.
+    /// A backlog is sent although nothing can be written. No update is sent twice, and from the limit on, none is sent
+    /// at all.
     @Test(arguments: OutboxDurability.allCases)
     func sendsNothingTwice(durability: OutboxDurability) throws {
         let directory = try StoreDirectory()

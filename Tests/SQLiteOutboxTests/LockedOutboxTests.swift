@@ -7,9 +7,9 @@ import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-/// Another program that has the outbox's file open in SQLite: a backup, a person with `sqlite3`.
+/// Another program has the outbox's file open in SQLite: a backup, or a user with `sqlite3`.
 @Suite struct LockedOutbox {
-    /// Pending updates can be sent and acknowledged; only nothing new is stored.
+    /// Pending updates can be sent and acknowledged, but no new ones are stored.
     @Test func readsAndAcknowledgesUntilTheLockIsReleased() throws {
         let directory = try StoreDirectory()
         let outbox = try directory.open()
@@ -52,7 +52,7 @@ import WaypostTestSupport
         try await outbox.close()
     }
 
-    /// A program that only reads never keeps updates from being stored.
+    /// A program that only reads never prevents updates from being stored.
     @Test func isOpenedWhileAnotherProcessReads() throws {
         let directory = try StoreDirectory()
         let first = try directory.open()
@@ -90,7 +90,7 @@ import WaypostTestSupport
         #expect(directory.recoveries.isEmpty)
     }
 
-    /// A read that stays open keeps the log from starting over: it grows with each commit.
+    /// A read that stays open prevents the log from starting over, so it grows with each commit.
     @Test func reportsALogThatAReaderKeepsGrowing() throws {
         let directory = try StoreDirectory()
         let warnings = Locked<[OutboxWarning]>([])

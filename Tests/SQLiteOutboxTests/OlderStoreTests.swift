@@ -114,7 +114,7 @@ import Testing
         #expect(warnings.withLock { $0.isEmpty })
     }
 
-    /// A note that can't be read or written doesn't keep updates from being stored.
+    /// A note that can't be read or written doesn't prevent updates from being stored.
     @Test(arguments: ["", "{", "{\"accepted\":-1,\"revision\":0}", "[1,2]"]) func isNotReportedForAnUnreadableNote(
         note: String
     )

@@ -60,7 +60,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path("b")) == ["other.sqlite"])
     }
 
-    /// SQLite's log belongs to one name of a file: under another one its last commits are not seen.
+    /// SQLite's log belongs to one name of a file. Under another name, its last commits are not seen.
     @Test func rejectsAStoreWithTwoNames() throws {
         try directory.open().close()
         let other = try make(.hardLink)
@@ -106,8 +106,8 @@ import Testing
         #expect(try outbox.ledger() == Ledger(accepted: 2, pending: 2))
     }
 
-    /// After all files are removed and a second owner has come, the first one writes nothing, and removes nothing of
-    /// the second's.
+    /// After all files are removed and a second owner has arrived, the first one writes nothing, and removes nothing
+    /// that belongs to the second.
     @Test func ofARemovedStoreDoesNotExtendToItsSuccessor() throws {
         let first = try directory.open()
         for second in 1...3 { _ = try first.append(sample(second)) }
@@ -124,7 +124,7 @@ import Testing
         #expect(try directory.open().ledger() == Ledger(accepted: 2, pending: 2))
     }
 
-    /// With nothing to write, the first owner closes quietly, and removes nothing of the second's.
+    /// With nothing to write, the first owner closes quietly, and removes nothing that belongs to the second.
     @Test(arguments: [true, false]) func ofARemovedStoreEndsQuietly(isClosed: Bool) throws {
         var first: OutboxEngine? = try directory.open()
         _ = try first?.append(sample(1))

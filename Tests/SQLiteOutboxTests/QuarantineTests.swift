@@ -101,13 +101,14 @@ import TimeAndChance
         #expect(try requester.withdraw(try requester.submit(QuarantineRequest(.discard, nil))) == nil)
         _ = try outbox.maintain()
         #expect(try outbox.ledger().quarantined == 3)
-        // The owner has handled it at the last moment: withdrawing returns the answer.
+        // The owner has handled the request at the last moment: withdrawing it returns the answer.
         let late = try requester.submit(QuarantineRequest(.discard, nil))
         _ = try outbox.maintain()
         #expect(try requester.withdraw(late) == .done(count: 3, notKept: 0))
     }
 
-    /// The tool may have ended before the answer, and the owner before the request: the next start handles it once.
+    /// The tool may have ended before the answer, and the owner before the request. The next start handles the request
+    /// once.
     @Test func isChangedAtTheNextStart() throws {
         let directory = try StoreDirectory()
         var outbox: OutboxEngine? = try filled(directory)

@@ -8,7 +8,7 @@ import Testing
 /// The log is removed while the outbox is in use, and SQLite keeps writing to the removed file.
 @Suite struct RemovedLog {
     private let directory: StoreDirectory
-    /// Whether each report was of a beginning.
+    /// Whether each report was of a start.
     private let reports = Locked<[Bool]>([])
 
     init() throws { directory = try StoreDirectory() }

@@ -7,7 +7,7 @@ import TimeAndChance
 @testable import SQLiteOutbox
 
 @Suite struct StoredUpdates {
-    /// The end of an outbox before it is opened again.
+    /// How an outbox ends before it is opened again.
     private enum SessionEnd { case none, dropped, closed }
 
     /// Compares the store with the model after each of thousands of random steps, with reopening now and then.

@@ -9,7 +9,7 @@ import WaypostTestSupport
 
 @Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
 struct Thinning {
-    /// An update `second` seconds after the first, `east` and `north` metres from it.
+    /// Returns an update `second` seconds after the first, `east` and `north` metres from it.
     private static func update(_ second: Int, _ east: Double, _ north: Double, _ speed: Double?) -> LocationUpdate {
         var update = LocationUpdate(
             timeOfFix: UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: second * 1000),

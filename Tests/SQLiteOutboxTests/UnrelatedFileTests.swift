@@ -5,7 +5,7 @@ import Testing
 
 @testable import SQLiteOutbox
 
-/// A file at the outbox's path that never was an outbox: it isn't touched.
+/// A file at the outbox's path that never was an outbox isn't changed.
 @Suite struct UnrelatedFiles {
     struct File: Sendable, CustomTestStringConvertible {
         let testDescription: String

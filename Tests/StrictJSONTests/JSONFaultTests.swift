@@ -78,7 +78,8 @@ import Testing
         #expect(error?.description == words)
     }
 
-    /// Each prefix of a document, followed by each common mistake, gives an error that shows no value of the document.
+    /// Each prefix of a document, followed by each common error, yields an error message that shows no value of the
+    /// document.
     @Test func omitValues() {
         let text = Array("{\"a\": [\"hush\", 1.5e3, {\"b\": \"hush\\n\"}], \"c\": null, \"d\": -0.5}".utf8)
         for end in text.indices {

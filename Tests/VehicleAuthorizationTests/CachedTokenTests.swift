@@ -15,7 +15,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Tokens of an hour, all different.
+    /// Returns an issuer of tokens that are valid for an hour, and all different.
     private func issuer(
         lifetime: Int = 3600, gate: Gate? = nil
     ) -> ScriptedAuthorization {
@@ -220,7 +220,7 @@ import WaypostTestSupport
         #expect(error?.fault == .wrongClaims(.noSubject(claim: "vehicleid or deliveryvehicleid"), van7))
     }
 
-    /// A provider that gives up while a caller waits has failed: no caller waits forever or asks in a loop.
+    /// A provider that gives up while a caller waits has failed. No caller waits forever or asks in a loop.
     @Test func distinguishAProvidersCancellationFromTheCallers() async throws {
         let provider = ScriptedAuthorization { _, _ throws(AuthorizationError) in
             throw AuthorizationError(.cancelled, "the worker was restarted")

@@ -16,7 +16,7 @@ import VehicleAuthorization
         cache.fetched(.success(token), for: van7, begun: .seconds(moment), now: .seconds(moment), jitter: 1)
     }
 
-    /// A cache that fetched `token` at time zero.
+    /// Returns a cache that fetched `token` at time zero.
     private func cache(holding token: AuthorizationToken) -> TokenCache {
         var cache = TokenCache()
         #expect(cache.request(van7, now: .zero) == .fetch)
@@ -24,7 +24,7 @@ import VehicleAuthorization
         return cache
     }
 
-    /// Lifetime in seconds, time of the request, answer. Jitter 1 gives the latest renewal.
+    /// The lifetime in seconds, the time of the request, and the answer. Jitter 1 gives the latest renewal.
     @Test(
         arguments: [
             (3600, 1, "use"), (3600, 1799, "use"), (3600, 1800, "useAndRefresh"), (3600, 3589, "useAndRefresh"),
@@ -46,7 +46,7 @@ import VehicleAuthorization
         for moment in [0, 0, 1, 2000] {
             #expect(cache.request(van7, now: .seconds(moment)) == .fetch)
             let (answer, warnings) = fetch(&cache, token(life), at: moment)
-            // The life of a token that is given again continues.
+            // The lifetime of a token that is issued again continues.
             #expect((try? answer.get().lifetime) == life.map { .seconds($0 - moment) })
             #expect(warnings.isEmpty)
         }
@@ -203,7 +203,7 @@ import VehicleAuthorization
         #expect(cache.renewal(of: van7, now: .seconds(2002)) == .lapsed)
     }
 
-    /// The last wait ends with the token, unless the issuer demands a longer one.
+    /// The last wait ends when the token expires, unless the issuer requests a longer one.
     @Test(arguments: [(nil, 3590), (5, 3590), (120, 3700)] as [(Int?, Int)])
     func fetchAgainWhenTheTokenExpires(retryAfter: Int?, next: Int) {
         var cache = cache(holding: token(3600))

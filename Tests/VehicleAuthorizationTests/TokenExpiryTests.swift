@@ -6,7 +6,7 @@ import WaypostTestSupport
     /// 2026-01-05T00:00:00Z, when all tokens in these tests are issued.
     static let issued = 1_767_571_200.0
 
-    /// A number next to the token.
+    /// Returns a number next to the token.
     private func number(_ value: Double?) -> StatedExpiry? {
         value.map { StatedExpiry(key: "TTL", text: "\($0)", meaning: .number($0)) }
     }
@@ -65,7 +65,7 @@ import WaypostTestSupport
         var testDescription: String { "\(format) \(stated.map { "\($0)" } ?? "nothing"), exp: \(hasExp)" }
     }
 
-    /// By any clock, a lifetime may be unknown (`nil`) but never over or endless.
+    /// By no clock is a lifetime over or endless, but it may be unknown (`nil`).
     static let byExp: [Int?] = [3600, nil, nil, nil, nil]
     static let byLength: [Int?] = [3600, 3600, 3600, 3600, 3600]
     static let styles: [Style] = [
@@ -102,8 +102,7 @@ import WaypostTestSupport
         }
     }
 
-    /// This machine's clock since the issue if something keeps it right, the issuer's clock, and the remaining
-    /// lifetime.
+    /// This machine's clock since the issue if it is synchronized, the issuer's clock, and the remaining lifetime.
     @Test(
         arguments: [
             (3599, nil, 3600), (3600, nil, 0), (8000, nil, -4400), (8000, 0, 3600), (nil, nil, 3600), (-1e9, nil, 3600),
@@ -205,7 +204,7 @@ import WaypostTestSupport
         #expect(expiry.lifetime?.components.seconds == seconds)
     }
 
-    /// Whatever the claims contain, the computation gives a lifetime or none.
+    /// Whatever the claims contain, the result is a lifetime or `nil`.
     @Test(
         arguments: ["1e300", "-1e300", "\"inf\"", "\"-inf\"", "\"nan\"", "1000"],
         ["1e300", "-1e300", "\"inf\"", "\"-inf\"", "\"nan\"", "4600"])
