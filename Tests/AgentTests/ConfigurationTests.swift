@@ -98,7 +98,9 @@ import WaypostTestSupport
         ("\"file\", \"path\": \"/l\", \"follow\": true", .file(path: "/l", follows: true), false),
         ("\"stdin\", \"acceptMissingChecksum\": true", .standardInput, true),
     ])
-    func anInvalidReceiverListsTheAcceptedValues(text: String, source: ReceiverConfiguration.Source, accepts: Bool) throws {
+    func anInvalidReceiverListsTheAcceptedValues(text: String, source: ReceiverConfiguration.Source, accepts: Bool)
+        throws
+    {
         let configuration = try Self.read(Self.smallest.replacing("\"stdin\"", with: text))
         #expect(configuration.receiver.source == source)
         #expect(configuration.receiver.acceptsMissingChecksum == accepts)

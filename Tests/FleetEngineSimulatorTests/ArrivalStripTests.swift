@@ -43,7 +43,7 @@ import TimeAndChance
         let window = ArrivalWindow(startedAt: Self.time(0), now: Self.time(4999))
         #expect(strip.bars(in: window).reduce(0) { $0 + $1.live } == 890)
         #expect(strip.secondCount == 900)
-        // After the clock is set back, nothing is lost, and no bars are searched for.
+        // After the clock is set back, updates are added to the last bar.
         strip.add(ArrivalStrip.Bar(late: 7), at: Self.time(10))
         #expect(strip.bars(in: window).last?.late == 7)
         #expect(strip.secondCount == 900)

@@ -121,7 +121,9 @@ private let now = SimulatedBackend.now
         ("driver/van", .get, "vehicles/van?header.traceId=1", 400),
         ("driver/van", .get, "vehicles/van?header.foo=1", 400),
     ])
-    func allowOnlyRequestsThatTheClaimsPermit(token: String, method: HTTPMethod, target: String, status: Int) async throws {
+    func allowOnlyRequestsThatTheClaimsPermit(token: String, method: HTTPMethod, target: String, status: Int)
+        async throws
+    {
         let backend = try SimulatedBackend()
         let token = try await backend.token(token)
         let isUpdate = (method == .put || method == .patch) && !target.contains("?")

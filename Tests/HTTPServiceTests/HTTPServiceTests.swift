@@ -134,7 +134,8 @@ import WaypostTestSupport
             (ServedResponse.Delivery.reset(afterBytes: 0), RawExchange.Ending.reset, ""), (.drop, .closed, ""),
             (.reset(afterBytes: 8), .reset, nil),
         ] as [(ServedResponse.Delivery, RawExchange.Ending, String?)])
-    func injectsConfiguredFaults(delivery: ServedResponse.Delivery, ending: RawExchange.Ending, text: String?) async throws
+    func injectsConfiguredFaults(delivery: ServedResponse.Delivery, ending: RawExchange.Ending, text: String?)
+        async throws
     {
         try await withService(
             { _ in ServedResponse(HTTPResponse(status: 200), delivery: delivery) },

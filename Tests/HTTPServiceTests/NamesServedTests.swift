@@ -36,7 +36,9 @@ import Testing
         "localhost:80:80", "localhost:x", "localhost:-1", "user@localhost", "localhost@evil.example.com",
         "localhost, evil.example.com", "localhost/", " ",
     ])
-    func excludeOtherNames(host: String) throws { #expect(try verdict(host: host) == .misdirected(host: ReportedText(host))) }
+    func excludeOtherNames(host: String) throws {
+        #expect(try verdict(host: host) == .misdirected(host: ReportedText(host)))
+    }
 
     @Test(arguments: [("127.1.2.3:0", "127.1.2.3:80"), ("[::1]:0", "[::1]:80"), ("localhost:0", "localhost")])
     func includeTheListenAddress(address: String, host: String) throws {

@@ -149,8 +149,7 @@ import WaypostTestSupport
             ("it turns off", 5, 0, 18, 8.0), ("it brakes for a light", 7.5, -2, 0, 9), ("it speeds up", 10, 1.5, 0, 10),
             ("it drives on", 10, 0, 0, 30),
         ] as [(String, Double, Double, Double, Double)])
-    func byAccuracyReportAChange(name: String, seconds: Double, acceleration: Double, turning: Double, within: Double)
-    {
+    func byAccuracyReportAChange(name: String, seconds: Double, acceleration: Double, turning: Double, within: Double) {
         var ride = SimulatedRide()
         ride.go(10, acceleration: 1.5)
         ride.go(50)

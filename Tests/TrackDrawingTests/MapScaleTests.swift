@@ -124,7 +124,9 @@ import TimeAndChance
         (1_234_567, "1,235 km"),
         (12_345_678, "12,346 km"),
     ])
-    func formatDistancesWithSensibleDigits(meters: Double, text: String) { #expect(FigureText.distance(meters) == text) }
+    func formatDistancesWithSensibleDigits(meters: Double, text: String) {
+        #expect(FigureText.distance(meters) == text)
+    }
 
     @Test(arguments: [
         (0.5, "0.5 s"), (34, "34 s"), (60, "1 min"), (93, "1 min 33 s"), (8040, "2 h 14 min"), (172_799, "48 h"),

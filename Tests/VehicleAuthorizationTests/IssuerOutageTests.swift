@@ -20,7 +20,8 @@ import VehicleAuthorization
     /// Lifetimes in minutes, and the seconds until the latest possible renewal.
     private static let lives = [(6, 60), (15, 450), (60, 1800)]
 
-    @Test(arguments: [30, 300, 3000], Begin.allCases) func causeNoDelayWhileTheTokenIsValid(seconds: Int, begin: Begin) {
+    @Test(arguments: [30, 300, 3000], Begin.allCases) func causeNoDelayWhileTheTokenIsValid(seconds: Int, begin: Begin)
+    {
         for (minutes, renewal) in Self.lives {
             for failure in Failure.allCases {
                 let from = begin == .afterRenewal ? 1 : renewal

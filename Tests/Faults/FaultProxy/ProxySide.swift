@@ -7,7 +7,7 @@ final class ProxySide {
     /// Whether it has sent its end of stream.
     var hasEnded = false
     /// Whether that end of stream has been forwarded to the other side.
-    var isEndTold = false
+    var isEndForwarded = false
     /// Whether the socket accepted less than was available.
     var isFull = false
 
