@@ -7,14 +7,14 @@ import TimeAndChance
 import Operations
 import WaypostTestSupport
 
-/// `waypost status` and `waypost why`, of a service that runs and of one that does not.
+/// `waypost status` and `waypost why`, with a running service and without one.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct Asking {
     static func edit(_ bench: ServiceBench) -> (inout ServiceSetup) -> Void {
         let address = "unix:" + bench.directory.path("status")
         return { $0.status = address }
     }
 
-    @Test func tellsOfTheRunningService() async throws {
+    @Test func reportsOnTheRunningService() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let service = try bench.start(Self.edit(bench))
@@ -33,7 +33,7 @@ import WaypostTestSupport
         let verdict = try JSONValue(parsing: whyJSON.standardOutput)
         #expect(verdict["well"]?.boolValue == true && verdict["conditions"]?.arrayValue?.isEmpty == true)
         #expect(verdict["vehicle"]?.stringValue == "providers/p/vehicles/van-7" && whyJSON.ending == .exited(0))
-        // However long each of these takes, the receiver has not fallen silent.
+        // However long these commands take, the receiver must not have fallen silent.
         try receiver.send(drive[1])
         let page = try await BuiltProgram.run(["status", "--config", config])
         let text = String(decoding: page.standardOutput, as: UTF8.self)
@@ -49,7 +49,7 @@ import WaypostTestSupport
         for words in [["why"], ["why", "--json"], ["status"], ["status", "--json"]] {
             let outcome = try await BuiltProgram.run(words + ["--config", config])
             #expect(outcome.ending == .exited(1), "\(words)")
-            // By then it may have been tried in vain.
+            // By then, a delivery may have failed.
             let said = String(decoding: outcome.standardOutput, as: UTF8.self)
             #expect(said.contains("it is reopened") || said.contains("no such device"), "\(said)")
         }
@@ -61,7 +61,7 @@ import WaypostTestSupport
         #expect(words.contains("the service is not running") && words.contains("systemctl status waypost"))
     }
 
-    @Test func warnsAtTheStartOfAConfigurationThatOthersCanChange() async throws {
+    @Test func warnsAtStartIfOthersCanChangeTheConfiguration() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure(Self.edit(bench))
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: config)
@@ -72,7 +72,7 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    @Test func namesTheServicesThatGoByAnotherConfiguration() {
+    @Test func namesTheServicesThatUseAnotherConfiguration() {
         let one = HoldingProcess(processID: 7, command: "waypost")
         #expect(Operations.RunningService.hint(atOthers: []).isEmpty)
         #expect(
@@ -83,22 +83,22 @@ import WaypostTestSupport
                 "; waypost (process 7) and 2 more run by"))
     }
 
-    /// At another address, by another file, with another outbox.
-    @Test func isFoundWhereItIsNotAskedFor() async throws {
+    /// The service has another address, configuration file and outbox.
+    @Test func findsAServiceWithAnotherConfiguration() async throws {
         let (asked, running) = (try ServiceBench(), try ServiceBench())
         let service = try running.start()
         try #require(await service.errors.line(saying: "status at") != nil)
         let why = try await BuiltProgram.run(["why", "--config", try asked.configure { $0.status = "127.0.0.1:1" }])
         #expect(why.ending == .exited(69))
-        // Other tests' services may be named in its place.
+        // The message may name services of other tests instead.
         let words = String(decoding: why.standardError, as: UTF8.self)
         let other = /; waypost run .* \(process \d+\) (and \d+ more run|runs) by another configuration:/
         #expect(words.contains(other), "\(words)")
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// A process of which nothing tells that it is stopped.
-    @Test func saysThatAServiceHangs() {
+    /// A process that shows no sign of being stopped.
+    @Test func reportsAHangingService() {
         let words = Operations.RunningService.silence(
             at: .loopback(host: "127.0.0.1", port: 9464), of: HoldingProcess(processID: getpid(), command: "waypost"),
             "/o/outbox.sqlite", SystemError(call: "read", number: EAGAIN))
@@ -109,7 +109,7 @@ import WaypostTestSupport
                 + "\(getpid())) and start it again")
     }
 
-    /// A Unix socket is for its owner and root.
+    /// Only its owner and root may use a Unix socket.
     @Test(.enabled(if: geteuid() == 0, "only root may ask as another user"))
     func saysWhoMayAsk() async throws {
         let bench = try ServiceBench()
@@ -125,7 +125,7 @@ import WaypostTestSupport
             String(decoding: outcome.standardError, as: UTF8.self)
                 == "waypost: \(address) is closed to uid 4711; run this as root (sudo), or see systemctl status waypost\n"
         )
-        // It does not take the service's receiver and outbox for nobody's.
+        // It must not report that the service's receiver and outbox are free.
         let check = try await ChildProcess(
             arguments: BuiltProgram.waypost(for: 4711) + [
                 "check", "--online", "--config", bench.directory.path("config.json"),
@@ -140,8 +140,8 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// The reason for which a run ended itself: shown while the service is down, told and taken by the next one.
-    @Test func tellsWhyTheLastRunEndedItself() async throws {
+    /// The reason why a run ended itself is shown while the service is down; the next run logs it and removes it.
+    @Test func reportsWhyTheLastRunEndedItself() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure(Self.edit(bench))
         let path = StallRecord.path(besideOutbox: bench.directory.path("outbox.sqlite"))
@@ -167,8 +167,8 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// Somebody else's connections, more than the service keeps and the kernel queues.
-    @Test func isAnsweredThoughOthersHoldEveryConnection() async throws {
+    /// Other clients hold more connections than the service serves and the kernel queues.
+    @Test func isAnsweredWhileOthersHoldEveryConnection() async throws {
         let bench = try ServiceBench()
         let reservation = try LoopbackSocket.reservation()
         let port = reservation.port
@@ -182,7 +182,8 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// Whoever asks is told of the process that has the outbox, and not that nothing runs, nor to end its own service.
+    /// The message names the process that has the outbox. It must not say that nothing runs, or advise the user to stop
+    /// their own service.
     @Test func namesAServiceThatDoesNotAnswer() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
@@ -220,7 +221,7 @@ import WaypostTestSupport
         withExtendedLifetime(receiver) {}
     }
 
-    @Test func saysThatAFreePortCannotBeAsked() async throws {
+    @Test func reportsThatPortZeroCannotBeAsked() async throws {
         let bench = try ServiceBench()
         let outcome = try await BuiltProgram.run(["status", "--config", try bench.configure()])
         #expect(outcome.ending == .exited(69))

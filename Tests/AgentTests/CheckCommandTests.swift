@@ -8,17 +8,17 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-/// `waypost check`: what it finds with nobody asked, and beside a service that runs.
+/// `waypost check` without `--online`, and next to a running service.
 @Suite(
     .serialized, .timeLimit(.minutes(3)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
 )
 struct CheckCommand {
     struct Case: CustomTestStringConvertible {
-        /// Replaces this part of a good configuration; DIRECTORY stands for the test's.
+        /// The part of a good configuration to replace; DIRECTORY stands for the test's directory.
         let part: String
         let with: String
-        /// The name of the line, and how its text begins.
+        /// The name of the line and the start of its text.
         let line: String
         var testDescription: String { line }
     }
@@ -192,7 +192,7 @@ struct CheckCommand {
         try FileSystem.createDirectory(at: directory.path("o"))
     }
 
-    @Test(arguments: cases) func findsWhatIsNotComplete(row: Case) async throws {
+    @Test(arguments: cases) func reportsIncompleteSettings(row: Case) async throws {
         let (lines, ending) = try await check(Self.good.replacing(row.part, with: row.with))
         #expect(ending == .exited(78))
         #expect(!lines.contains { $0.hasPrefix("ok ") }, "\(lines)")
@@ -201,9 +201,9 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines), not \(expected)")
     }
 
-    /// As open as the file in which it stands.
+    /// The secret is as readable as the file that contains it.
     @Test(arguments: [(0o644, true), (0o640, false)])
-    func notesASecretInAnOpenConfiguration(mode: Int, isOpen: Bool) async throws {
+    func notesASecretInAConfigurationThatEveryUserCanRead(mode: Int, isOpen: Bool) async throws {
         let http = #"{"type": "http", "url": "https://b.internal/", "headers": {"X-Api-Key": "hunter2"}}"#
         let (lines, _) = try await check(Self.good.replacing(Self.authorization, with: http), mode: mode)
         let key = "note  authorization  authorization.headers.X-Api-Key"
@@ -212,8 +212,8 @@ struct CheckCommand {
         #expect(!lines.contains { $0.contains("hunter2") }, "\(lines)")
     }
 
-    /// Making would end at the first of them.
-    @Test func findsEachCertificateFile() async throws {
+    /// Creating a transport would stop at the first bad file.
+    @Test func checksEachCertificateFile() async throws {
         let (lines, ending) = try await check(
             Self.good.replacing(
                 Self.authorization,
@@ -233,7 +233,7 @@ struct CheckCommand {
         }
     }
 
-    /// In each other's place, of another pair, and right.
+    /// Swapped, of another pair, and right.
     @Test(
         .enabled(if: TestCertificates.areAvailable, "openssl is needed"),
         arguments: [
@@ -252,7 +252,7 @@ struct CheckCommand {
             ),
             ("client.pem", "client.key", []),
         ] as [(String, String, [String])])
-    func findsACertificateThatIsNotOfItsKey(certificate: String, key: String, found: [String]) async throws {
+    func reportsACertificateThatDoesNotMatchItsKey(certificate: String, key: String, found: [String]) async throws {
         try await TestCertificates.make(in: directory)
         let (lines, ending) = try await check(
             Self.good.replacing(
@@ -269,7 +269,7 @@ struct CheckCommand {
         }
     }
 
-    /// A directory that is missing or a file, and one that is closed to the service.
+    /// The directory is missing, is a file, or is closed to the service.
     @Test(arguments: [
         (
             "DIRECTORY/none/private",
@@ -286,7 +286,7 @@ struct CheckCommand {
         ("DIRECTORY/closed/private", "can't be seen by uid 64995, so the vehicle is always private; give that user"),
         ("DIRECTORY/o/private", nil), ("DIRECTORY/o", "is a directory, so the vehicle is always private; use the path"),
     ])
-    func looksAtTheDirectoryOfThePrivateSwitch(path: String, words: String?) async throws {
+    func checksTheDirectoryOfThePrivateSwitch(path: String, words: String?) async throws {
         try FileSystem.createDirectory(at: directory.path("closed"))
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory.path("closed"))
         if path.contains("closed") {
@@ -302,7 +302,7 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines)")
     }
 
-    /// A switch that is on, that is in memory, and that goes with the service.
+    /// A switch that is on, one in memory, and one that is removed with the service.
     @Test(arguments: [
         ("DIRECTORY/open", "exists now, so the vehicle is private"), ("/dev/shm/no-switch", "is in memory, so"),
         ("/run/waypost/none/private", "is in /run/waypost, which systemd removes"),
@@ -316,17 +316,17 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines)")
     }
 
-    @Test func findsTheExampleUnedited() async throws {
+    @Test func recognisesTheUneditedExample() async throws {
         let example = try String(
             contentsOf: Fixtures.checkout.appending(path: "config.example.json"), encoding: .utf8)
         let (lines, ending) = try await check(example)
         #expect(ending == .exited(78))
-        // Its outbox, in /var/lib, is for a service's user to make.
+        // Its outbox is in /var/lib, where the service's user must create it.
         let failures = lines.filter { $0.hasPrefix("FAIL") && !$0.contains(" outbox.path: ") }
         #expect(failures.count == 2, "\(lines)")
     }
 
-    @Test func saysThatAConfigurationIsComplete() async throws {
+    @Test func reportsThatAConfigurationIsComplete() async throws {
         let (lines, ending) = try await check(Self.good)
         #expect(ending == .exited(0))
         let words = "is complete: providers/p/vehicles/van-7; to try receiver, token and Fleet Engine too, add --online"
@@ -335,7 +335,7 @@ struct CheckCommand {
 
     @Test(
         .enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"), arguments: [false, true])
-    func findsThatAnOutboxHasNoRoom(isFull: Bool) async throws {
+    func reportsThatTheOutboxHasNoRoom(isFull: Bool) async throws {
         let disk = try TinyFileSystem(at: directory.path("disk"), megabytes: 2)
         if isFull { try disk.fill() }
         let (lines, ending) = try await check(
@@ -348,10 +348,10 @@ struct CheckCommand {
     }
 
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"), arguments: [3, 0])
-    func findsThatNoFileCanBeMade(inodes: Int) async throws {
+    func reportsThatNoFileCanBeCreated(inodes: Int) async throws {
         let place = directory.path("disk")
         unsafe mkdir(place, 0o700)
-        // The directory itself is one.
+        // The path is a directory itself.
         try valueOrSystemError("mount") { unsafe mount("tmpfs", place, "tmpfs", 0, "size=4m,nr_inodes=\(inodes + 1)") }
         defer { unsafe umount2(place, CInt(MNT_DETACH)) }
         let (lines, ending) = try await check(
@@ -363,7 +363,7 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix(words) }, "\(lines)")
     }
 
-    /// Modes say that it may, whatever it is that keeps it from writing there.
+    /// The modes permit writing, whatever else prevents it.
     @Test(.enabled(if: geteuid() == 0, "only root can act as another user"), arguments: [0o700, 0o500])
     func triesToWriteAsTheOutboxsOwner(mode: mode_t) async throws {
         unsafe chown(directory.path("o"), 12345, 12345)
@@ -376,9 +376,9 @@ struct CheckCommand {
         #expect(try FileSystem.names(inDirectory: directory.path("o")).isEmpty)
     }
 
-    /// As in a container whose user namespace has few users: the kernel shows all others as one.
+    /// In a container, a user namespace may have few users; the kernel shows all others as one.
     @Test(.enabled(if: geteuid() == 0, "only root can act as another user"))
-    func saysThatAUserNamespaceLacksAUser() async throws {
+    func reportsThatAUserNamespaceLacksTheUser() async throws {
         unsafe chown(directory.path("o"), 12345, 12345)
         let config = try directory.write(
             Self.good.replacing("DIRECTORY", with: directory.url.path).utf8, to: "config.json", mode: 0o640)
@@ -394,7 +394,7 @@ struct CheckCommand {
             "\(said)")
     }
 
-    @Test func findsAStatusPortThatIsTaken() async throws {
+    @Test func reportsAStatusPortThatIsTaken() async throws {
         let holder = try LoopbackSocket(.stream)
         let (lines, ending) = try await check(
             Self.good.replacing(
@@ -404,8 +404,8 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix(words) && $0.contains(") holds it; ") }, "\(lines)")
     }
 
-    /// The service has its own port.
-    @Test func takesThePortOfTheServiceThatRunsForFree() async throws {
+    /// The port is held by the service itself.
+    @Test func considersThePortOfTheRunningServiceFree() async throws {
         let reserved = try LoopbackSocket.reservation()
         let config = try ServiceSetup(status: "127.0.0.1:\(reserved.port)").write(in: directory)
         let service = try RunningProgram(
@@ -418,7 +418,7 @@ struct CheckCommand {
     }
 
     @Test(.enabled(if: FileSystem.volume(of: "/tmp") == .other, "/tmp is in memory here"))
-    func notesAnOutboxInADirectoryThatIsEmptied() async throws {
+    func notesAnOutboxInADirectoryThatTheSystemEmpties() async throws {
         let outbox = "/tmp/waypost-no-such-directory/outbox.sqlite"
         let (lines, ending) = try await check(Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: outbox))
         #expect(ending == .exited(0))
@@ -426,7 +426,7 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix(words) }, "\(lines)")
     }
 
-    /// What a restart of the machine takes.
+    /// A restart of the machine deletes the file.
     @Test(.enabled(if: FileSystem.volume(of: "/dev/shm") == .memory, "/dev/shm is not in memory here"))
     func notesAnOutboxInMemory() async throws {
         let outbox = "/dev/shm/waypost-no-such-directory/outbox.sqlite"
@@ -436,15 +436,15 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix(words) }, "\(lines)")
     }
 
-    /// systemd makes it when the service starts.
-    @Test func leavesAStatusDirectoryToTheUnit() async throws {
+    /// systemd creates the directory when the service starts.
+    @Test func acceptsAStatusDirectoryThatSystemdWillCreate() async throws {
         let (lines, ending) = try await check(
             Self.good.replacing(
                 #""outbox":"#, with: #""status": {"listen": "unix:/run/waypost-no-such/status"}, "outbox":"#))
         #expect(ending == .exited(0) && lines.count == 1, "\(lines)")
     }
 
-    /// What machines read: one object, whatever was found, with the exit codes of the lines for people.
+    /// Output for programs: one JSON object for any result, with the same exit codes as the text.
     @Test(
         arguments: [
             (good, 0, ["ok configuration"]),
@@ -452,7 +452,7 @@ struct CheckCommand {
             (good.replacing("van-7", with: "van-7 "), 78, ["fail vehicle"]),
             (good.replacing("\"p\"", with: "7"), 78, ["fail configuration"]),
         ] as [(String, Int32, [String])])
-    func saysItAsOneObject(configuration: String, code: Int32, checks: [String]) async throws {
+    func printsOneJSONObject(configuration: String, code: Int32, checks: [String]) async throws {
         let config = try directory.write(
             withOwnStatus(configuration).replacing("DIRECTORY", with: directory.url.path).utf8, to: "config.json")
         let outcome = try await BuiltProgram.run(["check", "--json", "--config", config])
@@ -470,9 +470,9 @@ struct CheckCommand {
         #expect((object["checks"]?.arrayValue ?? []).allSatisfy { $0["text"]?.stringValue?.isEmpty == false })
     }
 
-    /// A simulator takes any project, Fleet Engine only one's own.
+    /// A simulator accepts any project, but Fleet Engine only the customer's own.
     @Test(arguments: [("http://127.0.0.1:1", "note", Int32(0)), ("https://fleetengine.googleapis.com", "FAIL", 78)])
-    func knowsTheExamplesProject(endpoint: String, verdict: String, code: Int32) async throws {
+    func recognisesTheExamplesProject(endpoint: String, verdict: String, code: Int32) async throws {
         let example = Self.good.replacing("\"p\"", with: "\"my-cloud-project\"")
         let (lines, ending) = try await check(example.replacing("http://127.0.0.1:1", with: endpoint))
         #expect(ending == .exited(code))
@@ -488,7 +488,7 @@ struct CheckCommand {
             #"authorization.path is "DIRECTORY/token ", with a line break at its start or end; remove it"#
         ),
     ])
-    func findsWhatAroundAValueIsNoneOfIt(part: String, value: String, words: String) async throws {
+    func reportsQuotesAndSpacesAroundAValue(part: String, value: String, words: String) async throws {
         let (lines, ending) = try await check(Self.good.replacing(part, with: value))
         #expect(ending == .exited(78))
         let text = words.replacing("DIRECTORY", with: directory.url.path)
@@ -496,7 +496,7 @@ struct CheckCommand {
         #expect(lines.allSatisfy { $0.hasPrefix("FAIL") || $0.hasPrefix("note") }, "\(lines)")
     }
 
-    /// They may belong to the value.
+    /// The quotes may belong to the value.
     @Test(
         arguments: [
             (#""\"hunter2\"""#, true), (#""Bearer 'hunter2'""#, true), (#"{"file": "DIRECTORY/quoted"}"#, true),
@@ -513,7 +513,7 @@ struct CheckCommand {
         #expect(!lines.contains { $0.contains("hunter2") })
     }
 
-    /// Fleet Engine may know it.
+    /// Fleet Engine may know the value.
     @Test(arguments: [
         (#""van-7""#, #""VEHICLE_ID=van-7""#, "vehicle.vehicleId is VEHICLE_ID=van-7, a line of a settings file"),
         (
@@ -532,7 +532,7 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix("note  vehicle        \(words)") }, "\(lines)")
     }
 
-    /// Whoever can change these files decides what Waypost does.
+    /// Whoever can change these files controls Waypost.
     @Test func failsForFilesThatOthersCanChange() async throws {
         let script = try directory.write("#!/bin/sh\n".utf8, to: "script", mode: 0o777)
         let key = try directory.write("key".utf8, to: "key", mode: 0o622)
@@ -560,7 +560,7 @@ struct CheckCommand {
         let (lines, ending) = try await check(Self.good.replacing(Self.authorization, with: http))
         #expect(ending == .exited(0))
         let notes = lines.filter {
-            // The test's file is open to every user, which is a note of its own.
+            // Every user can read the test's file, which is noted in another line.
             $0.hasPrefix("note  authorization  authorization.headers.X-Key ") && !$0.contains(" is in ")
         }
         #expect(notes.count == (isNoted ? 1 : 0), "\(lines)")
@@ -590,7 +590,7 @@ struct CheckCommand {
     }
 
     @Test(arguments: [("DIRECTORY/new/outbox.sqlite", true), ("DIRECTORY/o/outbox.sqlite", false)])
-    func notesADirectoryThatIsYetToBeMade(path: String, isNoted: Bool) async throws {
+    func notesADirectoryThatDoesNotExistYet(path: String, isNoted: Bool) async throws {
         let (lines, ending) = try await check(Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: path))
         #expect(ending == .exited(0))
         let isThere = lines.contains {
@@ -600,7 +600,7 @@ struct CheckCommand {
     }
 
     @Test(arguments: [("onDemandTrips", 0), ("scheduledTasks", 1)])
-    func notesAStateThatADeliveryVehicleHasNot(service: String, count: Int) async throws {
+    func notesAStateThatDeliveryVehiclesDoNotHave(service: String, count: Int) async throws {
         let (lines, ending) = try await check(
             Self.good.replacing(#""van-7""#, with: #""van-7", "service": "\#(service)", "stateOnStop": "OFFLINE""#))
         #expect(ending == .exited(0))
@@ -624,7 +624,7 @@ struct CheckCommand {
         #expect(ending == .exited(0) && !lines.contains { $0.contains("upload.endpoint") }, "\(lines)")
     }
 
-    @Test func notesAPortThatNobodyKnows() async throws {
+    @Test func notesARandomPort() async throws {
         let (lines, ending) = try await check(
             Self.good.replacing("\"outbox\"", with: "\"status\": {\"listen\": \"127.0.0.1:0\"}, \"outbox\""))
         #expect(ending == .exited(0))
@@ -633,8 +633,8 @@ struct CheckCommand {
             "\(lines)")
     }
 
-    /// The service's environment has what this one lacks.
-    @Test func notesAVariableThatIsNotSetHere() async throws {
+    /// The service's environment may have a variable that is missing here.
+    @Test func notesAVariableThatIsNotSetInThisShell() async throws {
         let (lines, ending) = try await check(
             Self.good.replacing(
                 Self.authorization,
@@ -647,8 +647,8 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix(note) }, "\(lines)")
     }
 
-    /// What `check` rejects the service warns of, and goes on.
-    @Test func isAgreedWithByTheService() async throws {
+    /// The service warns about a value that `check` rejects, and continues.
+    @Test func theServiceWarnsOfTheSameProblem() async throws {
         let bench = try ServiceBench()
         let service = try bench.start { $0.receiver = #"{"type": "serial", "device": "ttyX"}"# }
         #expect(
@@ -657,8 +657,8 @@ struct CheckCommand {
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// The serial line is in the service's hands: it is asked, and another check of it would be refused.
-    @Test func asksTheServiceThatRuns() async throws {
+    /// The service holds the serial line, so the check asks it. Another check of the line would be rejected.
+    @Test func asksTheRunningService() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let address = "unix:" + bench.directory.path("status")
@@ -687,7 +687,7 @@ struct CheckCommand {
                 "ok    configuration", "ok    service      ", "ok    outbox       ", "ok    receiver     ",
                 "ok    token        ", "ok    Fleet Engine ",
             ])
-        // Of another file's outbox the service knows nothing.
+        // The service knows nothing about another file's outbox.
         let own = bench.directory.path("outbox.sqlite")
         let text = try String(contentsOfFile: config, encoding: .utf8)
         for (name, words) in [
@@ -704,8 +704,8 @@ struct CheckCommand {
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// One fault is told once.
-    @Test func opensNoOutboxThatCannotBeUsed() async throws {
+    /// A fault is reported only once.
+    @Test func doesNotOpenAnUnusableOutbox() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure {
             $0.receiver = #"{"type": "stdin"}"#
@@ -721,8 +721,8 @@ struct CheckCommand {
         #expect(lines.last?.hasSuffix("  \(path) is not opened, because it can't be used (above)") == true, "\(lines)")
     }
 
-    /// As an operator checks with sudo, before the first start and while the service is stopped: what is made there is
-    /// the service's.
+    /// An operator checks with sudo before the first start and while the service is stopped. The files that the check
+    /// creates belong to the service.
     @Test(.enabled(if: geteuid() == 0, "only root can act as another user"), arguments: [false, true])
     func opensTheOutboxAsItsOwner(isThere: Bool) async throws {
         let bench = try ServiceBench()
@@ -730,7 +730,7 @@ struct CheckCommand {
         unsafe mkdir(directory, 0o750)
         if isThere { try bench.directory.write("".utf8, to: "o/outbox.sqlite") }
         for place in isThere ? [directory, path] : [directory] { unsafe chown(place, 12345, 12345) }
-        // Read after the outbox, with the rights of root.
+        // This file is read after the outbox, with the rights of root.
         let token = try bench.directory.write("not a token".utf8, to: "token")
         unsafe chmod(token, 0o600)
         let config = try bench.configure {
@@ -751,13 +751,13 @@ struct CheckCommand {
         }
     }
 
-    /// The first fix says whether the vehicle is in one; what is printed is the same all the same.
-    @Test(arguments: [300, 100]) func tellsNothingOfAPrivateZone(radius: Int) async throws {
+    /// The first fix shows whether the vehicle is in the zone, but the output must be the same in both cases.
+    @Test(arguments: [300, 100]) func disclosesNothingAboutAPrivateZone(radius: Int) async throws {
         let bench = try ServiceBench()
         let epochs = Array(RecentDrive(epochs: 3))
         let log = try bench.directory.write(epochs.flatMap(\.sentences), to: "drive.nmea")
         let place = try #require(epochs[0].truth)
-        // To the north, by so many metres.
+        // To the north, by this distance.
         let latitude = place.latitude + 200 / 111_200
         let config = try bench.configure {
             $0.receiver = #"{"type": "file", "path": "\#(log)"}"#
@@ -771,8 +771,8 @@ struct CheckCommand {
         #expect(said.contains("\nok    receiver       fix of ") && !said.contains("ivate"), "\(said)")
     }
 
-    /// Each takes bytes away from the other, though fixes come at this moment.
-    @Test func namesWhoElseReadsTheLine() async throws {
+    /// Both readers take bytes from each other, even though fixes arrive at the moment.
+    @Test func namesOtherReadersOfTheLine() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let line = try OwnedDescriptor(opening: bench.devicePath, O_RDONLY | O_NOCTTY | O_NONBLOCK)
@@ -793,7 +793,7 @@ struct CheckCommand {
         )
     }
 
-    /// Where nothing keeps this host's clock right, and Fleet Engine is on it, nobody knows which of the two is wrong.
+    /// If nothing synchronizes this host's clock and Fleet Engine runs on it, either clock may be wrong.
     @Test func judgesTheReceiversTime() async throws {
         let bench = try ServiceBench()
         let drive = RecentDrive(epochs: 3, ahead: .seconds(-7200)).flatMap(\.sentences)
@@ -815,7 +815,7 @@ struct CheckCommand {
         withExtendedLifetime(bench) {}
     }
 
-    /// Nobody stares at an empty line: each wait says what it waits for, on a terminal alone.
+    /// On a terminal only, each wait shows what it waits for.
     @Test func saysWhatItWaitsFor() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
@@ -838,7 +838,7 @@ struct CheckCommand {
         #expect(!String(decoding: piped.standardError + piped.standardOutput, as: UTF8.self).contains("up to"))
     }
 
-    /// Tests run outside of the service's sandbox, which is noted.
+    /// Tests run outside the service's sandbox, which the check notes.
     private func check(
         _ configuration: String, mode: Int = 0o644
     ) async throws -> (lines: [String], ending: ChildProcess.Ending) {
@@ -852,7 +852,7 @@ struct CheckCommand {
         )
     }
 
-    /// The configuration with an address of its own, because the default port may be another service's.
+    /// Returns the configuration with its own status address, because another service may use the default port.
     private func withOwnStatus(_ configuration: String) -> String {
         if configuration.contains(#""status""#) {
             return configuration.replacing("127.0.0.1:9464", with: "unix:DIRECTORY/status")
@@ -861,7 +861,7 @@ struct CheckCommand {
             #""outbox":"#, with: #""status": {"listen": "unix:DIRECTORY/status"}, "outbox":"#)
     }
 
-    /// What is said of the directory for temporary files.
+    /// Whether the line is about the directory for temporary files.
     private func isOfTheTestsOwnDirectory(_ line: String) -> Bool {
         (line.contains(" (tmpfs), ") || line.contains(" is in /tmp, ")) && !line.contains("/waypost-no-such-directory")
     }

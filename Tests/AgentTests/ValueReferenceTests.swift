@@ -8,7 +8,7 @@ import WaypostTestSupport
 
 @testable import Operations
 
-/// Texts of a configuration from files, variables and credentials.
+/// Values of a configuration that come from files, variables and credentials.
 @Suite struct ValueReferences {
     private let directory: TemporaryDirectory
 
@@ -22,7 +22,7 @@ import WaypostTestSupport
         return try Configuration(json: Array(text.utf8), file: "config.json", environment: environment)
     }
 
-    /// Returns the only problem, without the file's name.
+    /// Returns the only error, without the file's name.
     private func problem(
         _ find: String, _ replacement: String, environment: [String: String] = [:]
     ) -> String {
@@ -35,7 +35,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: ["van-7", "van-7\n", "van-7\r\n", "\u{FEFF}van-7\n"])
-    func isOneLineOfAFile(content: String) throws {
+    func readOneLineOfAFile(content: String) throws {
         try directory.write(content.utf8, to: "id")
         let configuration = try read("\"v\"", #"{"file": "DIRECTORY/id"}"#)
         #expect(configuration.vehicle.vehicleID == "van-7")
@@ -43,7 +43,7 @@ import WaypostTestSupport
         #expect(setting.value == .string("van-7") && setting.source == .reference(.file(directory.path("id"))))
     }
 
-    @Test func isAVariableOrACredential() throws {
+    @Test func readAVariableOrACredential() throws {
         try directory.write("van-8\n".utf8, to: "id", mode: 0o400)
         let environment = ["VAN": "van-9", "CREDENTIALS_DIRECTORY": directory.url.path]
         let variable = try read("\"v\"", #"{"environment": "VAN"}"#, environment: environment)
@@ -54,7 +54,7 @@ import WaypostTestSupport
         #expect(credential.settings.first { $0.path == "vehicle.vehicleId" }?.value == .string("…"))
     }
 
-    @Test func isNamedInsteadOfAnAddressIfItIsACredential() throws {
+    @Test func hideAnAddressFromACredential() throws {
         try directory.write("https://backend.test/hooks/Xk29dLmPq8s".utf8, to: "url")
         let environment = ["CREDENTIALS_DIRECTORY": directory.url.path]
         for (reference, provider) in [
@@ -68,7 +68,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func standsForAnyText() throws {
+    @Test func mayReplaceAnyText() throws {
         for (name, text) in [
             ("type", "command"), ("program", "/usr/bin/sign"), ("argument", "--key=hush"), ("level", "debug"),
             ("listen", "unix:/run/waypost/status"),
@@ -92,14 +92,14 @@ import WaypostTestSupport
         #expect(
             command.map(\.path) == ["authorization.command[0]", "authorization.command[2]", "authorization.command"])
         #expect(!"\(configuration.settings)".contains("hush"))
-        // An argument may be a secret, and every user can read these files.
+        // An argument may be a secret, but every user can read these files.
         #expect(
             configuration.warnings.contains { $0.description.hasPrefix("authorization.command[2] comes from a file") })
         let rejected = configuration.warnings.filter { !$0.mayBeRight }
         #expect(rejected.isEmpty)
     }
 
-    /// Unusable content of the file, and its problem.
+    /// Unusable contents of the file, and the errors.
     @Test(arguments: [
         ("", "is empty; write the value to it"), ("\n", "is empty; write the value to it"),
         ("\u{FEFF}", "is empty; write the value to it"),
@@ -109,20 +109,20 @@ import WaypostTestSupport
         ("hush\u{1B}[2J", "holds a control character; remove it"),
         (String(repeating: "hush", count: 17_000), "is larger than 64 KiB; name the file that holds the value"),
     ])
-    func isNoSuchText(content: String, says: String) throws {
+    func rejectTextThatIsNotOneLine(content: String, says: String) throws {
         let path = try directory.write(content.utf8, to: "id")
         let problem = problem("\"v\"", #"{"file": "DIRECTORY/id"}"#)
         #expect(problem == "\"vehicle.vehicleId\" takes its value from the file \(path), which \(says)")
     }
 
-    @Test func isUTF8() throws {
+    @Test func requireUTF8() throws {
         try directory.write([0x76, 0xE4], to: "id")
         #expect(
             problem("\"v\"", #"{"file": "DIRECTORY/id"}"#).hasSuffix("id, which is not UTF-8 text; save it as UTF-8"))
     }
 
     /// Reading never blocks.
-    @Test func isInNothingButAFile() throws {
+    @Test func areReadFromRegularFilesOnly() throws {
         try #require(unsafe mkfifo(directory.path("fifo"), 0o600) == 0)
         for (place, says) in [
             ("DIRECTORY/none", "doesn't exist; write the value to it, or correct the path"),
@@ -135,7 +135,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func ofAUserWhoMayNotReadIt() throws {
+    @Test func nameARemedyIfTheUserCannotReadTheFile() throws {
         let path = try directory.write("van-7".utf8, to: "id", mode: 0o000)
         guard geteuid() != 0 else { return }
         #expect(
@@ -154,13 +154,13 @@ import WaypostTestSupport
         (#"{"credential": "../id"}"#, "credential ../id, which isn't a valid credential name; write the name "),
         (#"{"credential": ".."}"#, "credential .., which isn't a valid credential name; write the name "),
     ])
-    func saysWhatIsMissing(reference: String, says: String) {
+    func nameAMissingVariableOrCredential(reference: String, says: String) {
         let environment = ["EMPTY": "", "CREDENTIALS_DIRECTORY": directory.url.path]
         let problem = problem("\"v\"", reference, environment: environment)
         #expect(problem.hasPrefix("\"vehicle.vehicleId\" takes its value from the \(says)"), "\(problem)")
     }
 
-    @Test func outsideTheServiceThereAreNoCredentials() {
+    @Test func haveNoCredentialsOutsideTheService() {
         #expect(
             problem("\"v\"", #"{"credential": "id"}"#)
                 == "\"vehicle.vehicleId\" takes its value from the credential id, which is missing: systemd has "
@@ -168,7 +168,7 @@ import WaypostTestSupport
                 + "service set CREDENTIALS_DIRECTORY=/run/credentials/waypost.service")
     }
 
-    /// A replacement, and its problem. The file `key` holds `hush`.
+    /// A replacement, and its error. The file `key` contains `hush`.
     @Test(arguments: [
         (
             "\"v\"", #"{"file": ""}"#,
@@ -226,7 +226,7 @@ import WaypostTestSupport
             #""log.level" takes from the file DIRECTORY/key a value that it cannot have; use "error""#
         ),
     ])
-    func namesKeyPlaceAndRemedy(find: String, replacement: String, says: String) throws {
+    func nameKeyPlaceAndRemedy(find: String, replacement: String, says: String) throws {
         try directory.write("hush".utf8, to: "key")
         try directory.write("hu/sh".utf8, to: "slash")
         let problem = problem(find, replacement)
@@ -234,8 +234,8 @@ import WaypostTestSupport
         #expect(!problem.contains("hush"))
     }
 
-    /// The outbox would take its place.
-    @Test func isNoFileThatWaypostWrites() throws {
+    /// Otherwise the outbox would replace the file.
+    @Test func neverReadAFileThatWaypostWrites() throws {
         try directory.write("van-7".utf8, to: "o.sqlite")
         let problem = problem(
             #""v"}"#, #"{"file": "DIRECTORY/o.sqlite"}}, "outbox": {"path": "DIRECTORY/o.sqlite"}"#)

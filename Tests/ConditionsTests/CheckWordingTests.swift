@@ -4,7 +4,7 @@ import ReportedText
 import Reporting
 import Testing
 
-/// The only place that words what `waypost check` finds.
+/// The only place that words the results of `waypost check`.
 @Suite struct CheckWordings {
     /// One row for each form of a sentence.
     @Test(
@@ -63,7 +63,7 @@ import Testing
                 "economy: a crash may lose the updates of the last 60 s, at most 30; set it to \"full\" to lose none"
             ),
         ] as [(CheckFinding, String)])
-    func sayWhatIsWrongAndWhatToDo(finding: CheckFinding, sentence: String) {
+    func nameCauseAndRemedy(finding: CheckFinding, sentence: String) {
         #expect(finding.sentence.description == sentence)
     }
 
@@ -118,7 +118,7 @@ import Testing
                     + "machine's clock (timedatectl), and check again"
             ),
         ] as [(OnlineFinding, String)])
-    func sayWhatAnOnlineCheckFound(finding: OnlineFinding, sentence: String) {
+    func describeAnOnlineCheck(finding: OnlineFinding, sentence: String) {
         #expect(finding.sentence.description == sentence)
     }
 }

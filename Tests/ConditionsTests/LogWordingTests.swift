@@ -2,7 +2,7 @@ import Conditions
 import Reporting
 import Testing
 
-/// The only place that words why a recorded log can't be used, and what to do.
+/// The only place that words why a recorded log can't be used, and the remedy.
 @Suite struct LogWordings {
     private static func noFix(
         _ cause: FixAbsence.Cause, isRecorded: Bool = true, leftOut: FixAbsence.LeftOut? = nil
@@ -81,7 +81,7 @@ import Testing
                     + "contains a position with its time; check the cable, and any program that alters the sentences"
             ),
         ] as [(LogFault, String)])
-    func sayWhatIsWrongAndWhatToDo(fault: LogFault, sentence: String) {
+    func nameCauseAndRemedy(fault: LogFault, sentence: String) {
         #expect("\(FixSourceError(log: "a.log", fault))" == sentence)
     }
 
@@ -112,5 +112,5 @@ import Testing
                     + "previous fix; list logs in chronological order, each as it was recorded"
             ),
         ] as [(LogRemark, String)])
-    func sayWhatToKnowOfALogInUse(remark: LogRemark, sentence: String) { #expect("\(remark)" == sentence) }
+    func describeRemarksOnALog(remark: LogRemark, sentence: String) { #expect("\(remark)" == sentence) }
 }

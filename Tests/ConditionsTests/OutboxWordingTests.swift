@@ -4,7 +4,7 @@ import Reporting
 import Testing
 import WaypostTestSupport
 
-/// The outbox's failures, warnings and repairs in words.
+/// The wording of the outbox's failures, warnings and repairs.
 @Suite struct OutboxWording {
     struct Case: Sendable, CustomTestStringConvertible {
         let error: OutboxError
@@ -93,7 +93,7 @@ import WaypostTestSupport
         #expect(example.error.wording(isForTool: example.isForTool).sentence.description == example.sentence)
     }
 
-    /// A condition says what its cause and its remedy are, each once.
+    /// A condition names its cause and its remedy once each.
     @Test(arguments: OutboxError.Code.allCases) func hasOneRemedy(code: OutboxError.Code) {
         let condition = Condition(OutboxError(code, path: "/o"), isStoring: true)
         let wording = OutboxError(code, path: "/o").wording()
@@ -108,7 +108,7 @@ import WaypostTestSupport
         .longLog(path: "/o-wal", bytes: 17_000_000), .noReserve("/o.reserve is a directory, not a file; move it away"),
     ]
 
-    /// The end of a warning is that of its code: another warning with the same code would end with it.
+    /// A warning ends by its code, so another warning with the same code would end with it.
     @Test func hasACodeForEachWarning() {
         let conditions = Self.warnings.map { Condition($0) }
         #expect(Set(conditions.map(\.code)).count == Self.warnings.count)
@@ -128,7 +128,7 @@ import WaypostTestSupport
     }
 
     /// Nothing is lost if the older store has all updates.
-    @Test func saysThatAnOlderStoreHasEverything() {
+    @Test func saysIfAnOlderStoreIsComplete() {
         let condition = Condition(OutboxWarning.olderStore(path: "/o", accepted: 10, previously: 10))
         #expect(
             condition.explanation.description
@@ -137,7 +137,7 @@ import WaypostTestSupport
                 + "of the outbox")
     }
 
-    @Test func countsWhatARepairFound() {
+    @Test func countsTheUpdatesOfARepair() {
         let nothing = OutboxRecovery(
             path: "/o", cause: .notSQLite, renamedTo: "/o.damaged-1", salvaged: 0, lost: 0...0, foundLedger: false)
         #expect(

@@ -3,7 +3,7 @@ import ReportedText
 import Reporting
 import Testing
 
-/// The only place that words what a receiver does: what is wrong, and what to do.
+/// The only place that words the problems of a receiver, and the remedies.
 @Suite struct ReceiverWordings {
     private static let gpsd = DeviceHolders(
         names: "gpsd (process 7)", remedy: "read from gpsd instead (receiver.type gpsd)")
@@ -74,14 +74,14 @@ import Testing
                 "correct receiver.device, or add the device to gpsd (gpsdctl add /dev/a)"
             ),
         ] as [(ReceiverFault, String, String)])
-    func sayWhatIsWrongAndWhatToDo(fault: ReceiverFault, cause: String, remedy: String) {
+    func nameCauseAndRemedy(fault: ReceiverFault, cause: String, remedy: String) {
         #expect(fault.wording().cause.description == cause)
         #expect(fault.wording().remedy.description == remedy)
         #expect("\(ReceiverState.waiting(source: "line", fault))" == "line: \(cause); \(remedy)")
     }
 
-    /// A receiver is reported as silent once, and has been silent for longer whenever somebody asks.
-    @Test func countOnWhileAReceiverIsSilent() {
+    /// A receiver is reported as silent once. The duration of its silence is counted up whenever it is shown.
+    @Test func countTheTimeThatAReceiverIsSilent() {
         let state = ReceiverState.waiting(source: "line", .silent(.file, .seconds(5), alsoOpenIn: nil))
         let sentence = state.sentence(after: .seconds(73))
         #expect(sentence == "line: nothing new for 78 s; check the program that writes it")

@@ -3,7 +3,7 @@ import ReportedText
 import Testing
 import VehicleAuthorization
 
-/// The only place that words why there is no token: what happened, and what to do.
+/// The only place that words why there is no token, and the remedy.
 @Suite struct TokenWordings {
     private static let endpoint = TokenOrigin(
         .endpoint, "https://b.example/t", tokenKey: "jwt", subject: .vehicle(id: "van-7", taskID: nil),
@@ -162,13 +162,13 @@ import VehicleAuthorization
             ),
             (.reported(.unavailable, "the app says no"), "the app says no", ""),
         ] as [(TokenFault, String, String)])
-    func sayWhatHappenedAndWhatToDo(fault: TokenFault, cause: String, remedy: String) {
+    func nameCauseAndRemedy(fault: TokenFault, cause: String, remedy: String) {
         #expect(fault.wording.cause.description == cause)
         #expect(fault.wording.remedy.description == remedy)
         #expect("\(AuthorizationError(fault))" == (remedy.isEmpty ? cause : "\(cause); \(remedy)"))
     }
 
-    /// Each detail and each status says what to do.
+    /// Each detail and each status has a remedy.
     @Test func nameARemedyForEachStatus() {
         for code in 300..<600 where !(200..<300).contains(code) {
             #expect(!Self.status(code).wording.remedy.isEmpty, "\(code)")
@@ -201,5 +201,5 @@ import VehicleAuthorization
                     + "has ended; change the command to end the processes that it starts, and end process 7"
             ),
         ] as [(AuthorizationWarning, String)])
-    func sayWhatToCorrect(warning: AuthorizationWarning, sentence: String) { #expect("\(warning)" == sentence) }
+    func describeWarnings(warning: AuthorizationWarning, sentence: String) { #expect("\(warning)" == sentence) }
 }

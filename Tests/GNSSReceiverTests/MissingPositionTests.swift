@@ -76,7 +76,7 @@ import WaypostTestSupport
             await observer.state(saying: "open at")
             try terminal.send(text)
             #expect(await observer.state(saying: words)?.kind == .waiting)
-            // A receiver that begins to send RMC, without a position yet.
+            // A receiver that starts to send RMC, but has no position yet.
             try terminal.send(Self.void)
             #expect(await observer.state(saying: "no position yet: check antenna and sky view") != nil)
         }

@@ -114,7 +114,7 @@ import WaypostTestSupport
                 + "230400, 460800 or 921600"
         ),
     ])
-    func isAStateWithAReason(device: String, baudRate: Int, words: String) async throws {
+    func isReportedAsAStateWithAReason(device: String, baudRate: Int, words: String) async throws {
         let ending = await observe(LiveReceiver.serial(device: device, baudRate: .fixed(baudRate))) { observer in
             #expect(await observer.state(saying: words) != nil)
         }

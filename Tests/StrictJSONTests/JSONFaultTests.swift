@@ -64,7 +64,7 @@ import Testing
         ("-", "line 1, column 2: a digit is missing in this number"),
         ("[1e999]", "line 1, column 2: a number that is too large: 1e999"),
     ])
-    func nameThePlaceAndTheRemedy(text: String, words: String) {
+    func givePlaceAndRemedy(text: String, words: String) {
         let error = #expect(throws: JSONValue.ParseError.self) { try JSONValue(parsing: Array(text.utf8)) }
         #expect(error?.description == words)
     }
@@ -78,8 +78,9 @@ import Testing
         #expect(error?.description == words)
     }
 
-    /// Each prefix of a document, followed by each common mistake, gives an error that shows no value of the document.
-    @Test func repeatNoValue() {
+    /// Each prefix of a document, followed by each common error, yields an error message that shows no value of the
+    /// document.
+    @Test func omitValues() {
         let text = Array("{\"a\": [\"hush\", 1.5e3, {\"b\": \"hush\\n\"}], \"c\": null, \"d\": -0.5}".utf8)
         for end in text.indices {
             for mistake in [
