@@ -252,15 +252,15 @@ struct EpochValues {
         case .rmc:
             if speed.offer(sentence.speedMetersPerSecond, rank: 3) { hasGained = true }
             if course.offer(sentence.courseDegrees, rank: 3) { hasGained = true }
-            if noteEstimate(sentence.quality) { hasGained = true }
+            if recordEstimate(sentence.quality) { hasGained = true }
         default:
-            if noteEstimate(sentence.quality) { hasGained = true }
+            if recordEstimate(sentence.quality) { hasGained = true }
         }
         return hasGained
     }
 
     @inline(__always)
-    private mutating func noteEstimate(_ quality: FixQuality?) -> Bool {
+    private mutating func recordEstimate(_ quality: FixQuality?) -> Bool {
         guard quality == .estimated, !isEstimated else { return false }
         isEstimated = true
         return true

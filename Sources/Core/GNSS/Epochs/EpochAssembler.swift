@@ -98,8 +98,8 @@ struct EpochAssembler {
     /// Records the time of transmission from a tag block, which dates fixes if there is no better date.
     ///
     /// The time applies to the next sentence, which may begin another epoch.
-    mutating func noteTransmission(at time: UTCTime) {
-        calendar.noteTransmission(at: time, ofNextEpoch: epoch.lastPlace != nil)
+    mutating func recordTransmission(at time: UTCTime) {
+        calendar.recordTransmission(at: time, ofNextEpoch: epoch.lastPlace != nil)
     }
 
     /// Adds a date from a sentence without a position.

@@ -65,12 +65,12 @@ struct FixCalendar {
 
     /// Keeps a time of transmission, unless it is before the earliest possible time. It is never repaired, because it
     /// is not from a GPS receiver's clock and so has no week roll-over.
-    mutating func noteTransmission(at time: UTCTime, ofNextEpoch isOfNext: Bool) {
+    mutating func recordTransmission(at time: UTCTime, ofNextEpoch isOfNext: Bool) {
         if isOfNext { nextTransmission = time } else if dates.canBeTrue(time) { transmitted = time }
     }
 
     mutating func epochBegan() {
-        if let time = nextTransmission { noteTransmission(at: time, ofNextEpoch: false) }
+        if let time = nextTransmission { recordTransmission(at: time, ofNextEpoch: false) }
         nextTransmission = nil
     }
 

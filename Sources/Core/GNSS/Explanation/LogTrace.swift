@@ -86,7 +86,7 @@ package struct LogTrace {
         } else {
             // A start byte in text belongs to the text before the sentence.
             if mark == TagBlock.mark, found.count > 1 {
-                record.noteTagBlock(at: SentencePlace(line: line, ordinal: ordinal, address: "the tag block"))
+                record.recordTagBlock(at: SentencePlace(line: line, ordinal: ordinal, address: "the tag block"))
             }
             if prefix.count + found.count <= Self.keptBytes { prefix += found }
         }

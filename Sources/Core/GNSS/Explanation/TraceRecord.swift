@@ -33,7 +33,7 @@ struct TraceRecord {
         if sentence.epoch == current.serial { epochs[current.serial] = current }
     }
 
-    mutating func noteTagBlock(at place: SentencePlace) { tagBlock = place }
+    mutating func recordTagBlock(at place: SentencePlace) { tagBlock = place }
 
     /// Records the changes of one step of the decoder: the sentence at `place`, or the end of the log if `place` is
     /// `nil`.

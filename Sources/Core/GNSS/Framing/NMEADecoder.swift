@@ -84,7 +84,7 @@ package struct NMEADecoder: Sendable {
         guard let lastReceivedAt, now >= lastReceivedAt + idleTime else { return }
         if isInBinaryFrame { abandonBinaryFrame(emit) }
         assembler.lineIsQuiet(emit)
-        noteWarnings()
+        recordWarnings()
     }
 
     /// Handles the end of input. Completes the current epoch.
@@ -95,7 +95,7 @@ package struct NMEADecoder: Sendable {
         abandonBinaryFrame(emit)
         carried = 0
         assembler.finish(emit)
-        noteWarnings()
+        recordWarnings()
         isAtLineStart = true
         isInComment = false
     }
@@ -257,7 +257,7 @@ extension NMEADecoder {
     ) -> Int? {
         switch unsafe TagBlock.outcome(in: bytes, startingAt: start) {
         case .block(let length, let transmittedAt):
-            if let transmittedAt { assembler.noteTransmission(at: transmittedAt) }
+            if let transmittedAt { assembler.recordTransmission(at: transmittedAt) }
             return start + length
         case .incomplete where !isFinal: return nil
         case .notABlock, .incomplete: return start + 1
@@ -312,23 +312,23 @@ extension NMEADecoder {
         guard unsafe bytes[start] == UInt8(ascii: "$") else { return }
         let first = min(start &+ length &+ 2, end)
         if type == .txt || type == .other && ReceiverBanners.states(address) {
-            unsafe noteBanner(bytes, from: first, to: end, isText: type == .txt)
+            unsafe recordBanner(bytes, from: first, to: end, isText: type == .txt)
         }
         let text = unsafe SentenceText(fields: base + first, end: base + end, limit: base + bytes.count)
-        if sky != nil, length == 5 { noteSky(address, text) }
+        if sky != nil, length == 5 { recordSky(address, text) }
         read(type, text, address, emit)
-        if !assembler.warnings.isEmpty { noteWarnings() }
+        if !assembler.warnings.isEmpty { recordWarnings() }
     }
 
     @inline(never)
-    private mutating func noteSky(_ address: UInt64, _ text: SentenceText) {
+    private mutating func recordSky(_ address: UInt64, _ text: SentenceText) {
         sky?.take(address, FieldCursor(text), epoch: assembler.serial, at: lastReceivedAt ?? .zero)
     }
 
     /// Keeps a text that may name the receiver. `isText`: whether the sentence is TXT, whose text follows three
     /// numbers.
     @inline(never)
-    private mutating func noteBanner(
+    private mutating func recordBanner(
         _ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int, isText: Bool
     ) {
         var place = start
@@ -342,13 +342,13 @@ extension NMEADecoder {
 
     /// Counts the assembler's warnings on the current line.
     @inline(never)
-    private mutating func noteWarnings() {
+    private mutating func recordWarnings() {
         while let warning = assembler.warnings.takeFirst() { warn(warning) }
     }
 
     /// Counts a sentence that was rejected because of a field, or a field that was ignored.
     @inline(never)
-    private mutating func noteFault(in text: SentenceText, of type: SentenceType) {
+    private mutating func recordFault(in text: SentenceText, of type: SentenceType) {
         guard let fault = FieldFault(in: text, of: type) else { return }
         counts.add(fault)
         if fault.isRejection { counts.add(fault.isOutOfRange ? .outOfRange : .malformedField) }
@@ -378,7 +378,7 @@ extension NMEADecoder {
         if let sentence = PositionSentence(rmc: &fields, &cache) {
             assembler.take(sentence, .rmc, TalkerGroup(address: address), emit)
         }
-        if fields.hasFault { noteFault(in: text, of: .rmc) }
+        if fields.hasFault { recordFault(in: text, of: .rmc) }
     }
 
     @inline(never)
@@ -387,7 +387,7 @@ extension NMEADecoder {
         if let sentence = PositionSentence(gga: &fields, &cache) {
             assembler.take(sentence, .gga, TalkerGroup(address: address), emit)
         }
-        if fields.hasFault { noteFault(in: text, of: .gga) }
+        if fields.hasFault { recordFault(in: text, of: .gga) }
     }
 
     @inline(never)
@@ -396,21 +396,21 @@ extension NMEADecoder {
         if let sentence = PositionSentence(gll: &fields, &cache) {
             assembler.take(sentence, .gll, TalkerGroup(address: address), emit)
         }
-        if fields.hasFault { noteFault(in: text, of: .gll) }
+        if fields.hasFault { recordFault(in: text, of: .gll) }
     }
 
     @inline(never)
     private mutating func readVTG(_ text: SentenceText, _ emit: (Fix) -> Void) {
         var fields = FieldCursor(text)
         assembler.take(MotionSentence(vtg: &fields), emit)
-        if fields.hasFault { noteFault(in: text, of: .vtg) }
+        if fields.hasFault { recordFault(in: text, of: .vtg) }
     }
 
     @inline(never)
     private mutating func readGSA(_ text: SentenceText, _ emit: (Fix) -> Void) {
         var fields = FieldCursor(text)
         assembler.take(SatellitesSentence(gsa: &fields), emit)
-        if fields.hasFault { noteFault(in: text, of: .gsa) }
+        if fields.hasFault { recordFault(in: text, of: .gsa) }
     }
 
     @inline(never)
@@ -436,7 +436,7 @@ extension NMEADecoder {
             if let warning = ReceiverNotice.warning(txt: &fields) { warn(warning) }
         case .rmc, .gga, .gll, .vtg, .gsa, .other: break
         }
-        if fields.hasFault { noteFault(in: text, of: type) }
+        if fields.hasFault { recordFault(in: text, of: type) }
     }
 
     /// Returns the address at `start`: its first eight bytes, the first byte lowest, and its length.

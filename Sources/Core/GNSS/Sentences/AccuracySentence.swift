@@ -45,7 +45,7 @@ struct SatellitesSentence {
         case UInt8(ascii: "2"): mode = .twoDimensional
         case UInt8(ascii: "3"): mode = .threeDimensional
         case 0, UInt8(ascii: "1"): break
-        default: fields.noteOmission(.malformed)
+        default: fields.recordOmission(.malformed)
         }
         // Twelve satellites follow (one receiver sends 24), then PDOP, HDOP, VDOP and in newer versions a system ID.
         fields.skipMany(12)

@@ -66,14 +66,14 @@ import TimeAndChance
 
     /// Records that the sentence type doesn't define the flag that was just read.
     @inline(__always)
-    mutating func noteUnreadableFlag() {
+    mutating func recordUnreadableFlag() {
         fault = .unreadableFlag
         unsafe faultEnd = position
     }
 
     /// Records a fault in an optional field.
     @inline(__always)
-    mutating func noteOmission(_ fault: Fault) {
+    mutating func recordOmission(_ fault: Fault) {
         omission = fault
         unsafe omissionEnd = position
     }
@@ -150,7 +150,7 @@ import TimeAndChance
             unsafe position += 2
         } else {
             skip()
-            if isFlag { noteUnreadableFlag() }
+            if isFlag { recordUnreadableFlag() }
         }
         return byte
     }
@@ -193,7 +193,7 @@ import TimeAndChance
     mutating func number(in range: ClosedRange<Double>) -> Double? {
         let reading = unsafe text.number(at: position, in: range)
         unsafe position = reading.next
-        if reading.fault != .none { noteOmission(reading.fault) }
+        if reading.fault != .none { recordOmission(reading.fault) }
         return reading.value
     }
 

@@ -70,7 +70,7 @@ extension PositionSentence {
             status = solution.0
             quality = solution.1
         } else {
-            fields.noteUnreadableFlag()
+            fields.recordUnreadableFlag()
         }
         readSolution(&fields, unitFollows: true)
         if let satellitesUsed, satellitesUsed < 3, status == .valid, quality != .estimated { status = .unconfirmed }
@@ -87,7 +87,7 @@ extension PositionSentence {
             status = solution.0
             quality = solution.1
         } else {
-            fields.noteUnreadableFlag()
+            fields.recordUnreadableFlag()
         }
         readSolution(&fields, unitFollows: false)
         guard conclude(&fields) else { return nil }
@@ -119,7 +119,7 @@ extension PositionSentence {
             quality = solution.1
             mode = solution.2
         } else {
-            fields.noteUnreadableFlag()
+            fields.recordUnreadableFlag()
         }
         horizontalAccuracyMeters = fields.errorInMeters()
         fields.skip()
@@ -189,7 +189,7 @@ extension FieldCursor {
     @inline(__always)
     fileprivate mutating func statusFlag() -> UInt8 {
         let letter = flag()
-        if letter != UInt8(ascii: "A"), letter != UInt8(ascii: "V"), letter != 0 { noteUnreadableFlag() }
+        if letter != UInt8(ascii: "A"), letter != UInt8(ascii: "V"), letter != 0 { recordUnreadableFlag() }
         return letter
     }
 }
