@@ -262,7 +262,7 @@ struct CommandErrors {
         #expect(complaint.first?.contains(" (process \(own)) holds it; stop it (kill \(own)), or ") == true)
     }
 
-    /// This user can't see the descriptors of the process that holds the outbox, such as a service.
+    /// The holder's descriptors can't be seen by this user, as with a service.
     @Test(.enabled(if: geteuid() == 0, "only root can act as two other users"))
     func nameAnotherUsersServiceByItsUser() async throws {
         let holder = try RunningProgram(
