@@ -38,7 +38,7 @@ final class ProxiedConnection {
     func pass(at now: Duration, _ faults: LinkFaults) -> (toServer: Int, toClient: Int) {
         guard let server else { return (0, 0) }
         let counts = (pass(client, server, now, faults.toServer), pass(server, client, now, faults.toClient))
-        if client.isEndForwarded, server.isEndTold { isOver = true }
+        if client.isEndForwarded, server.isEndForwarded { isOver = true }
         return counts
     }
 
