@@ -123,7 +123,7 @@ final class ContractBreaches: Sendable {
                     + "Change it to return at once and call its completion handler later"
             case .gaveTokenAndError:
                 "the token provider called back with both a token and an error; the token is used. "
-                    + "Change it to give one of them: no token if it failed"
+                    + "Change it to pass only one of them: no token if it failed"
             }
         }
     }
@@ -157,7 +157,7 @@ public enum ProviderContractError: Error, Sendable, Hashable, CustomStringConver
     public var description: String {
         switch self {
         case .noCompletionForm: "the provider has no fetchToken(with:completion:); implement it, or the async form"
-        case .emptyAnswer: "the provider called back with neither a token nor an error; give one of them"
+        case .emptyAnswer: "the provider called back with neither a token nor an error; pass one of them"
         }
     }
 }
@@ -190,10 +190,10 @@ struct ProviderFailure {
         -1000: ("badURL", "the URL is malformed"),
         -1001: ("timedOut", "the request timed out"),
         -1002: ("unsupportedURL", "the URL's scheme is not supported"),
-        -1003: ("cannotFindHost", "the host's name cannot be resolved"),
-        -1004: ("cannotConnectToHost", "the host cannot be connected to"),
+        -1003: ("cannotFindHost", "the host name cannot be resolved"),
+        -1004: ("cannotConnectToHost", "a connection to the host could not be made"),
         -1005: ("networkConnectionLost", "the connection was lost"),
-        -1006: ("dnsLookupFailed", "the host's name cannot be resolved"),
+        -1006: ("dnsLookupFailed", "the host name cannot be resolved"),
         -1007: ("httpTooManyRedirects", "there were too many redirects"),
         -1008: ("resourceUnavailable", "the resource is unavailable"),
         -1009: ("notConnectedToInternet", "this machine is not connected to the Internet"),
@@ -205,15 +205,15 @@ struct ProviderFailure {
         -1015: ("cannotDecodeRawData", "the answer cannot be decoded"),
         -1016: ("cannotDecodeContentData", "the answer cannot be decoded"),
         -1017: ("cannotParseResponse", "the answer cannot be parsed"),
-        -1020: ("dataNotAllowed", "the network allows no data"),
-        -1022: ("appTransportSecurityRequiresSecureConnection", "the URL must be one of https"),
+        -1020: ("dataNotAllowed", "the network does not allow data"),
+        -1022: ("appTransportSecurityRequiresSecureConnection", "the URL must use https"),
         -1103: ("dataLengthExceedsMaximum", "the answer is too large"),
         -1200: ("secureConnectionFailed", "no TLS connection could be made"),
-        -1201: ("serverCertificateHasBadDate", "the server's certificate has expired; check the clock too"),
+        -1201: ("serverCertificateHasBadDate", "the server's certificate has expired; also check the clock"),
         -1202: ("serverCertificateUntrusted", "the server's certificate is not trusted"),
-        -1203: ("serverCertificateHasUnknownRoot", "the authority of the server's certificate is not known"),
+        -1203: ("serverCertificateHasUnknownRoot", "the authority that issued the server's certificate is unknown"),
         -1204: ("serverCertificateNotYetValid", "the server's certificate is not valid yet; check the clock"),
-        -1205: ("clientCertificateRejected", "the server rejected the client's certificate"),
-        -1206: ("clientCertificateRequired", "the server asks for a client's certificate"),
+        -1205: ("clientCertificateRejected", "the server rejected the client certificate"),
+        -1206: ("clientCertificateRequired", "the server requires a client certificate"),
     ]
 }
