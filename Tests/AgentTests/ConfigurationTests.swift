@@ -220,8 +220,8 @@ import WaypostTestSupport
         ),
         (
             "{\"type\": \"file\"", "{\"type\": \"http\", \"url\": \"https://user:hush@backend/?key=hush\"",
-            "\"authorization.url\" is \"https://…@backend/?…\", which carries a user name or password; "
-                + "give credentials as a header from a file"
+            "\"authorization.url\" is \"https://…@backend/?…\", which contains a user name or password; "
+                + "send credentials in a header that is read from a file"
         ),
         (
             "\"file\"", "\"file\", \"tokenShape\": \"guid\"",
@@ -244,7 +244,7 @@ import WaypostTestSupport
         (
             "\"file\"", "\"http\", \"url\": \"https://b\u{E4}ckend.example/\"",
             "\"authorization.url\" is \"https://b\u{E4}ckend.example/\", which has the host \"b\u{E4}ckend.example\"; write it in "
-                + "ASCII, without spaces and % (a name beyond ASCII begins with xn--)"
+                + "ASCII, without spaces or % (an internationalised name begins with xn--)"
         ),
         (
             "\"file\"", "\"http\", \"url\": \"https://b/\", \"headers\": {\"X\": \"hush\\n\"}",
@@ -273,7 +273,7 @@ import WaypostTestSupport
         ),
         (
             "}}", "}, \"upload\": {\"endpoint\": \"https://user:hush@fleet/\"}}",
-            "\"upload.endpoint\" is \"https://…@fleet/\", which carries a user name or password"
+            "\"upload.endpoint\" is \"https://…@fleet/\", which contains a user name or password"
         ),
         (
             "}}", "}, \"reporting\": {\"intervalSeconds\": 3}}",

@@ -81,7 +81,7 @@ import WaypostTestSupport
             "this machine is not connected to the Internet (URLError.notConnectedToInternet)"
         ),
         (NSError(domain: NSURLErrorDomain, code: -1001), "the request timed out (URLError.timedOut)"),
-        (URLError(.cannotFindHost), "the host's name cannot be resolved (URLError.cannotFindHost)"),
+        (URLError(.cannotFindHost), "the host name cannot be resolved (URLError.cannotFindHost)"),
         (NSError(domain: NSURLErrorDomain, code: -4711), "URLError, code -4711"),
         (CompletionProvider.Failure.missingAuthorizationContext, "Failure.missingAuthorizationContext"),
         (CompletionProvider.Failure.refused(token: TestTokens.driver(vehicleID: "v")), "Failure.refused"),

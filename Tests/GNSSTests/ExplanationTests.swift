@@ -13,7 +13,7 @@ import WaypostTestSupport
         ),
         (
             Framing.plain.replacing("5231", with: "5232"),
-            "GNRMC: rejected: checksum does not agree: it states *7D, its bytes make *7E"
+            "GNRMC: rejected: wrong checksum: it states *7D, its bytes make *7E"
         ),
         (
             Framing.body,

@@ -4,10 +4,10 @@ import Operations
 
 /// The command line: finds the command, runs it, and converts its errors to messages and exit codes.
 enum WaypostCommand {
-    /// Commands that run until a signal, which doesn't interrupt them.
+    /// The commands that run until a signal, which ends them but isn't an interruption.
     private static let services: Set = ["run", "simulator"]
 
-    /// Runs the command and returns its end. With each of `reloads`, the service reads its configuration again.
+    /// Runs the command and returns how it ended. At each of `reloads`, the service reads its configuration again.
     static func run(_ words: [String], reloads: ReloadRequests) async -> ServiceEnding {
         do {
             if words.first == "run", let arguments = try arguments(of: words) {
@@ -19,7 +19,7 @@ enum WaypostCommand {
         }
     }
 
-    /// Reports why the command failed and returns its exit status; `nil` if a signal interrupted it.
+    /// Reports why the command failed and returns the exit status; `nil` if a signal interrupted the command.
     private static func failure(_ words: [String], _ error: any Error) -> ExitStatus? {
         switch error {
         case let interruption as Interruption:
@@ -34,7 +34,7 @@ enum WaypostCommand {
         case let error as SystemError where error.isBrokenPipe:
             return .done  // the reader has closed the pipe, like `head`
         case _ where Task.isCancelled && !services.contains(words.first ?? ""):
-            // Any failure after the signal is a consequence of it.
+            // Any failure after the signal is a consequence of the signal.
             Terminal.say("waypost: \(Interruption("before it was done"))")
             return nil
         case let error as AgentError:

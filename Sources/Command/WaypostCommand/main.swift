@@ -1,7 +1,8 @@
 import LinuxPlatform
 
 ProcessStart.prepare()
-// Synchronous: the main thread waits for signals while the command runs (docs/architecture.md, "Threads").
+// This is synchronous, because the main thread waits for signals while the command runs (docs/architecture.md,
+// "Threads").
 let words = Array(CommandLine.arguments.dropFirst())
 let reloads = ReloadRequests()
 runService(reloads: words.first == "run" ? reloads : nil) { await WaypostCommand.run(words, reloads: reloads) }

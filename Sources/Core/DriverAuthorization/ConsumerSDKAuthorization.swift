@@ -4,7 +4,7 @@ public import VehicleAuthorization
 /// The handler for the result of one fetch. Call it once, from any thread, with either the token or the error.
 public typealias GMTCAuthTokenFetchCompletionHandler = (String?, (any Error)?) -> Void
 
-/// A consumer's token provider in the Consumer SDK's shape, for following one trip. Implement one of the two forms.
+/// A consumer's token provider in the Consumer SDK's shape, for following a trip. Implement one of the two forms.
 public protocol GMTCAuthorization: NSObjectProtocol {
     /// Fetches a token for the context's trip and calls `completion` exactly once, from any thread.
     ///
@@ -28,7 +28,7 @@ extension GMTCAuthorization {
         completion(nil, ProviderContractError.noCompletionForm)
     }
 
-    /// Calls the completion form. The first answer counts, and cancelling the task ends the wait.
+    /// Calls the completion form and returns the first answer. Cancelling the task ends the wait.
     public func fetchToken(with authorizationContext: GMTCAuthorizationContext?) async throws -> String {
         let answer = FirstAnswer()
         fetchToken(with: authorizationContext) { token, error in answer.give(token, error) }
@@ -48,17 +48,17 @@ public final class GMTCAuthorizationContext: NSObject, Sendable {
     public override var description: String { "GMTCAuthorizationContext(tripID: \(tripID))" }
 }
 
-/// Adapts a provider in the Consumer SDK's shape to `VehicleAuthorization`: tokens for following a trip.
+/// Adapts a provider in the Consumer SDK's shape to `VehicleAuthorization`, with tokens for following a trip.
 ///
-/// It enforces the contract like `DriverSDKAuthorization`, and caches no tokens either.
+/// Like `DriverSDKAuthorization`, it enforces the contract and doesn't cache tokens.
 public struct ConsumerSDKAuthorization: VehicleAuthorization {
     private let provider: SerializedProvider
 
     /// - Parameters:
-    ///   - provider: transferred for good, because it need not be `Sendable`.
-    ///   - timeLimit: the maximum time for its answer.
+    ///   - provider: the provider, which the caller must not use any longer, because it needn't be `Sendable`.
+    ///   - timeLimit: the maximum time for the provider's answer.
     ///   - clock: measures the time limit.
-    ///   - report: notified once of each broken rule; `nil` writes to standard error.
+    ///   - report: receives each kind of contract violation once; `nil` writes to standard error.
     public init(
         _ provider: sending any GMTCAuthorization, timeLimit: Duration = .seconds(30),
         clock: any Clock<Duration> = ContinuousClock(), report: (@Sendable (AuthorizationWarning) -> Void)? = nil
@@ -70,7 +70,7 @@ public struct ConsumerSDKAuthorization: VehicleAuthorization {
             timeLimit: timeLimit, clock: clock, report: report)
     }
 
-    /// Asks the provider for a trip's token. Its lifetime is read from the token itself.
+    /// Asks the provider for a trip's token. The token's lifetime is read from the token itself.
     public func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         guard context.tripID != nil else {
             throw AuthorizationError(.unsuitableContext(context))
@@ -86,14 +86,14 @@ extension GMTCAuthorizationContext {
     fileprivate convenience init(_ context: AuthorizationContext) { self.init(tripID: context.tripID ?? "") }
 }
 
-/// Adapts `VehicleAuthorization` to a provider in the Consumer SDK's shape, for code that requires one.
+/// Adapts `VehicleAuthorization` to a provider in the Consumer SDK's shape, for code that requires such a provider.
 public final class AgentTripTokenProvider: NSObject, GMTCAuthorization, Sendable {
     private let authorization: any VehicleAuthorization
 
-    /// Creates a provider that answers with the tokens of `authorization`.
+    /// Creates a provider that returns the tokens of `authorization`.
     public init(_ authorization: any VehicleAuthorization) { self.authorization = authorization }
 
-    /// Calls `completion` once, later, with a token for the context's trip or an `AuthorizationError`.
+    /// Calls `completion` once, asynchronously, with a token for the context's trip or an `AuthorizationError`.
     @preconcurrency
     public func fetchToken(
         with authorizationContext: GMTCAuthorizationContext?,

@@ -1,23 +1,24 @@
 public import Foundation
 public import VehicleAuthorization
 
-// Like Google's modules, so that a provider's file needs no other import. On Linux `URLSession` is in the second.
+// Re-exported as Google's modules do, so that a provider's file needs no other import. On Linux, `URLSession` is in
+// FoundationNetworking.
 @_exported public import Foundation
 @_exported public import FoundationNetworking
 
 /// The handler for the result of one fetch. Call it once, from any thread, with either the token or the error.
 public typealias GMTDAuthTokenFetchCompletionHandler = (String?, (any Error)?) -> Void
 
-/// A token provider in the Driver SDK's shape. A provider class of an iOS driver app compiles here if only its import
-/// is changed.
+/// A token provider in the Driver SDK's shape. A provider class of an iOS driver app compiles here once its import is
+/// changed.
 ///
-/// Implement one of the two forms. `DriverSDKAuthorization` adapts a provider to `VehicleAuthorization`, and asks it at
-/// each request. Wrap that in `CachedAuthorization` to cache tokens.
+/// Implement one of the two forms. `DriverSDKAuthorization` adapts a provider to `VehicleAuthorization`, and asks the
+/// provider for each request. Wrap the adapter in `CachedAuthorization` to cache tokens.
 public protocol GMTDAuthorization: NSObjectProtocol {
     /// Fetches a token for the context's vehicle and calls `completion` exactly once, from any thread.
     ///
-    /// The handler is `@Sendable`, so it may be called on any thread in Swift 6 mode. A class may declare it as
-    /// `GMTDAuthTokenFetchCompletionHandler`.
+    /// The handler is `@Sendable`, so it may be called on any thread in Swift 6 mode. A class may declare the handler
+    /// as `GMTDAuthTokenFetchCompletionHandler`.
     @preconcurrency
     func fetchToken(
         with authorizationContext: GMTDAuthorizationContext?,
@@ -37,7 +38,7 @@ extension GMTDAuthorization {
         completion(nil, ProviderContractError.noCompletionForm)
     }
 
-    /// Calls the completion form. The first answer counts, and cancelling the task ends the wait.
+    /// Calls the completion form and returns the first answer. Cancelling the task ends the wait.
     public func fetchToken(with authorizationContext: GMTDAuthorizationContext?) async throws -> String {
         let answer = FirstAnswer()
         fetchToken(with: authorizationContext) { token, error in answer.give(token, error) }
@@ -49,7 +50,7 @@ extension GMTDAuthorization {
 public final class GMTDAuthorizationContext: NSObject, Sendable {
     /// The vehicle's id in Fleet Engine.
     public let vehicleID: String
-    /// The task's id. Only scheduled tasks of trusted drivers have one.
+    /// The task's id; `nil` except for scheduled tasks of trusted drivers.
     public let taskID: String?
 
     /// Creates a context, for tests of a provider.
@@ -66,18 +67,18 @@ public final class GMTDAuthorizationContext: NSObject, Sendable {
 
 /// Adapts a provider in the Driver SDK's shape to `VehicleAuthorization`.
 ///
-/// It enforces the contract. Calls are made one at a time, on a dedicated queue. The first answer counts, and must
-/// arrive within the time limit; a late one is ignored. A cancelled caller doesn't wait. The provider's mistakes are
-/// reported once each, as `AuthorizationWarning.brokenContract`. It caches no tokens: wrap it in `CachedAuthorization`,
-/// as `Agent` does.
+/// The adapter enforces the contract. Calls are made one at a time, on a dedicated queue. The first answer is used if
+/// it arrives within the time limit; any other is ignored. A cancelled caller doesn't wait. Each kind of contract
+/// violation is reported once, as `AuthorizationWarning.brokenContract`. The adapter doesn't cache tokens; wrap it in
+/// `CachedAuthorization`, as `Agent` does.
 public struct DriverSDKAuthorization: VehicleAuthorization {
     private let provider: SerializedProvider
 
     /// - Parameters:
-    ///   - provider: transferred for good, because it need not be `Sendable`.
-    ///   - timeLimit: the maximum time for its answer.
+    ///   - provider: the provider, which the caller must not use any longer, because it needn't be `Sendable`.
+    ///   - timeLimit: the maximum time for the provider's answer.
     ///   - clock: measures the time limit.
-    ///   - report: notified once of each broken rule; `nil` writes to standard error.
+    ///   - report: receives each kind of contract violation once; `nil` writes to standard error.
     public init(
         _ provider: sending any GMTDAuthorization, timeLimit: Duration = .seconds(30),
         clock: any Clock<Duration> = ContinuousClock(), report: (@Sendable (AuthorizationWarning) -> Void)? = nil
@@ -89,7 +90,7 @@ public struct DriverSDKAuthorization: VehicleAuthorization {
             timeLimit: timeLimit, clock: clock, report: report)
     }
 
-    /// Asks the provider for a vehicle's token. Its lifetime is read from the token itself.
+    /// Asks the provider for a vehicle's token. The token's lifetime is read from the token itself.
     public func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         guard case .vehicle = context.subject else {
             throw AuthorizationError(.unsuitableContext(context))
@@ -107,14 +108,14 @@ extension GMTDAuthorizationContext {
     }
 }
 
-/// Adapts `VehicleAuthorization` to a provider in the Driver SDK's shape, for code that requires one.
+/// Adapts `VehicleAuthorization` to a provider in the Driver SDK's shape, for code that requires such a provider.
 public final class AgentTokenProvider: NSObject, GMTDAuthorization, Sendable {
     private let authorization: any VehicleAuthorization
 
-    /// Creates a provider that answers with the tokens of `authorization`.
+    /// Creates a provider that returns the tokens of `authorization`.
     public init(_ authorization: any VehicleAuthorization) { self.authorization = authorization }
 
-    /// Calls `completion` once, later, with a token for the context's vehicle or an `AuthorizationError`.
+    /// Calls `completion` once, asynchronously, with a token for the context's vehicle or an `AuthorizationError`.
     @preconcurrency
     public func fetchToken(
         with authorizationContext: GMTDAuthorizationContext?,

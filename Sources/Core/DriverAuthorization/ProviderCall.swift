@@ -3,7 +3,7 @@ import ReportedText
 import Synchronization
 import VehicleAuthorization
 
-/// A single call of a provider. Accepts the first of its answers, from any thread, and reports mistakes.
+/// A single call of a provider. Accepts the provider's first answer, from any thread, and reports contract violations.
 final class ProviderCall: Sendable {
     private let first = FirstAnswer()
     private let breaches: ContractBreaches
@@ -12,7 +12,7 @@ final class ProviderCall: Sendable {
     private let isOver = Atomic(false)
     private let hasBegun = Atomic(false)
     private let hasEnded = Atomic(false)
-    /// The thread on which the completion form is being called, or 0.
+    /// The thread on which the completion form is being called; 0 if there is none.
     private let thread = Atomic(0)
     private let lacksCompletionForm = Atomic(false)
 
@@ -20,10 +20,10 @@ final class ProviderCall: Sendable {
 
     var wasMade: Bool { hasBegun.load(ordering: .acquiring) }
 
-    /// Whether its turn hasn't come, or the provider hasn't returned from it.
+    /// Whether the call is queued or in progress.
     var isPending: Bool { !hasEnded.load(ordering: .acquiring) }
 
-    /// Whether the completion form has been called and hasn't returned.
+    /// Whether the completion form has been called but hasn't returned.
     var blocksItsThread: Bool { thread.load(ordering: .acquiring) != 0 }
 
     /// Begins the call. Returns `false` if the caller has stopped waiting.
@@ -34,18 +34,18 @@ final class ProviderCall: Sendable {
         return true
     }
 
-    /// Records that the completion form has returned. Returns `false` if the provider has none.
+    /// Records that the completion form has returned. Returns `false` if the provider doesn't implement it.
     func returned() -> Bool {
         thread.store(0, ordering: .releasing)
         return !lacksCompletionForm.load(ordering: .acquiring)
     }
 
-    /// Records that its turn is over.
+    /// Records that the call has ended.
     func leave() { hasEnded.store(true, ordering: .releasing) }
 
     /// Accepts the provider's answer.
     ///
-    /// `isFinal`: whether there is no other form to try.
+    /// `isFinal`: whether this form is the last one to try.
     func callBack(_ token: String?, _ error: (any Error)?, isFinal: Bool = false) {
         if !isFinal, error as? ProviderContractError == .noCompletionForm {
             lacksCompletionForm.store(true, ordering: .releasing)
@@ -54,7 +54,7 @@ final class ProviderCall: Sendable {
         let earlier = callbacks.add(1, ordering: .acquiringAndReleasing).oldValue
         guard earlier == 0 else { return breaches.note(.calledBackTwice) }
         if thread.load(ordering: .acquiring) == Self.currentThread { breaches.note(.calledBackAtOnce) }
-        // The token is judged like any other, by its claims and its lifetime, so that a good one isn't lost.
+        // The token is checked like any other, by its claims and its lifetime, so that a valid token isn't lost.
         if token != nil, error != nil { breaches.note(.gaveTokenAndError) }
         isOver.store(true, ordering: .releasing)
         first.give(token, error)
@@ -79,7 +79,7 @@ final class FirstAnswer: Sendable {
     private let taker: AsyncStream<Result<String, any Error>>.Continuation
 
     init() {
-        // The oldest element is kept, so a second answer is dropped.
+        // The buffer keeps the oldest element, so a second answer is dropped.
         (answers, taker) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
     }
 
@@ -97,7 +97,7 @@ final class FirstAnswer: Sendable {
     }
 }
 
-/// Reports each kind of contract breach once.
+/// Reports each kind of contract violation once.
 final class ContractBreaches: Sendable {
     /// A broken rule.
     enum Breach: UInt8 {
@@ -123,7 +123,7 @@ final class ContractBreaches: Sendable {
                     + "Change it to return at once and call its completion handler later"
             case .gaveTokenAndError:
                 "the token provider called back with both a token and an error; the token is used. "
-                    + "Change it to give one of them: no token if it failed"
+                    + "Change it to pass only one of them: no token if it failed"
             }
         }
     }
@@ -131,7 +131,7 @@ final class ContractBreaches: Sendable {
     private let told = Atomic<UInt8>(0)
     private let report: @Sendable (AuthorizationWarning) -> Void
 
-    /// `report`: notified of each breach once; `nil` writes to standard error.
+    /// `report` receives each kind of violation once; `nil` writes to standard error.
     init(report: (@Sendable (AuthorizationWarning) -> Void)?) {
         self.report =
             report ?? { warning in
@@ -146,25 +146,24 @@ final class ContractBreaches: Sendable {
     }
 }
 
-/// A breach of the contract of `GMTDAuthorization` or `GMTCAuthorization`.
+/// A violation of the contract of `GMTDAuthorization` or `GMTCAuthorization`.
 public enum ProviderContractError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The provider implements neither form of `fetchToken`, or its completion form was called although it has only the
-    /// other.
+    /// The provider doesn't implement the form of `fetchToken` that was called, or implements neither form.
     case noCompletionForm
     /// The provider called back with neither token nor error.
     case emptyAnswer
 
-    /// The breach and its remedy.
+    /// The violation and its remedy.
     public var description: String {
         switch self {
         case .noCompletionForm: "the provider has no fetchToken(with:completion:); implement it, or the async form"
-        case .emptyAnswer: "the provider called back with neither a token nor an error; give one of them"
+        case .emptyAnswer: "the provider called back with neither a token nor an error; pass one of them"
         }
     }
 }
 
-/// A message for a provider's error, which may come from the app, from `URLSession` or from any other part of
-/// Foundation. It shows only the kind of error, because the details could contain anything, even a token.
+/// A message for a provider's error, which may be from the app, from `URLSession` or from any other part of Foundation.
+/// It shows only the kind of error, because the details could contain anything, even a token.
 struct ProviderFailure {
     let message: ReportedText
 
@@ -177,7 +176,7 @@ struct ProviderFailure {
         }
         let mirror = Mirror(reflecting: error)
         if mirror.displayStyle == .enum {
-            // A case without values prints its name; a case with values has it as a label.
+            // A case without values prints its name; for a case with values the name is a label.
             let name = mirror.children.first.map { $0.label ?? "" } ?? "\(error)"
             message = ReportedText("\(type(of: error)).\(name)")
         } else {
@@ -185,16 +184,16 @@ struct ProviderFailure {
         }
     }
 
-    /// The codes of `URLError` with which a fetch can fail.
+    /// The `URLError` codes that a failed fetch can have.
     private static let urlErrors: [Int: (name: String, words: String)] = [
         -999: ("cancelled", "the request was cancelled"),
         -1000: ("badURL", "the URL is malformed"),
         -1001: ("timedOut", "the request timed out"),
         -1002: ("unsupportedURL", "the URL's scheme is not supported"),
-        -1003: ("cannotFindHost", "the host's name cannot be resolved"),
-        -1004: ("cannotConnectToHost", "the host cannot be connected to"),
+        -1003: ("cannotFindHost", "the host name cannot be resolved"),
+        -1004: ("cannotConnectToHost", "a connection to the host could not be made"),
         -1005: ("networkConnectionLost", "the connection was lost"),
-        -1006: ("dnsLookupFailed", "the host's name cannot be resolved"),
+        -1006: ("dnsLookupFailed", "the host name cannot be resolved"),
         -1007: ("httpTooManyRedirects", "there were too many redirects"),
         -1008: ("resourceUnavailable", "the resource is unavailable"),
         -1009: ("notConnectedToInternet", "this machine is not connected to the Internet"),
@@ -206,15 +205,15 @@ struct ProviderFailure {
         -1015: ("cannotDecodeRawData", "the answer cannot be decoded"),
         -1016: ("cannotDecodeContentData", "the answer cannot be decoded"),
         -1017: ("cannotParseResponse", "the answer cannot be parsed"),
-        -1020: ("dataNotAllowed", "the network allows no data"),
-        -1022: ("appTransportSecurityRequiresSecureConnection", "the URL must be one of https"),
+        -1020: ("dataNotAllowed", "the network does not allow data"),
+        -1022: ("appTransportSecurityRequiresSecureConnection", "the URL must use https"),
         -1103: ("dataLengthExceedsMaximum", "the answer is too large"),
         -1200: ("secureConnectionFailed", "no TLS connection could be made"),
-        -1201: ("serverCertificateHasBadDate", "the server's certificate has expired; check the clock too"),
+        -1201: ("serverCertificateHasBadDate", "the server's certificate has expired; also check the clock"),
         -1202: ("serverCertificateUntrusted", "the server's certificate is not trusted"),
-        -1203: ("serverCertificateHasUnknownRoot", "the authority of the server's certificate is not known"),
+        -1203: ("serverCertificateHasUnknownRoot", "the authority that issued the server's certificate is unknown"),
         -1204: ("serverCertificateNotYetValid", "the server's certificate is not valid yet; check the clock"),
-        -1205: ("clientCertificateRejected", "the server rejected the client's certificate"),
-        -1206: ("clientCertificateRequired", "the server asks for a client's certificate"),
+        -1205: ("clientCertificateRejected", "the server rejected the client certificate"),
+        -1206: ("clientCertificateRequired", "the server requires a client certificate"),
     ]
 }

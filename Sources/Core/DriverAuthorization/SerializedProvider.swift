@@ -1,8 +1,8 @@
 import Foundation
 import VehicleAuthorization
 
-/// A provider held to its contract. One call is made at a time, for any context. The first answer counts, and must
-/// arrive within the time limit; a late one is ignored. A cancelled caller doesn't wait.
+/// A provider whose contract is enforced. One call is made at a time, for any context. The first answer is used if it
+/// arrives within the time limit; any other is ignored. A cancelled caller doesn't wait.
 actor SerializedProvider {
     private typealias Outcome = Result<AuthorizationToken, AuthorizationError>
 
@@ -10,13 +10,13 @@ actor SerializedProvider {
     private let breaches: ContractBreaches
     private let timeLimit: Duration
     private let clock: any Clock<Duration>
-    /// The callers that wait for a call, in progress or queued.
+    /// The callers that wait for a call that is in progress or queued.
     private var waiters: [ObjectIdentifier: [AsyncStream<Outcome>.Continuation]] = [:]
     /// The call that the next caller for a context joins.
     private var current: [AuthorizationContext: ProviderCall] = [:]
-    /// The latest call. It completes when the provider has returned and answered, or its time is over.
+    /// The latest call. It completes when the provider has returned and answered, or when its time is over.
     private var last: Task<Void, Never>?
-    /// The latest call whose time is over. The provider may still be in it, or in an earlier one.
+    /// The latest call whose time is over. The provider may still be executing this call, or an earlier one.
     private var stuck: ProviderCall?
 
     init(
@@ -39,7 +39,7 @@ actor SerializedProvider {
         throw AuthorizationError(.cancelled)
     }
 
-    /// Excludes later callers from calls that have been made. A call that is only queued asks later anyway.
+    /// Prevents later callers from joining calls that have been made. A call that is only queued asks later anyway.
     func forgetTokens() { current = current.filter { !$0.value.wasMade } }
 
     /// Calls the provider in unstructured tasks, so that it can't delay the caller.
@@ -57,7 +57,7 @@ actor SerializedProvider {
         current[context] = call
         let waiting = Task { [clock, timeLimit] in
             try await clock.sleep(for: timeLimit)
-            // The time before its turn belonged to another call.
+            // The time in the queue belonged to another call, so the time limit starts again.
             if isQueued, call.wasMade { try await clock.sleep(for: timeLimit) }
             expire(call)
         }
@@ -122,9 +122,9 @@ actor QueuedProvider {
 
     init(_ forms: sending ProviderVariants) { self.forms = forms }
 
-    /// Asks the provider. Its answer goes to `call`, whenever it arrives.
+    /// Asks the provider. Its answer is passed to `call` whenever it arrives.
     func ask(_ context: AuthorizationContext, _ call: ProviderCall) async {
-        // While an earlier call held the queue, the caller may have stopped waiting.
+        // The caller may have stopped waiting while an earlier call was blocking the queue.
         defer { call.leave() }
         guard call.enter() else { return }
         forms.completing(context) { call.callBack($0, $1) }
@@ -135,7 +135,7 @@ actor QueuedProvider {
     }
 }
 
-/// Runs an actor's jobs one after another on a thread that a provider may block.
+/// An executor that runs an actor's jobs one after another, on a thread that a provider may block.
 final class ProviderQueue: SerialExecutor {
     private let queue = OperationQueue()
 

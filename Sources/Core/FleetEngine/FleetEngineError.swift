@@ -1,11 +1,12 @@
 package import ReportedText
 import StrictJSON
 
-/// The error body of Google's APIs (API design guide, "Errors"), which explains a rejection.
+/// The error body of a Google API (API design guide, "Errors"), which explains a rejection.
 package struct FleetEngineError: Sendable, Hashable {
-    /// The delay in `google.rpc.RetryInfo`.
+    /// The delay in `google.rpc.RetryInfo`; `nil` if there is none.
     package let retryDelay: Duration?
-    /// The fault of the project, independent of its tokens (from `google.rpc.ErrorInfo`, or from the message).
+    /// The fault of the project, independent of its tokens, from `google.rpc.ErrorInfo` or the message; `nil` if there
+    /// is none.
     package let projectFault: ProjectFault?
     /// The name of the canonical code (such as `INVALID_ARGUMENT`), the message, and the faulty fields
     /// (`google.rpc.BadRequest`), on one line.
@@ -19,7 +20,7 @@ package struct FleetEngineError: Sendable, Hashable {
 
     /// Parses an error body; `nil` for anything else, such as HTML or another program's JSON.
     ///
-    /// `secrets`: the secrets in the request.
+    /// `secrets` are the secrets in the request, which are removed from the text.
     package init?(_ body: [UInt8], without secrets: [String]) {
         guard let answer = try? JSONValue(parsing: body).decoded(as: Answer.self) else { return nil }
         let status = answer.error.status ?? ""
@@ -31,20 +32,20 @@ package struct FleetEngineError: Sendable, Hashable {
             ?? (message.contains("has not been used in project") ? .serviceDisabled : nil)
         let violations = details.flatMap { $0.fieldViolations ?? [] }
             .map { "\($0.field ?? "?"): \($0.description ?? "")" }
-        // The server's message may consist of whole sentences, so the final full stop goes before more text.
+        // The server's message may consist of full sentences, so its final full stop is removed before more text.
         let line = ([message] + violations).filter { !$0.isEmpty }
             .map { $0.hasSuffix(".") ? $0.dropLast() : $0[...] }.joined(separator: "; ")
         summary = ReportedText(
             status.isEmpty ? line : line.isEmpty ? status : "\(status): \(line)", without: secrets)
     }
 
-    /// Whether the message indicates that the token's times are rejected.
+    /// Whether the message indicates that the token was rejected because of its times.
     package var namesTime: Bool {
         summary.description.lowercased().split { !$0.isLetter }
             .contains { ["iat", "exp", "nbf", "expired", "clock"].contains($0) }
     }
 
-    /// Parses protobuf's JSON form of a duration, such as `2.500s`; `nil` for anything else and for negative ones.
+    /// Parses protobuf's JSON form of a duration, such as `2.500s`; `nil` for negative durations and any other text.
     static func duration(_ text: String) -> Duration? {
         guard text.hasSuffix("s"), let seconds = Double(text.dropLast()), (0...86_400).contains(seconds) else {
             return nil

@@ -13,13 +13,13 @@ package enum FollowedResource: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Returns a `GetTrip`, `GetVehicle` or `GetDeliveryVehicle` request with `token` in it.
+    /// Returns a `GetTrip`, `GetVehicle` or `GetDeliveryVehicle` request that is authorized by `token`.
     ///
-    /// A trip is requested in a view other than the default, which is for Google's SDKs; Google advises other callers
-    /// to name one.
+    /// A trip's request specifies a view, because the default view is for Google's SDKs and Google advises other
+    /// callers to specify one.
     ///
-    /// `routeVersion`: the version of the route in the last answer, so that Fleet Engine omits an unchanged
-    /// one. Scheduled tasks have no versions.
+    /// `routeVersion` is the version of the route in the last answer, which allows Fleet Engine to omit an unchanged
+    /// route. Scheduled tasks have no versions.
     package func request(
         to endpoint: HTTPURL, token: String, routeVersion: String?, limits: HTTPLimits
     ) throws(HTTPURL.Problem) -> HTTPRequest {

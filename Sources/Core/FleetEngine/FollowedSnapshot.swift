@@ -11,16 +11,16 @@ public struct FollowedSnapshot: Sendable, Hashable {
         public var latitude: Double
         /// Degrees, WGS 84.
         public var longitude: Double
-        /// The time of measurement, in milliseconds since 1970 UTC; `nil` if the sender didn't say.
+        /// The time of measurement, in milliseconds since 1970 UTC; `nil` if the sender didn't report it.
         public var timeOfFixMillisecondsSince1970: Int64?
-        /// Radius in metres.
+        /// The accuracy radius in metres.
         public var accuracyMeters: Double?
         /// Whole degrees from north.
         public var headingDegrees: Int?
         /// Metres per second.
         public var speedMetersPerSecond: Double?
 
-        /// A position without any further values.
+        /// Creates a position without further values.
         package init(latitude: Double, longitude: Double) {
             self.latitude = latitude
             self.longitude = longitude
@@ -30,7 +30,7 @@ public struct FollowedSnapshot: Sendable, Hashable {
     /// The trip's status (such as `ENROUTE_TO_PICKUP`) or the vehicle's state (such as `ONLINE`), in Fleet Engine's
     /// spelling.
     public var status: String?
-    /// The vehicle that drives the trip; `nil` for a vehicle itself, and before one is assigned.
+    /// The vehicle that drives the trip; `nil` for a vehicle itself, and before a vehicle is assigned.
     public var vehicleID: String?
     /// The vehicle's position; `nil` before its first report.
     public var position: Position?
@@ -38,18 +38,18 @@ public struct FollowedSnapshot: Sendable, Hashable {
     public var remainingDistanceMeters: Int?
     /// The time of arrival at the next waypoint, in milliseconds since 1970 UTC.
     public var arrivalMillisecondsSince1970: Int64?
-    /// The time to the next waypoint, in seconds. Scheduled tasks have this instead of the arrival.
+    /// The time to the next waypoint, in seconds. Scheduled tasks have this instead of the time of arrival.
     public var remainingSeconds: Double?
     /// The version of the route in the answer, for the next request.
     package var routeVersion: String?
 
-    /// An empty snapshot.
+    /// Creates an empty snapshot.
     package init() {}
 
     /// Whether the trip has ended.
     public var isOver: Bool { status == "COMPLETE" || status == "CANCELED" }
 
-    /// Whether a value has changed that a person follows. A recomputed arrival doesn't count.
+    /// Whether a value has changed that people follow. A recomputed time of arrival doesn't count.
     package func differs(from earlier: FollowedSnapshot) -> Bool {
         (status, vehicleID, position) != (earlier.status, earlier.vehicleID, earlier.position)
             || remainingDistanceMeters != earlier.remainingDistanceMeters
@@ -57,9 +57,9 @@ public struct FollowedSnapshot: Sendable, Hashable {
 }
 
 extension FollowedSnapshot {
-    /// Reads the resource of an answer; `nil` if it isn't named `name`.
+    /// Reads the resource in an answer; `nil` if its name isn't `name`.
     ///
-    /// `secrets`: the secrets in the request, which are removed from all texts.
+    /// `secrets` are the secrets in the request, which are removed from all texts.
     package init?(_ resource: JSONValue, named name: String, without secrets: [String] = []) {
         guard resource["name"]?.stringValue == name else { return nil }
         self.init()
@@ -76,7 +76,8 @@ extension FollowedSnapshot {
 }
 
 extension FollowedSnapshot {
-    /// After the name of its collection, even an id that looks like a secret isn't redacted.
+    /// Returns the vehicle's id. It is redacted as part of `vehicles/ID`, so that an id that looks like a secret is
+    /// kept.
     private static func shown(vehicleID: String, without secrets: [String]) -> String {
         let collection = "vehicles/"
         return String(ReportedText(collection + vehicleID, without: secrets).description.dropFirst(collection.count))
@@ -86,7 +87,7 @@ extension FollowedSnapshot {
 extension FollowedSnapshot.Position {
     /// Reads a location message; `nil` if it has no coordinates.
     ///
-    /// `location` is the position that Fleet Engine shows; the others replace it if it is missing.
+    /// `location` is the position that Fleet Engine shows. The other positions are used if it is missing.
     fileprivate init?(_ message: JSONValue) {
         let places = [
             ("location", "updateTime", "latlngAccuracy"),
@@ -112,11 +113,11 @@ extension FollowedSnapshot.Position {
 }
 
 extension JSONValue {
-    /// A number, possibly in quotes; protobuf's JSON mapping also has `"NaN"` and `"Infinity"`, which give `nil`.
+    /// The value of a number, possibly in quotes; `nil` for `"NaN"` and `"Infinity"` of protobuf's JSON mapping.
     fileprivate var finiteNumber: Double? {
         (doubleValue ?? stringValue.flatMap(Double.init)).flatMap { $0.isFinite ? $0 : nil }
     }
-    /// A whole number; protobuf's JSON mapping accepts one in quotes.
+    /// The value of a whole number, which protobuf's JSON mapping may put in quotes.
     fileprivate var wholeNumber: Int? { integerValue.map(Int.init) ?? stringValue.flatMap { Int($0) } }
     fileprivate var time: Int64? { stringValue.flatMap(UTCTime.init(rfc3339:))?.millisecondsSince1970 }
     fileprivate var seconds: Double? {

@@ -1,8 +1,8 @@
 package import HTTPMessages
 
-/// The resource name of a vehicle, and the address of its updates.
+/// The resource name of a vehicle, and the URL for its updates.
 package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
-    /// Why a text isn't a provider or vehicle id.
+    /// The reason why a text isn't a valid provider or vehicle id.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
         case empty
         case tooLong(Int)
@@ -47,12 +47,12 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
             if "/:?,#".unicodeScalars.contains(scalar) || scalar.properties.generalCategory == .control {
                 throw .forbiddenCharacter(Character(scalar))
             }
-            // A combining mark is rare in composed text, but decomposed text always has one.
+            // Combining marks are rare in composed text, but decomposed text always has one.
             if scalar.properties.canonicalCombiningClass != .notReordered { throw .notComposed(scalar) }
         }
     }
 
-    /// The name in answers: `providers/{provider}/vehicles/{vehicle}`.
+    /// The name in answers, such as `providers/{provider}/vehicles/{vehicle}`.
     package var description: String { "providers/\(providerID)/\(service.collection)/\(vehicleID)" }
 
     /// Returns the address of the resource below `endpoint`.
@@ -63,12 +63,12 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The resource name of a trip, and the address at which a consumer reads it.
+/// The resource name of a trip, and the URL from which a consumer reads it.
 package struct TripName: Sendable, Hashable, CustomStringConvertible {
     package let providerID: String
     package let tripID: String
 
-    /// The ids follow the rules for vehicles.
+    /// Creates the name of a trip. The ids must follow the rules for vehicles.
     package init(providerID: String, tripID: String) throws(VehicleName.Problem) {
         try VehicleName.validate(providerID)
         try VehicleName.validate(tripID)
@@ -89,9 +89,9 @@ package struct TripName: Sendable, Hashable, CustomStringConvertible {
 
 /// The Fleet Engine service of a vehicle.
 package enum FleetService: String, Sendable, Hashable, CaseIterable {
-    /// On-demand rides and deliveries: `providers/*/vehicles/*`, updated with PUT, has a vehicle state.
+    /// On-demand rides and deliveries. Vehicles are `providers/*/vehicles/*`, updated with PUT, and have a state.
     case onDemandTrips
-    /// Scheduled tasks: `providers/*/deliveryVehicles/*`, updated with PATCH, has no state.
+    /// Scheduled tasks. Vehicles are `providers/*/deliveryVehicles/*`, updated with PATCH, and have no state.
     case scheduledTasks
 
     /// The collection's name in a URL.

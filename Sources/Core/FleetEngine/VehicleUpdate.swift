@@ -5,11 +5,11 @@ import TimeAndChance
 /// An `UpdateVehicle` or `UpdateDeliveryVehicle` request: the changes of a vehicle.
 package struct VehicleUpdate: Sendable, Hashable {
     package var vehicle: VehicleName
-    /// Sent with every update of an on-demand vehicle whose state is known, so that a lost change of state repairs
-    /// itself. Scheduled vehicles have none.
+    /// The vehicle's state. It is sent with every update of an on-demand vehicle whose state is known, so that a lost
+    /// change of state repairs itself. `nil` for scheduled vehicles, which have no state.
     package var state: VehicleState?
     package var lastLocation: VehicleLocation?
-    /// Older positions that could not be reported earlier, in time order.
+    /// Older positions that could not be reported earlier, in order of time.
     package var pastLocations: [VehicleLocation]
 
     package init(
@@ -22,7 +22,7 @@ package struct VehicleUpdate: Sendable, Hashable {
         self.pastLocations = pastLocations
     }
 
-    /// The fields in the body. A masked field that is absent would be cleared.
+    /// The names of the fields in the body. Fleet Engine would clear a field that is in the mask but not in the body.
     package var updateMask: String {
         var fields: [String] = []
         if state != nil { fields.append("vehicleState") }
@@ -31,17 +31,18 @@ package struct VehicleUpdate: Sendable, Hashable {
         return fields.joined(separator: ",")
     }
 
-    /// Returns the request with `token` in it.
+    /// Returns the request, authorized by `token`.
     ///
-    /// - Throws: if `endpoint` can't carry the vehicle's path; nothing else in an update can fail to encode.
+    /// - Throws: if the vehicle's path can't be appended to `endpoint`. Nothing else in an update can fail to encode.
     package func request(
         to endpoint: HTTPURL, token: String, limits: HTTPLimits
     ) throws(HTTPURL.Problem) -> HTTPRequest {
         let mask = updateMask
         precondition(!mask.isEmpty, "an update with an empty mask changes nothing and is rejected")
         let url = try vehicle.url(at: endpoint, query: "updateMask=" + mask)
-        // The answer need not repeat the vehicle, but its name proves who answers. A header is compressed, and servers
-        // that don't know it ignore it (cloud.google.com/apis/docs/system-parameters).
+        // The answer needn't repeat the vehicle, but its name proves which server has answered. The mask is sent as a
+        // header because headers are compressed, and because servers that don't know the header ignore it
+        // (cloud.google.com/apis/docs/system-parameters).
         let headers: HTTPHeaders = HTTPHeaders([
             "Authorization": "Bearer " + token, "Content-Type": "application/json", "X-Goog-FieldMask": "name",
         ])
@@ -53,7 +54,7 @@ package struct VehicleUpdate: Sendable, Hashable {
         return HTTPRequest(method, url, headers: headers, body: body, limits: limits)
     }
 
-    /// The resource as JSON.
+    /// The body: the resource as JSON.
     package var body: [UInt8] {
         var resource: [String: JSONValue] = [:]
         resource["vehicleState"] = (state?.rawValue).map(JSONValue.string)
@@ -65,7 +66,7 @@ package struct VehicleUpdate: Sendable, Hashable {
     }
 }
 
-/// A position in Fleet Engine's form: `VehicleLocation` or `DeliveryVehicleLocation`, which are the same message.
+/// A position in Fleet Engine's form: `VehicleLocation` or `DeliveryVehicleLocation`, which have the same fields.
 ///
 /// Positions from devices other than phones are sent as `supplementalLocation`, with time, sensor and accuracy (Fleet
 /// Engine guide, "Update a vehicle location").
@@ -75,14 +76,14 @@ package struct VehicleLocation: Sendable, Hashable {
     package var longitude: Double
     /// The time of measurement, in milliseconds since 1970 UTC.
     package var timeMillisecondsSince1970: Int64
-    /// Radius in metres.
+    /// The accuracy radius in metres.
     package var accuracyMeters: Double?
     /// Whole degrees from north, 0...359.
     package var headingDegrees: Int?
     package var speedMetersPerSecond: Double?
     /// Metres above the WGS 84 ellipsoid.
     package var altitudeMeters: Double?
-    /// Seconds since this same location was first sent; set only for a repetition.
+    /// The seconds since this location was first sent; `nil` unless it is sent again.
     package var secondsSinceFirstSent: Int?
 
     package init(latitude: Double, longitude: Double, timeMillisecondsSince1970: Int64) {
@@ -93,8 +94,8 @@ package struct VehicleLocation: Sendable, Hashable {
 }
 
 extension VehicleLocation {
-    /// `namesSensor`: false for past locations, of which there may be many. Fleet Engine assumes the same
-    /// sensor if none is named.
+    /// Returns the location as JSON. `namesSensor` is false for past locations, of which there may be many: if a
+    /// location has no sensor, Fleet Engine assumes the same one.
     fileprivate func message(namesSensor: Bool) -> JSONValue {
         var message: [String: JSONValue] = [
             "supplementalLocation": .object([
@@ -112,7 +113,8 @@ extension VehicleLocation {
         return .object(message)
     }
 
-    /// A centimetre, the best accuracy of a receiver, is 1e-7 degrees. More digits would be noise.
+    /// Rounds a value to multiples of `1 / scale`. A centimetre, the best accuracy of a receiver, is 1e-7 degrees; more
+    /// digits would be noise.
     private static func rounded(_ value: Double, _ scale: Double) -> JSONValue {
         .number((value * scale).rounded() / scale)
     }

@@ -22,10 +22,10 @@ package struct HTTPRequest: Sendable, Hashable {
 }
 
 extension HTTPRequest {
-    /// Values that an answer may repeat and that must not be shown: those of all headers that aren't public.
+    /// The values that an answer may repeat but that must not be shown: those of all headers that aren't public.
     package var secrets: [String] {
         headers.fields.filter { !Self.openHeaders.contains($0.name.lowercased()) }.flatMap { field in
-            // With its scheme (`Bearer`) and without it.
+            // Each value is included with its scheme (`Bearer`) and without it.
             [field.value] + field.value.split(separator: " ").dropFirst().map(String.init)
         }
     }
@@ -68,17 +68,17 @@ package struct HTTPHeaders: Sendable, Hashable {
         }
     }
 
-    /// Adds a field and keeps existing ones of the same name.
+    /// Adds a field, keeping existing fields of the same name.
     package mutating func append(_ name: String, _ value: String) {
         fields.append(Field(name: name, value: value))
     }
 
-    /// Whether `byte` may occur in a field name or a method, a token (RFC 9110, section 5.6.2).
+    /// Whether `byte` may be part of a field name or a method, which are tokens (RFC 9110, section 5.6.2).
     package static func isTokenByte(_ byte: UInt8) -> Bool {
         byte.isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(byte)
     }
 
-    /// Field names are ASCII tokens, so only A–Z need folding.
+    /// Whether two field names are equal. They are ASCII tokens, so only A–Z need folding.
     private static func matches(_ one: String, _ other: String) -> Bool {
         one.utf8.count == other.utf8.count && zip(one.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }
     }
@@ -89,7 +89,7 @@ package struct HTTPHeaders: Sendable, Hashable {
 }
 
 extension HTTPHeaders {
-    /// The wait that the `Retry-After` field (RFC 9110, section 10.2.3) demands after the answer. Never negative. `nil`
+    /// The wait after the answer that the `Retry-After` field demands (RFC 9110, section 10.2.3); never negative. `nil`
     /// if the field is missing or invalid.
     ///
     /// The field contains seconds or a date. A date is compared with the answer's own `Date` field, so that this
@@ -105,7 +105,7 @@ extension HTTPHeaders {
         return max(.zero, min(.seconds(Self.longestSeconds), now.duration(to: then)))
     }
 
-    /// A day. No server means more.
+    /// The maximum wait in seconds: a day. No server intends a longer wait.
     private static let longestSeconds: Int64 = 86_400
 }
 
@@ -115,9 +115,10 @@ package struct HTTPResponse: Sendable, Hashable {
     package var status: Int
     package var headers: HTTPHeaders
     package var body: [UInt8]
-    /// The bytes transferred by the exchange.
+    /// The numbers of bytes that the exchange has transferred.
     package var traffic: HTTPTraffic
-    /// When the server's certificate ends; `nil` without TLS, or if the transport isn't configured to report it.
+    /// The time when the server's certificate expires; `nil` without TLS, or if the transport isn't configured to
+    /// report it.
     package var certificateEnd: UTCTime?
 
     package init(
@@ -132,13 +133,13 @@ package struct HTTPResponse: Sendable, Hashable {
     }
 }
 
-/// The limits of an exchange, beyond which it is aborted.
+/// The limits of an exchange. An exchange that exceeds them is aborted.
 package struct HTTPLimits: Sendable, Hashable {
     /// The maximum wait for a connection, including name resolution and TLS handshake.
     package var connect: Duration
     /// The maximum duration of the whole exchange.
     ///
-    /// A silent server is awaited until then, because silence alone doesn't distinguish a slow server from a dead one.
+    /// A silent server is given this long, because silence alone doesn't distinguish a slow server from a dead one.
     package var total: Duration
     /// The maximum size of an answer's body, in bytes.
     package var responseBytes: Int

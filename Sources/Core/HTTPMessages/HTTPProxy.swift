@@ -2,9 +2,9 @@ import ReportedText
 
 /// A proxy for connections: http, https, or SOCKS 5 that resolves names itself.
 ///
-/// A tunnel is always used, so for `https` the proxy sees neither requests nor tokens.
+/// Connections always use a tunnel, so with `https` the proxy sees neither requests nor tokens.
 package struct HTTPProxy: Sendable, Hashable {
-    /// Why a text isn't the URL of a proxy.
+    /// The reason why a text isn't a valid proxy URL.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
         case notAbsolute
         case unsupportedScheme(String)
@@ -20,7 +20,7 @@ package struct HTTPProxy: Sendable, Hashable {
             case .unsupportedScheme(let scheme): "has the scheme \"\(scheme)\"; use http, https or socks5h"
             case .resolvesHere: "would resolve names on this machine; write socks5h://HOST:PORT"
             case .userInformation:
-                "carries a user name or password; write them as \"user\" and \"password\", the latter from a file"
+                "contains a user name or password; write them as \"user\" and \"password\", the latter from a file"
             case .missingPort: "has no port; write it as http://HOST:PORT"
             case .hasPath: "has a path or a query; a proxy has neither, write it as http://HOST:PORT"
             case .host(let problem): "\(problem)"
@@ -34,9 +34,9 @@ package struct HTTPProxy: Sendable, Hashable {
     /// The host as written; an IPv6 address without brackets.
     package let host: String
     package let port: Int
-    /// Whether the host is an IP address, so that there is no name to look up.
+    /// Whether the host is an IP address, which needs no name resolution.
     package let isHostAddress: Bool
-    /// The user and password for the proxy; `nil` if it requires none.
+    /// The user and password for the proxy; `nil` if the proxy requires none.
     package var login: Login?
     /// The configuration key of the proxy, such as `upload.proxy`, for remedies.
     package var key = "proxy"

@@ -1,23 +1,24 @@
 package import ReportedText
 
-/// Sends requests. `CurlTransport` implements this port, and tests script it.
+/// A transport that sends requests: the port that `CurlTransport` implements, and that tests replace.
 package protocol HTTPTransport: Sendable {
-    /// Makes one exchange. An answer with any status is a success, including redirects, which are never followed.
+    /// Sends `request` and returns the answer. An answer with any status is a success, including redirects, which are
+    /// never followed.
     ///
     /// Cancelling the task ends the exchange at once with `.cancelled`.
     func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse
 
-    /// Notifies of a new route to the network. Idle connections may be dead and are not reused; an exchange that is
-    /// still connecting fails with `.connectionFailed`.
+    /// Notifies the transport that the route to the network has changed. Idle connections may be dead and aren't
+    /// reused. An exchange that is still connecting fails with `.connectionFailed`.
     func networkChanged()
 }
 
 extension HTTPTransport {
-    /// Does nothing, because a transport without connections has none to close.
+    /// Does nothing, because a transport without connections has nothing to close.
     package func networkChanged() {}
 }
 
-/// Why an exchange gave no complete answer.
+/// The reason why an exchange gave no complete answer.
 package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure. The retry rules depend on nothing else.
     package enum Code: String, Sendable, Hashable, CaseIterable {
@@ -28,9 +29,10 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
         case timedOut
         /// The connection ended or was reset before the answer was complete.
         case connectionLost
-        /// The server's certificate could not be verified: wrong host, unknown issuer, or outside its time.
+        /// The server's certificate could not be verified: it has the wrong host or an unknown issuer, or isn't valid
+        /// at present.
         case certificateNotTrusted
-        /// TLS could not be set up for another reason.
+        /// The TLS connection failed for another reason.
         case tlsFailed
         case responseTooLarge
         /// The answer was not HTTP.
@@ -46,16 +48,16 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
 
     /// The failure of a configured proxy.
     package enum ProxyFault: Sendable, Hashable, CaseIterable {
-        /// No answer: no connection to the proxy, an unknown name, no TLS, a timeout.
+        /// The proxy didn't answer: its name is unknown, or the connection or TLS failed, or there was a timeout.
         case unreachable
-        /// The proxy requires a user and password, and none are configured.
+        /// The proxy requires a user and password, but none are configured.
         case loginRequired
         case loginRejected
         /// The proxy's rules don't allow the server.
         case serverForbidden
-        /// The proxy got no connection to the server.
+        /// The proxy could not connect to the server.
         case serverUnreachable
-        /// The proxy doesn't make tunnels, or isn't a proxy.
+        /// The proxy doesn't support tunnels, or isn't a proxy.
         case notAProxy
         /// A captive portal answered instead of the proxy.
         case intercepted
@@ -63,16 +65,16 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
     }
 
     package let code: Code
-    /// A description of what happened, without any header or body.
+    /// A description of the failure, which contains no header or body.
     package let detail: ReportedText
-    /// Set for `.certificateNotTrusted` if the fault is known.
+    /// The certificate's fault; set only for `.certificateNotTrusted`, and only if the fault is known.
     package let certificateFault: CertificateFault?
     /// The proxy's fault; `nil` if no proxy is configured, or if it isn't the cause.
     package let proxyFault: ProxyFault?
-    /// The bytes transferred by the failed exchange.
+    /// The numbers of bytes that the failed exchange has transferred.
     package let traffic: HTTPTraffic
-    /// The address family of the connection and the next one, such as "over IPv6; IPv4 is next"; `nil` if unrelated to
-    /// the failure. Also part of `detail`, unless the exchange was cancelled.
+    /// The address families of this connection and of the next, such as "over IPv6; IPv4 is next"; `nil` if they have
+    /// nothing to do with the failure. Also part of `detail`, unless the exchange was cancelled.
     package let route: ReportedText?
 
     package init(
@@ -90,7 +92,7 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
     package var description: String { detail.description }
 }
 
-/// The bytes of one exchange, as libcurl counts them: request and answer with headers, without TLS and TCP framing.
+/// The sizes of a request and its answer as counted by libcurl: with headers, without TLS and TCP framing.
 package struct HTTPTraffic: Sendable, Hashable {
     package var bytesSent: Int
     package var bytesReceived: Int

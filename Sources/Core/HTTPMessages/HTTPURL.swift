@@ -1,10 +1,10 @@
 import ReportedText
 
-/// An absolute `https` URL, or an `http` URL of this machine's loopback.
+/// An absolute `https` URL, or an `http` URL of this machine's loopback interface.
 ///
-/// Transports accept no other type of address, so everything that they send is encrypted or stays on this machine.
+/// Transports accept no other type for a URL, so everything that they send is encrypted or stays on this machine.
 package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
-    /// Why a text isn't an acceptable URL.
+    /// The reason why a text isn't an acceptable URL.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
         case notAbsolute
         case unsupportedScheme(String)
@@ -21,11 +21,11 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
             case .notAbsolute: "is not an absolute URL; begin it with https://"
             case .unsupportedScheme(let scheme):
                 "has the scheme \"\(scheme)\"; use https, or http for a loopback host"
-            case .missingHost: "names no host; write it as https://HOST/PATH"
+            case .missingHost: "has no host; write it as https://HOST/PATH"
             case .invalidHost(let host):
-                "has the host \"\(host)\"; write it in ASCII, without spaces and % (a name beyond ASCII begins with xn--)"
+                "has the host \"\(host)\"; write it in ASCII, without spaces or % (an internationalised name begins with xn--)"
             case .invalidPort(""): "has a colon without a port after its host; write it as https://HOST/PATH"
-            case .userInformation: "carries a user name or password; give credentials as a header from a file"
+            case .userInformation: "contains a user name or password; send credentials in a header that is read from a file"
             case .invalidPort(let port): "has the port \"\(port)\"; use 1 to 65535"
             case .invalidCharacter(UInt8(ascii: "<")):
                 "contains <, which usually marks a placeholder; fill it in, or percent-encode it as %3C"
@@ -47,7 +47,7 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     package let port: Int
     /// The path and query for the request line; at least `/`.
     package private(set) var target: String
-    /// The scheme, host and port: the part that logs may show if the path may contain secrets.
+    /// The scheme, host and port, which logs may show even if the path contains secrets.
     package let origin: String
 
     package init(_ text: String) throws(Problem) {
@@ -99,22 +99,22 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         guard scheme == .https || Self.isLoopback(host) else { throw .unencrypted(host: host) }
     }
 
-    /// Returns the host of an invalid URL, because percent-encoding can't repair it. Stops at placeholders such as
-    /// `<HOST>`; `nil` if it contains control characters.
+    /// Returns the host of a URL that has an invalid host, which percent-encoding can't repair. The host ends at a
+    /// placeholder such as `<HOST>`. Returns `nil` if it contains control characters.
     private static func host(in text: String) -> String? {
         guard let separator = text.firstRange(of: "://") else { return nil }
         let host = text[separator.upperBound...].prefix { !"/?#:<\"".contains($0) }
         return host.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } ? String(host) : nil
     }
 
-    /// Whether packets to `host` stay on this machine: `localhost`, 127.0.0.0/8 in four parts, and `::1`.
+    /// Whether packets to `host` stay on this machine: `localhost`, an address of 127.0.0.0/8 in four parts, or `::1`.
     package static func isLoopback(_ host: String) -> Bool {
         if host == "localhost" || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
-    /// Whether the host is an IP address, so that there is no name to look up.
+    /// Whether the host is an IP address, which needs no name resolution.
     package var isHostAddress: Bool {
         host.utf8.contains(UInt8(ascii: ":")) || host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || $0.isDigit }
     }
@@ -133,15 +133,15 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         return port == standard ? "\(scheme.rawValue)://\(name)" : "\(scheme.rawValue)://\(name):\(port)"
     }
 
-    /// Returns the first byte that a URL can contain only percent-encoded.
+    /// Returns the first byte that is allowed in a URL only if percent-encoded; `nil` if there is none.
     private static func firstForbiddenByte(in text: String) -> UInt8? {
         text.utf8.first { $0 <= 0x20 || $0 >= 0x7F || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "<") }
     }
 
     package var description: String { origin + target }
 
-    /// Returns `text` with every byte outside RFC 3986's unreserved characters percent-encoded, which is safe in any
-    /// part of a URL.
+    /// Returns `text` with every byte percent-encoded that isn't an unreserved character of RFC 3986. The result is
+    /// safe in any part of a URL.
     package static func percentEncoded(_ text: String) -> String {
         if text.utf8.allSatisfy(isUnreserved) { return text }
         let digits = Array("0123456789ABCDEF".utf8)

@@ -1,8 +1,8 @@
-/// The route of the next connection to a server, judged by the results of earlier exchanges. Pure.
+/// The route of the next connection to a server, chosen from the results of earlier exchanges. Pure.
 ///
-/// A kept connection may lead to a server that is being taken out of service and answers only errors. And a route may
-/// be broken for one address family only, after connections are accepted, so that libcurl's race between the families
-/// doesn't notice.
+/// A connection that is kept open may lead to a server that is being taken out of service and answers only with errors.
+/// A route may also be broken for just one address family, and only after connections are accepted. libcurl's race
+/// between the families doesn't detect that.
 package struct ServerRoute: Sendable, Hashable {
     package enum AddressFamily: String, Sendable, Hashable, CaseIterable {
         case ipv4 = "IPv4"
@@ -11,11 +11,11 @@ package struct ServerRoute: Sendable, Hashable {
         package var other: Self { self == .ipv4 ? .ipv6 : .ipv4 }
     }
 
-    /// After this many server errors in a row their connection is closed.
+    /// The number of consecutive server errors after which the connection is closed.
     private static let maximumServerErrors = 3
-    /// A family without connections isn't tried again for this many failures.
+    /// The number of failures for which a family without connections isn't tried again.
     private static let failuresWithoutFamily = 8
-    /// A connection attempt that is cancelled after this time counts as hanging.
+    /// The time after which a cancelled connection attempt is considered to have hung.
     private static let hang = Duration.seconds(2)
 
     private var serverErrors = 0
@@ -27,12 +27,12 @@ package struct ServerRoute: Sendable, Hashable {
 
     package init() {}
 
-    /// Whether the connection must be closed if the answer with this status came on it.
+    /// Whether the connection must be closed after an answer with this status.
     package func leavesConnection(after status: Int) -> Bool {
         Self.isServerError(status) && serverErrors + 1 >= Self.maximumServerErrors
     }
 
-    /// Records an answer. Returns whether its connection was closed, so that the name must be resolved again.
+    /// Records an answer. Returns whether its connection was closed. If so, the name must be resolved again.
     package mutating func answered(status: Int) -> Bool {
         let leaves = leavesConnection(after: status)
         familyWorks = family != nil
@@ -40,8 +40,8 @@ package struct ServerRoute: Sendable, Hashable {
         return leaves
     }
 
-    /// Records a failure on a new connection over `failed`. The next exchange uses the other family, and the one after
-    /// that any.
+    /// Records a failure on a new connection over `failed`. The next exchange uses the other family, and the exchange
+    /// after that may use either.
     package mutating func failed(over failed: AddressFamily) {
         guard family == nil else {
             family = nil
@@ -55,9 +55,9 @@ package struct ServerRoute: Sendable, Hashable {
         familyWorks = false
     }
 
-    /// Records that no connection could be begun over `family`, because the name has no address of it or, if
-    /// `isResolved`, there is no route. Returns whether any family may be used from now on, so that the exchange must
-    /// be repeated at once.
+    /// Records that no connection could be started over `family`, because the name has no address of that family or, if
+    /// `isResolved`, because there is no route. Returns whether either family may be used from now on. If so, the
+    /// exchange must be repeated at once.
     ///
     /// A family that has worked is kept while its server restarts.
     package mutating func couldNotConnect(isResolved: Bool) -> Bool {
@@ -70,8 +70,8 @@ package struct ServerRoute: Sendable, Hashable {
     /// Whether a failure with this code may be due to the address family of the new connection.
     ///
     /// A connected server that is silent may just be slow. A cancelled connection attempt counts only if it took at
-    /// least `hang`: it was probably aborted for a newer position. A stop, a reload or private mode may cancel one at
-    /// any time.
+    /// least `hang`, because it was then probably aborted for a newer position. A shutdown, a reload or private mode
+    /// may cancel an attempt at any time.
     package static func isOfFamily(
         _ code: HTTPTransportError.Code, isConnected: Bool, after time: Duration
     ) -> Bool {
@@ -92,6 +92,7 @@ package struct ServerRoute: Sendable, Hashable {
     /// Forgets everything, because it was learned on the previous network.
     package mutating func networkChanged() { self = Self() }
 
-    /// A 421 says that this server isn't responsible for the name (RFC 9110, section 15.5.20).
+    /// Whether a status is a server's fault: 5xx, or 421, which means that this server isn't responsible for the name
+    /// (RFC 9110, section 15.5.20).
     private static func isServerError(_ status: Int) -> Bool { status == 421 || (500..<600).contains(status) }
 }

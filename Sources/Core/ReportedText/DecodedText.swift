@@ -1,4 +1,4 @@
-/// A text after decoding, and the range of the original text that each byte comes from.
+/// A decoded text, with the range of the original text that each byte comes from.
 struct DecodedText {
     private(set) var bytes: [UInt8] = []
     private(set) var origins: [Range<Int>] = []
@@ -10,8 +10,8 @@ struct DecodedText {
 
     private init() {}
 
-    /// The decodings of this text: percent-encoding, JSON escapes, and base64, which may begin at any of four
-    /// characters.
+    /// The possible decodings of this text: from percent-encoding, from JSON escapes, and from base64, which may begin
+    /// at any of four characters.
     var readings: [DecodedText] {
         let unescaped = [percentDecoded, unescapedJSON].filter { $0.bytes.count < bytes.count }
         let digits = zip(bytes, origins).compactMap { byte, origin in
@@ -41,7 +41,8 @@ struct DecodedText {
         }
     }
 
-    /// Replaces each escape. `escape` returns the length of the one at an index and the bytes that it stands for.
+    /// Replaces each escape sequence. `escape` returns the length of the sequence at an index and the bytes that it
+    /// stands for; `nil` if there is none.
     private func replacing(_ escape: (_ index: Int) -> (length: Int, bytes: [UInt8])?) -> DecodedText {
         var result = DecodedText()
         var index = 0
@@ -77,12 +78,12 @@ struct DecodedText {
         origins.append(origin)
     }
 
-    /// The range of the original text that the given range comes from.
+    /// Returns the range of the original text that the given range comes from.
     func origin(of range: Range<Int>) -> Range<Int> {
         origins[range.lowerBound].lowerBound..<origins[range.upperBound - 1].upperBound
     }
 
-    /// The UTF-16 code unit that the escape at `index` stands for.
+    /// Returns the UTF-16 code unit of the escape sequence at `index`; `nil` if there is none.
     private func codeUnit(at index: Int) -> UInt16? {
         guard bytes[min(index, bytes.count)...].starts(with: "\\u".utf8) else { return nil }
         return hexadecimal(at: index + 2, digits: 4)

@@ -1,9 +1,9 @@
-/// Searches for a literal text, byte by byte. Unlike a comparison of characters, it finds a quotation mark under a
-/// combining accent, and it doesn't link the engine of regular expressions into the binary.
+/// Searching for a literal text, byte by byte. Unlike a comparison of characters, this finds a quotation mark that is
+/// followed by a combining accent, and doesn't link the regular expression engine into the binary.
 ///
-/// Inlinable, because an unspecialized search would look up types at each byte.
+/// The functions are inlinable, because an unspecialized search would look up types at each byte.
 extension Collection<UInt8> {
-    /// Returns the first occurrence of `literal`.
+    /// Returns the range of the first occurrence of `literal`; `nil` if there is none.
     @inlinable
     package func firstRange(of literal: String) -> Range<Index>? {
         indices.first { self[$0...].starts(with: literal.utf8) }.map { $0..<index($0, offsetBy: literal.utf8.count) }
@@ -11,7 +11,7 @@ extension Collection<UInt8> {
 }
 
 extension StringProtocol {
-    /// Returns the first occurrence of `literal`.
+    /// Returns the range of the first occurrence of `literal`; `nil` if there is none.
     @inlinable
     package func firstRange(of literal: String) -> Range<String.Index>? { utf8.firstRange(of: literal) }
 

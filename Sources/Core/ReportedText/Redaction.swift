@@ -1,18 +1,18 @@
-/// Removes secrets from foreign text: sent secrets, labelled values, and JSON Web Tokens, plain or encoded.
+/// Removes secrets from foreign text: known secrets, labelled values and JSON Web Tokens, plain or encoded.
 struct Redaction: Sendable {
-    /// The maximum number of encodings that are undone, one inside the other.
+    /// The maximum number of nested encodings that are decoded.
     private static let maximumEncodings = 3
-    /// The number of bytes that are read beyond those that can be shown, which bounds the time for a long text.
+    /// The maximum number of bytes that are read beyond those that can be shown, which bounds the time for a long text.
     private static let maximumExcess = 8 << 10
-    /// The number of bytes that are hidden at the end of a text that was not read whole. A secret that was cut there
-    /// can't be recognised by its first few characters.
+    /// The number of bytes that are hidden at the end of a text that wasn't read completely, because a secret that was
+    /// cut there can't be recognised by its first few characters.
     private static let hiddenEnd = 512
 
     private let secrets: KnownSecrets
 
     init(_ secrets: [String]) { self.secrets = KnownSecrets(secrets) }
 
-    /// Returns `source` with `…` in place of each secret, at least as far as the first `limit` bytes of the result.
+    /// Returns `source` with `…` in place of each secret, up to at least `limit` bytes of the result.
     func applied(to source: some Sequence<UInt8>, limit: Int) -> String {
         let maximum = limit + Self.maximumExcess
         let bytes = Array(source.prefix(maximum + 1))
@@ -53,14 +53,15 @@ private struct RedactionMask {
     }
 }
 
-/// The secrets that were sent or are kept. Case is ignored, and a plus sign counts as a space, which it encodes in
-/// forms. A part of a long secret is enough to find it, because others may have cut the text.
+/// The secrets that were sent or are stored. Case is ignored, and a plus sign is treated as a space, because forms
+/// encode spaces in this way. A part of a long secret suffices to find it, because the text may have been cut
+/// elsewhere.
 private struct KnownSecrets: Sendable {
-    /// Shorter secrets are ignored: they would remove half of any text.
+    /// The minimum length of a secret. Shorter secrets are ignored, because they would remove half of any text.
     private static let minimumLength = 4
     private static let pieceLengths = 8...12
 
-    /// All pieces of the secrets, by their length.
+    /// All pieces of the secrets, by length.
     private var pieces: [Int: Set<UInt128>] = [:]
 
     init(_ secrets: [String]) {
@@ -76,7 +77,7 @@ private struct KnownSecrets: Sendable {
         for (length, pieces) in pieces {
             Self.forEachPiece(of: text, length: length) { start, piece in
                 guard pieces.contains(piece) else { return }
-                // The space after a scheme such as Bearer stays.
+                // The space after a scheme such as `Bearer` is kept.
                 let secret = text[start..<start + length].trimming(\.isBlank)
                 ranges.append(secret.startIndex..<secret.endIndex)
             }
@@ -84,7 +85,7 @@ private struct KnownSecrets: Sendable {
         return ranges
     }
 
-    /// A piece is its bytes as one number.
+    /// Calls `body` for each piece, given as a number that consists of its bytes.
     private static func forEachPiece(
         of text: some Sequence<UInt8>, length: Int, _ body: (_ start: Int, _ piece: UInt128) -> Void
     ) {
@@ -100,7 +101,7 @@ private struct KnownSecrets: Sendable {
 
 /// Finds texts that begin like a JSON Web Token: `eyJ` is `{"` in base64, followed by a letter.
 private enum JSONWebTokens {
-    /// Shorter words contain nothing secret, and may be names such as `privateKeyJSON`.
+    /// The minimum length of a token. Shorter words contain nothing secret, and may be names such as `privateKeyJSON`.
     private static let minimumLength = 8
 
     static func ranges(in text: [UInt8]) -> [Range<Int>] {

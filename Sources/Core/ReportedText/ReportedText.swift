@@ -1,24 +1,24 @@
-/// Text that contains foreign parts (from a server, an issuer, a claim, a receiver, a child process), safe for a log, a
+/// Text with foreign parts (from a server, an issuer, a claim, a receiver or a child process) that is safe for a log, a
 /// page, a terminal or a file: without secrets and control characters, and of limited length.
 ///
-/// Every initialiser redacts. In a literal with interpolated values, each value is redacted unless it is a
-/// `ReportedText` already. Secrets are removed before the text is cut, so that a cut can't leave an unrecognisable part
-/// of one.
+/// Every initialiser redacts. In a literal with interpolated values, each value is redacted unless it is already a
+/// `ReportedText`. Secrets are removed before the text is cut, so that a cut can't leave an unrecognisable part of a
+/// secret.
 package struct ReportedText: Sendable, Hashable, CustomStringConvertible {
-    /// The maximum length of one text from outside, in bytes of UTF-8.
+    /// The maximum length of a foreign text, in bytes of UTF-8.
     package static let longest = 300
     /// The maximum length of a sentence with foreign values, in bytes of UTF-8.
     package static let longestSentence = 1000
 
-    /// The text as it may be shown.
+    /// The redacted text.
     package let description: String
 
     /// Redacts `text` and cuts it.
     ///
     /// - Parameters:
     ///   - text: the foreign text.
-    ///   - secrets: the secrets that were sent or are kept. They are removed if they are plain, percent-encoded,
-    ///     JSON-escaped or in base64, or in several of these encodings.
+    ///   - secrets: the secrets that were sent or are stored. They are removed whether they are plain, percent-encoded,
+    ///     JSON-escaped or in base64, even if several of these encodings are nested.
     ///   - limit: the maximum length in bytes of UTF-8. A longer text ends with `…`.
     package init(
         _ text: some StringProtocol, without secrets: [String] = [], limit: Int = ReportedText.longest
@@ -26,7 +26,7 @@ package struct ReportedText: Sendable, Hashable, CustomStringConvertible {
         self.init(bytes: text.utf8, without: secrets, limit: limit)
     }
 
-    /// Redacts and cuts bytes, which need not be valid UTF-8.
+    /// Redacts and cuts `bytes`, which needn't be valid UTF-8.
     package init(
         bytes: some Sequence<UInt8>, without secrets: [String] = [], limit: Int = ReportedText.longest
     ) {
@@ -37,7 +37,7 @@ package struct ReportedText: Sendable, Hashable, CustomStringConvertible {
 
     package var isEmpty: Bool { description.isEmpty }
 
-    /// Returns this text with at most `limit` bytes.
+    /// Returns this text, cut to at most `limit` bytes.
     package func cut(to limit: Int) -> ReportedText { Self(shown: Self.cut(description, to: limit)) }
 
     /// Cuts between scalars, so that the result is valid UTF-8.
@@ -74,8 +74,8 @@ extension ReportedText: ExpressibleByStringInterpolation {
 }
 
 extension StringProtocol {
-    /// The text for a line of a terminal or a log. Line breaks and tabs become spaces. Control and format characters,
-    /// which could steer a terminal or reverse the direction of text, become U+FFFD.
+    /// The text in a form for a line of a terminal or a log. Line breaks and tabs become spaces. Control and format
+    /// characters, which could control a terminal or reverse the direction of text, become U+FFFD.
     package var printable: String {
         // Most texts are plain ASCII.
         if utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return String(self) }

@@ -1,10 +1,10 @@
 extension Duration {
-    /// The duration for people, rounded to one unit without sign: `90 s`, `60 min`, `3 h`, `2 days`, `56 years`.
+    /// The duration as text, rounded to one unit and without a sign: `90 s`, `60 min`, `3 h`, `2 days`, `56 years`.
     package var spoken: String {
         let seconds = components.seconds.magnitude
         return switch seconds {
         case ..<120: "\(seconds) s"
-        // So that a rounded value is never 120 min or 48 h, but 2 h or 2 days.
+        // The bounds ensure that a rounded value is never 120 min or 48 h, but 2 h or 2 days.
         case ..<7170: "\((seconds + 30) / 60) min"
         case ..<171_000: "\((seconds + 1800) / 3600) h"
         case ..<63_072_000: "\((seconds + 43_200) / 86_400) days"

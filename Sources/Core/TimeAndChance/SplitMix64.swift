@@ -1,5 +1,5 @@
-/// A pseudorandom generator: the same seed gives the same numbers on every machine, so that a run with faults can be
-/// repeated.
+/// A pseudorandom generator that returns the same numbers for the same seed on every machine, so that a run with faults
+/// can be repeated.
 ///
 /// This is the generator of Steele, Lea and Flood with 64 bits of state (Fast Splittable Pseudorandom Number
 /// Generators, 2014).
@@ -16,7 +16,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Returns a uniform number in 0..<1 with 53 bits, so that the conversion is exact.
+    /// Returns a uniform number in 0..<1. It has 53 bits, so the conversion is exact.
     package mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
     /// Returns a uniform number in `range`.

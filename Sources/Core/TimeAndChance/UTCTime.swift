@@ -8,9 +8,9 @@ package struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible 
     @inlinable
     package init(millisecondsSince1970: Int64) { self.millisecondsSince1970 = millisecondsSince1970 }
 
-    /// Creates a civil date and time of day without range checks.
+    /// Creates the instant of a civil date and time of day, without range checks.
     package init(year: Int, month: Int, day: Int, millisecondOfDay: Int = 0) {
-        // The computation begins years in March, so that the leap day is the last day.
+        // For this computation years begin in March, so that the leap day is a year's last day.
         let shifted = month > 2 ? year : year - 1
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400
         let yearOfEra = shifted - era * 400
@@ -27,7 +27,7 @@ package struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible 
         one.millisecondsSince1970 < other.millisecondsSince1970
     }
 
-    /// Seconds with a fractional part.
+    /// The seconds since 1970, with a fractional part.
     package var secondsSince1970: Double { Double(millisecondsSince1970) / 1000 }
 
     /// Returns this time plus `duration`, limited to the years 0 to 9999, which can be written as dates.
@@ -41,14 +41,14 @@ package struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible 
         return Self(millisecondsSince1970: min(max(here + step, first), last))
     }
 
-    /// The milliseconds since 1970 that can be written as dates: the years 0 to 9999.
+    /// The range of milliseconds since 1970 that can be written as dates: the years 0 to 9999.
     package static let writable: Range<Int64> = -62_167_219_200_000..<253_402_300_800_000
 
     package func duration(to other: Self) -> Duration {
         .milliseconds(other.millisecondsSince1970 - millisecondsSince1970)
     }
 
-    /// Year, month 1...12 and day 1...31 in the Gregorian calendar.
+    /// The year, month (1...12) and day (1...31) in the Gregorian calendar.
     package var civilDate: (year: Int, month: Int, day: Int) {
         let days = Int(daysSince1970) + 719_468
         let era = (days >= 0 ? days : days - 146_096) / 146_097
@@ -61,19 +61,19 @@ package struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible 
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
     }
 
-    /// Whether the Gregorian calendar has that day.
+    /// Whether the given day exists in the Gregorian calendar.
     package static func hasDay(_ day: Int, ofMonth month: Int, in year: Int) -> Bool {
         guard (1...12).contains(month) else { return false }
         let isLeapYear = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-        // From July to August the long months change from odd to even.
+        // Between July and August the long months change from odd to even.
         let last = month == 2 ? (isLeapYear ? 29 : 28) : 30 + (month ^ month >> 3) & 1
         return (1...last).contains(day)
     }
 
-    /// Milliseconds since midnight, 0..<86,400,000.
+    /// The milliseconds since midnight, 0..<86,400,000.
     package var millisecondOfDay: Int { Int(millisecondsSince1970 - daysSince1970 * Self.millisecondsPerDay) }
 
-    /// Whole days since 1970-01-01, negative before.
+    /// The whole days since 1970-01-01; negative for earlier dates.
     package var daysSince1970: Int64 {
         let (days, rest) = millisecondsSince1970.quotientAndRemainder(dividingBy: Self.millisecondsPerDay)
         return rest < 0 ? days - 1 : days
@@ -81,14 +81,14 @@ package struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible 
 }
 
 extension UTCTime {
-    /// The time as RFC 3339 in UTC with milliseconds, such as `2026-01-05T10:15:30.250Z`.
+    /// The time in RFC 3339 format, in UTC with milliseconds, such as `2026-01-05T10:15:30.250Z`.
     package var description: String {
         var bytes: [UInt8] = []
         append(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The time as RFC 3339 without a zero fraction, such as `2026-01-05T10:15:30Z`.
+    /// The time in RFC 3339 format without a zero fraction, such as `2026-01-05T10:15:30Z`.
     package var shortestDescription: String {
         millisecondOfDay % 1000 == 0 ? "\(description.dropLast(5))Z" : description
     }
@@ -114,14 +114,14 @@ extension UTCTime {
         append(time % 1000, 3, "Z")
     }
 
-    /// Parses RFC 3339. Digits below the millisecond are dropped.
+    /// Parses a time in RFC 3339 format. Digits below the millisecond are dropped.
     package init?(rfc3339 text: String) {
         guard let time = RFC3339Time(text)?.time else { return nil }
         self = time
     }
 }
 
-/// A parsed date and time of RFC 3339: `2026-01-05T10:15:30.25Z`, or with an offset; years 1 to 9999.
+/// A date and time parsed from RFC 3339 format, such as `2026-01-05T10:15:30.25Z` or with an offset; years 1 to 9999.
 package struct RFC3339Time: Sendable, Hashable {
     package let time: UTCTime
     /// The nanoseconds below the millisecond, 0..<1,000,000.
@@ -129,7 +129,8 @@ package struct RFC3339Time: Sendable, Hashable {
     /// Whether the text is a leap second. POSIX time has no 23:59:60, so `time` is the end of the previous second.
     package let isLeapSecond: Bool
 
-    /// `nil` for any other text, such as one with a blank instead of the `T`, or more than nine digits of fraction.
+    /// Parses `text`; `nil` for any other format, such as a blank instead of the `T`, or a fraction of more than nine
+    /// digits.
     package init?(_ text: String) {
         var rest = Array(text.utf8)[...]
         func take(_ character: Unicode.Scalar) -> Bool {
@@ -173,9 +174,9 @@ package struct RFC3339Time: Sendable, Hashable {
     }
 }
 
-/// Times in the format of HTTP (RFC 9110, section 5.6.7).
+/// Times in HTTP's format (RFC 9110, section 5.6.7).
 extension UTCTime {
-    /// The format that senders must use, in whole seconds: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// The time in the format that senders must use, in whole seconds, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
     package var httpDate: String {
         let (year, month, day) = civilDate
         let second = millisecondOfDay / 1000
@@ -185,7 +186,7 @@ extension UTCTime {
             + "\(two(second / 3600)):\(two(second / 60 % 60)):\(two(second % 60)) GMT"
     }
 
-    /// Parses that format and the two obsolete ones; `nil` for any other text.
+    /// Parses the format of `httpDate` and the two obsolete formats; `nil` for any other text.
     package init?(httpDate text: String) {
         let words = text.lowercased().split { $0 == " " || $0 == "," || $0 == "-" }
         guard words.count >= 5 else { return nil }
@@ -206,7 +207,7 @@ extension UTCTime {
     private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// Four digits, or two that mean 1970 to 2069.
+    /// Returns the year from four digits, or from two digits that mean 1970 to 2069.
     private static func year(_ text: Substring) -> Int? {
         guard let value = number(text, 0...9999) else { return nil }
         guard text.utf8.count == 2 else { return text.utf8.count == 4 ? value : nil }

@@ -1,7 +1,7 @@
 import LinuxPlatform
 import Operations
 
-/// The words that follow a command, checked against its specification.
+/// A command's arguments, checked against its specification.
 struct Arguments: Sendable, Equatable {
     private(set) var operands: [String] = []
     private var values: [String: [String]] = [:]
@@ -9,7 +9,7 @@ struct Arguments: Sendable, Equatable {
 
     /// Reads `words`, the part of the command line after the command.
     ///
-    /// Options may be anywhere and be written `--name VALUE` or `--name=VALUE`. After `--` there are only operands.
+    /// Options may be anywhere, and are written `--name VALUE` or `--name=VALUE`. Words after `--` are operands.
     init(_ words: [String], for command: CommandSpec) throws(UsageError) {
         var rest = words[...]
         while let word = rest.popFirst() {
@@ -37,7 +37,7 @@ struct Arguments: Sendable, Equatable {
                 flags.insert(option.name)
                 continue
             }
-            // An option that follows isn't the value, which was forgotten.
+            // If another option follows, the value was forgotten.
             let next = rest.first.flatMap { next in command.options.contains { $0.name == next } ? nil : next }
             if parts.count == 1, next != nil { rest.removeFirst() }
             guard let value = parts.count > 1 ? parts[1] : next, !value.isEmpty else {
@@ -51,13 +51,13 @@ struct Arguments: Sendable, Equatable {
         try check(command)
     }
 
-    /// Returns the value of an option that may be given once.
+    /// Returns the value of an option that may be given only once; `nil` if it isn't given.
     func value(_ name: String) -> String? { values[name]?.last }
 
     /// Returns every value of an option, in order.
     func allValues(_ name: String) -> [String] { values[name] ?? [] }
 
-    /// Whether a flag is given.
+    /// Whether a flag has been given.
     func has(_ name: String) -> Bool { flags.contains(name) }
 
     private func check(_ command: CommandSpec) throws(UsageError) {
@@ -94,7 +94,7 @@ struct Arguments: Sendable, Equatable {
 }
 
 extension Arguments {
-    /// The file that `--config` names, or the usual one.
+    /// The file given by `--config`, or the usual file.
     var configurationFile: String { value("--config") ?? Configuration.usualFile }
 
     /// Reads the configuration in `configurationFile`.
@@ -107,8 +107,8 @@ extension Arguments {
             ifMissing: "copy config.example.json there and edit it, or name another file with --config FILE")
     }
 
-    /// Reads the configuration of a running service, for its status address. Returns `nil` if `--config` is absent and
-    /// the usual file can't be used; the service is then asked at its default address.
+    /// Reads the configuration of a running service to find its status address. Returns `nil` if `--config` isn't given
+    /// and the usual file can't be used; the service is then asked at its default address.
     func serviceConfiguration(
         usual: String = Configuration.usualFile, say: (String) -> Void = Terminal.say
     ) throws(ConfigurationError) -> Configuration? {
@@ -132,7 +132,7 @@ extension Arguments {
     }
 }
 
-/// A command line that cannot be understood.
+/// An error in a command line.
 struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
     let problem: String
     /// The command that the error is about; `nil` if the command is unknown.
@@ -148,7 +148,7 @@ struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The exit codes of every command (sysexits).
+/// The exit codes of all commands (sysexits).
 enum ExitStatus: Int32, CaseIterable, Error, Sendable {
     case done = 0
     case failed = 1

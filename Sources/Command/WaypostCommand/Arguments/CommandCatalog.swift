@@ -250,11 +250,11 @@ struct CommandSpec: Sendable {
     /// The arguments other than options.
     enum Operands: Sendable {
         case none
-        /// At least one, shown as `LOG...`.
+        /// At least one operand, shown as `LOG...`.
         case oneOrMore(String)
-        /// Any number, shown as `[LOG...]`.
+        /// Any number of operands, shown as `[LOG...]`.
         case any(String)
-        /// At most one, shown as `[LOG]`.
+        /// At most one operand, shown as `[LOG]`.
         case optional(String)
         /// Exactly one of the given words.
         case oneOf([String])
@@ -262,11 +262,11 @@ struct CommandSpec: Sendable {
 
     let name: String
     let summary: String
-    /// A description in whole sentences, which may be empty.
+    /// A description in full sentences; may be empty.
     let details: String
     let operands: Operands
     let options: [OptionSpec]
-    /// Command lines to try, without the program's name; the simplest first.
+    /// Example command lines without the program's name, the simplest first.
     let examples: [String]
 
     /// The command line that the help shows after `usage:`.
@@ -295,15 +295,15 @@ struct CommandSpec: Sendable {
 struct OptionSpec: Sendable {
     /// The name with its hyphens, such as `--config`.
     let name: String
-    /// The name of its value, such as `FILE`; `nil` for a flag.
+    /// The name of the option's value, such as `FILE`; `nil` for a flag.
     let valueName: String?
     let help: String
     let isRequired: Bool
-    /// Whether it may be given more than once.
+    /// Whether the option may be given more than once.
     let isRepeatable: Bool
-    /// The possible values, if there are few.
+    /// The possible values; empty if there are many.
     var choices: [String] = []
-    /// The heading in the help, shared with its neighbours.
+    /// The heading above the option in the help, shared with its neighbours; `nil` for none.
     var group: String?
 
     static func value(
@@ -319,7 +319,7 @@ struct OptionSpec: Sendable {
         Self(name: name, valueName: nil, help: help, isRequired: false, isRepeatable: false)
     }
 
-    /// Returns the option under the heading `group`.
+    /// Returns this option under the heading `group`.
     func under(_ group: String) -> Self {
         var option = self
         option.group = group

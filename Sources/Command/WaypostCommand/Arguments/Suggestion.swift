@@ -2,16 +2,17 @@ import FleetEngine
 import LinuxPlatform
 import Operations
 
-/// The end of an error about a word that Waypost doesn't know, with its semicolon; empty if there is no good guess.
+/// Suggestions for unknown words. Each is the end of an error, starting with a semicolon; empty if there is no good
+/// guess.
 enum Suggestion {
-    /// The usual words for commands in other programs.
+    /// Waypost's equivalents of commands that are usual in other programs.
     private static let otherCommands = [
         "version": "--version", "-V": "--version", "-v": "--version", "start": "run", "logs": "journalctl -u waypost",
         "stop": "systemctl stop waypost", "restart": "systemctl restart waypost", "reload": "systemctl reload waypost",
         "validate": "check", "decode": "fixes",
     ]
 
-    /// Returns the suggestion for `word` in the place of a command.
+    /// Returns the suggestion for the unknown command `word`.
     static func command(for word: String) -> String {
         if word.hasPrefix("--") {
             return "; the command comes first: waypost run --config FILE"
@@ -19,7 +20,7 @@ enum Suggestion {
         return nearest(to: word, among: CommandCatalog.commands.map(\.name), otherCommands)
     }
 
-    /// Returns the suggestion for `word` in the place of an option of `command`.
+    /// Returns the suggestion for `word`, which isn't an option of `command`.
     static func option(for word: String, of command: CommandSpec) -> String {
         if ["-v", "--verbose"].contains(word) { return "; set \"log.level\" in the configuration" }
         let guess = nearest(to: word, among: command.options.map(\.name), ["-c": "--config"])
@@ -30,7 +31,7 @@ enum Suggestion {
         return key.map { "; set \($0) in the configuration, the file that --config names" } ?? ""
     }
 
-    /// Returns the suggestion for `word`, an operand too many of `command`, which follows `former`.
+    /// Returns the suggestion for `word`, an unexpected operand of `command` that follows `former`.
     static func operand(_ word: String, of command: CommandSpec, after former: String = "") -> String {
         var option = ["watch": "--trip", "simulator": "--listen", "bundle": "-o"][command.name]
         if word.hasSuffix(".json"), command.options.contains(where: { $0.name == "--config" }) { option = "--config" }
@@ -39,7 +40,7 @@ enum Suggestion {
         return option.map { question("\(words) \($0) \(word)") } ?? ""
     }
 
-    /// Returns the suggestion for `word` if one of `choices` is required.
+    /// Returns the suggestion for `word`, where one of `choices` is required.
     static func choice(_ word: String, among choices: [String]) -> String { nearest(to: word, among: choices) }
 
     static func question(_ guess: String) -> String { "; did you mean \(guess)?" }

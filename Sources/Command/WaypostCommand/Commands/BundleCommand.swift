@@ -10,7 +10,7 @@ struct BundleCommand {
     private let output: String?
 
     init(_ arguments: Arguments) throws(UsageError) {
-        // A configuration that is wrong or unreadable is a finding, not an obstacle.
+        // A wrong or unreadable configuration is reported in the bundle. It doesn't prevent the bundle.
         var configuration: Configuration?
         var problems: [String] = []
         do throws(ConfigurationError) { configuration = try arguments.configuration() } catch {
@@ -26,7 +26,7 @@ struct BundleCommand {
     }
 
     func run() async throws -> ExitStatus {
-        // Created first, so that a directory that is not writable is reported at once.
+        // The file is created first, so that an unwritable directory is reported at once.
         let time = UTCTime.system
         var file = try output.flatMap { try place(at: $0) }
         Terminal.draw("asking the service, the checks and the system: half a minute at most")
@@ -49,7 +49,7 @@ struct BundleCommand {
         return .done
     }
 
-    /// The file to write; `nil` for standard output.
+    /// Returns the file to write; `nil` for standard output.
     private func place(at path: String) throws -> FileReplacement? {
         if path == "-" { return nil }
         do throws(SystemError) { return try FileReplacement(at: path) } catch {

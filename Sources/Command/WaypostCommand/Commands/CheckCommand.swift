@@ -3,7 +3,7 @@ import LinuxPlatform
 import StrictJSON
 import Operations
 
-/// `waypost check`: proves a configuration before the vehicle leaves.
+/// `waypost check`: checks a configuration before the vehicle leaves.
 struct CheckCommand {
     private let arguments: Arguments
     private let isOnline: Bool
@@ -91,7 +91,7 @@ struct CheckCommand {
             verdict: verdict, "".filled(to: 6 - verdict.count) + "\(line.name.filled(to: 13))  \(line.text)")
     }
 
-    /// Writes the whole result as JSON if asked to, and returns `status`.
+    /// Writes the result as JSON if requested, and returns `status`.
     private func report(
         _ lines: [CheckLine], of configuration: Configuration?, _ status: ExitStatus
     ) throws -> ExitStatus {

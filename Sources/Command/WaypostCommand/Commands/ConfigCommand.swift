@@ -4,7 +4,7 @@ import Operations
 
 /// `waypost config`: the values in force with their sources, or the schema of the file.
 struct ConfigCommand {
-    /// `nil` if the schema is asked for.
+    /// The configuration to print; `nil` if the schema is requested.
     private let effective: EffectiveConfiguration?
     private let asJSON: Bool
 
@@ -47,7 +47,7 @@ struct EffectiveConfiguration {
             case let value?: value.text
             }
         }
-        // One long value must not move all the other sources to the right.
+        // A single long value must not move all other sources to the right.
         let valueWidth = min(values.map(\.count).max() ?? 0, 40)
         return zip(settings, values).map { setting, value in
             "\(setting.path.filled(to: keyWidth))  \(value.filled(to: valueWidth))  \(words(for: setting.source))"
@@ -62,7 +62,7 @@ struct EffectiveConfiguration {
         }
     }
 
-    /// A JSON object with the file, and the value and source of each key.
+    /// A JSON object with the file and the value and source of each key.
     var json: String {
         let members = settings.map { setting -> (String, JSONValue) in
             var members = ["value": setting.value ?? .null]

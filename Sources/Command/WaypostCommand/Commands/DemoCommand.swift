@@ -55,14 +55,14 @@ struct DemoCommand {
             if let failure { throw failure }
             if staysOpen, !Task.isCancelled {
                 Terminal.say("The page stays up at \(simulator.baseURL) until you press Control-C.")
-                try? await Task.sleep(for: .seconds(86_400 * 365))  // cancelled by the signal, which isn't an error
+                try? await Task.sleep(for: .seconds(86_400 * 365))  // the signal cancels it, which isn't an error
             }
             group.cancelAll()
             return status
         }
     }
 
-    /// Cuts Fleet Engine off for the second `third` of the drive.
+    /// Makes Fleet Engine unreachable for the second third of the drive. `third` is its duration.
     private static func disturb(
         _ simulator: FleetEngineSimulator, _ narrator: DemoNarrator, for third: Duration
     ) async {
@@ -77,7 +77,7 @@ struct DemoCommand {
         narrator.outage(begins: false)
     }
 
-    /// Compares the outbox's ledger with the positions that arrived.
+    /// Compares the outbox's ledger with the positions that have arrived.
     private func conclude(
         _ replay: ReplayRun, _ simulator: FleetEngineSimulator, _ configuration: Configuration, _ narrator: DemoNarrator
     ) async throws -> ExitStatus {
@@ -137,7 +137,7 @@ struct DemoCommand {
     }
 }
 
-/// Comments on the demo while it runs.
+/// Prints comments on the demo while it runs.
 final class DemoNarrator: ReportingObserver {
     private struct State {
         var hasDelivered = false
@@ -176,7 +176,7 @@ final class DemoNarrator: ReportingObserver {
         say("the outage is over; \(waiting.counted("update")) pending")
     }
 
-    /// Ends the comments.
+    /// Stops the comments.
     func close() { state.withLock { $0.isClosed = true } }
 
     func observe(_ event: ReportingEvent) {

@@ -8,7 +8,7 @@ import TimeAndChance
 import Operations
 import Waypost
 
-/// `waypost outbox`: the ledger, and pending and quarantined updates, while the service runs or is stopped.
+/// `waypost outbox`: the ledger and the pending and quarantined updates, whether the service runs or is stopped.
 struct OutboxCommand {
     private enum Action {
         case list, export
@@ -68,7 +68,7 @@ struct OutboxCommand {
             path: path, try reader.summary(), oldestPending: try reader.pending(after: 0).first,
             quarantined: quarantined.map(OutboxRow.init))
         try StandardOutput.write(line: asJSON ? Self.encoded(listing) : listing.text)
-        if let damage { throw damage }  // reported after everything that can be read
+        if let damage { throw damage }  // after printing everything that can be read
     }
 
     private func export(_ reader: OutboxReader) throws {
@@ -110,17 +110,17 @@ struct OutboxCommand {
     }
 }
 
-/// Carries out a request about quarantined updates, by way of the service if that owns the outbox.
+/// Carries out a request about quarantined updates, through the service if that owns the outbox.
 struct QuarantineClient {
     let configuration: OutboxConfiguration
 
-    /// The time limit for the service, which looks for requests every 2 s.
+    /// The time limit for the service's answer. The service checks for requests every 2 s.
     private static let timeout = Duration.seconds(15)
     private static let pause = Duration.milliseconds(100)
 
     /// - Throws: `OutboxError`, and `AgentError` if the service doesn't handle the request in time.
     func carryOut(_ request: QuarantineRequest) async throws -> QuarantineAnswer {
-        _ = try OutboxReader(path: configuration.path)  // throws if there is no outbox; opening one would create it
+        _ = try OutboxReader(path: configuration.path)  // throws if there is no outbox, which opening would create
         var configuration = configuration
         configuration.repairsDamage = false
         do throws(OutboxError) {
@@ -141,7 +141,7 @@ struct QuarantineClient {
         let deadline = clock.now + Self.timeout
         while clock.now < deadline, !Task.isCancelled {
             if let answer = try requester.answer(to: number) { return answer }
-            do { try await clock.sleep(for: Self.pause) } catch { break }  // cancelled: the request is withdrawn below
+            do { try await clock.sleep(for: Self.pause) } catch { break }  // if cancelled, withdraws the request below
         }
         if let answer = try requester.withdraw(number) { return answer }
         if Task.isCancelled { throw Interruption("\(holder) has not handled the request; nothing was changed") }
@@ -232,12 +232,13 @@ struct OutboxRow: Encodable {
     let time: String
     let latitude: Double
     let longitude: Double
-    /// The altitude above WGS 84; `altitudeMeters` of `waypost fixes` is above mean sea level.
+    /// The altitude above the WGS 84 ellipsoid, unlike `altitudeMeters` of `waypost fixes`, which is above mean sea
+    /// level.
     private let altitudeAboveEllipsoidMeters: Double?
     let speedMetersPerSecond: Double?
     let headingDegrees: Int?
     let horizontalAccuracyMeters: Double?
-    /// The server's message, for a quarantined update.
+    /// The server's message; set only for a quarantined update.
     var reason: String?
 
     init(_ stored: StoredUpdate) {

@@ -7,10 +7,10 @@ struct RunCommand {
     private let file: String
     private let configuration: Configuration
     private let recordingDirectory: String?
-    /// The state that the previous program image passed on, if it executed this one.
+    /// The state that was passed on by the previous program image; `nil` unless that executed this one.
     private let last: Handover?
 
-    /// Reads the configuration, or takes the one that the previous program image validated.
+    /// Reads the configuration, or uses the one that the previous program image has validated.
     init(_ arguments: Arguments) throws {
         file = arguments.configurationFile
         last = NextImage.received.flatMap(Handover.init(message:))
@@ -21,7 +21,7 @@ struct RunCommand {
         recordingDirectory = arguments.value("--record")
     }
 
-    /// Runs until stopped, or until the program must be executed again.
+    /// Runs until stopped, or until the process must re-execute its program.
     func run(_ requests: ReloadRequests) async throws -> ServiceEnding {
         let agent = Agent(configuration, recordingDirectory: recordingDirectory)
         let next = try await agent.run(reloading: ReloadSource(file: file, requests: requests), after: last)

@@ -3,7 +3,7 @@ import FleetEngineSimulator
 import HTTPMessages
 import LinuxPlatform
 
-/// `waypost simulator`: token issuer and strict Fleet Engine, alone.
+/// `waypost simulator`: a token issuer and a strict Fleet Engine.
 struct SimulatorCommand {
     static let options = general + existing + tokens + faults
 
@@ -91,7 +91,7 @@ struct SimulatorCommand {
         self.settings = settings
     }
 
-    /// Refuses what no request can name, as the whole name of a resource.
+    /// Rejects an id that no request can contain, such as a full resource name.
     private static func requireID(_ id: String, _ option: String) throws(UsageError) {
         do throws(VehicleName.Problem) { try VehicleName.validate(id) } catch {
             let parts = id.split(separator: "/")

@@ -4,7 +4,7 @@ import Reporting
 import TrackDrawing
 import Operations
 
-/// `waypost status`: the running service's status as a page, as JSON, or followed on the terminal.
+/// `waypost status`: the running service's status as a page, as JSON, or as a live view on the terminal.
 struct StatusCommand {
     private let service: RunningService
     private let asJSON: Bool
@@ -95,7 +95,7 @@ enum StatusPage {
         return lines.lines
     }
 
-    /// Returns the quality of the last fix, as far as the receiver reports it.
+    /// Returns the quality of the last fix, as far as reported by the receiver.
     private static func quality(of receiver: StatusReport.Receiver) -> [String] {
         let used = receiver.satellitesUsed.map { used in
             receiver.satellitesInView.map { "\(used) of \($0) satellites" } ?? used.counted("satellite")

@@ -1,7 +1,7 @@
 import LinuxPlatform
 import Operations
 
-/// `waypost token`: fetches a token and shows its content, or prints it for another program.
+/// `waypost token`: fetches a token and shows its contents, or prints the token for another program.
 struct TokenCommand {
     private let configuration: Configuration
     private let trip: String?
@@ -13,7 +13,7 @@ struct TokenCommand {
         guard isRaw || !arguments.has("--force") else {
             throw UsageError("--force needs --raw", command: "token")
         }
-        // A token can be used until it expires, and terminals are seen by others, scrolled back and recorded.
+        // Anyone can use a token until it expires, and a terminal can be seen by others, scrolled back or recorded.
         if isRaw, StandardOutput.isTerminal, !arguments.has("--force") {
             throw UsageError(
                 "token --raw would show the token on this terminal; send it to a program (| or >), or add --force",

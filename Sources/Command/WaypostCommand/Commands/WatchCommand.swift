@@ -6,7 +6,7 @@ import TimeAndChance
 import TrackDrawing
 import Operations
 
-/// `waypost watch`: the consumer's side of a trip or vehicle, a line for every change.
+/// `waypost watch`: a trip or vehicle as a consumer sees it, one line per change.
 struct WatchCommand {
     private let configuration: Configuration
     private let subject: Follower.Subject
@@ -29,7 +29,7 @@ struct WatchCommand {
         configuration = try arguments.configuration()
     }
 
-    /// Ends when the trip does.
+    /// Follows the trip or vehicle until the trip ends or the task is cancelled.
     func run() async throws -> ExitStatus {
         var changes = 0
         try await Follower(configuration, subject).run { event in
@@ -103,7 +103,7 @@ struct SnapshotLine {
         (snapshot.position?.timeOfFixMillisecondsSince1970).map(UTCTime.init(millisecondsSince1970:))
     }
 
-    /// The seconds since the time of fix; 0 for a fix ahead of this machine's clock.
+    /// The seconds since the time of fix; 0 if the fix is ahead of this machine's clock.
     private var age: Double? { timeOfFix.map { max(0, $0.duration(to: now) / .seconds(1)) } }
 
     private var arrival: UTCTime? {

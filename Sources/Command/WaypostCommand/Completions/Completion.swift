@@ -1,4 +1,4 @@
-/// A shell's offers for the last word of a command line.
+/// The completions that a shell offers for the last word of a command line.
 enum Completion: Sendable, Hashable {
     case files, directories
     case words([Word])
@@ -9,9 +9,9 @@ enum Completion: Sendable, Hashable {
         let summary: String
     }
 
-    /// The completion of the last of `words`, the command line after the program's name.
+    /// Creates the completions for the last of `words`, the command line after the program's name.
     init(of words: [String]) {
-        // bash makes three words of --option=value.
+        // bash splits --option=value into three words.
         var words = words
         if words.last == "=" { words.append("") }
         words.removeAll { $0 == "=" }
@@ -55,7 +55,7 @@ enum Completion: Sendable, Hashable {
         return .words(words.filter { $0.text.hasPrefix(prefix) })
     }
 
-    /// The lines that a shell's script reads: `:files`, `:directories`, or a word and its summary per line.
+    /// The lines for a shell's completion script: `:files`, `:directories`, or one word with its summary per line.
     var lines: [String] {
         switch self {
         case .files: [":files"]
@@ -69,7 +69,7 @@ extension OptionSpec {
     fileprivate static let help = flag("--help", "show how it is used")
     fileprivate static let version = flag("--version", "print the version")
 
-    /// The offers for its value; `nil` for a flag.
+    /// The completions for the option's value; `nil` for a flag.
     fileprivate var value: Completion? {
         guard choices.isEmpty else { return .words(choices.map { Completion.Word(text: $0, summary: "") }) }
         return valueName.map { $0 == "FILE" ? .files : $0 == "DIR" ? .directories : .words([]) }
@@ -77,7 +77,7 @@ extension OptionSpec {
 }
 
 extension CommandSpec {
-    /// The offers for its operands.
+    /// The completions for the command's operands.
     fileprivate var operand: Completion {
         switch operands {
         case .none: .words([])

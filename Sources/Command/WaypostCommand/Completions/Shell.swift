@@ -2,10 +2,10 @@
 enum Shell: String, CaseIterable {
     case bash, zsh, fish
 
-    /// The hidden command that prints a `Completion`'s lines for the words so far.
+    /// The hidden command that prints the lines of a `Completion` for the words typed so far.
     static let offers = "__complete"
 
-    /// The completion script of this shell, which asks the program for offers.
+    /// The completion script for this shell, which asks the program for completions.
     var completions: String {
         switch self {
         case .bash:

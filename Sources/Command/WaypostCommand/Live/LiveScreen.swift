@@ -8,7 +8,7 @@ import Operations
 struct LiveScreen: Sendable, Hashable {
     /// A piece of a line, without control characters, and its style.
     struct Piece: Sendable, Hashable {
-        /// A style; its raw value is the terminal's number for it (SGR).
+        /// A style. The raw value is its SGR parameter, the number that selects the style on a terminal.
         enum Style: Int, Sendable, Hashable { case plain, strong, faint, bad = 31, good, doubtful }
 
         let text: String
@@ -35,7 +35,7 @@ struct LiveScreen: Sendable, Hashable {
         if let report = service.report {
             let facts = Self.facts(report, isStale: service.silence != nil, columns: columns)
             let sky = SkyChart.lines(service.silence == nil ? report.receiver.sky ?? [] : [], columns: columns)
-            // If there is little room, the last facts and old events are left out.
+            // If there is little room, the last facts and the oldest events are left out.
             let room = max(0, rows - top.count - bottom.count - min(events.count, 3))
             top += facts.prefix(max(0, room - min(sky.count, rows / 4)))
             top += (sky.isEmpty ? [] : sky + [[]]).prefix(
@@ -46,7 +46,7 @@ struct LiveScreen: Sendable, Hashable {
         lines = (top + events + blank + bottom).prefix(rows).map { Self.cut($0, to: columns) }
     }
 
-    /// Returns the lines to show, with colours if asked for.
+    /// Returns the lines to show, optionally in colour.
     func text(inColour: Bool) -> [String] {
         lines.map { line in line.map { inColour ? $0.coloured : $0.text }.joined() }
     }
@@ -76,13 +76,13 @@ struct LiveScreen: Sendable, Hashable {
         }
     }
 
-    /// The labels of facts that are absent while all is well.
+    /// The labels of facts that are shown only if something is wrong.
     private static let doubtful: Set<Substring> = ["bypasses"]
 
     private static func facts(_ report: StatusReport, isStale: Bool, columns: Int) -> [Line] {
         var style = Piece.Style.plain
         let lines: [Line] = StatusPage.facts(report, width: columns).map { line in
-            // Only the first line of a fact has a label.
+            // Only a fact's first line has a label.
             let indented = line.dropFirst(2)
             if !indented.hasPrefix(" ") {
                 let label = indented.firstRange(of: "  ").map { indented[..<$0.lowerBound] } ?? indented
@@ -121,13 +121,13 @@ extension LiveScreen.Piece {
     }
 }
 
-/// The satellites as text: the number of each, its signal as a bar and in dB-Hz, and a star if it is used.
+/// A chart of the satellites as text: each with its number, its signal as a bar and in dB-Hz, and a star if it is used.
 enum SkyChart {
     private static let bars = Array("▁▂▃▄▅▆▇█")
     private static let labelWidth = 15
     private static let cellWidth = 7
 
-    /// Returns a heading and the lines of each system; none if the receiver doesn't report satellites.
+    /// Returns a heading and the lines of each system; empty if the receiver doesn't report satellites.
     static func lines(_ sky: [StatusReport.SystemInView], columns: Int) -> [LiveScreen.Line] {
         guard !sky.isEmpty else { return [] }
         let perLine = max(1, (columns - labelWidth) / cellWidth)
@@ -147,7 +147,7 @@ enum SkyChart {
     private static func cell(_ satellite: StatusReport.SystemInView.SatelliteInView) -> LiveScreen.Piece {
         let number = String(satellite.number).flushRight(in: 3)
         guard let signal = satellite.signalDecibelHertz else { return .init("\(number) -- ", .faint) }
-        // Receivers track nothing below 10 dB-Hz, and little exceeds 45.
+        // Receivers track no signal below 10 dB-Hz, and few signals exceed 45.
         let bar = bars[min(max((signal - 10) / 5, 0), bars.count - 1)]
         let text = "\(number)\(bar)\(String(signal).flushRight(in: 2))"
         return satellite.used ? .init("\(text)*", .good) : .init("\(text) ")

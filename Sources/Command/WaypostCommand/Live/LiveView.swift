@@ -3,13 +3,13 @@ import Reporting
 import TimeAndChance
 import Operations
 
-/// `waypost status --watch`: the running service's status on the whole terminal.
+/// `waypost status --watch`: the running service's status, filling the terminal.
 struct LiveView {
     private let service: RunningService
 
     /// The time between two requests.
     private static let interval = Duration.seconds(1)
-    /// The delay after which the view shows an answer, or follows a new size of its window.
+    /// The maximum delay until the view shows an answer, or adapts to a new size of its window.
     private static let redrawInterval = Duration.milliseconds(200)
 
     init(_ service: RunningService) { self.service = service }
@@ -19,12 +19,12 @@ struct LiveView {
         TerminalScreen.isPossible && !["", "dumb"].contains(ProcessEnvironment.variables["TERM", default: ""])
     }
 
-    /// Runs until the user ends it or the terminal closes.
+    /// Runs until the user quits or the terminal is closed.
     func run() async throws {
         let known = Locked(WatchedService())
         let stop = try EventDescriptor()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            // The end of the view doesn't wait for a service that hangs.
+            // The view can end while a request to the service hangs.
             group.addTask { [service] in
                 _ = await AbandonableCall.run(stoppedWithin: .zero, on: MonotonicClock(ContinuousClock())) { _ in
                     await Self.ask(service, known)
@@ -50,11 +50,11 @@ struct LiveView {
             }
             let now = UTCTime.system
             known.withLock { $0.note(answer, at: now) }
-            try? await Task.sleep(for: interval)  // ends early with the view
+            try? await Task.sleep(for: interval)  // cancelled when the view ends
         }
     }
 
-    /// Draws after each change. Blocks.
+    /// Draws the view after each change. Blocks until the view ends.
     private static func show(_ known: Locked<WatchedService>, until stop: EventDescriptor) throws(SystemError) {
         let screen = try TerminalScreen()
         let inColour = Colour.isShown(isTerminal: true, environment: ProcessEnvironment.variables)

@@ -4,7 +4,7 @@ import Reporting
 import TimeAndChance
 import Operations
 
-/// The last report of a service that is asked repeatedly, and the events in between.
+/// A service that is asked repeatedly: its last report, and the events between reports.
 struct WatchedService: Sendable, Hashable {
     struct Event: Sendable, Hashable {
         enum Kind: Sendable, Hashable { case good, bad, neutral }
@@ -14,7 +14,7 @@ struct WatchedService: Sendable, Hashable {
         let text: String
     }
 
-    /// A time without answers.
+    /// A period without answers.
     struct Silence: Sendable, Hashable {
         let since: UTCTime
         let reason: String
@@ -26,7 +26,7 @@ struct WatchedService: Sendable, Hashable {
     /// The events, newest first.
     private(set) var events: [Event] = []
 
-    /// More events than a terminal has lines.
+    /// The maximum number of events to keep: more than a terminal has lines.
     private static let maximumEvents = 200
 
     mutating func note(_ answer: Result<StatusReport, AgentError>, at now: UTCTime) {

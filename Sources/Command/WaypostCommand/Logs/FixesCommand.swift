@@ -4,7 +4,7 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// `waypost fixes`: NMEA in, fixes out.
+/// `waypost fixes`: decodes NMEA logs into fixes.
 struct FixesCommand {
     private let logs: [String]
     private let format: FixesFormat
@@ -88,7 +88,7 @@ struct FixesCommand {
         Terminal.draw("")
         if decoding.failure is SystemError { return try decoding.conclude() }
         let interruption = decoding.interruption("\(count.counted("fix", "fixes")) written")
-        // An incomplete document must not look complete, but a followed one can only end this way.
+        // An incomplete document must not look complete. A followed log, however, can only end with an interruption.
         if decoding.isInterrupted, !follows { throw interruption }
         try StandardOutput.write(ending)
         if decoding.isInterrupted { throw interruption }
@@ -126,10 +126,10 @@ enum FixesFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the format joins fixes to tracks.
+    /// Whether the format connects fixes to tracks.
     var drawsTrack: Bool { self == .gpx }
 
-    /// Appends a fix. `isBroken` means that the track breaks before it.
+    /// Appends a fix. `isBroken`: whether the track breaks before it.
     func append(_ fix: Fix, isFirst: Bool, isBroken: Bool, to bytes: inout [UInt8]) {
         switch self {
         case .jsonl: JSONLinesFormat.append(fix, to: &bytes)

@@ -3,7 +3,7 @@ import ReportedText
 import TimeAndChance
 import TrackDrawing
 
-/// The output of `waypost fixes --summary`: a section per log, and their total.
+/// The output of `waypost fixes --summary`: one section per log, and a total.
 struct FixesSummary {
     let logs: [LogSummary]
     let total: TrackSummary
@@ -92,7 +92,7 @@ struct FixesSummary {
 
 /// A warning that a log's dates may be wrong because the receiver's week number has rolled over.
 enum WeekRolloverDoubt {
-    /// Returns the warning for a log that begins at least 1024 weeks ago; otherwise `nil`.
+    /// Returns the warning for a log that began at least 1024 weeks ago; otherwise `nil`.
     static func words(on begin: UTCTime, at now: UTCTime) -> String? {
         let later = begin.advanced(by: .seconds(1024 * 7 * 86_400))
         guard later <= now else { return nil }

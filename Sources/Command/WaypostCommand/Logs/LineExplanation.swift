@@ -5,7 +5,8 @@ import ReportedText
 import Reporting
 import Operations
 
-/// `waypost fixes --explain LINE`: how one line was decoded, given as its text or as its number in a log.
+/// `waypost fixes --explain LINE`: explains how a line was decoded. The line is given as its text or as its number in a
+/// log.
 struct LineExplanation {
     let line: String
     let log: String
@@ -45,7 +46,7 @@ struct LineExplanation {
         }
     }
 
-    /// Traces the line through its log until its fate is settled. A failure of the log is returned as well.
+    /// Traces the line through its log until its outcome is final. If the log fails, also returns the failure.
     private func trace(of number: Int) async throws(SystemError) -> (LogTrace, FixSourceError?) {
         let stop = try EventDescriptor()
         return await withTaskCancellationHandler {

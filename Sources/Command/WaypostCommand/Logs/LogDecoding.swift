@@ -6,7 +6,7 @@ import Reporting
 import TrackDrawing
 import Operations
 
-/// The outcome of logs that a tool has decoded without a pipeline.
+/// The outcome of logs that were decoded by a tool, outside the reporting pipeline.
 struct LogDecoding: Sendable {
     /// The outcome of each log that was opened.
     fileprivate(set) var outcomes: [LogOutcome] = []
@@ -14,19 +14,19 @@ struct LogDecoding: Sendable {
     /// The part of the logs that was read, such as `31 % of town.nmea`.
     fileprivate(set) var reached = "nothing"
 
-    /// Whether a signal ended it before the logs' end.
+    /// Whether a signal ended the decoding before the end of the logs.
     var isInterrupted: Bool { (failure as? FixSourceError)?.code == .cancelled }
 
-    /// Returns an interruption that says what was read, followed by `results`.
+    /// Returns an interruption whose message says how much was read, followed by `results`.
     func interruption(_ results: String) -> Interruption { Interruption("\(reached) read; \(results)") }
 
-    /// Throws the failure, if any. Call it after the results before the failure were used.
+    /// Throws the failure, if there is one. Must be called after the results before the failure have been used.
     func conclude() throws -> ExitStatus {
         guard let failure else { return .done }
         throw failure
     }
 
-    /// Why the logs have no fix. A file that isn't a receiver's log comes first.
+    /// The reason why the logs contain no fix. A file that isn't a receiver's log is reported first.
     var absence: AgentError {
         let empty = outcomes.first { $0.statistics.sentences == 0 }
         return AgentError(.inputData, "\(empty?.emptiness ?? LogOutcome.absence(of: outcomes))")
@@ -40,7 +40,7 @@ struct LogDecoding: Sendable {
 }
 
 extension LogReader {
-    /// Decodes everything. `take` receives each chunk and ends the decoding if it throws.
+    /// Decodes all logs. `take` receives each chunk, and ends the decoding by throwing.
     func decodeAll(
         progress: LogProgress, take: (Chunk) throws(SystemError) -> Void
     ) -> LogDecoding {
@@ -85,7 +85,7 @@ struct LogProgress: Sendable {
 }
 
 extension LogReader.Chunk {
-    /// The part of its log that was read: `31 % of town.nmea`, or `12.3 MB of standard input`.
+    /// The part of the log that has been read, such as `31 % of town.nmea` or `12.3 MB of standard input`.
     fileprivate var reached: String {
         let size = totalBytes.map { size in size > 0 ? bytesRead * 100 / size : 100 }
         let share = size.map { "\($0) %" } ?? FigureText.bytes(Int(bytesRead))

@@ -11,8 +11,8 @@ struct LogSummary: Sendable {
     let statistics: DecoderStatistics
     let track: TrackSummary
 
-    /// Decodes logs one after another, including the part of the first damaged one that can be read. A single log has
-    /// no total.
+    /// Decodes logs one after another. If a log is damaged, decodes its readable part and then stops. The total is
+    /// empty for a single log.
     static func survey(_ reader: LogReader) async -> (logs: [LogSummary], total: TrackSummary, decoding: LogDecoding) {
         let isOfSeveral = reader.paths.count > 1
         return await reader.read { reader in
@@ -33,9 +33,9 @@ struct LogSummary: Sendable {
     }
 }
 
-/// The decoder's statistics of one log as text.
+/// The decoder's statistics for one log, as text.
 struct LogAccount {
-    /// The receiver's maker and banners; empty if the log has none.
+    /// The receiver's maker and banners; empty if the log contains none.
     let receiver: [String]
     /// The talkers, such as `GP GPS`.
     let talkers: [String]
@@ -45,11 +45,11 @@ struct LogAccount {
     let sentences: [String]
     /// The reasons why sentences were rejected, most frequent first.
     let refusals: [(count: Int, text: String)]
-    /// Unreadable fields of accepted sentences, most frequent first.
+    /// The unreadable fields of accepted sentences, most frequent first.
     let omissions: [(count: Int, text: String)]
     /// The fixes, such as `208 of 300 epochs; 92 without a position`.
     let fixes: String
-    /// The receiver's warnings, each with the line of the first.
+    /// The receiver's warnings, each with the line of its first occurrence.
     let warnings: [String]
 
     init(_ statistics: DecoderStatistics) {

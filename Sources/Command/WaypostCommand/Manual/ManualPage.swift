@@ -1,12 +1,12 @@
 import StrictJSON
 import Operations
 
-/// The pages of the manual. The raw value is the name of the file.
+/// A page of the manual. The raw value is the name of its file.
 enum ManualPage: String, CaseIterable {
     case commands = "waypost.1"
     case configuration = "waypost.json.5"
 
-    /// The page in the language of man(7).
+    /// The page in man(7) format.
     var text: String {
         switch self {
         case .commands: CommandManual.text
@@ -15,7 +15,7 @@ enum ManualPage: String, CaseIterable {
     }
 }
 
-/// The page waypost(1), generated from the catalog of commands.
+/// The page waypost(1), which is generated from the catalog of commands.
 enum CommandManual {
     static var text: String {
         var page = ManualText(
@@ -86,11 +86,11 @@ enum CommandManual {
 }
 
 extension String {
-    /// The text with a capital first letter.
+    /// The text with its first letter capitalised.
     var capitalizedSentence: String { prefix(1).uppercased() + dropFirst() }
 }
 
-/// The page waypost.json(5), generated from the declared keys of the configuration.
+/// The page waypost.json(5), which is generated from the declared configuration keys.
 enum ConfigurationManual {
     static var text: String {
         var page = ManualText(name: "waypost.json", section: 5, summary: "the configuration of waypost")

@@ -2,11 +2,11 @@ import ReportedText
 import TimeAndChance
 import Operations
 
-/// Builds a page of the manual in the language of man(7).
+/// Builds a manual page in man(7) format.
 struct ManualText {
     private(set) var lines: [String]
 
-    /// Begins the page with its head. The date is that of the release, so that builds are reproducible.
+    /// Starts the page with its header. The date is the release date, so that builds are reproducible.
     init(name: String, section: Int, summary: String) {
         let day = Release.date.description.prefix(10)
         let title = "\(name.uppercased()) \(section) \(day) \"waypost \(Release.version)\""
@@ -21,25 +21,25 @@ struct ManualText {
     mutating func add(section name: String) { lines.append(".SH \(name)") }
     mutating func add(subsection name: String) { lines.append(".SS \(Self.literal(name))") }
 
-    /// Adds a line that is already in the language of man(7).
+    /// Adds a line that is already in man(7) format.
     mutating func add(verbatim line: String) { lines.append(line) }
 
-    /// Adds a paragraph. Each sentence begins a new line.
+    /// Adds a paragraph. Each sentence starts on a new line.
     mutating func add(paragraph text: String) {
         beginParagraph()
         lines += Self.sentences(text)
     }
 
-    /// Adds a term, which may have type faces, and its meaning.
+    /// Adds a term, which may contain font changes, and its meaning.
     mutating func add(term: String, _ meaning: String) { lines += [".TP", term] + Self.sentences(meaning) }
 
-    /// Adds lines to type.
+    /// Adds example command lines.
     mutating func add(example: [String]) {
         beginParagraph()
         lines += [".in +4n", ".EX"] + example.map { Self.guarded(Self.literal($0)) } + [".EE", ".in"]
     }
 
-    /// Begins a paragraph, unless a heading has done so.
+    /// Starts a paragraph, unless a heading has just started one.
     private mutating func beginParagraph() {
         if lines.last?.hasPrefix(".S") != true { lines.append(".PP") }
     }
@@ -66,13 +66,13 @@ struct ManualText {
 
     static func bold(_ text: String) -> String { "\\fB\(literal(text))\\fR" }
     static func italic(_ text: String) -> String { "\\fI\(literal(text))\\fR" }
-    /// Returns the name of another page, such as `gpsd(8)`.
+    /// Returns a cross-reference to another manual page, such as `gpsd(8)`.
     static func reference(_ page: String) -> String {
         let name = page.prefix { $0 != "(" }
         return bold(String(name)) + page.dropFirst(name.count)
     }
 
-    /// Returns running text, in which words that may be copied to a command line keep their signs.
+    /// Returns running text. Words that may be copied to a command line keep their ASCII characters.
     private static func plain(_ text: String) -> String {
         text.split(separator: " ", omittingEmptySubsequences: false).map { word in
             word.contains("--") || word.contains("/") || word.drop { "(\"".contains($0) }.hasPrefix("-")
@@ -80,21 +80,21 @@ struct ManualText {
         }.joined(separator: " ")
     }
 
-    /// The escapes of signs that man would make typographical.
+    /// The escapes for characters that man would replace with typographical ones.
     private static let signs: [Character: String] = [
         "\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti",
     ]
 
-    /// Returns `text` with the signs of a keyboard.
+    /// Returns `text` with escapes that preserve its ASCII characters.
     static func literal(_ text: String) -> String { text.map { signs[$0] ?? String($0) }.joined() }
 
-    /// Returns the sentences in lines of at most 78 characters.
+    /// Returns the sentences, wrapped to lines of at most 78 characters.
     private static func sentences(_ text: String) -> [String] {
         text.replacing(". ", with: ".\n").split(separator: "\n").flatMap { plain(String($0)).wrapped(to: 78) }
             .map(guarded)
     }
 
-    /// Returns a line that isn't a request to man, even if it begins with a full stop.
+    /// Returns a line that man doesn't interpret as a request, even if it begins with a full stop.
     private static func guarded(_ line: String) -> String {
         line.hasPrefix(".") || line.hasPrefix("'") ? "\\&\(line)" : line
     }

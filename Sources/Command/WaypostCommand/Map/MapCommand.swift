@@ -6,7 +6,7 @@ import TimeAndChance
 import TrackDrawing
 import Operations
 
-/// `waypost map`: draws the track of logs as one page.
+/// `waypost map`: draws the track of logs on one page.
 struct MapCommand {
     private let logs: [String]
     private let output: String
@@ -32,7 +32,7 @@ struct MapCommand {
         }
     }
 
-    /// Name extensions of other formats.
+    /// The file name extensions of other formats.
     private static let otherFormats = [
         ".gpx", ".geojson", ".json", ".kml", ".kmz", ".csv", ".pdf", ".png", ".jpg", ".jpeg", ".svg",
     ]
@@ -46,7 +46,7 @@ struct MapCommand {
     }
 
     func run() async throws -> ExitStatus {
-        // Open the page first: an unwritable directory should be reported before a long log is read.
+        // The page is opened first, so that an unwritable directory is reported before a long log is read.
         let page: FileReplacement?
         do throws(SystemError) { page = output == "-" ? nil : try FileReplacement(at: output) } catch {
             throw UnwritableFile(path: output, cause: error)
@@ -89,8 +89,8 @@ struct MapCommand {
         return try decoding.conclude()
     }
 
-    /// Draws and writes on a separate thread, because writing may block. Returns the size in bytes; `nil` if there is
-    /// nothing to draw.
+    /// Draws and writes the page on a separate thread, because writing may block. Returns the page's size in bytes;
+    /// `nil` if there is nothing to draw.
     private func write(_ drawing: MapPage, to page: FileReplacement?) async throws -> Int? {
         let result: Result<Int?, SystemError> = await onThread(named: "map") {
             guard let bytes = drawing.bytes else {
@@ -109,9 +109,10 @@ struct MapCommand {
     }
 }
 
-/// Decides whether reported positions belong to the drive on the map, by place: a replay changes the times.
+/// Decides whether reported positions belong to the drive on the map. Compares only places, because a replay changes
+/// the times.
 struct ReportedMeeting: Sendable {
-    /// A few positions suffice, because each position of a drive is near one of its fixes.
+    /// The maximum number of positions to compare. A few suffice, because each position of a drive is near a fix.
     private static let maximumPlaces = 20
     private static let maximumDistanceMeters = 1000.0
 

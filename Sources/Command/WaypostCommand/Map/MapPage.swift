@@ -6,15 +6,15 @@ import TimeAndChance
 import TrackDrawing
 import Operations
 
-/// The page of `waypost map`: one document that loads no other file. Its script only connects the chart and the track.
+/// The page of `waypost map`: a single document that loads no other file. Its script only links the chart to the track.
 struct MapPage {
     let logs: [LogOutcome]
     let survey: TrackSurvey
-    /// Why the last log wasn't read to its end.
+    /// The reason why the last log wasn't read to its end; `nil` if it was.
     let failure: String?
     /// The positions that were reported during the drive.
     var reported: [ReportedPlace] = []
-    /// The host's time, to recognise dates that are too old.
+    /// The host's time, used to recognise dates that are too old.
     let now: UTCTime
 
     /// The document; `nil` if there is no fix to draw.
@@ -104,7 +104,7 @@ struct MapPage {
         return figures
     }
 
-    /// The problems of the logs; first, that a log wasn't read to its end.
+    /// The problems with the logs. If a log wasn't read to its end, that comes first.
     private var warnings: [Markup] {
         var warnings: [Markup] = []
         if let failure { warnings.append("<b>Not the whole log:</b> \(failure)") }
@@ -118,7 +118,7 @@ struct MapPage {
         return warnings
     }
 
-    /// Returns what the decoder found in one log.
+    /// Returns the section with the decoder's findings for one log.
     private func section(of log: LogOutcome) -> Markup {
         let account = LogAccount(log.statistics)
         var rows = [
@@ -137,7 +137,7 @@ struct MapPage {
     }
 }
 
-/// Tables of the start, the stops, the end and the breaks of the track.
+/// The tables of the start, the stops, the end and the breaks of the track.
 struct PageTables {
     let summary: TrackSummary
     let shortStops: [TrackStop]
@@ -188,7 +188,7 @@ struct PageTables {
         return ["\(name)", "\(moment(fix.timeOfFix))", "", "", place, ""]
     }
 
-    /// Returns a note on how many of the things are listed; `nil` if all of them are.
+    /// Returns a note on how many of the things are listed; `nil` if all are.
     private func longest(of count: Int, shown: Int, _ things: String) -> String? {
         shown < count ? "The \(shown) longest of \(count.grouped) \(things). " : nil
     }
@@ -206,7 +206,7 @@ struct PageTables {
         markup.add("</tbody></table></div></section>")
     }
 
-    /// Returns a row whose cells name their columns: a narrow page shows the cells below each other.
+    /// Returns a row whose cells contain their columns' names, because a narrow page shows the cells below each other.
     private func row(of cells: [Markup], _ heads: [String]) -> Markup {
         var row: Markup = "<tr>"
         for (cell, head) in zip(cells, heads) { row += "<td data-label=\"\(head)\">\(cell)</td>" }

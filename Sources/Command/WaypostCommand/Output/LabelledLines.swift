@@ -6,13 +6,13 @@ struct LabelledLines {
     static let width = 100
     private static let labelWidth = 13
 
-    /// Lines of at most `limit` characters, except for longer words.
+    /// Creates lines of at most `limit` characters, except for longer words.
     init(width limit: Int = Self.width) { self.limit = limit }
 
     /// Adds a line without a label.
     mutating func add(heading: String) { lines.append(heading) }
 
-    /// Adds lines, the first with the label.
+    /// Adds lines, the first one with the label.
     mutating func add(_ label: String, _ texts: [String]) {
         for (index, text) in texts.enumerated() {
             let front = index == 0 ? label : ""
@@ -32,17 +32,17 @@ struct LabelledLines {
             })
     }
 
-    /// Adds a text, broken between words if it is too long.
+    /// Adds a text, which is wrapped between words if it is too long.
     mutating func add(_ label: String, wrapped text: String) {
         add(label, text.wrapped(to: limit - Self.labelWidth - 2))
     }
 }
 
 extension String {
-    /// The text followed by spaces up to `width`.
+    /// Returns the text padded with trailing spaces to `width`.
     func filled(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 
-    /// The words in lines of at most `width`; a longer word has its own line.
+    /// Returns the words in lines of at most `width` characters. A longer word gets its own line.
     func wrapped(to width: Int) -> [String] {
         split(separator: " ").reduce(into: []) { lines, word in
             if let last = lines.last, last.count + 1 + word.count <= width {
@@ -53,6 +53,6 @@ extension String {
         }
     }
 
-    /// The text after spaces up to `width`.
+    /// Returns the text padded with leading spaces to `width`.
     func flushRight(in width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
 }

@@ -1,11 +1,11 @@
 import LinuxPlatform
 
-/// The file that a command's result would replace.
+/// A check of the file that a command's result would replace.
 enum ReplacedFile {
-    /// Throws if `path`, which `-o` names, is a file that isn't an earlier result. Empty files, devices and pipes may
-    /// be written.
+    /// Throws if `path`, the argument of `-o`, is a file that isn't an earlier result. Empty files, devices and pipes
+    /// may be overwritten.
     ///
-    /// `isOurs` judges by the first bytes of a file whether it is such a `result`.
+    /// `isOurs` decides from the first bytes of a file whether it is such a `result`.
     static func require(
         _ path: String, as result: String, of command: String, isOurs: ([UInt8]) -> Bool
     ) throws(UsageError) {

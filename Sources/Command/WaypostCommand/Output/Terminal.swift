@@ -2,7 +2,7 @@ import Glibc
 import LinuxPlatform
 import ReportedText
 
-/// Standard error: messages, and one line that is redrawn during the work.
+/// Standard error: messages, and a progress line that is redrawn.
 struct Terminal: Sendable {
     /// Whether lines can be redrawn.
     static var isInteractive: Bool {
@@ -12,10 +12,10 @@ struct Terminal: Sendable {
     /// Prints lines without control characters.
     static func say(_ text: String) { StandardError.writeNow(Array("\(text.printableLines)\n".utf8)) }
 
-    /// Redraws the last line; does nothing without a terminal.
+    /// Redraws the progress line. Does nothing without a terminal.
     static func draw(_ text: String) { StandardError.draw(Array(text.printable.prefix(width).utf8)) }
 
-    /// The maximum width of a line that is redrawn. A wrapped line would stay.
+    /// The maximum width of the progress line. A wrapped line could not be erased.
     static var width: Int { max(1, StandardError.columns - 1) }
 }
 
@@ -23,7 +23,7 @@ struct Terminal: Sendable {
 enum Colour: Int {
     case red = 31, green, yellow
 
-    /// `nil` for a word that isn't a verdict.
+    /// Creates the colour of a verdict; `nil` for any other word.
     init?(verdict word: String) {
         switch word {
         case "ok": self = .green
@@ -33,18 +33,19 @@ enum Colour: Int {
         }
     }
 
-    /// Whether standard output shows colours: a terminal that can, without NO_COLOR.
+    /// Whether standard output shows colours: it is a terminal that supports them, and NO_COLOR isn't set.
     static func isShown(isTerminal: Bool, environment: [String: String]) -> Bool {
         isTerminal && environment["NO_COLOR", default: ""].isEmpty
             && !["", "dumb"].contains(environment["TERM", default: ""])
     }
 
-    /// Returns `word` between the sequences that begin and end the colour.
+    /// Returns `word` between the escape sequences that start and end the colour.
     func painting(_ word: String) -> String { "\u{1B}[\(rawValue)m\(word)\u{1B}[0m" }
 }
 
 extension StandardOutput {
-    /// Writes a line that begins with a verdict, such as `ok`, `note` or `FAIL`, in its colour. Other words have none.
+    /// Writes a line that begins with a verdict, such as `ok`, `note` or `FAIL`, in the verdict's colour. Any other
+    /// word isn't coloured.
     static func write(verdict word: String, _ rest: String) throws(SystemError) {
         let rest = rest.printable
         let isShown = Colour.isShown(isTerminal: isTerminal, environment: ProcessEnvironment.variables)
@@ -53,7 +54,7 @@ extension StandardOutput {
     }
 }
 
-/// A file for a command's result that cannot be written, with the remedy.
+/// An error, with its remedy, about a command's output file that can't be written.
 struct UnwritableFile: Error, Sendable, Hashable, CustomStringConvertible {
     let path: String
     let cause: SystemError

@@ -3,22 +3,22 @@ import GNSSReceiver
 import TimeAndChance
 import Operations
 
-/// The vehicles of a replay: number, names, and distances in time and place.
+/// The vehicles of a replay: their number, their names, and their offsets in time and place.
 ///
-/// Everything follows from a vehicle's number, so that several machines can share a fleet.
+/// Names and offsets follow from a vehicle's number, so that several machines can share a fleet.
 struct FleetPlan: Sendable, Equatable {
     private static let maximumCount = 100_000
     private static let maximumNumber = 999_999_999
 
     var count = 1
     private var first = 1
-    /// `nil` for the configuration's id, followed by the number if there are many vehicles.
+    /// The pattern of the names; `nil` for the configuration's id, followed by the number if there are many vehicles.
     private var pattern: VehiclePattern?
-    /// The time over which they start; `nil` for the interval of updates.
+    /// The time over which the vehicles start; `nil` for the interval of updates.
     private var spreadSeconds: Double?
     private var spreadMeters = 0.0
 
-    /// A plan of the configured vehicle alone.
+    /// Creates a plan with only the configured vehicle.
     init() {}
 
     init(_ arguments: Arguments) throws(UsageError) {
@@ -44,9 +44,9 @@ struct FleetPlan: Sendable, Equatable {
         spreadMeters = try Self.measure(arguments, "--spread-meters", upTo: 1_000_000) ?? 0
     }
 
-    /// Returns the vehicles' names in the order of their numbers. `vehicle` is the configured one.
+    /// Returns the vehicles' names in the order of their numbers. `vehicle` is the configured vehicle.
     ///
-    /// - Throws: `UsageError` if a pattern gives an invalid id, `AgentError` if the configured id does.
+    /// - Throws: `UsageError` if a pattern leads to an invalid id, `AgentError` if the configured id does.
     func names(for vehicle: VehicleName) throws -> [VehicleName] {
         guard count > 1 || pattern != nil else { return [vehicle] }
         var names: [VehicleName] = []
@@ -64,7 +64,7 @@ struct FleetPlan: Sendable, Equatable {
         return names
     }
 
-    /// Returns the offset of the drive of the vehicle at `index`. `interval` is the time between two updates.
+    /// Returns the offset of the drive for the vehicle at `index`. `interval` is the time between two updates.
     func offset(at index: Int, interval: Duration) -> DriveOffset {
         DriveOffset(
             delay: spread(interval) * index / count, withinMeters: spreadMeters, of: first + index)
@@ -98,9 +98,9 @@ struct FleetPlan: Sendable, Equatable {
     private static func refusal(_ problem: String) -> UsageError { UsageError(problem, command: "replay") }
 }
 
-/// A pattern of vehicles' names, such as `van-%05d`.
+/// A pattern for vehicles' names, such as `van-%05d`.
 struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {
-    /// A problem of a pattern; its description follows the pattern.
+    /// A problem with a pattern. Messages append its description to the pattern.
     enum Problem: Error, CustomStringConvertible {
         case conversion(String)
         case second
@@ -113,10 +113,10 @@ struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// The configuration's id, followed by the number.
+    /// The pattern of the configuration's id, followed by the number.
     static let numbered = VehiclePattern(text: nil, before: "", after: "", width: 1, hasNumber: true)
 
-    /// The given text; `nil` for `numbered`.
+    /// The pattern as given; `nil` for `numbered`.
     private let text: String?
     private let before: String
     private let after: String
@@ -126,7 +126,7 @@ struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension VehiclePattern {
-    /// Reads a text with at most one `%d` or, for N digits with leading zeros, `%0Nd`.
+    /// Parses a text with at most one `%d` or, for N digits with leading zeros, `%0Nd`.
     init(_ text: String) throws(Problem) {
         let parts = text.split(separator: "%", omittingEmptySubsequences: false)
         guard parts.count > 1 else {
@@ -147,7 +147,7 @@ extension VehiclePattern {
             text: text, before: String(parts[0]), after: String(rest.dropFirst()), width: width, hasNumber: true)
     }
 
-    /// Returns the name of the vehicle with that number. `id` is the configured one.
+    /// Returns the name of the vehicle with the given number. `id` is the configured id.
     func name(_ number: Int, of id: String) -> String {
         guard let text else { return "\(id)-\(number)" }
         guard hasNumber else { return text }

@@ -7,7 +7,7 @@ import Reporting
 import SQLiteOutbox
 import Operations
 
-/// `waypost replay`: the pipeline fed from recorded logs, for one vehicle or many.
+/// `waypost replay`: feeds recorded logs to the pipeline, for one vehicle or many.
 struct ReplayCommand {
     private let options: ReplayOptions
     private let configuration: Configuration
@@ -80,15 +80,15 @@ struct ReplayOptions: Sendable, Equatable {
     var fleet = FleetPlan()
     var asJSON = false
     var follows = false
-    /// The outbox to continue; `nil` for a temporary one.
+    /// The outbox to continue; `nil` for a temporary outbox.
     var outbox: String?
     /// Whether updates may be sent to another machine.
     var isPermitted = false
-    /// Accepts sentences without a checksum even if the configuration doesn't.
+    /// Whether sentences without a checksum are accepted even if the configuration doesn't accept them.
     var acceptsMissingChecksum = false
 
-    /// Whether the fixes of later laps are closer together in time than in the log. No other times would be neither in
-    /// the future nor before those already sent.
+    /// Whether the fixes of later laps must be closer together in time than in the log. Otherwise their times would be
+    /// in the future, or before times that have already been sent.
     var hurriesLaps: Bool { loops && !keepsTime && speed.stretch < 1 }
 }
 

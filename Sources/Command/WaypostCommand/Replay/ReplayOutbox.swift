@@ -2,26 +2,27 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// The outbox of a replay: a temporary one, which is removed once everything is delivered, or a given one to continue.
+/// The outbox of a replay: a temporary outbox, which is removed once everything is delivered, or a given outbox to
+/// continue.
 struct ReplayOutbox: Sendable {
     let path: String
-    /// The directory of a temporary outbox.
+    /// The directory of a temporary outbox; `nil` for a given outbox.
     private let directory: String?
 
-    /// A temporary outbox.
+    /// Creates a temporary outbox.
     init() {
         let directory = FileSystem.temporaryPath("waypost-replay")
         path = directory + "/outbox.sqlite"
         self.directory = directory
     }
 
-    /// The outbox at `path`, to be continued or created.
+    /// Creates the outbox at `path`, or continues it.
     init(continuing path: String) {
         self.path = path
         directory = nil
     }
 
-    /// Returns a notice if the outbox isn't new, or if a named one is.
+    /// Returns a notice if the outbox isn't new, or if a given outbox is new; otherwise `nil`.
     func notice(of ledger: Ledger, newest: String?) -> String? {
         guard ledger.accepted > 0 else { return directory == nil ? "\(path) is a new outbox" : nil }
         let before = newest.map { "; fixes before its newest update (\($0)) are sent as past locations" } ?? ""
@@ -29,7 +30,7 @@ struct ReplayOutbox: Sendable {
             + before
     }
 
-    /// Removes a temporary outbox, or returns a message if it holds undelivered updates.
+    /// Removes a temporary outbox. If it contains undelivered updates, keeps it and returns a message.
     func conclude(_ ledger: Ledger) async -> String? {
         let pending = Int(ledger.pending)
         let quarantined = Int(ledger.quarantined)
@@ -47,7 +48,7 @@ struct ReplayOutbox: Sendable {
         return nil
     }
 
-    /// Removes a temporary outbox with its content.
+    /// Removes a temporary outbox with its contents.
     func remove() async {
         guard let directory else { return }
         await onThread(named: "replay-end") { FileSystem.removeDirectory(at: directory) }

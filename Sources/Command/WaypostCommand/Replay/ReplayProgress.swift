@@ -4,16 +4,17 @@ import ReportedText
 import TrackDrawing
 import Operations
 
-/// The share of its logs' time that a replay has played, and the time that remains.
+/// The progress of a replay: the share of the logs' time that has been played, and the remaining time.
 struct ReplayProgress: Sendable, Hashable {
-    /// From 0 to 1. A machine that reads more slowly than planned shows here.
+    /// The share that has been played, from 0 to 1. It is behind the plan if the machine is too slow.
     let share: Double
     /// The time since the first fix.
     let elapsed: Duration
-    /// The time until the plan's end; zero without a plan (maximum speed) and for a replay that is late.
+    /// The time until the planned end; zero without a plan (maximum speed), and for a replay that is late.
     let left: Duration
 
-    /// The progress of one vehicle. `reached` is the log time of the next or last fix, `length` that of all logs.
+    /// Creates the progress of one vehicle. `reached` is the log time of the next or last fix, `length` the total time
+    /// of all logs.
     init(reached: Duration, of length: Duration, elapsed: Duration, speed: ReplaySpeed) {
         let planned = length * speed.stretch
         let read = length > .zero ? reached / length : 1
@@ -22,7 +23,7 @@ struct ReplayProgress: Sendable, Hashable {
         self.elapsed = elapsed
     }
 
-    /// The progress of many vehicles, which together have read `fixes` of `all`.
+    /// Creates the progress of many vehicles, which together have read `fixes` of `all`.
     init(fixes: Int, of all: Int, elapsed: Duration, planned: Duration) {
         share = min(1, Double(fixes) / Double(max(1, all)))
         left = max(.zero, planned - elapsed)
@@ -33,13 +34,13 @@ struct ReplayProgress: Sendable, Hashable {
 /// The line that a terminal shows during a replay.
 struct ProgressLine {
     var name: String
-    /// `nil` before the first fix, and for a replay without an end.
+    /// The progress; `nil` before the first fix, and for a replay without an end.
     var progress: ReplayProgress?
     var fixes: Int
     var accepted: Int
     var delivered: Int
     var elapsed: Duration
-    /// Why nothing is sent at present.
+    /// The reason why nothing is being sent; `nil` if there is none.
     var trouble: ReportedText?
     /// The number of vehicles and the figures of their requests; `nil` for one vehicle.
     var fleet: (vehicles: Int, requests: Int, figures: RequestFigures)?
@@ -47,8 +48,8 @@ struct ProgressLine {
     /// The line, such as `town.nmea  43 %  258 fixes  26 sent  3 pending  1.2/s  34 s left`, or for many vehicles
     /// `town.nmea  43 %  300 vehicles  3 pending  29.8 requests/s  p50 2 ms  p99 9 ms  4 x 503  34 s left`.
     ///
-    /// If it is longer than `width` characters, name and counts are left out. A failure takes the place of rates and
-    /// time left, and loses its end first.
+    /// If the line is longer than `width` characters, the name and the counts are left out. A failure replaces the
+    /// rates and the time left; if there isn't enough room, the failure's end is cut first.
     func text(width: Int) -> String {
         let name = [FileSystem.name(of: name)]
         let share = progress.map { ["\(Int($0.share * 100)) %"] } ?? []
@@ -75,7 +76,7 @@ struct ProgressLine {
             + [fleet.figures.failuresInWords].compactMap(\.self)
     }
 
-    /// The time that the plan leaves. Without a plan, the time that all expected updates take at the rate so far.
+    /// The time left until the planned end. Without a plan, the time for all expected updates at the rate so far.
     private var left: Duration? {
         guard let progress, progress.share > 0.02 else { return nil }
         if progress.left > .milliseconds(50) { return progress.left }

@@ -15,9 +15,9 @@ import Waypost
 /// A replay of recorded logs as one vehicle or as many.
 struct ReplayRun: Sendable {
     private enum Vehicles: Sendable {
-        /// A vehicle with an outbox on the disk.
+        /// One vehicle, with an outbox on the disk.
         case one(VehicleAgent)
-        /// Vehicles with their updates in memory.
+        /// Many vehicles, with their updates in memory.
         case many(TestFleet)
     }
 
@@ -25,25 +25,25 @@ struct ReplayRun: Sendable {
     private let count: Int
     private let monitor: AgentMonitor
     private let meter: RequestMeter
-    /// The errors of a follower's view, for one vehicle only.
+    /// Measures the errors of a follower's view; `nil` for many vehicles.
     private let follower: FollowerMeter?
     private let clock: MonotonicClock
     private let name: String
     private let speed: ReplaySpeed
-    /// Whether the replay ends without being stopped.
+    /// Whether the replay ends by itself.
     private let hasEnd: Bool
     /// The totals of many vehicles' fixes and log lengths, and the planned duration; `nil` for one vehicle.
     private let plan: (fixes: Int, length: Duration, time: Duration)?
-    /// The start of the drives, which for many vehicles is after their tokens were fetched.
+    /// The start of the drives. For many vehicles, this is after their tokens have been fetched.
     private let begun = Locked(Duration.zero)
-    /// Notes about the logs, for the summary.
+    /// Remarks about the logs, for the summary.
     private let remarks = Locked<[String]>([])
     private let bytesWrittenBefore = DiskWrites.bytes ?? 0
 
     /// Opens the outbox or, for many vehicles, reads the logs into memory.
     init(_ configuration: Configuration, _ options: ReplayOptions, observers: [any ReportingObserver] = []) async throws
     {
-        // Report a file that isn't a log before sending anything. A pipe is left for the replay.
+        // Reports a file that isn't a log before anything is sent. A pipe isn't read here, but left for the replay.
         try await LogReader(paths: options.logs, follows: options.follows).requireAll()
         let time: any Clock<Duration> = options.fleet.count > 1 ? TurnClock(ContinuousClock()) : ContinuousClock()
         let clock = MonotonicClock(time)
@@ -74,7 +74,7 @@ struct ReplayRun: Sendable {
             observers: observers + [meter] + (follower.map { [$0] } ?? []))
         var own = configuration
         own.vehicle = names[0]
-        own.upload.backlogUpdatesPerSecond = nil  // the speed of the replay is the pace
+        own.upload.backlogUpdatesPerSecond = nil  // the replay's speed sets the pace
         if names.count > 1 {
             source = try await source.loaded()
             vehicles = .many(
@@ -101,7 +101,7 @@ struct ReplayRun: Sendable {
     }
 
     private static func meter(_ options: ReplayOptions) -> RequestMeter {
-        // Only a replay in step with the clock can be late.
+        // Only a replay in real time can be late.
         guard options.speed == .times(1), !options.keepsTime else { return RequestMeter(systemTime: nil) }
         return RequestMeter { .system }
     }
@@ -119,7 +119,7 @@ struct ReplayRun: Sendable {
             clock: clock, now: { UTCTime.system }, report: { tell("\($0)") })
     }
 
-    /// Runs to the end. A failure of the input is returned, so that the summary can be written first.
+    /// Runs to the end. Returns a failure of the input instead of throwing, so that the summary can be written first.
     func run(progress showsProgress: Bool) async -> AgentError? {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await follow(drawing: showsProgress) }
@@ -137,7 +137,7 @@ struct ReplayRun: Sendable {
         }
     }
 
-    /// Returns what is in the outbox before the run: its ledger and the time of its newest update.
+    /// Returns the contents of the outbox before the run: its ledger and the time of its newest update.
     func stock() async throws(AgentError) -> (ledger: Ledger, newest: String?) {
         guard case .one(let agent) = vehicles else { return (Ledger(), nil) }
         let summary = try await agent.summary()
@@ -170,7 +170,7 @@ struct ReplayRun: Sendable {
         }
     }
 
-    /// The part that was played, such as `43 % of town.nmea played`.
+    /// The part that has been played, such as `43 % of town.nmea played`.
     var reached: String {
         let snapshot = monitor.snapshot
         let share = progress(of: snapshot).map { "\(Int($0.share * 100)) %" }
@@ -185,7 +185,7 @@ struct ReplayRun: Sendable {
         if case .one(let agent) = vehicles { await agent.close() }
     }
 
-    /// Returns the progress; `nil` while a log is measured, and for a replay without an end.
+    /// Returns the progress; `nil` while a log is being measured, and for a replay without an end.
     private func progress(of snapshot: AgentMonitor.Snapshot) -> ReplayProgress? {
         guard hasEnd else { return nil }
         if let plan {
@@ -197,7 +197,7 @@ struct ReplayRun: Sendable {
         }
     }
 
-    /// Draws the progress line until cancelled, and reports why a replay doesn't end after all is played.
+    /// Draws the progress line until cancelled. Reports why a replay doesn't end although everything has been played.
     private func follow(drawing: Bool) async {
         var remindedAt: Duration?
         while true {
@@ -234,7 +234,8 @@ struct ReplayRun: Sendable {
         Terminal.draw(line.text(width: Terminal.width))
     }
 
-    /// Returns why updates aren't delivered after all is played, if that has lasted more than 2 s.
+    /// Returns the reason why updates aren't delivered although everything has been played; `nil` unless that has
+    /// lasted for more than 2 s.
     private func obstacle(_ snapshot: AgentMonitor.Snapshot) -> ReportedText? {
         let isPlayed = plan.map { snapshot.counts.fixesRead >= $0.fixes } ?? (snapshot.receiver.state?.kind == .ended)
         guard hasEnd, isPlayed, let trouble = trouble(snapshot), clock.now - trouble.since > .seconds(2) else {
@@ -243,7 +244,7 @@ struct ReplayRun: Sendable {
         return trouble.condition.explanation
     }
 
-    /// Returns the condition that keeps updates from being delivered.
+    /// Returns the condition that prevents updates from being delivered; `nil` if there is none.
     private func trouble(_ snapshot: AgentMonitor.Snapshot) -> ActiveCondition? {
         snapshot.conditions.active(.delivery) ?? snapshot.conditions.active(.reading)
     }

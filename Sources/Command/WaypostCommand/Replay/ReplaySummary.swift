@@ -11,12 +11,13 @@ struct ReplaySummary: Encodable {
     let counts: ReplayCounts
     let ledger: Ledger
     var pace: ReplayPace
-    /// `nil` for less than a minute of driving, and at maximum speed, at which updates share requests.
+    /// The cost per hour; `nil` for less than a minute of driving, and at maximum speed, because updates then share
+    /// requests.
     let hourly: HourlyCost?
-    /// `nil` for many vehicles.
+    /// The errors of a follower; `nil` for many vehicles.
     let errors: ReplayErrors?
     var vehicles = 1
-    /// Notes about the logs, for example that their time goes back.
+    /// Remarks about the logs, for example that their time goes back.
     var remarks: [String] = []
 
     init(
@@ -46,7 +47,8 @@ struct ReplaySummary: Encodable {
         try own.encode(remarks, forKey: .remarks)
     }
 
-    /// Whether everything accepted was delivered, some of what was read was accepted, and the ledger balances.
+    /// Whether every accepted update was delivered, at least one update was accepted if fixes were read, and the ledger
+    /// balances.
     var isComplete: Bool {
         ledger.accepted == ledger.delivered && (ledger.accepted > 0 || counts.fixes == 0) && ledger.balances
     }
@@ -89,7 +91,7 @@ struct ReplaySummary: Encodable {
 
 /// The counts of a replay.
 struct ReplayCounts: Encodable {
-    /// All fixes that were read.
+    /// The number of fixes that were read.
     let fixes: Int
     /// The number of implausible fixes, by reason.
     let rejectedFixes: [String: Int]
@@ -98,7 +100,7 @@ struct ReplayCounts: Encodable {
     let tokenFetches: Int
     let requests: Int
     let retries: Int
-    /// Updates that the outbox could not store.
+    /// The number of updates that the outbox could not store.
     let notStored: Int
     let bytesSent: Int
     let bytesReceived: Int
@@ -120,7 +122,7 @@ struct ReplayCounts: Encodable {
             + "\(tokenFetches.counted("token request")); \(bytesSent) bytes sent, \(bytesReceived) received.\(omissions)"
     }
 
-    /// The fixes that were not reported, as text.
+    /// A description of the fixes that weren't reported.
     private var omissions: String {
         let rejected = rejectedFixes.values.reduce(0, +)
         let reasons = rejectedFixes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.key) \($0.value)" }
@@ -135,16 +137,16 @@ struct ReplayCounts: Encodable {
 /// The rate of requests, the times of their responses, and their failures.
 struct ReplayPace: Encodable {
     let seconds: Double
-    /// The total length of the logs, of all vehicles; without gaps, which are skipped.
+    /// The total length of the logs for all vehicles, without gaps, which are skipped.
     let drivenSeconds: Double
     let requestsPerSecond: Double
     /// Percentiles and maximum of the response times; `nil` without responses.
     let answerSecondsP50, answerSecondsP99, longestAnswerSeconds: Double?
     /// The number of failed requests, by HTTP status, transport failure or missing token.
     let failures: [String: Int]
-    /// The maximum delay of reading a fix; `nil` unless fixes are read as they happen.
+    /// The maximum delay of reading a fix; `nil` unless fixes are read in real time.
     let longestLagSeconds: Double?
-    /// The maximum time that an update of many vehicles was pending; `nil` for one vehicle.
+    /// The maximum time for which an update was pending; `nil` for one vehicle.
     private(set) var longestWaitSeconds: Double?
 
     init(_ figures: RequestFigures, requests: Int, duration: Duration, driven: Duration) {
@@ -160,7 +162,7 @@ struct ReplayPace: Encodable {
 
     mutating func note(longestWait: Duration) { longestWaitSeconds = Self.seconds(longestWait) }
 
-    /// Returns seconds, rounded to a tenth of a millisecond.
+    /// Returns the duration in seconds, rounded to a tenth of a millisecond.
     private static func seconds(_ duration: Duration) -> Double { (duration / .microseconds(100)).rounded() / 10_000 }
 
     func text(ofMany areMany: Bool) -> String {
@@ -186,7 +188,7 @@ struct ReplayPace: Encodable {
 struct HourlyCost: Encodable {
     let requestsPerHour: Double
     let bytesPerHour: Double
-    /// The bytes that the outbox wrote to the disk; `nil` for many vehicles and for an outbox in memory.
+    /// The number of bytes written to the disk per hour; `nil` for many vehicles and for an outbox in memory.
     let bytesWrittenPerHour: Double?
 
     init(_ counts: ReplayCounts, bytesWritten: Int64, driven: Duration) {
@@ -203,11 +205,11 @@ struct HourlyCost: Encodable {
     }
 }
 
-/// The errors of a follower who knows the updates alone: of the live position, and of the track afterwards.
+/// The errors of a follower who knows only the updates: of the live position, and of the track afterwards.
 struct ReplayErrors: Encodable {
-    /// How far a follower was off at half of the fixes, at 95 of 100, and at most.
+    /// The error of the live position in metres: the median, the 95th percentile and the maximum.
     let liveErrorMetersP50, liveErrorMetersP95, greatestLiveErrorMeters: Double?
-    /// The error of the reported track in metres, at 95 of 100 fixes and at most.
+    /// The error of the reported track in metres: the 95th percentile and the maximum.
     let trackErrorMetersP95, greatestTrackErrorMeters: Double?
 
     init(_ errors: FollowerErrors) {
@@ -218,7 +220,7 @@ struct ReplayErrors: Encodable {
         greatestTrackErrorMeters = Self.meters(errors.track, 1)
     }
 
-    /// Within how many metres so large a share of the errors is, to a tenth.
+    /// Returns the error in metres that the given share of errors doesn't exceed, rounded to a tenth.
     private static func meters(_ errors: Distribution, _ share: Double) -> Double? {
         errors.value(of: share).map { ($0 * 10).rounded() / 10 }
     }
@@ -240,7 +242,7 @@ struct ReplayErrors: Encodable {
 }
 
 extension Duration {
-    /// The duration such as `3.1 ms` or `420 ms`.
+    /// The duration in milliseconds, such as `3.1 ms` or `420 ms`.
     var inMilliseconds: String {
         let milliseconds = self / .milliseconds(1)
         return "\(FigureText.decimal(milliseconds, milliseconds < 10 ? 1 : 0)) ms"

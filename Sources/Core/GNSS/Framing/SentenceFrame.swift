@@ -178,7 +178,7 @@ package enum SentenceRejection: Int, Sendable, Hashable, CaseIterable, CustomStr
 
     package var description: String {
         switch self {
-        case .checksumMismatch: "checksum does not agree"
+        case .checksumMismatch: "wrong checksum"
         case .missingChecksum: "no checksum"
         case .malformedChecksum: "checksum is not two hexadecimal digits"
         case .interrupted: "interrupted before its end"

@@ -1,4 +1,4 @@
-/// Finds room for labels next to marks. A label without room is left out.
+/// Finds room for labels next to marks. A label that doesn't fit is left out.
 struct LabelPlacement: Sendable {
     struct Place: Sendable, Hashable {
         /// The part of the text that is at `point`.
@@ -14,13 +14,13 @@ struct LabelPlacement: Sendable {
         area = PlaneBounds(around: PlanePoint(x: width / 2, y: height / 2), width: width - 4, height: height - 4)
     }
 
-    /// Keeps an area free of labels.
+    /// Reserves an area, so that no label is placed there.
     mutating func reserve(_ bounds: PlaneBounds) { taken.append(bounds) }
 
-    /// Whether an area is on the drawing and nothing is there yet.
+    /// Whether an area is inside the drawing and still free.
     func isFree(_ bounds: PlaneBounds) -> Bool { area.contains(bounds) && !taken.contains(where: bounds.overlaps) }
 
-    /// Reserves a free place next to a mark, or a little farther away. Returns `nil` if none is free.
+    /// Reserves and returns a free place next to a mark, or a little farther away; `nil` if there is none.
     mutating func place(beside mark: PlanePoint, radius: Double, width: Double, height: Double) -> Place? {
         for distance in [radius, 3 * radius] {
             let across = distance + 5

@@ -5,7 +5,7 @@ import TimeAndChance
 struct MapDrawing {
     let frame: MapFrame
     private(set) var svg: Markup
-    /// The marks that are on the drawing.
+    /// The kinds of mark on the drawing.
     private(set) var keys: Set<MapKey> = []
     private let map: TrackMap
     private var labels: LabelPlacement
@@ -18,7 +18,7 @@ struct MapDrawing {
         self.map = map
         self.frame = frame
         labels = LabelPlacement(width: frame.width, height: frame.height)
-        // Pixels per metre, and the pixel of the origin: a script finds places by them.
+        // The pixels per metre and the pixel of the origin, which the script uses to find places.
         let origin = frame.pixel(PlanePoint(x: 0, y: 0))
         let view = [1 / frame.metersPerPixel, origin.x, origin.y].map { FigureText.decimal($0, 6) }
         svg = """
@@ -135,7 +135,8 @@ struct MapDrawing {
         for place in breaks { drawMiddle(of: place) }
     }
 
-    /// Draws the start and, if no vehicle is there, the end. The number of a stop in the same place says more.
+    /// Draws the start and, unless a vehicle is drawn, the end. Leaves out a mark in the place of a stop, whose number
+    /// is more informative.
     private mutating func drawEnds(besides stops: [PlanePoint]) {
         guard let start = map.start, let end = map.end else { return }
         func isFree(_ point: PlanePoint) -> Bool { !stops.contains { ($0 - point).length < size.markRadius } }
@@ -207,8 +208,8 @@ struct MapDrawing {
         max(size.markRadius, Double(mark.text.count) * size.characterWidth / 2 + 4)
     }
 
-    /// Draws a vehicle as an arrow in its direction, or as a disc if the direction is unknown, in a circle of its
-    /// accuracy if that is larger.
+    /// Draws a vehicle as an arrow in its direction, or as a disc if the direction is unknown. If the accuracy circle
+    /// is larger than the vehicle, it is drawn around it.
     private mutating func draw(_ vehicle: TrackMap.Vehicle) {
         let fix = vehicle.newest
         let place = pixel(fix)
@@ -273,7 +274,7 @@ struct MapDrawing {
 
     // MARK: Labels
 
-    /// Writes a label if there is room.
+    /// Draws a label if there is room.
     private mutating func label(_ text: String, beside mark: PlanePoint, radius: Double? = nil, isStrong: Bool = false)
     {
         let width = Double(text.count) * (isStrong ? size.boldCharacterWidth : size.characterWidth)

@@ -1,14 +1,16 @@
-/// The two widths of a drawing. A page shows the one that fits: without a script it can't measure its window.
+/// The width of a drawing. A page contains both widths and shows the one that fits, because it can't measure its window
+/// without a script.
 enum DrawingSize: String, CaseIterable, Sendable {
     case wide, narrow
 
-    /// Pixels, here and below.
+    /// The width in pixels, which are the unit of all lengths below.
     var width: Double { self == .wide ? 1120 : 400 }
     /// The space around the track.
     var margin: Double { self == .wide ? 52 : 24 }
-    /// The height of the track's area: with figures above and the legend below, the map fits one screen.
+    /// The range of heights for the track's area, chosen so that the map fits a screen with the figures above and the
+    /// legend below.
     var trackHeights: ClosedRange<Double> { self == .wide ? 300...400 : 162...372 }
-    /// The width of a label's character, rather more than less.
+    /// The width of a label's character, estimated generously.
     var characterWidth: Double { self == .wide ? 8.4 : 6.4 }
     var boldCharacterWidth: Double { self == .wide ? 10.8 : 8.5 }
     var lineHeight: Double { self == .wide ? 18 : 14 }
@@ -20,7 +22,7 @@ enum DrawingSize: String, CaseIterable, Sendable {
     var markRadius: Double { self == .wide ? 9 : 8 }
 }
 
-/// The area of a map in metres: the track in the middle, north up, one scale both ways.
+/// The area of a map in metres: the track in the middle, north up, with one scale in both directions.
 struct MapFrame: Sendable {
     let size: DrawingSize
     let width: Double
@@ -29,7 +31,7 @@ struct MapFrame: Sendable {
     /// The point in the middle, in metres.
     private let center: PlanePoint
 
-    /// Less than this is the noise of a parked receiver.
+    /// The minimum scale. A larger one would only show the noise of a parked receiver.
     private static let minimumMetersPerPixel = 0.05
 
     init(_ bounds: PlaneBounds, _ size: DrawingSize) {

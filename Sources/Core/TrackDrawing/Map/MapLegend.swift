@@ -1,9 +1,9 @@
-/// A mark that the legend explains, in the order of the legend.
+/// A kind of mark that the legend explains. The cases are in the order of the legend.
 enum MapKey: CaseIterable, Sendable {
     case plainTrack, unstatedSpeed, start, end, vehicle, vehicleWithoutHeading, lastPosition, lastPositionWithoutHeading
     case reported, reportedLive, reportedPast, late, stop, stops, halt, gap, jump, backward
 
-    /// The mark as it is drawn, and its meaning.
+    /// The mark as drawn, followed by its meaning.
     var meaning: Markup {
         switch self {
         case .plainTrack: "<i class=\"line plain\"></i>track of the log"
@@ -28,9 +28,9 @@ enum MapKey: CaseIterable, Sendable {
     }
 }
 
-/// The meaning of a map's colours and of the marks that are on it.
+/// The legend of a map's colours and marks.
 struct MapLegend {
-    /// The speeds of the track; `nil` if it isn't drawn in colours.
+    /// The speeds of the track; `nil` if the track isn't coloured.
     var speeds: SpeedShares?
     var keys: Set<MapKey> = []
 

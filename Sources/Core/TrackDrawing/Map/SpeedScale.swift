@@ -1,8 +1,8 @@
 import GNSS
 
-/// Speed classes with a colour each. The bounds are fixed, so that a colour means the same speed on every map and a
-/// growing track keeps its colours. Common limits (30, 50, 80, 100, 130 km/h) are inside a class, because a speed that
-/// drivers keep would flicker at a bound.
+/// The speed classes, each with its own colour. The bounds are fixed, so that a colour means the same speed on every
+/// map and a growing track keeps its colours. Common speed limits (30, 50, 80, 100, 130 km/h) are inside a class,
+/// because the colour would flicker if drivers kept to a speed at a bound.
 enum SpeedScale {
     /// The bounds between the classes, in km/h. The last class has no upper bound.
     static let bounds: [Double] = [10, 25, 40, 60, 85, 110]
@@ -12,7 +12,7 @@ enum SpeedScale {
     static func index(of speed: Double) -> Int { bounds.firstIndex { speed * 3.6 < $0 } ?? bounds.count }
 
     /// Whether a speed in metres per second is in a class or at most 2 km/h outside it. A line keeps its colour until
-    /// the speed is farther away.
+    /// its speed is outside that range.
     static func isAbout(_ speed: Double, inClass index: Int) -> Bool {
         let low = index == 0 ? 0 : bounds[index - 1] - 2
         let high = index == bounds.count ? .infinity : bounds[index] + 2
@@ -26,7 +26,7 @@ enum SpeedScale {
     }
 }
 
-/// The number of fixes in each speed class, without those of a standing vehicle.
+/// The numbers of fixes in each speed class, except those of a standing vehicle.
 struct SpeedShares: Sendable {
     private var counts = [Int](repeating: 0, count: SpeedScale.classCount)
 

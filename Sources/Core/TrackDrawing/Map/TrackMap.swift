@@ -1,15 +1,15 @@
 package import GNSS
 
-/// The map of a track, or of the tracks of several vehicles, as a section of a page: drawn over a metric grid in each
-/// size, with a legend of its colours and marks.
+/// The map of a track, or of the tracks of several vehicles, as a section of a page. It is drawn over a metric grid in
+/// both sizes, with a legend of its colours and marks.
 package struct TrackMap {
     /// A vehicle whose position is shown.
     package struct Vehicle: Sendable {
-        /// `nil` if the map shows no other vehicle.
+        /// The vehicle's name; `nil` if the map shows no other vehicle.
         let name: String?
         let newest: Fix
         let track: [Fix]
-        /// Whether the vehicle is there now; otherwise this is its last known position.
+        /// Whether `newest` is the vehicle's current position. Otherwise it is the last known position.
         let isCurrent: Bool
 
         package init(name: String?, newest: Fix, track: [Fix], isCurrent: Bool = true) {
@@ -30,16 +30,16 @@ package struct TrackMap {
     let vehicles: [Vehicle]
     /// Fixes that were delivered as past locations.
     private(set) var late: [Fix] = []
-    /// Positions that were reported, in order of time. The track is then grey, so that they stand out from it.
+    /// The positions that were reported, in order of time. If there are any, the track is grey, so that they stand out.
     private(set) var reported: [ReportedPlace] = []
-    /// The line, in metres.
+    /// The points of the line, in metres.
     let vertices: [TrackLine.Vertex]
     private let projection: LocalProjection
     private let bounds: PlaneBounds
     private let error: Double
 
-    /// The map of one track; `nil` if there is no fix to draw. `newest` is the current position of the vehicle, or its
-    /// last known position if it isn't `isCurrent`.
+    /// Creates the map of one track; `nil` if there is no fix to draw. `newest` is the vehicle's current position, or
+    /// its last known position unless `isCurrent`.
     package init?(
         _ survey: TrackSurvey, newest: Fix? = nil, isCurrent: Bool = true, late: [Fix] = [],
         reported: [ReportedPlace] = []
@@ -56,7 +56,7 @@ package struct TrackMap {
         self.reported = reported
     }
 
-    /// The map of several vehicles and their tracks; `nil` if none of them has a fix.
+    /// Creates the map of several vehicles and their tracks; `nil` if no vehicle has a fix.
     package init?(of vehicles: [Vehicle]) {
         var line = TrackLine()
         var speeds = SpeedShares()
@@ -75,7 +75,7 @@ package struct TrackMap {
         self.speeds = speeds
     }
 
-    /// Puts the line on the plane that touches the earth in the middle of the drawing.
+    /// Projects the line to the plane that touches the earth in the middle of the drawing.
     private init?(_ line: TrackLine, _ vehicles: [Vehicle]) {
         guard let plane = line.plane, let around = line.bounds, let first = line.vertices.first else { return nil }
         let middle = plane.place(of: around.center)
@@ -104,7 +104,7 @@ package struct TrackMap {
 
     func frame(_ size: DrawingSize) -> MapFrame { MapFrame(bounds, size) }
 
-    /// The drawings and their legend.
+    /// The drawings and their legend, as a section of a page.
     package var section: Markup {
         var section: Markup = "<section class=\"drawing\">\n"
         var legend = MapLegend()
@@ -128,10 +128,10 @@ package struct TrackMap {
     }
 }
 
-/// A position that an update reported.
+/// A position that was reported with an update.
 package struct ReportedPlace: Sendable, Hashable {
     package let fix: Fix
-    /// Whether it was the last location of an update, not a past location.
+    /// Whether the position was the last location of an update. Otherwise it was a past location.
     package let isLive: Bool
 
     package init(_ fix: Fix, isLive: Bool) {
@@ -142,10 +142,10 @@ package struct ReportedPlace: Sendable, Hashable {
 
 /// The line as SVG path data in tenths of a pixel, one path per colour.
 struct TrackPaths: Sendable {
-    /// The path data of each speed class, and last that of fixes without a speed.
+    /// The path data of each speed class, followed by that of fixes without a speed.
     private(set) var data = [String](repeating: "", count: SpeedScale.classCount + 1)
 
-    /// A vertex nearer to the previous one than this, in pixels, is left out.
+    /// The minimum distance in pixels between two vertices. A vertex closer to the previous one is left out.
     private static let spacing = 0.4
 
     init(_ vertices: [TrackLine.Vertex], in frame: MapFrame) {
@@ -188,13 +188,13 @@ struct PathPoint: CustomStringConvertible {
 
     var description: String { "\(x) \(y)" }
 
-    /// A line that ends here.
+    /// Returns the path data of a line from `start` to this point.
     func line(from start: Self) -> String { "l\(x - start.x) \(y - start.y)" }
 
-    /// Path data with a dot at each place.
+    /// Returns path data with a dot at each place.
     static func dots(_ pixels: [PlanePoint]) -> String { pixels.map { "M\(Self($0))h0" }.joined() }
 
-    /// Path data of a line through all places.
+    /// Returns the path data of a line through all places.
     static func line(_ pixels: [PlanePoint]) -> String {
         pixels.isEmpty ? "" : "M" + pixels.map { Self($0).description }.joined(separator: "L")
     }

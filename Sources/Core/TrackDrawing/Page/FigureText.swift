@@ -2,7 +2,7 @@ package import GNSS
 import ReportedText
 package import TimeAndChance
 
-/// Figures for people: with a sensible number of digits, and their unit.
+/// Formats figures for people, with a sensible number of digits and a unit.
 package enum FigureText {
     /// Returns a number with exactly `places` decimals, such as `4.0`.
     package static func decimal(_ value: Double, _ places: Int) -> String {
@@ -14,7 +14,7 @@ package enum FigureText {
         return "\(sign)\(scaled.magnitude / UInt(scale))." + padded(fraction, places)
     }
 
-    /// `640 m`, `4.57 km`, `45.7 km`, `457 km`.
+    /// Returns a distance, such as `640 m`, `4.57 km`, `45.7 km` or `457 km`.
     package static func distance(_ meters: Double) -> String {
         switch meters {
         case ..<999.5: "\(decimal(meters, 0)) m"
@@ -24,15 +24,15 @@ package enum FigureText {
         }
     }
 
-    /// `80.6 km/h`.
+    /// Returns a speed, such as `80.6 km/h`.
     package static func speed(_ metersPerSecond: Double) -> String { "\(decimal(metersPerSecond * 3.6, 1)) km/h" }
 
-    /// `0.03 m`, `4.5 m`, `457 m`.
+    /// Returns an accuracy, such as `0.03 m`, `4.5 m` or `457 m`.
     package static func accuracy(_ meters: Double) -> String {
         "\(decimal(meters, meters < 0.995 ? 2 : meters < 99.5 ? 1 : 0)) m"
     }
 
-    /// `640 bytes`, `91.9 kB`, `4.6 MB`, `57.3 GB`.
+    /// Returns a size, such as `640 bytes`, `91.9 kB`, `4.6 MB` or `57.3 GB`.
     package static func bytes(_ count: Int) -> String {
         switch count {
         case ..<1000: count.counted("byte")
@@ -42,7 +42,7 @@ package enum FigureText {
         }
     }
 
-    /// `0.5 s`, `34 s`, `1 min 33 s`, `2 h 14 min`, `3 days 4 h`.
+    /// Returns a duration, such as `0.5 s`, `34 s`, `1 min 33 s`, `2 h 14 min` or `3 days 4 h`.
     package static func duration(_ duration: Duration) -> String {
         let seconds = duration / .seconds(1)
         if seconds < 0 { return "-\(self.duration(.zero - duration))" }
@@ -60,24 +60,24 @@ package enum FigureText {
 
     private static func rest(_ number: Int, _ unit: String) -> String { number == 0 ? "" : " \(number) \(unit)" }
 
-    /// `2026-03-31`.
+    /// Returns a date, such as `2026-03-31`.
     package static func date(_ time: UTCTime) -> String { String(time.description.prefix { $0 != "T" }) }
 
-    /// `10:31:39`, or `10:31` without seconds.
+    /// Returns a time of day, such as `10:31:39`, or `10:31` without seconds.
     package static func clock(_ time: UTCTime, seconds: Bool = true) -> String {
         let second = time.millisecondOfDay / 1000
         let minutes = "\(padded(String(second / 3600), 2)):\(padded(String(second / 60 % 60), 2))"
         return seconds ? "\(minutes):\(padded(String(second % 60), 2))" : minutes
     }
 
-    /// `2026-03-31 10:30:00 to 10:34:59`; with a second date if it differs.
+    /// Returns a period, such as `2026-03-31 10:30:00 to 10:34:59`, with a second date if that differs.
     package static func span(_ from: UTCTime, _ to: UTCTime) -> String {
         if from == to { return "\(date(from)) \(clock(from))" }
         let end = date(from) == date(to) ? clock(to) : "\(date(to)) \(clock(to))"
         return "\(date(from)) \(clock(from)) to \(end)"
     }
 
-    /// `53.54998° N, 10.00000° E`: five decimals are a metre.
+    /// Returns a place, such as `53.54998° N, 10.00000° E`. Five decimals are about a metre.
     package static func place(latitude: Double, longitude: Double) -> String {
         "\(decimal(abs(latitude), 5))° \(latitude < 0 ? "S" : "N"), \(decimal(abs(longitude), 5))° "
             + (longitude < 0 ? "W" : "E")
@@ -90,31 +90,31 @@ package enum FigureText {
 
 /// The figures of a track as text, for every description of a track.
 package enum TrackFigures {
-    /// `2026-03-31 10:30:00 to 10:34:59 UTC, 4 min 59 s`.
+    /// Returns the period of a track, such as `2026-03-31 10:30:00 to 10:34:59 UTC, 4 min 59 s`.
     package static func time(from first: UTCTime, to last: UTCTime) -> String {
         let length = first.duration(to: last)
         let span = "\(FigureText.span(first, last)) UTC"
         return length > .zero ? "\(span), \(FigureText.duration(length))" : span
     }
 
-    /// `80.6 km/h (22.4 m/s)`; `nil` if no fix states a speed.
+    /// Returns the top speed, such as `80.6 km/h (22.4 m/s)`; `nil` if no fix has a speed.
     package static func topSpeed(_ figures: TrackStatistics) -> String? {
         figures.topSpeedMetersPerSecond.map { "\(FigureText.speed($0)) (\(FigureText.decimal($0, 1)) m/s)" }
     }
 
-    /// `4.0 m on average, 8.5 m at worst`; `nil` if no fix has one.
+    /// Returns the accuracy, such as `4.0 m on average, 8.5 m at worst`; `nil` if no fix has an accuracy.
     package static func accuracy(_ figures: TrackStatistics) -> String? {
         guard let mean = figures.meanAccuracyMeters, let worst = figures.worstAccuracyMeters else { return nil }
         return "\(FigureText.accuracy(mean)) on average, \(FigureText.accuracy(worst)) at worst"
     }
 
-    /// `2 stops, together 4 min`.
+    /// Returns the number and total time of stops, such as `2, together 4 min`.
     package static func stops(count: Int, time: Duration) -> String {
         let together = count > 1 ? "together " : ""
         return "\(count.grouped), \(together)\(FigureText.duration(time))"
     }
 
-    /// `2 gaps, together 6 min 14 s; 1 jump`; empty for a track that doesn't break.
+    /// Returns a track's breaks, such as `2 gaps, together 6 min 14 s; 1 jump`; empty if there are none.
     package static func breaks(_ figures: TrackStatistics) -> String {
         var parts: [String] = []
         if figures.gapCount > 0 {
@@ -129,7 +129,7 @@ package enum TrackFigures {
         return parts.joined(separator: "; ")
     }
 
-    /// `gap of 1 min 33 s`, `jump of 3.20 km`, `back by 52 min`.
+    /// Returns a break, such as `gap of 1 min 33 s`, `jump of 3.20 km` or `back by 52 min`.
     package static func text(of place: TrackBreak) -> String {
         switch place.cause {
         case .gap: "gap of \(FigureText.duration(place.duration))"

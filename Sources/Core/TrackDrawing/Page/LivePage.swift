@@ -1,5 +1,4 @@
-/// The common parts of pages that refresh themselves: the style of their lists and figures, and the beginning of their
-/// scripts.
+/// The common parts of pages that refresh themselves: the style of lists and figures, and the beginning of the scripts.
 package enum LivePage {
     /// The rules that follow `PageStyle`.
     package static let style: Markup = """
@@ -41,7 +40,7 @@ package enum LivePage {
         }
         """
 
-    /// The beginning of a script: functions that find and make elements, write numbers and times, and poll.
+    /// The beginning of a script: functions that find and create elements, format numbers and times, and poll.
     package static let script: Markup = #"""
         "use strict";
         const $ = id => document.getElementById(id);

@@ -25,8 +25,8 @@ package struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
         package mutating func appendInterpolation(_ number: Double) { text += Markup.number(number) }
     }
 
-    /// Returns text that is safe between tags and in quoted attributes. Control characters, which a file name may
-    /// contain and a page may not, become replacement characters.
+    /// Returns text that is safe between tags and in quoted attributes. Control characters, which are allowed in a file
+    /// name but not on a page, become replacement characters.
     static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {
@@ -43,7 +43,7 @@ package struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
         return escaped
     }
 
-    /// Returns a number with at most two decimals, without zeros at the end.
+    /// Returns a number with at most two decimals, without trailing zeros.
     static func number(_ value: Double) -> String {
         var text = FigureText.decimal(value, 2)
         while text.hasSuffix("0") { text.removeLast() }
@@ -52,9 +52,9 @@ package struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
     }
 }
 
-/// A link to a place on a world map. The page itself loads nothing from there.
+/// Links to places on a world map. The page itself loads nothing from the map's server.
 package enum WorldMapLink {
-    /// Returns the address of a place on OpenStreetMap.
+    /// Returns the URL of a place on OpenStreetMap.
     package static func address(latitude: Double, longitude: Double) -> String {
         let latitude = FigureText.decimal(latitude, 5)
         let longitude = FigureText.decimal(longitude, 5)

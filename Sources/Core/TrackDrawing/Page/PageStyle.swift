@@ -1,7 +1,7 @@
-/// The style of every page with a track, in light, in dark and on paper.
+/// The style of every page with a track, for light mode, dark mode and paper.
 package enum PageStyle {
-    /// Returns everything before the body's content. `security` is markup for the head, `style` has the rules of this
-    /// page, and `nonce` is that of the page's policy, if it has one.
+    /// Returns everything before the body's content. `security` is markup for the head, `style` contains the rules of
+    /// this page, and `nonce` is the nonce of the page's policy, if there is one.
     package static func opening(
         title: String, security: Markup = "", style: Markup = "", nonce: String? = nil
     ) -> Markup {
@@ -23,8 +23,8 @@ package enum PageStyle {
 
     private static func attribute(_ nonce: String?) -> Markup { nonce.map { " nonce=\"\($0)\"" } ?? "" }
 
-    // The colours of speed are even steps of viridis: their lightness differs as much as their hue, so that people with
-    // any colour vision can tell them apart. The steps nearest to the background are left out.
+    // The colours of speed are even steps of viridis. Their lightness differs as much as their hue, so that people with
+    // any colour vision can distinguish them. The steps that are closest to the background are left out.
     private static let sheet: Markup = """
         :root {
           color-scheme: light dark;

@@ -1,7 +1,7 @@
 import GNSS
 import TimeAndChance
 
-/// Speed and altitude over time, as SVG. What no fix states is left empty.
+/// Draws speed and altitude over time, as SVG. Times without a value are left empty.
 struct ProfileDrawing {
     let profile: TrackProfile
     let stops: [TrackStop]
@@ -13,7 +13,7 @@ struct ProfileDrawing {
     private static let topRoom = 26.0
     private static let axisRoom = 38.0
 
-    /// The axis; the profile must have a sample.
+    /// The time axis. The profile must contain a sample.
     var axis: TimeAxis {
         let times = profile.runs.map { run in
             (from: run.map(\.from).min() ?? run[run.startIndex].from, to: run.map(\.to).max() ?? run[run.startIndex].to)
@@ -21,7 +21,7 @@ struct ProfileDrawing {
         return TimeAxis(times, x: Self.left, width: size.width - Self.left - Self.right)
     }
 
-    /// The panels that have something to show, from the top.
+    /// The panels that have values to show, from the top.
     private var panels: [ProfilePanel] {
         let isWide = size == .wide
         let speed = ProfilePanel(
@@ -34,8 +34,8 @@ struct ProfileDrawing {
         return [speed, altitude].compactMap { $0 }
     }
 
-    /// The drawing; `nil` if no fix states speed or altitude, or there is only one fix. `places` are the pixels of the
-    /// samples that a script points at.
+    /// Returns the drawing; `nil` if no fix has a speed or altitude, or if there is only one fix. `places` are the
+    /// pixels of the samples that the script can point at.
     func svg(places: [Double]) -> Markup? {
         let panels = panels
         let axis = axis
@@ -119,16 +119,16 @@ struct ProfilePanel {
     let title: String
     let top: Double
     let height: Double
-    /// The numbers at the lower and the upper edge.
+    /// The values at the lower and the upper edge.
     let low: Double
     let high: Double
-    /// The distance between two lines.
+    /// The difference in value between two grid lines.
     let step: Double
-    /// The values of a sample, in the panel's unit.
+    /// Returns the values of a sample, in the panel's unit.
     let value: (TrackProfile.Sample) -> TrackProfile.Extent?
 
-    /// Creates a panel for one value of the samples; `nil` if none of them has it. The full height shows at least a
-    /// range of `least`; if it `startsAtZero`, the lower edge is 0.
+    /// Creates a panel for one value of the samples; `nil` if no sample has that value. The full height covers a range
+    /// of at least `least`. If `startsAtZero`, the lower edge is 0.
     init?(
         _ title: String, of profile: TrackProfile, top: Double, height: Double, least: Double, startsAtZero: Bool,
         value: @escaping (TrackProfile.Sample) -> TrackProfile.Extent?
@@ -153,7 +153,7 @@ struct ProfilePanel {
 
     private func y(_ number: Double) -> Double { top + height * (high - number) / (high - low) }
 
-    /// Returns lines and numbers at round values, between two edges.
+    /// Returns grid lines and numbers at round values, between two edges.
     func axis(from left: Double, to right: Double) -> Markup {
         var lines: Markup = ""
         var texts: Markup = ""
@@ -184,8 +184,8 @@ struct ProfilePanel {
         return "<path class=\"area\" d=\"\(area)\"/><path class=\"band\" d=\"\(band)\"/>\n"
     }
 
-    /// Returns the values of a run by columns of half a pixel, in pieces: a piece ends if no sample has the value for
-    /// longer than a usual interval. Some receivers state speed and altitude in separate epochs.
+    /// Returns the values of a run by columns of half a pixel, in pieces. A piece ends if no sample has the value for
+    /// longer than a usual interval; some receivers report speed and altitude in separate epochs.
     private func columns(
         of run: ArraySlice<TrackProfile.Sample>, x: (UTCTime) -> Double
     ) -> [[(x: Double, extent: TrackProfile.Extent)]] {

@@ -3,11 +3,12 @@ import TimeAndChance
 
 /// The drawings of speed and altitude over time.
 extension TrackMap {
-    /// Pixels between two samples that a script points at, on the wide chart: their number doesn't grow with the track.
+    /// The distance in pixels, on the wide chart, between two samples that the script can point at. Because of this,
+    /// the number of samples doesn't grow with the track.
     private static let sampleDistance = 2.0
 
-    /// The chart in each size, with a note on it and the data that the script `pointing` needs; `nil` if no fix states
-    /// speed or altitude.
+    /// The chart in both sizes, with a note and the data that the script `pointing` needs; `nil` if no fix has a speed
+    /// or altitude.
     package var profileSection: Markup? {
         guard !profile.samples.isEmpty else { return nil }
         let stops = summary.stops.found.longest
@@ -38,7 +39,7 @@ extension TrackMap {
         return section
     }
 
-    /// The samples that a script points at, with the run of each.
+    /// The samples that the script can point at, each with its run.
     var chartSamples: [(sample: TrackProfile.Sample, run: Int)] {
         let axis = ProfileDrawing(profile: profile, stops: [], shortStops: [], size: .wide).axis
         var chosen: [(sample: TrackProfile.Sample, run: Int)] = []
@@ -54,8 +55,8 @@ extension TrackMap {
         return chosen
     }
 
-    /// The data of a sample for the script: milliseconds since 1970, metres east and north, degrees, the lowest and the
-    /// highest speed in km/h, altitude in metres.
+    /// Returns the data of a sample for the script: milliseconds since 1970, metres east and north, degrees, the
+    /// minimum and maximum speed in km/h, and the altitude in metres.
     private func data(of sample: TrackProfile.Sample) -> String {
         func number(_ value: Double?) -> String { value.map { FigureText.decimal($0, 0) } ?? "null" }
         let meters = point(latitude: sample.latitude, longitude: sample.longitude)
@@ -68,7 +69,7 @@ extension TrackMap {
         return "[\(fields.joined(separator: ","))]"
     }
 
-    /// A script with which the chart points at the track and the track at the chart. Everything else works without it.
+    /// The script that highlights the same moment on the chart and the track. Everything else works without the script.
     package static let pointing: Markup = """
         <script>
         "use strict";

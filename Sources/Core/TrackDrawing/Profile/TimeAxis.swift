@@ -1,18 +1,18 @@
 import TimeAndChance
 
-/// Time from left to right: runs at one scale, with the pauses between them. Pauses that would take most of the room
-/// are shortened.
+/// A time axis from left to right, with runs at one scale and the pauses between them. Pauses that would take up most
+/// of the room are shortened.
 struct TimeAxis: Sendable {
     struct Run: Sendable {
         let from: UTCTime
         let to: UTCTime
-        /// The pixel of its beginning.
+        /// The pixel of the run's start.
         let x: Double
     }
 
     /// The time between two runs.
     struct Pause: Sendable {
-        /// The time from the end of a run to the beginning of the next; negative if the time goes back.
+        /// The time from the end of a run to the start of the next; negative if the time goes back.
         let duration: Duration
         let x: Double
         let width: Double
@@ -21,7 +21,7 @@ struct TimeAxis: Sendable {
     struct Tick: Sendable, Hashable {
         let x: Double
         let text: String
-        /// The date, at the first tick of a day.
+        /// The date; set only at the first tick of a day.
         var date: String?
     }
 
@@ -32,8 +32,8 @@ struct TimeAxis: Sendable {
 
     /// - Parameters:
     ///   - times: the first and the last time of each run; at least one run.
-    ///   - start: the pixel at which the axis begins.
-    ///   - width: its length in pixels.
+    ///   - start: the pixel where the axis starts.
+    ///   - width: the length of the axis in pixels.
     init(_ times: [(from: UTCTime, to: UTCTime)], x start: Double, width: Double) {
         func seconds(_ duration: Duration) -> Double { duration / .seconds(1) }
         let durations = zip(times, times.dropFirst()).map { $0.to.duration(to: $1.from) }
@@ -55,17 +55,17 @@ struct TimeAxis: Sendable {
         }
     }
 
-    /// Returns the pixel of a time of a run.
+    /// Returns the pixel of a time within a run.
     func x(of time: UTCTime, in run: Run) -> Double {
         run.x + run.from.duration(to: time) / .seconds(1) / secondsPerPixel
     }
 
-    /// Returns the pixel of a time, in the first run that holds it; `nil` if no run does.
+    /// Returns the pixel of a time in the first run that contains it; `nil` if no run does.
     func x(of time: UTCTime) -> Double? {
         runs.first { $0.from <= time && time <= $0.to }.map { x(of: time, in: $0) }
     }
 
-    /// Returns round times, at least `distance` pixels apart or nearly so.
+    /// Returns round times that are at least about `distance` pixels apart.
     func ticks(distance: Double) -> [Tick] {
         let step = RoundStep.seconds(atLeast: distance * secondsPerPixel) * 1000
         let hasDays = step >= 86_400_000
@@ -116,7 +116,7 @@ enum RoundStep {
         return 86_400 * Int64(min(1e9, step(atLeast: minimum / 86_400)))
     }
 
-    /// Returns the multiples of `step` in a range; none if there are more than a thousand.
+    /// Returns the multiples of `step` in a range; empty if there are more than a thousand.
     static func multiples(of step: Double, from low: Double, to high: Double) -> [Double] {
         let first = (low / step).rounded(.up)
         let last = (high / step).rounded(.down)

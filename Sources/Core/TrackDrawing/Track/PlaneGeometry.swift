@@ -1,11 +1,11 @@
 import CMath
 
-/// A plane that touches the earth at one place: metres east and north of it.
+/// A projection to a plane that touches the earth at one place, in metres east and north of that place.
 ///
-/// A stereographic projection of the sphere of `Fix.distance`. It keeps angles everywhere, has no date line and no
-/// poles, and is true in length to 0.01 % within 100 km of the place and to 1 % within 1200 km.
+/// This is a stereographic projection of the sphere that `Fix.distance` uses. It preserves angles everywhere and has no
+/// date line and no poles. Lengths are accurate to 0.01 % within 100 km of the place, and to 1 % within 1200 km.
 struct LocalProjection: Sendable {
-    /// Degrees of the place where the plane touches the earth.
+    /// The place where the plane touches the earth, in degrees.
     let latitude: Double
     let longitude: Double
 
@@ -21,7 +21,7 @@ struct LocalProjection: Sendable {
         cosine = cmath_cos(latitude * .pi / 180)
     }
 
-    /// Returns the point of a place in degrees. The antipode, which is infinitely far, gets a very distant point.
+    /// Returns the point of a place in degrees. The antipode, which is infinitely far away, gets a very distant point.
     func point(latitude: Double, longitude: Double) -> PlanePoint {
         let angle = latitude * .pi / 180
         let turn = (longitude - self.longitude) * .pi / 180

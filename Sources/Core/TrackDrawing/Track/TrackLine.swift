@@ -1,22 +1,22 @@
 import GNSS
 
-/// The line of a track in bounded memory: whenever it has too many points, those that are close together go.
+/// The line of a track in bounded memory. Whenever it has too many points, those that are close together are removed.
 struct TrackLine: Sendable {
     struct Vertex: Sendable, Hashable {
         var point: PlanePoint
-        /// Metres per second, if the fix states it.
+        /// The speed in metres per second; `nil` if the fix has none.
         var speed: Float?
-        /// Whether no line leads here from the previous point.
+        /// Whether this point begins a piece, so that no line is drawn from the previous point.
         var beginsPiece: Bool
     }
 
-    /// Points in metres on the plane that touches the earth at the first fix.
+    /// The points in metres, on the plane that touches the earth at the first fix.
     private(set) var vertices: [Vertex] = []
     private(set) var plane: LocalProjection?
     private(set) var bounds: PlaneBounds?
-    /// A point nearer to the previous one than this, in metres, is left out.
+    /// The minimum distance in metres between two points. A point closer to the previous one is left out.
     private var tolerance = 0.0
-    /// Whether a point was left out that began a piece.
+    /// Whether a point that began a piece was left out.
     private var isBroken = false
     private let capacity: Int
 
@@ -43,7 +43,8 @@ struct TrackLine: Sendable {
         vertices.append(vertex)
     }
 
-    /// Doubles the tolerance until half of the capacity is free. It begins with a tenth of a pixel of a large drawing.
+    /// Doubles the tolerance until half of the capacity is free. The tolerance starts at a tenth of a pixel of a large
+    /// drawing.
     private mutating func thin() {
         guard let bounds else { return }
         tolerance = max(tolerance, max(bounds.width, bounds.height, 1) / 20_000)

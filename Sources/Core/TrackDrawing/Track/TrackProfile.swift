@@ -1,9 +1,9 @@
 import GNSS
 import TimeAndChance
 
-/// Speed and altitude over time in bounded memory: the longer the track, the more time a sample covers.
+/// The speed and altitude of a track over time, in bounded memory. The longer the track, the more time a sample covers.
 struct TrackProfile: Sendable {
-    /// The lowest and the highest of some values.
+    /// The minimum and maximum of some values.
     struct Extent: Sendable, Hashable {
         private(set) var low: Double
         private(set) var high: Double
@@ -25,7 +25,7 @@ struct TrackProfile: Sendable {
         }
     }
 
-    /// A fix, or several that follow each other closely.
+    /// The values of a fix, or of several fixes in quick succession.
     struct Sample: Sendable, Hashable {
         var from: UTCTime
         var to: UTCTime
@@ -36,7 +36,7 @@ struct TrackProfile: Sendable {
         var speed: Extent?
         /// Metres above mean sea level.
         var altitude: Extent?
-        /// Whether the track breaks before it.
+        /// Whether the track breaks before this sample.
         var beginsRun: Bool
 
         fileprivate mutating func include(_ other: Self) {
@@ -54,19 +54,19 @@ struct TrackProfile: Sendable {
     }
 
     private(set) var samples: [Sample] = []
-    /// Samples join if they are together no longer than this.
+    /// The maximum duration of a sample. Shorter consecutive samples are merged.
     private(set) var sampleLength = Duration.zero
     private let capacity: Int
 
     init(capacity: Int = 8192) { self.capacity = capacity }
 
-    /// The samples of each time without a break.
+    /// The runs of samples without a break.
     var runs: [ArraySlice<Sample>] {
         let starts = samples.indices.filter { $0 == 0 || samples[$0].beginsRun }
         return zip(starts, starts.dropFirst() + [samples.count]).map { samples[$0..<$1] }
     }
 
-    /// Adds the next fix. `beginsRun` is true if the track breaks before it.
+    /// Adds the next fix. `beginsRun`: whether the track breaks before it.
     mutating func add(_ fix: Fix, beginsRun: Bool) {
         append(
             Sample(

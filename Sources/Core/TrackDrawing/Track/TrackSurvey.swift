@@ -1,7 +1,7 @@
 package import GNSS
 import TimeAndChance
 
-/// Everything that a page shows of a track, gathered fix by fix in bounded memory.
+/// Everything that a page shows about a track, collected fix by fix in bounded memory.
 package struct TrackSurvey: Sendable {
     package private(set) var summary = TrackSummary()
     private(set) var profile = TrackProfile()
@@ -16,13 +16,14 @@ package struct TrackSurvey: Sendable {
         let step = summary.add(fix)
         let known = withSpeed(fix)
         map.add(known, step)
-        // Without a speed, slow driving and standing look the same for such a short time.
+        // Without a speed, slow driving can't be distinguished from standing in so short a time.
         if known.speedMetersPerSecond != nil { halts.add(known, step) }
         if case .broken = step { profile.add(fix, beginsRun: true) } else { profile.add(fix, beginsRun: false) }
         if let speed = fix.speedMetersPerSecond { speeds.add(speed) }
     }
 
-    /// Gives a fix without a speed the speed of a moment ago: some receivers state both in separate epochs.
+    /// Returns `fix` with the speed of a moment ago if it has none, because some receivers report position and speed in
+    /// separate epochs.
     private mutating func withSpeed(_ fix: Fix) -> Fix {
         if let speed = fix.speedMetersPerSecond { latestSpeed = (speed, fix.timeOfFix) }
         guard fix.speedMetersPerSecond == nil, let latestSpeed else { return fix }
@@ -33,7 +34,7 @@ package struct TrackSurvey: Sendable {
         return known
     }
 
-    /// Times of standing from 10 s up that belong to no stop; the longest if there are very many.
+    /// The periods of standing of 10 s or more that aren't part of a stop. If there are very many, only the longest.
     package var shortStops: [TrackStop] {
         let stops = summary.stops.found.longest
         return halts.found.longest.filter { halt in
@@ -41,7 +42,7 @@ package struct TrackSurvey: Sendable {
         }
     }
 
-    /// The track to draw, after the last fix.
+    /// The complete track to draw, once the last fix has been added.
     var drawn: MapTrack {
         var map = map
         map.finish()
@@ -49,15 +50,15 @@ package struct TrackSurvey: Sendable {
     }
 }
 
-/// The part of a track that its map is made for. A jump is followed only if three fixes agree on the new place: a wild
-/// fix would make everything else too small to see.
+/// The part of a track that its map shows. A jump is followed only if three fixes agree on the new place, because a
+/// single wild fix would make everything else too small to see.
 struct MapTrack: Sendable {
     private static let quorum = 3
 
     private(set) var line = TrackLine()
     private(set) var start: Fix?
     private(set) var end: Fix?
-    /// Fixes since the start or the last jump, until there are enough.
+    /// The fixes since the start or the last jump, until there are enough to agree.
     private var held: [(fix: Fix, beginsPiece: Bool)] = []
     private var isSteady = false
 
@@ -96,7 +97,7 @@ package struct TrackSummary: Sendable {
 
     package init() {}
 
-    /// Adds the next fix. Returns how it follows the previous one.
+    /// Adds the next fix. Returns its relation to the previous one.
     @discardableResult
     package mutating func add(_ fix: Fix) -> TrackContinuity.Step {
         let step = statistics.add(fix)
