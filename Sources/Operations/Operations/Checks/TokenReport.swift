@@ -42,14 +42,14 @@ package struct TokenReport: Sendable {
         _ configuration: Configuration, trip: String?
     ) async throws(AgentError) -> Result<TokenReport, AuthorizationError> {
         let subject = trip.map(Follower.Subject.trip) ?? .vehicle(configuration.vehicle.vehicleID)
-        let asked = try configuration.asked(for: subject)
+        let effective = try configuration.withProvider(for: subject)
         let resource = try configuration.resource(of: subject)
-        let provider = try asked.makeProvider(
+        let provider = try effective.makeProvider(
             log: LogWriter(level: .error, format: .text), reportsCertificateEnd: true)
         do throws(AuthorizationError) {
             let answer = try await provider.ask(for: AuthorizationContext(subject))
             let trip: TripName? = if case .trip(let name) = resource { name } else { nil }
-            return .success(TokenReport(answer, asked, trip: trip, hostTime: UTCTime.system))
+            return .success(TokenReport(answer, effective, trip: trip, hostTime: UTCTime.system))
         } catch { return .failure(error) }
     }
 
