@@ -41,10 +41,11 @@ struct CheckCommand {
         Case(part: "van-7", with: "van-7 ", line: "vehicle: vehicle.vehicleId is \"van-7 \", with a space at its "),
         Case(
             part: receiver, with: #"{"type": "serial", "device": "/dev/ttyUSB0 "}"#,
-            line: "receiver: receiver.device is \"/dev/ttyUSB0 \", with a space at its start or end; remove it"),
+            line: "receiver: receiver.device is \"/dev/ttyUSB0 \", with a space at its start or end; remove the space"),
         Case(
             part: "FOLDER/o/outbox.sqlite", with: "FOLDER/o/outbox.sqlite ",
-            line: "outbox: outbox.path is \"FOLDER/o/outbox.sqlite \", with a space at its start or end; remove it"),
+            line: "outbox: outbox.path is \"FOLDER/o/outbox.sqlite \", with a space at its start or end; remove the "
+                + "space"),
         Case(
             part: "FOLDER/token", with: "FOLDER/<van>/token",
             line: "authorization: authorization.path is \"FOLDER/<van>/token\", with a placeholder that nothing has"),
@@ -54,11 +55,12 @@ struct CheckCommand {
         Case(
             part: #""van-7""#, with: #""van-7", "privateModeFile": "/var/lib/vehicle/{vehicleId}""#,
             line:
-                "vehicle: vehicle.privateModeFile is \"/var/lib/vehicle/{vehicleId}\", with a placeholder that nothing has"
+                "vehicle: vehicle.privateModeFile is \"/var/lib/vehicle/{vehicleId}\", with a placeholder that nothing "
+                + "has"
         ),
         Case(
             part: authorization, with: #"{"type": "http", "url": "https://b.internal/${vehicleId}"}"#,
-            line: "authorization: authorization.url has a $ before a placeholder, which is sent too; remove the $"),
+            line: "authorization: authorization.url has a $ before a placeholder, which is also sent; remove the $"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["~/bin/token"]}"#,
             line:
@@ -91,7 +93,7 @@ struct CheckCommand {
             line: "outbox: outbox.path is \"o/outbox.sqlite\", "),
         Case(
             part: "FOLDER/o/outbox.sqlite", with: "FOLDER/new/",
-            line: "outbox: outbox.path is \"FOLDER/new/\", a directory; name the file in it"),
+            line: "outbox: outbox.path is \"FOLDER/new/\", a directory; specify a file in it"),
         Case(
             part: "FOLDER/o/outbox.sqlite", with: "FOLDER/o",
             line: "outbox: outbox.path: FOLDER/o is a directory, not a file; name a file in it"),
@@ -104,7 +106,8 @@ struct CheckCommand {
         Case(
             part: #""outbox":"#, with: #""status": {"listen": "unix:FOLDER/none/status"}, "outbox":"#,
             line:
-                "status: status.listen: cannot listen on unix:FOLDER/none/status: No such file or directory; make FOLDER/none "
+                "status: status.listen: cannot listen on unix:FOLDER/none/status: No such file or directory; make "
+                + "FOLDER/none "
         ),
         Case(
             part: "FOLDER/o/outbox.sqlite", with: "FOLDER/open",
@@ -143,7 +146,7 @@ struct CheckCommand {
             line: "authorization: authorization.url names backend.example.com, a host for examples only"),
         Case(
             part: "http://127.0.0.1:1", with: "http://127.0.0.1:1/v1/",
-            line: "upload: upload.endpoint has a path after http://127.0.0.1:1, and requests add their own, /v1/"),
+            line: "upload: upload.endpoint has a path after http://127.0.0.1:1, but requests add their own, /v1/"),
         Case(
             part: "http://127.0.0.1:1", with: "https://fleetengine.googleapis.com/fleet",
             line: "upload: upload.endpoint has a path after https://fleetengine.googleapis.com, and"),
@@ -174,10 +177,10 @@ struct CheckCommand {
             line: "upload: upload.caFile FOLDER/none cannot be read: No such file or directory; check the path, and "),
         Case(
             part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"FOLDER/open\"",
-            line: "upload: upload.caFile FOLDER/open has no line that begins with -----BEGIN; name a PEM file"),
+            line: "upload: upload.caFile FOLDER/open has no line that begins with -----BEGIN; use a PEM file"),
         Case(
             part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"/dev/zero\"",
-            line: "upload: upload.caFile /dev/zero is a device, not a file; name a PEM file"),
+            line: "upload: upload.caFile /dev/zero is a device, not a file; use a PEM file"),
     ]
 
     private let directory: TemporaryDirectory
@@ -237,14 +240,17 @@ struct CheckCommand {
             (
                 "client.key", "client.pem",
                 [
-                    "clientCertificateFile FOLDER/client.key holds a private key and no certificate; name the certificate's",
-                    "clientKeyFile FOLDER/client.pem holds a certificate and no private key; name the key's file, and this",
+                    "clientCertificateFile FOLDER/client.key holds a private key but no certificate; use the "
+                        + "certificate's",
+                    "clientKeyFile FOLDER/client.pem holds a certificate but no private key; use the key's file here, "
+                        + "and this",
                 ]
             ),
             (
                 "client.pem", "good.key",
                 [
-                    "clientKeyFile FOLDER/good.key does not go with authorization.clientCertificateFile FOLDER/client.pem: "
+                    "clientKeyFile FOLDER/good.key does not match authorization.clientCertificateFile "
+                        + "FOLDER/client.pem: "
                 ]
             ),
             ("client.pem", "client.key", []),
@@ -478,11 +484,11 @@ struct CheckCommand {
     }
 
     @Test(arguments: [
-        (#""van-7""#, #""\"van-7\"""#, #"vehicle.vehicleId is "van-7", a line of a settings file;"#),
-        (#""van-7""#, #""'van-7'""#, "vehicle.vehicleId is 'van-7', a line of a settings file; write"),
+        (#""van-7""#, #""\"van-7\"""#, #"vehicle.vehicleId is "van-7", which looks like a line of a settings file;"#),
+        (#""van-7""#, #""'van-7'""#, "vehicle.vehicleId is 'van-7', which looks like a line of a settings file; write"),
         (
             #""FOLDER/token""#, #""FOLDER/token\n""#,
-            #"authorization.path is "FOLDER/token ", with a line break at its start or end; remove it"#
+            #"authorization.path is "FOLDER/token ", with a line break at its start or end; remove the line break"#
         ),
     ])
     func findsWhatAroundAValueIsNoneOfIt(part: String, value: String, words: String) async throws {
@@ -512,7 +518,10 @@ struct CheckCommand {
 
     /// Fleet Engine may know it.
     @Test(arguments: [
-        (#""van-7""#, #""VEHICLE_ID=van-7""#, "vehicle.vehicleId is VEHICLE_ID=van-7, a line of a settings file"),
+        (
+            #""van-7""#, #""VEHICLE_ID=van-7""#,
+            "vehicle.vehicleId is VEHICLE_ID=van-7, which looks like a line of a settings file"
+        ),
         (
             #""p""#, #""123456789012""#,
             #"vehicle.providerId is "123456789012", which looks like the project's number; write its id"#
@@ -561,14 +570,14 @@ struct CheckCommand {
             $0.hasPrefix("note  authorization  authorization.headers.X-Key ") && !$0.contains(" is in ")
         }
         #expect(notes.count == (isNoted ? 1 : 0), "\(lines)")
-        #expect(notes.allSatisfy { $0.contains(" reads like a placeholder") && !$0.contains(value) }, "\(notes)")
+        #expect(notes.allSatisfy { $0.contains(" looks like a placeholder") && !$0.contains(value) }, "\(notes)")
     }
 
     @Test func notesAPlaceholderInAnID() async throws {
         let (lines, ending) = try await check(Self.good.replacing("van-7", with: "VAN_ID_HERE"))
         #expect(ending == .exited(0))
         let words =
-            "note  vehicle        vehicle.vehicleId is VAN_ID_HERE, which reads like a placeholder; write the id"
+            "note  vehicle        vehicle.vehicleId is VAN_ID_HERE, which looks like a placeholder; write the id"
         #expect(lines.contains(words), "\(lines)")
     }
 
