@@ -724,7 +724,8 @@ struct CheckCommand {
             .filter { $0.contains("  outbox  ") && !isOfTheTestsOwnDirectory(String($0)) }
         #expect(lines.map { $0.prefix(4) } == ["FAIL", "skip"], "\(lines)")
         let path = bench.directory.path("none/outbox.sqlite")
-        #expect(lines.last?.hasSuffix("  \(path) is not opened, because it can't be used (above)") == true, "\(lines)")
+        #expect(
+            lines.last?.hasSuffix("  \(path) was not opened, because it can't be used (see above)") == true, "\(lines)")
     }
 
     /// As an operator checks with sudo, before the first start and while the service is stopped: what is made there is
