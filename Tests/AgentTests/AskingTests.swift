@@ -151,11 +151,11 @@ import WaypostTestSupport
         try StallRecord(stall, time: UTCTime(year: 2026, month: 11, day: 21), uptime: .seconds(9)).write(to: path)
         let down = try await BuiltProgram.run(["status", "--config", config])
         #expect(down.ending == .exited(69))
-        let reason = "ended itself at 2026-11-21T00:00:00.000Z: token: the token provider gives neither"
+        let reason = "ended itself at 2026-11-21T00:00:00.000Z: token: the token provider returns neither"
         #expect(String(decoding: down.standardError, as: UTF8.self).contains(reason))
 
         let service = try bench.start(Self.edit(bench))
-        let cause = "last run ended itself: 2026-11-21T00:00:00.000Z: token: the token provider gives neither"
+        let cause = "last run ended itself: 2026-11-21T00:00:00.000Z: token: the token provider returns neither"
         #expect(await service.errors.line(saying: cause) != nil)
         try #require(await service.errors.line(saying: "status at") != nil)
         #expect(try FileSystem.entry(at: path) == nil)

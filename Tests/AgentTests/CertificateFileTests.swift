@@ -8,31 +8,31 @@ import WaypostTestSupport
 @Suite(.enabled(if: TestCertificates.areAvailable, "openssl is needed"), .timeLimit(.minutes(1)))
 struct CertificateFiles {
     private static let end = UTCTime(year: 2099, month: 12, day: 31, millisecondOfDay: 86_399_000)
-    private static let remedy = "put a valid one in its place, or, if it is not"
+    private static let remedy = "replace it with a valid one, or, if today is not"
 
     @Test(arguments: [
         (end.advanced(by: .seconds(-30 * 86_400)), nil),
         (
             end.advanced(by: .seconds(1 - 30 * 86_400)),
             CheckLine(
-                .note, "authorization", "ends on 2099-12-31T23:59:59Z, in 30 days: put a new one in its place before")
+                .note, "authorization", "expires on 2099-12-31T23:59:59Z, in 30 days: replace it before then")
         ),
         (
             end.advanced(by: .seconds(-7200)),
-            CheckLine(.note, "authorization", "ends on 2099-12-31T23:59:59Z, in 2 h: put a new one in its place before")
+            CheckLine(.note, "authorization", "expires on 2099-12-31T23:59:59Z, in 2 h: replace it before then")
         ),
         (
             end.advanced(by: .seconds(1)),
             CheckLine(
                 .fail, "authorization",
-                "ended on 2099-12-31T23:59:59Z, so that it is rejected: \(remedy) 2100-01-01 today, set this machine's "
+                "expired on 2099-12-31T23:59:59Z, so it is rejected: \(remedy) 2100-01-01, set this machine's "
                     + "clock")
         ),
         (
             UTCTime(year: 1970, month: 1, day: 1),
             CheckLine(
                 .fail, "authorization",
-                "is not valid before 2020-01-01T00:00:00Z: \(remedy) 1970-01-01 today, set this machine's clock")
+                "is not valid before 2020-01-01T00:00:00Z: \(remedy) 1970-01-01, set this machine's clock")
         ),
     ])
     func areJudgedByTheCurrentTime(now: UTCTime, line: CheckLine?) async throws {
@@ -62,8 +62,8 @@ struct CertificateFiles {
         #expect(try told(["expired.pem", "client.pem", "ca.pem"]) == [])
         let lines = try told(["ca.pem", "expired.pem"])
         #expect(lines.map(\.verdict) == [.fail])
-        // The later end, not that of expired.pem in 2020.
-        #expect(lines.first?.text.contains("holds a certificate that ended on 20") == true, "\(lines)")
+        // Not the one of 2020.
+        #expect(lines.first?.text.contains("holds a certificate that expired on 20") == true, "\(lines)")
         #expect(lines.first?.text.contains("2020-01-02") == false, "\(lines)")
     }
 

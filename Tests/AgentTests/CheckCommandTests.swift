@@ -41,10 +41,11 @@ struct CheckCommand {
         Case(part: "van-7", with: "van-7 ", line: "vehicle: vehicle.vehicleId is \"van-7 \", with a space at its "),
         Case(
             part: receiver, with: #"{"type": "serial", "device": "/dev/ttyUSB0 "}"#,
-            line: "receiver: receiver.device is \"/dev/ttyUSB0 \", with a space at its start or end; remove it"),
+            line: "receiver: receiver.device is \"/dev/ttyUSB0 \", with a space at its start or end; remove the space"),
         Case(
             part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/o/outbox.sqlite ",
-            line: "outbox: outbox.path is \"DIRECTORY/o/outbox.sqlite \", with a space at its start or end; remove it"),
+            line: "outbox: outbox.path is \"DIRECTORY/o/outbox.sqlite \", with a space at its start or end; remove the "
+                + "space"),
         Case(
             part: "DIRECTORY/token", with: "DIRECTORY/<van>/token",
             line: "authorization: authorization.path is \"DIRECTORY/<van>/token\", with a placeholder that nothing has"),
@@ -54,11 +55,12 @@ struct CheckCommand {
         Case(
             part: #""van-7""#, with: #""van-7", "privateModeFile": "/var/lib/vehicle/{vehicleId}""#,
             line:
-                "vehicle: vehicle.privateModeFile is \"/var/lib/vehicle/{vehicleId}\", with a placeholder that nothing has"
+                "vehicle: vehicle.privateModeFile is \"/var/lib/vehicle/{vehicleId}\", with a placeholder that nothing "
+                + "has"
         ),
         Case(
             part: authorization, with: #"{"type": "http", "url": "https://b.internal/${vehicleId}"}"#,
-            line: "authorization: authorization.url has a $ before a placeholder, which is sent too; remove the $"),
+            line: "authorization: authorization.url has a $ before a placeholder, which is also sent; remove the $"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["~/bin/token"]}"#,
             line:
@@ -91,7 +93,7 @@ struct CheckCommand {
             line: "outbox: outbox.path is \"o/outbox.sqlite\", "),
         Case(
             part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/new/",
-            line: "outbox: outbox.path is \"DIRECTORY/new/\", a directory; name the file in it"),
+            line: "outbox: outbox.path is \"DIRECTORY/new/\", a directory; specify a file in it"),
         Case(
             part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/o",
             line: "outbox: outbox.path: DIRECTORY/o is a directory, not a file; specify a file in that directory"),
@@ -104,7 +106,8 @@ struct CheckCommand {
         Case(
             part: #""outbox":"#, with: #""status": {"listen": "unix:DIRECTORY/none/status"}, "outbox":"#,
             line:
-                "status: status.listen: cannot listen on unix:DIRECTORY/none/status: No such file or directory; create DIRECTORY/none "
+                "status: status.listen: cannot listen on unix:DIRECTORY/none/status: No such file or directory; make "
+                + "DIRECTORY/none "
         ),
         Case(
             part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/open",
@@ -145,7 +148,7 @@ struct CheckCommand {
             line: "authorization: authorization.url names backend.example.com, a host for examples only"),
         Case(
             part: "http://127.0.0.1:1", with: "http://127.0.0.1:1/v1/",
-            line: "upload: upload.endpoint has a path after http://127.0.0.1:1, and requests add their own, /v1/"),
+            line: "upload: upload.endpoint has a path after http://127.0.0.1:1, but requests add their own, /v1/"),
         Case(
             part: "http://127.0.0.1:1", with: "https://fleetengine.googleapis.com/fleet",
             line: "upload: upload.endpoint has a path after https://fleetengine.googleapis.com, and"),
@@ -178,10 +181,10 @@ struct CheckCommand {
         ),
         Case(
             part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"DIRECTORY/open\"",
-            line: "upload: upload.caFile DIRECTORY/open has no line that begins with -----BEGIN; name a PEM file"),
+            line: "upload: upload.caFile DIRECTORY/open has no line that begins with -----BEGIN; use a PEM file"),
         Case(
             part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"/dev/zero\"",
-            line: "upload: upload.caFile /dev/zero is a device, not a file; name a PEM file"),
+            line: "upload: upload.caFile /dev/zero is a device, not a file; use a PEM file"),
     ]
 
     private let directory: TemporaryDirectory
@@ -242,14 +245,17 @@ struct CheckCommand {
             (
                 "client.key", "client.pem",
                 [
-                    "clientCertificateFile DIRECTORY/client.key holds a private key and no certificate; name the certificate's",
-                    "clientKeyFile DIRECTORY/client.pem holds a certificate and no private key; name the key's file, and this",
+                    "clientCertificateFile DIRECTORY/client.key holds a private key but no certificate; use the "
+                        + "certificate's",
+                    "clientKeyFile DIRECTORY/client.pem holds a certificate but no private key; use the key's file here, "
+                        + "and this",
                 ]
             ),
             (
                 "client.pem", "good.key",
                 [
-                    "clientKeyFile DIRECTORY/good.key does not go with authorization.clientCertificateFile DIRECTORY/client.pem: "
+                    "clientKeyFile DIRECTORY/good.key does not match authorization.clientCertificateFile "
+                        + "DIRECTORY/client.pem: "
                 ]
             ),
             ("client.pem", "client.key", []),
@@ -483,11 +489,11 @@ struct CheckCommand {
     }
 
     @Test(arguments: [
-        (#""van-7""#, #""\"van-7\"""#, #"vehicle.vehicleId is "van-7", a line of a settings file;"#),
-        (#""van-7""#, #""'van-7'""#, "vehicle.vehicleId is 'van-7', a line of a settings file; write"),
+        (#""van-7""#, #""\"van-7\"""#, #"vehicle.vehicleId is "van-7", which looks like a line of a settings file;"#),
+        (#""van-7""#, #""'van-7'""#, "vehicle.vehicleId is 'van-7', which looks like a line of a settings file; write"),
         (
             #""DIRECTORY/token""#, #""DIRECTORY/token\n""#,
-            #"authorization.path is "DIRECTORY/token ", with a line break at its start or end; remove it"#
+            #"authorization.path is "DIRECTORY/token ", with a line break at its start or end; remove the line break"#
         ),
     ])
     func reportsQuotesAndSpacesAroundAValue(part: String, value: String, words: String) async throws {
@@ -517,7 +523,10 @@ struct CheckCommand {
 
     /// Fleet Engine may know the value.
     @Test(arguments: [
-        (#""van-7""#, #""VEHICLE_ID=van-7""#, "vehicle.vehicleId is VEHICLE_ID=van-7, a line of a settings file"),
+        (
+            #""van-7""#, #""VEHICLE_ID=van-7""#,
+            "vehicle.vehicleId is VEHICLE_ID=van-7, which looks like a line of a settings file"
+        ),
         (
             #""p""#, #""123456789012""#,
             #"vehicle.providerId is "123456789012", which looks like the project's number; write its id"#
@@ -566,14 +575,14 @@ struct CheckCommand {
             $0.hasPrefix("note  authorization  authorization.headers.X-Key ") && !$0.contains(" is in ")
         }
         #expect(notes.count == (isNoted ? 1 : 0), "\(lines)")
-        #expect(notes.allSatisfy { $0.contains(" reads like a placeholder") && !$0.contains(value) }, "\(notes)")
+        #expect(notes.allSatisfy { $0.contains(" looks like a placeholder") && !$0.contains(value) }, "\(notes)")
     }
 
     @Test func notesAPlaceholderInAnID() async throws {
         let (lines, ending) = try await check(Self.good.replacing("van-7", with: "VAN_ID_HERE"))
         #expect(ending == .exited(0))
         let words =
-            "note  vehicle        vehicle.vehicleId is VAN_ID_HERE, which reads like a placeholder; write the id"
+            "note  vehicle        vehicle.vehicleId is VAN_ID_HERE, which looks like a placeholder; write the id"
         #expect(lines.contains(words), "\(lines)")
     }
 
@@ -720,7 +729,8 @@ struct CheckCommand {
             .filter { $0.contains("  outbox  ") && !isOfTheTestsOwnDirectory(String($0)) }
         #expect(lines.map { $0.prefix(4) } == ["FAIL", "skip"], "\(lines)")
         let path = bench.directory.path("none/outbox.sqlite")
-        #expect(lines.last?.hasSuffix("  \(path) is not opened, because it can't be used (above)") == true, "\(lines)")
+        #expect(
+            lines.last?.hasSuffix("  \(path) was not opened, because it can't be used (see above)") == true, "\(lines)")
     }
 
     /// An operator checks with sudo before the first start and while the service is stopped. The files that the check

@@ -146,9 +146,9 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
-        ("pipe", "is a FIFO, not a file; name the configuration file, in JSON"),
-        ("huge", "is larger than 1 MiB; name the configuration file, in JSON"),
-        ("/dev/zero", "is a device, not a file; name the configuration file, in JSON"),
+        ("pipe", "is a FIFO, not a file; specify the configuration file, which is JSON"),
+        ("huge", "is larger than 1 MiB; specify the configuration file, which is JSON"),
+        ("/dev/zero", "is a device, not a file; specify the configuration file, which is JSON"),
     ])
     func rejectsAnEndlessConfiguration(name: String, says: String) async throws {
         let directory = try TemporaryDirectory()

@@ -78,7 +78,7 @@ import WaypostTestSupport
         try await leaveOneUpdate(of: "van-7")
         #expect(
             warnings.withLock { $0 } == [
-                "the vehicle of the pending updates cannot be recorded: write \(path).vehicle: Is a directory"
+                "could not record the vehicle of the pending updates: write \(path).vehicle: Is a directory"
             ])
     }
 

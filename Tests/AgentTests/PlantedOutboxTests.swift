@@ -188,7 +188,10 @@ struct PlantedOutbox {
         let outcome = try await BuiltProgram.run(["replay", log, "--config", config])
         #expect(outcome.ending == .exited(78))
         let complaint = text(outcome.standardError)
-        #expect(complaint.contains("\"outbox.path\" is \(config), whose files would replace this configuration; use "))
+        #expect(
+            complaint.contains(
+                "\"outbox.path\" is \(config), and the outbox's files would replace this "
+                    + "configuration; use "))
         #expect(try content("config.json") == before)
     }
 }

@@ -64,7 +64,7 @@ import WaypostTestSupport
         #expect(pass(29) == nil)
         let stall = Stall(stage: .token, duration: .seconds(30))
         #expect(watch.tick(after: .seconds(1)) == stall)
-        #expect(stall.description == "token: the token provider gives neither a token nor an error for 30 s")
+        #expect(stall.description == "token: the token provider returns neither a token nor an error for 30 s")
     }
 
     /// The machine was asleep, or the process was stopped: most of that time is ignored.

@@ -80,7 +80,8 @@ import WaypostTestSupport
     @Test func keepsPlainTokensOnThisMachine() {
         let endpoint = "http://127.0.0.1:8089"
         let problems = Configurations.problems(Self.text(upload: #"{"url": "https://p:1"}"#, endpoint: endpoint))
-        #expect(problems.count == 1 && problems[0].contains("the token would leave it unencrypted"), "\(problems)")
+        #expect(
+            problems.count == 1 && problems[0].contains("the token would leave the machine unencrypted"), "\(problems)")
         let here = Configurations.problems(Self.text(upload: #"{"url": "http://127.0.0.1:3128"}"#, endpoint: endpoint))
         #expect(here == [])
     }

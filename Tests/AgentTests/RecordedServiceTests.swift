@@ -66,8 +66,8 @@ import WaypostTestSupport
         #expect(!log.contains("eyJ") && !log.contains("Bearer") && !log.contains("latitude"))
     }
 
-    /// A log that is read to its end is already a recording.
-    @Test func reportThatALogIsAlreadyARecording() async throws {
+    /// A log that is read to its end already is a recording.
+    @Test func sayThatALogIsARecordingAlready() async throws {
         let bench = try ServiceBench()
         let log = try bench.directory.write(
             Drive(.motorway, start: .system.advanced(by: .seconds(-600)), duration: .seconds(10))
@@ -77,7 +77,7 @@ import WaypostTestSupport
         let run = try await BuiltProgram.run(["run", "--config", config, "--record", place])
         let words = String(decoding: run.standardError, as: UTF8.self)
         #expect(
-            words.contains("only the log of this run is recorded in \(place): \(log) is a recording already"),
+            words.contains("only the log of this run is recorded in \(place): \(log) already is a recording"),
             "\(words)")
         #expect(try FileSystem.names(inDirectory: place) == ["log-000001.txt"])
         let replay = try await BuiltProgram.run(["replay", place, "--config", config])

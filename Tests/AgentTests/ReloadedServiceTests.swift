@@ -375,12 +375,12 @@ import WaypostTestSupport
             for _ in 0..<100_000 { try notification.send(["X=1"]) }
         }
         let manager = Waypost.ServiceManager(notification, log: LogWriter(level: .error, format: .text))
-        manager.tell(ServiceNotification.reloading)
-        manager.tell(["READY=1", "STATUS=well"])
+        manager.send(ServiceNotification.reloading)
+        manager.send(["READY=1", "STATUS=well"])
         let messages = try NotifySocket(at: path, reading: socket).messages
         await messages.line(saying: "X=1")
         await yieldTurns {
-            manager.tell(["WATCHDOG=1"])
+            manager.send(["WATCHDOG=1"])
             return messages.text.contains("WATCHDOG=1")
         }
         await messages.line(saying: "READY=1")

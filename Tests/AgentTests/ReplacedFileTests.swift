@@ -73,7 +73,7 @@ struct ReplacedFiles {
         let words = "reload rejected"
         let line = try #require(await service.errors.line(saying: words)).text
         let key = bench.directory.path("van.key")
-        #expect(line.contains("authorization.clientKeyFile \(key) does not go with"), "\(line)")
+        #expect(line.contains("authorization.clientKeyFile \(key) does not match"), "\(line)")
         try put(server.clientCertificate.key, at: "van.key")
         if isAsked { service.signal(SIGHUP) }
         #expect(await service.errors.line(saying: "delivered 1 in ") != nil)

@@ -31,8 +31,8 @@ import WaypostTestSupport
         #expect(outcome.ending == .exited(65), "\(words)")
         #expect(
             words.contains(
-                "standard input has ended, and none of its fixes was accepted: \(Condition(.dateTooEarly).line); for a recorded log "
-                    + "use waypost replay LOG, or receiver.type file"), "\(words)")
+                "standard input has ended, but none of its fixes was accepted: \(Condition(.dateTooEarly).line); for a recorded log, use waypost replay LOG or receiver.type file"
+            ), "\(words)")
         withExtendedLifetime(bench) {}
     }
 

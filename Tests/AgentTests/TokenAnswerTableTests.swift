@@ -557,6 +557,6 @@ import WaypostTestSupport
             default: true
             }
         }
-        if stated.hasPrefix("no ") { #expect(stated.hasSuffix("; exp counts") == isUsable, "\(stated)") }
+        if stated.hasPrefix("no ") { #expect(stated.hasSuffix("; exp applies") == isUsable, "\(stated)") }
     }
 }

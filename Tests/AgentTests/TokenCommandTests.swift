@@ -249,7 +249,7 @@ struct TokenCommands {
                 .first { $0.contains("  token  ") }.map(String.init)
         }
         let good = try await line("/token/driver/van-7")
-        #expect(good?.firstMatch(of: /^ok    token          driver of vehicle van-7, (59|60) min of life left$/) != nil)
+        #expect(good?.firstMatch(of: /^ok    token          driver of vehicle van-7, (59|60) min left$/) != nil)
         #expect(
             try await line("/token/driver/other")
                 == "FAIL  token          the token for vehicle van-7 is for vehicle other; check the vehicle id and the endpoint"

@@ -62,7 +62,7 @@ import WaypostTestSupport
         let report = TokenReport(answer, configuration, hostTime: now)
         #expect(report.lines.filter { $0.name == "note" }.map(\.text) == [note].compactMap(\.self))
         #expect(report.lines.last?.name == "ok" && report.refusal == nil)
-        #expect(report.summary.hasSuffix(note.map { "; note: \($0)" } ?? "of life left"), "\(report.summary)")
+        #expect(report.summary.hasSuffix(note.map { "; note: \($0)" } ?? " left"), "\(report.summary)")
     }
 
     /// The wrong claims, and the last line.

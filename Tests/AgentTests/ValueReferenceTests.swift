@@ -107,7 +107,7 @@ import WaypostTestSupport
         ("van-7\n\n", "holds several lines; leave only the value in it"),
         ("hush\0", "holds a control character; remove it"),
         ("hush\u{1B}[2J", "holds a control character; remove it"),
-        (String(repeating: "hush", count: 17_000), "is larger than 64 KiB; name the file that holds the value"),
+        (String(repeating: "hush", count: 17_000), "is larger than 64 KiB; use the file that holds the value"),
     ])
     func rejectTextThatIsNotOneLine(content: String, says: String) throws {
         let path = try directory.write(content.utf8, to: "id")
@@ -127,9 +127,9 @@ import WaypostTestSupport
         for (place, says) in [
             ("DIRECTORY/none", "doesn't exist; write the value to it, or correct the path"),
             ("DIRECTORY/fifo/none", "doesn't exist; write the value to it, or correct the path"),
-            ("DIRECTORY", "is a directory, not a file; name the file that holds the value"),
-            ("DIRECTORY/fifo", "is a FIFO, not a file; name the file that holds the value"),
-            ("/dev/zero", "is a device, not a file; name the file that holds the value"),
+            ("DIRECTORY", "is a directory, not a file; use the file that holds the value"),
+            ("DIRECTORY/fifo", "is a FIFO, not a file; use the file that holds the value"),
+            ("/dev/zero", "is a device, not a file; use the file that holds the value"),
         ] {
             #expect(problem("\"v\"", #"{"file": "\#(place)"}"#).hasSuffix(", which \(says)"), "\(place)")
         }
@@ -140,13 +140,13 @@ import WaypostTestSupport
         guard geteuid() != 0 else { return }
         #expect(
             problem("\"v\"", #"{"file": "DIRECTORY/id"}"#)
-                == "\"vehicle.vehicleId\" takes its value from the file \(path), which this user cannot read; give "
-                + "it to the service's group: chgrp waypost \(path) and chmod g+r \(path)")
+                == "\"vehicle.vehicleId\" takes its value from the file \(path), which this user cannot read; make it "
+                + "readable by the service's group: chgrp waypost \(path) and chmod g+r \(path)")
     }
 
     @Test(arguments: [
-        (#"{"environment": "VAN"}"#, "environment variable VAN, which is not set; set it, for the service by "),
-        (#"{"environment": "EMPTY"}"#, "environment variable EMPTY, which is not set; set it, for the service by "),
+        (#"{"environment": "VAN"}"#, "environment variable VAN, which is not set; set it (for the service, with "),
+        (#"{"environment": "EMPTY"}"#, "environment variable EMPTY, which is not set; set it (for the service, with "),
         (
             #"{"credential": "id"}"#,
             "credential id, which is missing: systemd hasn't passed it; list the credential in the unit (LoadCredential or "
@@ -239,6 +239,9 @@ import WaypostTestSupport
         try directory.write("van-7".utf8, to: "o.sqlite")
         let problem = problem(
             #""v"}"#, #"{"file": "DIRECTORY/o.sqlite"}}, "outbox": {"path": "DIRECTORY/o.sqlite"}"#)
-        #expect(problem.hasSuffix("whose files would replace the file of \"vehicle.vehicleId\"; use another path"))
+        #expect(
+            problem.hasSuffix(
+                "and the outbox's files would replace the file of \"vehicle.vehicleId\"; use another "
+                    + "path"))
     }
 }

@@ -153,7 +153,7 @@ struct Watches {
         let configuration = try Configuration(
             file: try configure(service: .scheduledTasks, consumer: consumer))
         let error = #expect(throws: AgentError.self) { try Follower(configuration, .trip("t")) }
-        #expect(error?.description.contains("have no trips; follow a vehicle") == true)
+        #expect(error?.description.contains("has no trips; follow a vehicle") == true)
     }
 }
 

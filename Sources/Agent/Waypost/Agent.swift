@@ -2,28 +2,32 @@
 import LinuxPlatform
 public import VehicleAuthorization
 
-/// The service: one vehicle's position, reported from a receiver to Fleet Engine until stopped.
+/// The service, which reports one vehicle's position from a receiver to Fleet Engine until it is stopped.
 ///
 /// ```swift
 /// let configuration = try Configuration(file: "/etc/waypost/config.json")
 /// try await Agent(configuration).run()
 /// ```
 ///
-/// Give `authorization` to use a provider of your own in place of the configured one. Between it and the uploads stands
-/// a cache that keeps the rules of the Driver SDK: your provider is asked when a new token is due, or after
-/// `forgetToken`. One that keeps its tokens itself can be asked at every update: `.askingAtEveryUpdate`.
+/// Pass `authorization` to use your own provider instead of the configured one. A cache between it and the uploads
+/// follows the rules of the Driver SDK: it asks your provider when a new token is due, or after `forgetToken`. If your
+/// provider has its own cache, use `.askingAtEveryUpdate`.
 public struct Agent: Sendable {
     private let configuration: Configuration
     private let authorization: (any VehicleAuthorization)?
     private let cachePolicy: CachePolicy
-    /// While the agent runs.
+    /// The token cache; `nil` unless the agent runs.
     private let tokens = Locked<CachedAuthorization?>(nil)
     private let recordingDirectory: String?
 
-    /// An agent for `configuration`; nothing is opened before `run`.
+    /// Creates an agent for `configuration`. Nothing is opened before `run`.
     ///
-    /// `authorization` is asked for tokens in place of the configured provider, as `cachePolicy` has it. The run is
-    /// recorded in `recordingDirectory`: the receiver's bytes with their times, and the log; 32 MiB at most, no token.
+    /// - Parameters:
+    ///   - configuration: the configuration.
+    ///   - authorization: provides tokens instead of the configured provider.
+    ///   - cachePolicy: determines when the provider is asked for a token.
+    ///   - recordingDirectory: the directory in which the run is recorded: the receiver's bytes with their times, and
+    ///     the log; at most 32 MiB, without tokens. `nil` records nothing.
     public init(
         _ configuration: Configuration, authorization: (any VehicleAuthorization)? = nil,
         cachePolicy: CachePolicy = CachePolicy(), recordingDirectory: String? = nil
@@ -36,18 +40,17 @@ public struct Agent: Sendable {
 
     /// Reports until the task is cancelled, then sends the vehicle's last state and closes the outbox.
     ///
-    /// When a stage has stalled, the process ends with status 1 and leaves the reason beside the outbox: whoever
-    /// keeps the service restarts it.
+    /// If a stage stalls, the process ends with status 1 and records the reason next to the outbox, so that the service
+    /// manager restarts it.
     ///
-    /// - Throws: what keeps the service from starting; a missing receiver, network or token never does.
+    /// - Throws: an error that keeps the service from starting. A missing receiver, network or token never does.
     public func run() async throws(AgentError) {
         var last: Handover?
         repeat { last = try await run(reloading: nil, after: last) } while last != nil
     }
 
-    /// Runs until the task is cancelled, or until another run should take the place of this one: because `source`
-    /// requests it, or because certificate files were replaced. Returns what the next run needs then, and `nil`
-    /// otherwise. `last` is what the previous run returned.
+    /// Runs until the task is cancelled, `source` requests a reload or certificate files are replaced. Returns the
+    /// handover to the next run after a reload, otherwise `nil`. `last` is the handover of the previous run.
     package func run(
         reloading source: ReloadSource?, after last: Handover?
     ) async throws(AgentError) -> Handover? {
@@ -61,8 +64,9 @@ public struct Agent: Sendable {
         return try await run.untilItEnds()
     }
 
-    /// Lets go of the token in use: the next update asks the provider for another, as when a driver signs out or in.
+    /// Discards the current token, so that the next update requests a new one from the provider, such as when a driver
+    /// signs in or out.
     ///
-    /// An update that is on its way has its token already. An agent that does not run holds none.
+    /// An update that is being sent keeps its token. An agent that doesn't run has no token.
     public func forgetToken() async { await tokens.withLock { $0 }?.forgetTokens() }
 }

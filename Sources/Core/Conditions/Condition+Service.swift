@@ -45,7 +45,8 @@ extension Condition {
         self.init(.receiverTimeWrong, "\(lag.spoken) \(text: side) the present; positions are sent with this time")
     }
 
-    /// Creates the condition for a host's clock that is `offset` ahead of another clock, or slow if `offset` is negative.
+    /// Creates the condition for a host's clock that is `offset` ahead of another clock, or slow if `offset` is
+    /// negative.
     package init(hostClockOffset offset: Duration, from other: ClockSource) {
         let side = offset > .zero ? "ahead of" : "behind"
         let clock = other == .fleetEngine ? "Fleet Engine's" : "the receiver's"

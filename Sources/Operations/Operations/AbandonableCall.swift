@@ -1,7 +1,7 @@
 import LinuxPlatform
 package import Reporting
 
-/// A call that may never return, and that its caller can leave.
+/// A call that may never return, and that its caller can abandon.
 ///
 /// The body runs in an unstructured task, because a caller can only abandon a task that isn't its child.
 package final class AbandonableCall<Value: Sendable>: Sendable {
@@ -15,14 +15,14 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// Runs `body`. Returns `nil` if the call was abandoned or hadn't returned after `limit`; then the body is
-    /// cancelled. The caller's cancellation reaches neither the body nor the wait.
+    /// Runs `body`. Returns `nil` if the call was abandoned or hadn't returned after `limit`; the body is then
+    /// cancelled. Cancelling the caller affects neither the body nor the wait.
     package func run(
         within limit: Duration, on clock: MonotonicClock, _ body: @escaping @Sendable () async -> Value
     ) async -> Value? {
         let alarm = Task {
             let end = clock.now + limit
-            // In steps of a second, because an abandoned timer is kept until its time.
+            // Sleeps in steps of a second, because an abandoned timer lives until it fires.
             while clock.now < end, !Task.isCancelled { await clock.sleep(for: min(end - clock.now, .seconds(1))) }
             abandon()
         }
@@ -32,7 +32,7 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
 
     /// Runs `body` until it ends or is abandoned.
     package func run(_ body: @escaping @Sendable () async -> Value) async -> Value? {
-        // Begins at once on this thread, so that an update doesn't wait for another task to start.
+        // Starts at once on this thread, so that an update doesn't wait for another task to start.
         let calling = Task.immediate { end(with: await body()) }
         let value: Value? = await withCheckedContinuation { continuation in
             let before = state.withLock { state in
@@ -45,10 +45,10 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
         return value
     }
 
-    /// Runs `body` until it ends. It is cancelled when the caller is, or when it calls the closure that it is given.
-    /// `patience` later it is abandoned.
+    /// Runs `body` until it ends. The body is cancelled when the caller is cancelled or the body calls `stop`, and
+    /// abandoned `limit` later.
     package static func run(
-        stoppedWithin patience: Duration, on clock: MonotonicClock,
+        stoppedWithin limit: Duration, on clock: MonotonicClock,
         _ body: @escaping @Sendable (_ stop: @escaping @Sendable () -> Void) async -> Value
     ) async -> Value? {
         let (end, ended) = AsyncStream.makeStream(of: Never.self)
@@ -58,13 +58,13 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
         }
         for await _ in end {}  // until it has ended or is stopped, or this task is cancelled
         calling.cancel()
-        return await Self().run(within: patience, on: clock) { await calling.value }
+        return await Self().run(within: limit, on: clock) { await calling.value }
     }
 
-    /// Frees the caller.
+    /// Lets the caller continue without the body's result.
     package func abandon() { end(with: nil) }
 
-    /// Ends the call, unless it has ended.
+    /// Ends the call, unless it has already ended.
     private func end(with value: Value?) {
         let before = state.withLock { state in
             let before = state

@@ -1,21 +1,21 @@
-/// Why an agent cannot start or continue; everything else is retried.
+/// The reason why an agent can't start or continue. Everything else is retried.
 public struct AgentError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What kind of trouble it is, and with it the exit status of the command.
+    /// The kind of error, which determines the command's exit status.
     public enum Code: String, Sendable, Hashable, CaseIterable {
-        /// The configuration names something that cannot be used.
+        /// The configuration contains or refers to something that can't be used.
         case configuration
-        /// A file is not a recorded log.
+        /// A file isn't a recorded log.
         case inputData
-        /// The outbox belongs to another process, a port is taken, the disk cannot be used.
+        /// Something is unavailable, such as an outbox in use, a port in use or a broken disk.
         case unavailable
     }
 
-    /// The kind of trouble.
+    /// The kind of error.
     public let code: Code
-    /// What it is about and what to do, on one line.
+    /// The problem and the remedy, on one line.
     public let detail: String
 
-    /// An error with its message for the operator.
+    /// Creates an error with its message for the operator.
     public init(_ code: Code, _ detail: String) {
         self.code = code
         self.detail = detail

@@ -7,52 +7,54 @@ import ReportedText
 package import Operations
 package import Reporting
 
-/// Judges whether every stage makes progress. Pure.
+/// Decides whether every stage makes progress. Pure.
 ///
-/// A stage owes a sign within its patience as soon as it has something to do; it owes none while it has nothing to do
-/// or a reason to wait. Time comes by `tick` alone, and at most `longestTick` of it counts at once: a machine that
-/// slept and a process that was stopped find no stage overdue.
+/// A stage that has something to do must report progress within its patience, unless it has a reason to wait. Time
+/// passes only with `tick`, by at most `longestTick` at once, so that no stage is overdue after the machine slept or
+/// the process was stopped.
 package struct ProgressWatch: Sendable {
-    private struct Debt {
+    private struct Deadline {
         let since: Duration
         let due: Duration
     }
 
     private static let longestTick = Duration.seconds(5)
 
-    /// How long each stage may take from now on.
+    /// The maximum time without progress of each stage.
     private let patience: [Stage: Duration]
-    private var debts: [Stage: Debt] = [:]
+    private var deadlines: [Stage: Deadline] = [:]
     private var now = Duration.zero
 
-    /// A stage without `patience` is not watched.
+    /// Creates a watch. A stage without `patience` isn't watched.
     package init(patience: [Stage: Duration]) { self.patience = patience }
 
-    /// The stage has given a sign, and owes another one within its patience, or that long after `delay`.
+    /// Records that the stage has made progress. It must do so again within its patience after `delay`.
     package mutating func moved(_ stage: Stage, nextAfter delay: Duration = .zero) {
-        debts[stage] = patience[stage].map { Debt(since: now, due: now + delay + $0) }
+        deadlines[stage] = patience[stage].map { Deadline(since: now, due: now + delay + $0) }
     }
 
-    /// The stage has nothing to do, and owes no sign.
-    package mutating func rests(_ stage: Stage) { debts[stage] = nil }
+    /// Records that the stage has nothing to do, so it needn't make progress.
+    package mutating func rests(_ stage: Stage) { deadlines[stage] = nil }
 
-    /// There is something to do for a stage that rested.
+    /// Records that an idle stage has something to do.
     package mutating func roused(_ stage: Stage) {
-        if debts[stage] == nil { moved(stage) }
+        if deadlines[stage] == nil { moved(stage) }
     }
 
-    /// Time has passed: the stage that has stalled, if one has.
+    /// Advances the time by `elapsed`. Returns a stage that has stalled; `nil` if none has.
     package mutating func tick(after elapsed: Duration) -> Stall? {
         now += max(.zero, min(elapsed, Self.longestTick))
         for stage in Stage.allCases {
-            if let debt = debts[stage], debt.due <= now { return Stall(stage: stage, duration: now - debt.since) }
+            if let deadline = deadlines[stage], deadline.due <= now {
+                return Stall(stage: stage, duration: now - deadline.since)
+            }
         }
         return nil
     }
 }
 
 extension ProgressWatch {
-    /// Notes an event of intake or upload loop: that it acts, how long it waits, or that it has nothing to do.
+    /// Records an event that shows that the intake or the upload loop acts, waits or has nothing to do.
     package mutating func take(_ event: ReportingEvent) {
         switch event {
         case .fix, .rejected, .withheld: rests(.intake)
@@ -66,8 +68,8 @@ extension ProgressWatch {
         case .waiting(let delay): moved(.upload, nextAfter: delay)
         case .idle: rests(.upload)
         case .accepted, .notStored: roused(.upload)
-        // Not signs of the upload loop: a vehicle's state and the outbox's maintenance cause these, too. The loop waits
-        // or acts after each of them, and reports that.
+        // These events don't show progress of the upload loop, because a vehicle's state and the outbox's maintenance
+        // also cause them. The loop waits or acts after each of them, and reports that.
         case .failed: rests(.transport)
         case .outboxFailed, .announced, .internalError: break
         case .receiver, .receiverWarning, .sky, .progress, .privateModeBegan, .privateModeEnded, .tooSoon, .dropped,
@@ -77,7 +79,7 @@ extension ProgressWatch {
     }
 }
 
-/// The progress of the running service: reported by its stages, judged by the thread of `Watchdog`.
+/// The progress of the running service, which its stages report and the thread of `Watchdog` checks.
 package final class StageProgress: ReportingObserver, ReceiverProgress {
     private let watch: Locked<ProgressWatch>
 
@@ -98,18 +100,18 @@ package final class StageProgress: ReportingObserver, ReceiverProgress {
 }
 
 extension Configuration {
-    /// How long each stage may stall before the process ends: well past every limit that the stage itself keeps.
+    /// The time that each stage may stall before the process ends. It is well above every limit of the stage itself.
     package var patience: [Stage: Duration] {
         [
             .receiver: ReceiverPace.longestOpening + ReceiverPace.longestTurn * 3,
             .intake: .seconds(300),
             // Not urgent, because positions are sent from memory while the outbox hangs.
             .store: .seconds(330),
-            // Without a token, updates are kept and a token is requested again. After an hour no token in memory is
-            // valid, so that a restart costs nothing, and it happens at most once per hour.
+            // Without a token, updates are kept and a token is requested again. After an hour, no token in memory is
+            // valid, so a restart loses nothing, and it happens at most once per hour.
             .token: .seconds(3600),
             .transport: upload.timeout + .seconds(30),
-            // Longer than everything that it may wait for without an event: outbox, token and exchange.
+            // Longer than all its waits without an event together: outbox, token and exchange.
             .upload: upload.timeout + tokenPatience + .seconds(150),
             .tasks: .seconds(60),
         ]

@@ -4,18 +4,18 @@ import ReportedText
 import Reporting
 import SQLiteOutbox
 
-/// An outbox that answers in time, whatever its disk does.
+/// An outbox that answers in time, even if its disk hangs.
 ///
-/// A call that hangs is abandoned after `patience`, with all that wait for it. Until it returns, every call fails at
-/// once, so that positions are sent from memory. Then the outbox is used again, and its updates are delivered.
+/// A hanging call is abandoned after `timeLimit`, together with all calls that wait for it. Until it returns, every
+/// call fails at once, so positions are sent from memory. Then the outbox is used again, and its updates are delivered.
 ///
-/// Without `progress` the calls are not watched and go to the outbox itself.
+/// Without `progress`, calls aren't watched and go directly to the outbox.
 final class TimeLimitedOutbox<Store: Outbox>: Outbox {
     private struct Calls {
-        /// Calls whose callers wait, with the time limit and the closure that frees the caller.
+        /// The calls whose callers wait, each with its deadline and the closure that abandons it.
         var waiting: [Int: (end: Duration, abandon: @Sendable () -> Void)] = [:]
         var isWatched = false
-        /// Abandoned calls that haven't returned yet.
+        /// The abandoned calls that haven't returned yet.
         var hanging: Set<Int> = []
         var lastNumber = 0
         var isOpening = false
@@ -27,10 +27,10 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
     private let gaveUp: @Sendable () -> Void
     private let calls = Locked(Calls())
 
-    /// Worn-out flash can take many seconds for an fsync.
-    private static var patience: Duration { .seconds(30) }
+    /// The time limit of a call. Worn-out flash can take many seconds for an fsync.
+    private static var timeLimit: Duration { .seconds(30) }
 
-    /// `gaveUp` is called each time that a call is abandoned.
+    /// Creates an outbox. `gaveUp` is called each time calls are abandoned.
     init(
         _ outbox: Store, clock: MonotonicClock, progress: StageProgress?, gaveUp: @escaping @Sendable () -> Void = {}
     ) {
@@ -64,11 +64,11 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
         try await call { outbox throws(OutboxError) in try await outbox.ledger() }
     }
 
-    /// Closes the outbox after a call that hangs has returned. The caller limits the time.
+    /// Closes the outbox once any hanging call has returned. The caller limits the time.
     func close() async throws(OutboxError) { try await outbox.close() }
 
     private func call<Value: Sendable>(
-        within limit: Duration = patience, _ body: @escaping @Sendable (Store) async throws(OutboxError) -> Value
+        within limit: Duration = timeLimit, _ body: @escaping @Sendable (Store) async throws(OutboxError) -> Value
     ) async throws(OutboxError) -> Value {
         guard let progress else { return try await body(outbox) }
         let call = AbandonableCall<Result<Value, OutboxError>>()
@@ -98,8 +98,8 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
         }
     }
 
-    /// Abandons calls that don't return in time, while a caller waits. One timer serves all calls, so that a busy
-    /// service wakes up for it once per `patience`, not for each call.
+    /// Abandons calls that don't return in time, as long as a caller waits. One timer serves all calls, so that a busy
+    /// service wakes up once per `timeLimit`, not for each call.
     private func watch() async {
         while let end = firstEnd() {
             await clock.sleep(until: end)
@@ -131,7 +131,7 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
             calls.hanging.formUnion(calls.waiting.keys)
             return calls.waiting.values.map(\.abandon)
         }
-        if !left.isEmpty { gaveUp() }  // before callers are freed, so that they find it counted
+        if !left.isEmpty { gaveUp() }  // before the callers continue, so that they find it counted
         for abandon in left { abandon() }
     }
 
@@ -141,7 +141,7 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
 }
 
 extension TimeLimitedOutbox<SQLiteOutbox> {
-    /// Opens it. Where that takes longer than a start may wait, it continues in the background.
+    /// Opens the outbox. If that takes longer than a start may wait, opening continues in the background.
     func open() async throws(OutboxError) {
         calls.withLock { $0.isOpening = true }
         try await call(within: .seconds(5)) { [calls] outbox throws(OutboxError) in

@@ -2,14 +2,14 @@ import Operations
 package import LinuxPlatform
 import Reporting
 
-/// Judges the stages each second, feeds the service manager's watchdog while each of them moves or has a reason to
-/// wait, and ends the process if one has stalled.
+/// Checks the stages every second, feeds the service manager's watchdog while every stage makes progress or has a
+/// reason to wait, and ends the process if one has stalled.
 ///
-/// It runs on its own thread, `progress`, so that it notices a blocked pool. If the whole process is stopped, the
-/// service manager notices that its watchdog isn't fed.
+/// It runs on its own thread, `progress`, so that it notices a blocked thread pool. If the whole process is stopped,
+/// the service manager notices that its watchdog isn't fed.
 package struct Watchdog: Sendable {
     private static let interval = Duration.seconds(1)
-    /// Much less than the time limit for tasks.
+    /// The interval at which a task shows that tasks run, much shorter than their time limit.
     private static let taskInterval = Duration.seconds(10)
 
     private let progress: StageProgress
@@ -17,7 +17,8 @@ package struct Watchdog: Sendable {
     private let feed: @Sendable () -> Void
     private let end: @Sendable (Stall) -> Void
 
-    /// `feed` is called each `feedInterval`, `end` once, with the stage that has stalled; both on the thread.
+    /// Creates a watchdog. On its thread, it calls `feed` every `feedInterval`, and `end` once, with the stage that has
+    /// stalled.
     package init(
         _ progress: StageProgress, feedInterval: Duration, feed: @escaping @Sendable () -> Void,
         end: @escaping @Sendable (Stall) -> Void

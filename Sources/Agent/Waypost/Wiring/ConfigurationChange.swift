@@ -4,11 +4,11 @@ import SQLiteOutbox
 /// The differences between the active configuration and the next one that affect a reload. Every key can be reloaded.
 /// Pure.
 struct ConfigurationChange: Sendable, Hashable {
-    /// Whether the present or the next receiver ends by itself, and the service with it.
+    /// Whether the current or the next receiver ends by itself, and the service with it.
     let receiverEnds: Bool
-    /// Whether the service must report to Fleet Engine that the present vehicle has stopped.
+    /// Whether the service must report to Fleet Engine that the current vehicle has stopped.
     let leavesVehicle: Bool
-    /// Whether updates that are pending now would be sent as another vehicle's.
+    /// Whether updates that are pending now would be sent for another vehicle.
     let renamesPending: Bool
     /// Whether the next run opens the same outbox.
     let keepsOutbox: Bool

@@ -18,11 +18,10 @@ package struct ReloadSource: Sendable {
     }
 }
 
-/// Waits for a reason to begin the next run of the service: a request to reload, or certificate files that were
-/// replaced.
+/// Waits for a reason to begin the next run of the service: a request to reload, or replaced certificate files.
 ///
 /// The next configuration is validated completely, including everything that could keep the next run from starting. An
-/// unusable one changes nothing. The run ends only when every position is stored.
+/// unusable configuration changes nothing. The run ends only once every position is stored.
 struct ConfigurationReload {
     /// A validated configuration.
     fileprivate struct Candidate: Sendable {
@@ -33,27 +32,27 @@ struct ConfigurationReload {
     }
 
     private let source: ReloadSource?
-    private let inForce: Configuration
+    private let current: Configuration
     private let parts: ServiceParts
     private let agent: VehicleAgent
     private let manager: ServiceManager
     private let report: @Sendable () async -> StatusReport
-    /// The certificate files with which the present connections were made.
+    /// The certificate files that the current connections were made with.
     private let files: CertificateFileStates
-    /// Replaced files that are unusable and have been reported.
+    /// The replaced files that are unusable and have been reported.
     private var unusableFiles: CertificateFileStates?
 
     /// The time between two checks for replaced certificate files.
     private static let lookInterval = Duration.seconds(10)
-    /// The time between two attempts to end the run while positions are in memory only.
+    /// The time between two attempts to end the run while some positions are only in memory.
     private static let waitInterval = Duration.seconds(1)
 
     init(
-        of agent: VehicleAgent, _ inForce: Configuration, _ parts: ServiceParts, from source: ReloadSource?,
+        of agent: VehicleAgent, _ current: Configuration, _ parts: ServiceParts, from source: ReloadSource?,
         files: CertificateFileStates, manager: ServiceManager, report: @escaping @Sendable () async -> StatusReport
     ) {
         self.agent = agent
-        self.inForce = inForce
+        self.current = current
         self.parts = parts
         self.source = source
         self.files = files
@@ -61,7 +60,7 @@ struct ConfigurationReload {
         self.report = report
     }
 
-    /// Waits until a reload can end this run, and returns it; `nil` if cancelled.
+    /// Waits until a reload can end this run, and returns that reload; `nil` if cancelled.
     mutating func next() async -> Reload? {
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         return await withTaskGroup(of: Void.self) { group in
@@ -86,7 +85,7 @@ struct ConfigurationReload {
                 guard let found = candidate else { continue }
                 guard let reason = await agent.reasonForUnstored() else {
                     group.cancelAll()
-                    return Reload(of: agent, found, inForce: inForce, isOfProcess: source != nil)
+                    return Reload(of: agent, found, current: current, isOfProcess: source != nil)
                 }
                 if !hasReportedWait {
                     parts.log.write(.warning, "reload delayed: positions are in memory only: \(reason)")
@@ -105,24 +104,24 @@ struct ConfigurationReload {
     /// Reads the configuration; `nil` if it is rejected.
     private func requestedCandidate() async -> Candidate? {
         guard let source else { return nil }
-        manager.tell(ServiceNotification.reloading)
+        manager.send(ServiceNotification.reloading)
         var ledger: Ledger?
         if let summary = try? await agent.summary() { ledger = summary.ledger }
-        let candidate = await onThread { [inForce, ledger] () throws(ReloadRejection) in
-            try Self.candidate(from: source.file, inForce, ledger)
+        let candidate = await onThread { [current, ledger] () throws(ReloadRejection) in
+            try Self.candidate(from: source.file, current, ledger)
         }
         switch candidate {
         case .success(let candidate): return candidate
         case .failure(let rejection):
             parts.monitor.note(rejectedReload: rejection.problems)
-            if !Task.isCancelled { manager.tell(["READY=1", "STATUS=\(await report().headline)"]) }
+            if !Task.isCancelled { manager.send(["READY=1", "STATUS=\(await report().headline)"]) }
             return nil
         }
     }
 
     /// Checks for replaced certificate files; `nil` if no file was replaced, or if a file is unusable.
     private mutating func candidateOfReplacedFiles() async -> Candidate? {
-        let configuration = inForce
+        let configuration = current
         guard !configuration.uploadFiles.isEmpty || !configuration.tokenFiles.isEmpty else { return nil }
         let found = await onThread { () throws(ReloadRejection) in CertificateFileStates(configuration) }
         guard case .success(let found) = found, found != files else { return nil }
@@ -141,7 +140,7 @@ struct ConfigurationReload {
         }
     }
 
-    /// Calls `body` on its own thread, so that a disk that hangs doesn't delay updates.
+    /// Calls `body` on its own thread, so that a hanging disk doesn't delay updates.
     private func onThread<Value: Sendable>(
         _ body: @escaping @Sendable () throws(ReloadRejection) -> Value
     ) async -> Result<Value, ReloadRejection> {
@@ -153,16 +152,16 @@ struct ConfigurationReload {
     }
 
     private static func candidate(
-        from file: String, _ inForce: Configuration, _ ledger: Ledger?
+        from file: String, _ current: Configuration, _ ledger: Ledger?
     ) throws(ReloadRejection) -> Candidate {
         let configuration: Configuration
         let loadedAt = UTCTime.system
         do { configuration = try Configuration(file: file) } catch { throw ReloadRejection(problems: error.problems) }
-        let change = ConfigurationChange(from: inForce, to: configuration)
+        let change = ConfigurationChange(from: current, to: configuration)
         do throws(ReloadRejection) {
             if change.receiverEnds {
                 throw ReloadRejection(problems: [
-                    "\"receiver\" is or becomes stdin, or a file without follow, with which the service ends; type: "
+                    "\"receiver\" is or becomes stdin, or a file without follow, whose end stops the service; run "
                         + "systemctl restart waypost"
                 ])
             }
@@ -175,7 +174,7 @@ struct ConfigurationReload {
         return Candidate(cause: .request, configuration: configuration, change: change, loadedAt: loadedAt)
     }
 
-    /// Makes sure that no update would be sent under another vehicle's name.
+    /// Verifies that no update would be sent under another vehicle's name.
     fileprivate static func requireNothingPending(
         _ configuration: Configuration, _ ledger: Ledger
     ) throws(ReloadRejection) {
@@ -196,27 +195,27 @@ struct ConfigurationReload {
     }
 }
 
-/// A reload that is ready to end the present run of the service.
+/// A reload that is ready to end the current run of the service.
 struct Reload: Sendable {
     private let agent: VehicleAgent
     private let candidate: ConfigurationReload.Candidate
-    private let inForce: Configuration
-    /// Whether the process executes its program again, so that it keeps the outbox's locks.
+    private let current: Configuration
+    /// Whether the reload re-executes the process, which keeps the outbox's locks.
     private let isOfProcess: Bool
 
     fileprivate init(
-        of agent: VehicleAgent, _ candidate: ConfigurationReload.Candidate, inForce: Configuration, isOfProcess: Bool
+        of agent: VehicleAgent, _ candidate: ConfigurationReload.Candidate, current: Configuration, isOfProcess: Bool
     ) {
         self.agent = agent
         self.candidate = candidate
-        self.inForce = inForce
+        self.current = current
         self.isOfProcess = isOfProcess
     }
 
     /// Ends the run, whose tasks have all ended, and returns the handover to the next one.
     ///
-    /// If the present vehicle has a pending update at the last moment that would be sent as another vehicle's, the next
-    /// run has the present configuration.
+    /// If an update of the current vehicle is pending at the last moment and would be sent for another vehicle, the
+    /// next run keeps the current configuration.
     func end(foundRate: FoundBaudRate?) async -> Handover {
         var cause = candidate.cause
         var next = candidate.configuration
@@ -225,8 +224,8 @@ struct Reload: Sendable {
             do throws(ReloadRejection) { try ConfigurationReload.requireNothingPending(next, ledger) } catch {
                 agent.monitor.note(rejectedReload: error.problems)
                 cause = .rejected
-                next = inForce
-                change = ConfigurationChange(from: inForce, to: inForce)
+                next = current
+                change = ConfigurationChange(from: current, to: current)
             }
         }
         await agent.shutDown(isSilent: !change.leavesVehicle, keepsLocks: isOfProcess && change.keepsOutbox)
@@ -234,11 +233,11 @@ struct Reload: Sendable {
     }
 }
 
-/// Why a reload changes nothing.
+/// The reason why a reload changes nothing.
 struct ReloadRejection: Error, Sendable, Hashable {
     /// The problems, without secrets.
     let problems: [String]
 
-    /// Creates a rejection. Only the first line of each problem is kept: the next one quotes the file.
+    /// Creates a rejection. Only the first line of each problem is kept, because the next one quotes the file.
     init(problems: [String]) { self.problems = problems.map { String($0.prefix { $0 != "\n" }) } }
 }

@@ -8,16 +8,16 @@ package struct Handover: Sendable, Hashable {
     /// The reason for the next run.
     package enum Cause: String, Sendable, Hashable, Codable {
         case request, certificateFiles
-        /// A reload was rejected at the last moment, so the configuration is still the previous one.
+        /// A reload was rejected at the last moment, so the configuration hasn't changed.
         case rejected
     }
 
     package let cause: Cause
     /// The validated configuration of the next run.
     package let document: ConfigurationDocument
-    /// When the configuration was read.
+    /// The time at which the configuration was read.
     package let loadedAt: UTCTime
-    /// The baud rate at which the receiver sends, if it was searched for and found.
+    /// The receiver's baud rate; `nil` unless it was searched for and found.
     package let baudRate: FoundBaudRate?
 
     package init(cause: Cause, document: ConfigurationDocument, loadedAt: UTCTime, baudRate: FoundBaudRate?) {
@@ -59,7 +59,7 @@ extension Handover {
         return (try? JSONValue(encoding: message)).map { Array($0.text.utf8) }
     }
 
-    /// Reads a message of the previous image; `nil` if its format is unknown.
+    /// Reads a message from the previous image; `nil` if its format is unknown.
     package init?(message bytes: [UInt8]) {
         guard let message: Message = try? JSONValue(parsing: bytes).decoded(), message.version == Self.version else {
             return nil

@@ -1,12 +1,12 @@
 import LinuxPlatform
 import Operations
 
-/// Sends messages to the service manager. Those that it had no room for are sent again with the next message.
+/// Sends messages to the service manager. Messages that it couldn't receive are sent again with the next one.
 final class ServiceManager: Sendable {
     private struct State {
-        /// Assignments that were not received, the last of each variable.
-        var owed: [String] = []
-        /// Whether the failure was logged; it is logged once until a message is received.
+        /// The assignments that haven't been received, the last one of each variable.
+        var unsent: [String] = []
+        /// Whether a failure has been logged. It is logged once until a message is received.
         var isUnresponsive = false
     }
 
@@ -23,7 +23,8 @@ final class ServiceManager: Sendable {
         self.log = log
     }
 
-    /// The service manager that the variables of this process's `environment` name; without them nothing is sent.
+    /// Creates the service manager that the variables in this process's `environment` name. Without them, nothing is
+    /// sent.
     convenience init(_ environment: [String: String], log: LogWriter) {
         let limit = environment["WATCHDOG_USEC"].flatMap(Int64.init).map(Duration.microseconds) ?? .seconds(20)
         self.init(
@@ -31,17 +32,17 @@ final class ServiceManager: Sendable {
             feedInterval: min(limit / 2, .seconds(10)), log: log)
     }
 
-    /// Sends `assignments`, such as `["READY=1", "STATUS=receiving"]`, and those that were not received.
-    func tell(_ assignments: [String]) {
-        let owed = state.withLock { exchange(&$0.owed, with: []) }
-        let all = Self.latest(of: owed + assignments)
+    /// Sends `assignments`, such as `["READY=1", "STATUS=receiving"]`, and earlier ones that haven't been received.
+    func send(_ assignments: [String]) {
+        let unsent = state.withLock { exchange(&$0.unsent, with: []) }
+        let all = Self.latest(of: unsent + assignments)
         do throws(SystemError) {
             try notification.send(all)
             let wasUnresponsive = state.withLock { exchange(&$0.isUnresponsive, with: false) }
             if wasUnresponsive { log.write(.info, "service manager receives messages again") }
         } catch {
             let wasUnresponsive = state.withLock { state in
-                state.owed = Self.latest(of: all + state.owed)
+                state.unsent = Self.latest(of: all + state.unsent)
                 return exchange(&state.isUnresponsive, with: true)
             }
             if !wasUnresponsive { log.write(.warning, "service manager: \(error)") }
@@ -49,7 +50,7 @@ final class ServiceManager: Sendable {
     }
 
     private static func latest(of assignments: [String]) -> [String] {
-        // A reload begins with RELOADING and ends with READY: the last one counts.
+        // A reload begins with RELOADING and ends with READY, so the last of the two applies.
         func variable(_ assignment: String) -> Substring {
             assignment == "RELOADING=1" ? "READY" : assignment.prefix { $0 != "=" }
         }

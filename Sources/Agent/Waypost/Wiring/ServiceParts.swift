@@ -7,7 +7,7 @@ import RunRecording
 import TimeAndChance
 import VehicleAuthorization
 
-/// The parts of a running service that others share.
+/// The shared parts of a running service.
 struct ServiceParts: Sendable {
     let clock: MonotonicClock
     let log: LogWriter
@@ -16,7 +16,7 @@ struct ServiceParts: Sendable {
     /// Records the run; `nil` without `--record`.
     let recorder: RunRecorder?
     let history: HistoryKeeper
-    /// The baud rate that was found, by this run or the previous one.
+    /// The baud rate that this run or the previous one has found.
     let foundRate: Locked<FoundBaudRate?>
     private let present = ApproximatePresent(release: Release.date) { UTCTime.synchronizedSystem }
 
@@ -64,7 +64,7 @@ struct ServiceParts: Sendable {
             })
     }
 
-    /// Opens the outbox, and connects it to receiver and delivery.
+    /// Opens the outbox, and connects it to the receiver and the delivery.
     func agent(
         _ configuration: Configuration, authorization: CachedAuthorization
     ) async throws(AgentError) -> VehicleAgent {

@@ -5,7 +5,7 @@ import Reporting
 import SQLiteOutbox
 import TimeAndChance
 
-/// Reports the state of the running service, whether its outbox answers or not.
+/// Reports the state of the running service, even if its outbox doesn't answer.
 struct ServiceReporter: Sendable {
     private struct Outbox {
         var summary = StoreSummary(Ledger())
@@ -22,9 +22,9 @@ struct ServiceReporter: Sendable {
     private let last = Locked(Outbox())
 
     /// The maximum time that a report waits for the outbox.
-    private static let patience = Duration.seconds(2)
+    private static let timeLimit = Duration.seconds(2)
 
-    /// Creates a reporter. `provider` is the name of the token provider, unless the configured one is used.
+    /// Creates a reporter. `provider` is the name of the token provider; `nil` if it is the configured one.
     init(of agent: VehicleAgent, _ configuration: Configuration, provider: String?) {
         self.agent = agent
         self.configuration = configuration
@@ -49,7 +49,7 @@ struct ServiceReporter: Sendable {
     /// elsewhere.
     private func outbox() async -> Outbox {
         let call = AbandonableCall<(summary: StoreSummary?, extent: StoreExtent?)>()
-        let found = await call.run(within: Self.patience, on: agent.clock) { [agent] in
+        let found = await call.run(within: Self.timeLimit, on: agent.clock) { [agent] in
             (summary: try? await agent.summary(), extent: try? await agent.extent())
         }
         if let extent = found?.extent { agent.monitor.note(extent) }

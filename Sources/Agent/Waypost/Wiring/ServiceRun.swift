@@ -22,9 +22,9 @@ struct ServiceRun: Sendable {
     private let configuration: Configuration
     private let options: Options
     private let parts: ServiceParts
-    /// The status address, which listens from the beginning and answers once the service has started.
+    /// The status address, which listens from the start and answers once the service has started.
     private let status: StatusAddress
-    /// The states of the certificate files with which connections are made.
+    /// The states of the certificate files that connections are made with.
     private let files: CertificateFileStates
     /// The token provider in use, with its cache.
     let authorization: CachedAuthorization
@@ -52,8 +52,8 @@ struct ServiceRun: Sendable {
             of: agent, configuration, provider: options.ownProvider == nil ? nil : "the app's own provider")
     }
 
-    /// Reports until the task is cancelled, a recorded log has ended, or a reload. Returns the handover to the next run
-    /// after a reload, otherwise `nil`.
+    /// Reports until the task is cancelled, a recorded log ends or the configuration is reloaded. Returns the handover
+    /// to the next run after a reload, otherwise `nil`.
     func untilItEnds() async throws(AgentError) -> Handover? {
         announceStart()
         let reload = Locked<Reload?>(nil)
@@ -66,7 +66,7 @@ struct ServiceRun: Sendable {
         if let reload = reload.withLock({ $0 }), !Task.isCancelled {
             return await reload.end(foundRate: parts.foundRate.withLock { $0 })
         }
-        manager.tell(["STOPPING=1", "STATUS=stopping"])
+        manager.send(["STOPPING=1", "STATUS=stopping"])
         await agent.shutDown()
         log.write(.info, "stopped")
         await StandardError.finish()  // an embedding app may exit next
@@ -78,18 +78,18 @@ struct ServiceRun: Sendable {
     private func announceStart() {
         let routes = StatusRoutes(report: reporter.report, history: parts.history)
         status.routes.withLock { $0 = routes }
-        manager.tell(["READY=1", "STATUS=started"])
+        manager.send(["READY=1", "STATUS=started"])
         let place = status.address.map { "status at \($0)" } ?? "no status address"
         log.write(.info, "waypost \(Release.version) reports \(configuration.vehicle); \(place)")
         switch options.last?.cause {
         case .request: log.write(.info, "configuration reloaded")
-        case .certificateFiles: log.write(.info, "certificate files replaced; connections are made with the new ones")
+        case .certificateFiles: log.write(.info, "certificate files replaced; new connections use them")
         case .rejected, nil: break
         }
         for warning in configuration.warnings { log.write(.warning, "\(warning)") }
     }
 
-    /// Warns of files of the configuration that other users can change.
+    /// Warns about files of the configuration that other users can change.
     private func reportExposedFiles() async {
         let found = await onThreadIfAny(named: "configuration") { [configuration, file = options.reloads?.file] in
             configuration.exposedFiles(from: file, to: EffectiveUser.current)
@@ -97,7 +97,7 @@ struct ServiceRun: Sendable {
         for exposed in (try? found.get()) ?? [] { log.write(.warning, exposed.text) }
     }
 
-    /// Runs the pipeline and all tasks around it until the pipeline ends. `reload` is called when the next run should
+    /// Runs the pipeline and all tasks around it until the pipeline ends. Calls `reload` when the next run should
     /// begin.
     private func runTasks(reload: @escaping @Sendable (Reload) -> Void) async -> AgentError? {
         await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
@@ -114,7 +114,7 @@ struct ServiceRun: Sendable {
                 if let next = await watch.next() { reload(next) }
             }
             group.addTask {
-                // After the start, and again after connections and tokens have been set up.
+                // Once after the start, and again after connections and tokens have been set up.
                 ResidentMemory.releaseStartupPages()
                 await clock.sleep(for: .seconds(30))
                 ResidentMemory.releaseStartupPages()
@@ -129,19 +129,20 @@ struct ServiceRun: Sendable {
         }
     }
 
-    /// - Throws: an error that says why a log, or standard input, has ended without a usable fix.
+    /// Throws an error with `reason` if a log or standard input has ended without a usable fix.
     private func requireFixes(_ reason: String) throws(AgentError) {
         switch configuration.receiver.source {
         case .standardInput:
             throw AgentError(
                 .inputData,
-                "standard input has ended, and none of its fixes was accepted: \(reason); for a recorded log use waypost replay "
-                    + "LOG, or receiver.type file")
+                "standard input has ended, but none of its fixes was accepted: \(reason); for a recorded log, use "
+                    + "waypost "
+                    + "replay LOG or receiver.type file")
         case .file(let path, follows: false):
             throw AgentError(
                 .inputData,
-                "\(path) has ended, and none of its fixes was accepted: \(reason); waypost fixes "
-                    + "\(path) shows what is in it")
+                "\(path) has ended, but none of its fixes was accepted: \(reason); waypost fixes "
+                    + "\(path) shows its contents")
         default: break
         }
     }
@@ -163,13 +164,13 @@ extension ServiceRun {
         parts.monitor.raise(condition, on: .one(.lastRunStalled), for: .seconds(3600))
     }
 
-    /// Notifies the agent of the kernel's new routes. If they can't be watched, delivery relies on its retries.
+    /// Notifies the agent of new routes in the kernel. If they can't be watched, delivery relies on its retries.
     private func watchNetwork() async {
         let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         await withTaskGroup { group in
             group.addTask {
                 do throws(SystemError) { try await NetworkWatch().run { arrival.yield() } } catch {
-                    log.write(.warning, "\(error); the return of the network is noticed by retries only")
+                    log.write(.warning, "\(error); only retries will notice that the network is back")
                 }
                 arrival.finish()
             }
@@ -177,26 +178,26 @@ extension ServiceRun {
         }
     }
 
-    /// Judges the progress of the stages, and ends the process if one has stalled.
+    /// Watches the progress of the stages, and ends the process if one has stalled.
     private func watchProgress() async {
         let path = stallPath
         let watchdog = Watchdog(parts.progress, feedInterval: manager.feedInterval) { [manager] in
-            manager.tell(["WATCHDOG=1"])
+            manager.send(["WATCHDOG=1"])
         } end: { [parts] in
             $0.endProcess(recordedAt: path, uptime: parts.monitor.uptime, log: parts.log)
         }
         do throws(SystemError) { try await watchdog.run(clock: clock) } catch {
-            log.write(.error, "stalled stages are not watched for: \(error)")
+            log.write(.error, "stalled stages will not be detected: \(error)")
         }
     }
 
-    /// Sends the service manager a line of state, and the history the pending count, every 10 s, or every second while
-    /// the first delivery is awaited.
+    /// Sends a status line to the service manager and the pending count to the history: every second until the first
+    /// delivery, then every 10 s.
     private func reportStatus() async {
         while !Task.isCancelled {
             let report = await reporter.report()
             parts.history.note(pending: report.ledger.pending)
-            manager.tell(["STATUS=\(report.headline)"])
+            manager.send(["STATUS=\(report.headline)"])
             await clock.sleep(for: report.headlineInterval)
         }
     }
@@ -205,7 +206,7 @@ extension ServiceRun {
         if case .file(let path, follows: false) = configuration.receiver.source {
             log.write(
                 .warning,
-                "only the log of this run is recorded in \(directory): \(path) is a recording already; waypost replay "
+                "only the log of this run is recorded in \(directory): \(path) already is a recording; waypost replay "
                     + "\(path) replays it")
         }
         let settings = RecordingSettings(directory: directory, version: Release.version)

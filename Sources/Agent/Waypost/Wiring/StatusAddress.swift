@@ -5,19 +5,19 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// The status address of a running service. It listens before there is anything to report, or as soon as the address is
-/// free.
+/// The status address of a running service. It listens from the start, before there is anything to report. If the
+/// address is taken, it retries until the address is free.
 struct StatusAddress: Sendable {
     /// The routes that answer requests; `nil` until the service has started.
     let routes = Locked<StatusRoutes?>(nil)
     private let configured: LocalAddress
     private let first: Result<HTTPService, ListenError>
 
-    /// The waits between attempts to listen.
+    /// The minimum and the maximum pause between attempts to listen.
     private static let shortestPause = Duration.seconds(1)
     private static let longestPause = Duration.seconds(30)
 
-    /// Listens on `configured` if it is free. If it is taken, the service starts anyway and `run` tries again.
+    /// Listens on `configured` if it is free. If it is taken, the service starts anyway, and `run` retries.
     ///
     /// - Throws: an error if listening on this address is never allowed.
     init(_ configured: LocalAddress) throws(AgentError) {
@@ -28,7 +28,7 @@ struct StatusAddress: Sendable {
         }
     }
 
-    /// The address at which the service listens; `nil` if it doesn't yet.
+    /// The address that the service listens on; `nil` if it doesn't listen yet.
     var address: LocalAddress? { (try? first.get())?.address }
 
     /// Serves until cancelled.
@@ -43,7 +43,7 @@ struct StatusAddress: Sendable {
         }
     }
 
-    /// Tries until it can listen; `nil` if cancelled.
+    /// Retries until it can listen, and returns the HTTP service; `nil` if cancelled.
     private func nextService(clock: MonotonicClock) async -> HTTPService? {
         var pause = Self.shortestPause
         while !Task.isCancelled {

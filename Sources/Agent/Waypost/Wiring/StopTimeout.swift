@@ -1,9 +1,9 @@
-/// The maximum waits of a stop for calls that may hang. Together they stay below the 10 s of the service manager.
+/// The time limits of a stop for calls that may hang. Their sum is below the service manager's 10 s.
 enum StopTimeout {
-    /// The wait for the cancelled tasks.
+    /// The time limit for the cancelled tasks.
     static let tasks = Duration.seconds(1)
-    /// The wait for the vehicle's final state to be sent.
+    /// The time limit for sending the vehicle's final state.
     static let finalState = Duration.seconds(3)
-    /// The wait for the outbox to write what is in memory, and to close.
+    /// The time limit for storing the updates in memory and closing the outbox.
     static let closing = Duration.seconds(3)
 }

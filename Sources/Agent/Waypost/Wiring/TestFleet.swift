@@ -5,18 +5,18 @@ import LinuxPlatform
 package import Reporting
 package import VehicleAuthorization
 
-/// The vehicles of a load test. They share transport, token cache, monitor and log, and keep their updates in memory
-/// ([decision 49](../../../../docs/decisions/0049-a-test-fleet-keeps-its-updates-in-memory.md)).
+/// The vehicles of a load test. They share a transport, a token cache, a monitor and a log, and keep their updates in
+/// memory ([decision 49](../../../../docs/decisions/0049-a-test-fleet-keeps-its-updates-in-memory.md)).
 package struct TestFleet: Sendable {
     /// The maximum number of pending updates per vehicle: some minutes at the default interval, in 16 KiB.
     private static let capacity = 128
     /// The maximum number of connections to Fleet Engine over HTTP/1.1: enough for a thousand requests per second, if
     /// each takes a quarter of a second.
     package static let connections = 256
-    /// The number of open files that is needed: for these connections, those to the token endpoint, and the process.
+    /// The number of open files that are needed for these connections, those to the token endpoint, and the process.
     private static let descriptors = connections + 128
-    /// The number of tokens that are fetched concurrently before the drives begin: as many as one HTTP/2 connection
-    /// carries.
+    /// The number of tokens that are fetched concurrently before the drives begin, which is the number of streams on
+    /// one HTTP/2 connection.
     private static let tokensAtOnce = 100
 
     private struct Vehicle: Sendable {
@@ -35,6 +35,8 @@ package struct TestFleet: Sendable {
     private let names: [VehicleName]
     private let authorization: any VehicleAuthorization
 
+    /// Creates the vehicles.
+    ///
     /// - Parameters:
     ///   - configuration: the configuration of all vehicles.
     ///   - names: the vehicles' names.
@@ -68,14 +70,15 @@ package struct TestFleet: Sendable {
         guard allowed < descriptors else { return }
         throw AgentError(
             .unavailable,
-            "too few open files are allowed: many vehicles need \(descriptors), and the hard limit is \(allowed); raise "
-                + "it (ulimit -Hn, LimitNOFILE=)")
+            "too few open files are allowed: many vehicles need \(descriptors), but the hard limit is \(allowed); "
+                + "raise "
+                + "the limit (ulimit -Hn, LimitNOFILE=)")
     }
 
-    /// Fetches the tokens of all vehicles in advance. Fetching all of them with the first updates would delay these.
+    /// Fetches the tokens of all vehicles in advance. Fetching them with the first updates would delay those updates.
     package func fetchTokens() async { await Self.fetchTokens(of: names, from: authorization) }
 
-    /// Fetches tokens until one is unavailable: the vehicles ask again, and report the reason.
+    /// Fetches tokens until one is unavailable. The vehicles then request it again and report the reason.
     static func fetchTokens(of names: [VehicleName], from authorization: any VehicleAuthorization) async {
         await withTaskGroup(of: Bool.self) { group in
             for (index, name) in names.enumerated() {
@@ -99,8 +102,8 @@ package struct TestFleet: Sendable {
         if let failure { throw AgentError(.inputData, "\(failure)") }
     }
 
-    /// Returns the ledger of all vehicles together, and the maximum time that an update has waited for its delivery or
-    /// still waits.
+    /// Returns the combined ledger of all vehicles, and the maximum time that an update waited for its delivery or has
+    /// been waiting.
     package func account() async -> (ledger: Ledger, longestWait: Duration) {
         var ledger = Ledger()
         var longestWait = Duration.zero

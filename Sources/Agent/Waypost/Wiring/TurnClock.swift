@@ -4,7 +4,7 @@ import Reporting
 
 /// A clock that wakes its sleepers in turns of 10 ms: never early, and at most one turn late.
 ///
-/// With ten thousand vehicles, each fix would otherwise need its own timer and wake a thread.
+/// Otherwise, with ten thousand vehicles, each fix would need its own timer and wake a thread.
 package final class TurnClock: Clock, Sendable {
     package struct Instant: InstantProtocol {
         fileprivate var offset: Duration
@@ -22,7 +22,7 @@ package final class TurnClock: Clock, Sendable {
         /// The numbers of the sleepers to wake, by turn.
         var numbers: [Int: [Int]] = [:]
         var lastNumber = 0
-        /// The last turn that was taken; `nil` while there are no sleepers.
+        /// The last turn; `nil` while there are no sleepers.
         var turn: Int?
     }
 
@@ -55,7 +55,7 @@ package final class TurnClock: Clock, Sendable {
     private func add(_ sleeper: Sleeper, _ number: Int, until deadline: Duration) {
         let now = base.now
         let isFirst: Bool? = state.withLock { state in
-            // A task that was cancelled before it became a sleeper is not found by the cancellation handler.
+            // The cancellation handler can't find a task that was cancelled before it became a sleeper.
             guard deadline > now, !Task.isCancelled else { return nil }
             let isFirst = state.turn == nil
             let turn = state.turn ?? Int(now / Self.length)
@@ -75,7 +75,7 @@ package final class TurnClock: Clock, Sendable {
         } while takeTurn(Int(base.now / Self.length))
     }
 
-    /// Wakes the sleepers that are due. Returns whether there are others.
+    /// Wakes the sleepers that are due. Returns whether any sleepers are left.
     private func takeTurn(_ turn: Int) -> Bool {
         let (due, sleepOn) = state.withLock { state in
             let last = state.turn ?? turn

@@ -14,10 +14,10 @@ package struct VehicleAgent: Sendable {
         package var source: any FixSource
         /// Creates the delivery for the configuration's vehicle.
         package var makeDelivery: @Sendable (Configuration) -> any Delivery
-        /// The approximate present, by a clock that may be wrong; fixes from before the release are then rejected.
+        /// The approximate present, by a clock that may be wrong. Fixes from before the release are then rejected.
         /// `nil` for recorded logs, which keep their dates.
         package var expectedFix: UTCTime?
-        /// The spacing of requests: live or as in a recorded log.
+        /// The spacing of requests, which is live or as in a recorded log.
         package var spacing: RequestSpacing
         /// The latest time of fix that can be true; `nil` while the present is unknown.
         package var latestFix: @Sendable () -> UTCTime?
@@ -30,7 +30,7 @@ package struct VehicleAgent: Sendable {
         /// Watches the progress of the service; `nil` outside the service. With it, the outbox answers within a time
         /// limit and may be opened late, so that a driving vehicle is always visible.
         package var progress: StageProgress?
-        /// Called each time that the outbox doesn't answer in time and is bypassed.
+        /// A closure that is called each time the outbox doesn't answer in time and is bypassed.
         package var storeGaveUp: @Sendable () -> Void = {}
 
         package init(
@@ -84,7 +84,7 @@ package struct VehicleAgent: Sendable {
             try await outbox.open()
             opensLate = false
         } catch {
-            // Replaying a recorded log can wait, because it makes no vehicle visible.
+            // A recorded log needn't be reported at once, because no vehicle must be visible.
             guard parts.progress != nil, !configuration.readsRecording, error.code != .locked else {
                 throw AgentError(.unavailable, error.description)
             }
@@ -139,7 +139,8 @@ package struct VehicleAgent: Sendable {
         if let failure { throw AgentError(.inputData, "\(failure)") }
     }
 
-    /// Reads the private switch every second. Each fix leads to a reading too, but there may be none for long.
+    /// Reads the private switch every second. Each fix also leads to a reading, but there may be no fix for a long
+    /// time.
     private func watchPrivateSwitch() async {
         while !Task.isCancelled {
             await reporter.readPrivateSwitch(isPolled: true)
@@ -173,14 +174,14 @@ package struct VehicleAgent: Sendable {
         }
     }
 
-    /// Empties the outbox's log once in each private time, because delivered positions would stay in it. Returns
-    /// whether that has been done in the present one.
+    /// Empties the outbox's log once in each private time, because delivered positions would stay in the log. Returns
+    /// whether that has been done in the current private time.
     func emptyLogIfPrivate(after isDone: Bool) async throws(OutboxError) -> Bool {
         guard monitor.snapshot.privateSince != nil else { return false }
         return isDone ? true : try await outbox.emptyLog()
     }
 
-    /// Returns the ledger with reasons and times.
+    /// Returns a summary of the outbox: the ledger with reasons and times.
     package func summary() async throws(AgentError) -> StoreSummary {
         do { return try await outbox.summary() } catch { throw AgentError(.unavailable, error.description) }
     }
@@ -190,7 +191,7 @@ package struct VehicleAgent: Sendable {
         do { return try await outbox.extent() } catch { throw AgentError(.unavailable, error.description) }
     }
 
-    /// Tries to store every update. Returns the reason why some are only in memory; `nil` if none are.
+    /// Tries to store every update. Returns the reason why some are only in memory; `nil` if all are stored.
     func reasonForUnstored() async -> String? {
         await reporter.retryStoring()
         do { _ = try await outbox.summary() } catch { return "\(error)" }
@@ -204,7 +205,7 @@ package struct VehicleAgent: Sendable {
     /// first.
     ///
     /// - Parameters:
-    ///   - isSilent: whether nothing is reported.
+    ///   - isSilent: whether to report nothing.
     ///   - keepsLocks: whether the process keeps the outbox's locks.
     func shutDown(isSilent: Bool = false, keepsLocks: Bool = false) async {
         var isPending: Bool?
@@ -225,16 +226,22 @@ package struct VehicleAgent: Sendable {
             await close()
             if let isPending { await pendingState.set(isPending, log: log) }
         }
-        if closing == nil { log.write(.error, "the outbox is not closed: it does not answer; check its disk (dmesg)") }
+        if closing == nil {
+            log.write(
+                .error,
+                "could not close the outbox: it does not answer; check its disk "
+                    + "(dmesg)")
+        }
     }
 
-    /// Notes that this machine has a route to the network again.
+    /// Notifies the reporter that this machine has a route to the network again.
     package func networkReturned() async {
         log.write(.debug, "the network has a new address or route")
         await reporter.networkReturned()
     }
 
-    /// Sends the state that is pending since the last stop, until that succeeds or a delivery has reported a newer one.
+    /// Sends the state that has been pending since the last stop, until that succeeds or a delivery has reported a
+    /// newer state.
     func announcePendingState() async {
         guard vehicle.service == .onDemandTrips, await pendingState.isPending else { return }
         var level = LogLevel.warning
@@ -242,7 +249,7 @@ package struct VehicleAgent: Sendable {
         while !Task.isCancelled {
             if monitor.snapshot.delivery.last != nil, await reporter.reportsPresence { break }
             if await announce(presenceAtEnd, complainingAt: level) { break }
-            level = .debug  // the updates' failures are reported already
+            level = .debug  // the failures of updates have already been reported
             await clock.sleep(for: pause)
             pause = min(pause * 2, .seconds(300))
         }
@@ -270,12 +277,13 @@ package struct VehicleAgent: Sendable {
     /// Stores the updates in memory and closes the outbox.
     package func close() async {
         await reporter.retryStoring()  // closing reports any failure
-        do { try await outbox.close() } catch { log.write(.error, "closing the outbox: \(error)") }
+        do { try await outbox.close() } catch { log.write(.error, "could not close the outbox: \(error)") }
     }
 }
 
 extension Configuration {
-    /// Returns the outbox's configuration: it reports to log and monitor, and accepts the updates of one vehicle only.
+    /// Returns the outbox's configuration. The outbox reports to the log and the monitor, and accepts the updates of
+    /// only one vehicle.
     fileprivate func outbox(reportingTo parts: VehicleAgent.Parts) -> OutboxConfiguration {
         var outbox = outbox
         outbox.reportRecovery = { parts.log.write(.error, "\($0)") }

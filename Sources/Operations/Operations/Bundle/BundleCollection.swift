@@ -7,9 +7,9 @@ import SQLiteOutbox
 import StrictJSON
 package import TimeAndChance
 
-/// Collects the parts of a support bundle, side by side and each within a time limit.
+/// Collects the parts of a support bundle concurrently, each within a time limit.
 package struct BundleCollection: Sendable {
-    /// The contents of a part, or the reason why there are none.
+    /// The contents of a part, or the reason why they are missing.
     private typealias Contents = Result<[UInt8], Absence>
 
     private struct Absence: Error {
@@ -17,9 +17,9 @@ package struct BundleCollection: Sendable {
         init(_ reason: String) { self.reason = reason }
     }
 
-    /// The time limit of a part. The checks wait half a minute for a fix.
-    private static let patience = Duration.seconds(60)
-    /// The limits of the journal; the newest lines count.
+    /// The time limit of a part. The checks alone wait half a minute for a fix.
+    private static let timeLimit = Duration.seconds(60)
+    /// The limits of the journal, of which the newest lines are kept.
     private static let maximumJournalLines = 5000
     private static let maximumJournalBytes = 1 << 20
 
@@ -28,7 +28,7 @@ package struct BundleCollection: Sendable {
     private let configurationFile: String?
     private let clock: MonotonicClock
 
-    /// Collects for `configuration`, which is `nil` if it is unreadable or wrong; `problems` then says why.
+    /// Creates a collection for `configuration`; `nil` if it is unreadable or wrong, which `problems` then explains.
     package init(_ configuration: Configuration?, problems: [String] = [], file: String?, clock: MonotonicClock) {
         self.configuration = configuration
         self.problems = problems
@@ -36,10 +36,10 @@ package struct BundleCollection: Sendable {
         self.clock = clock
     }
 
-    /// Makes the bundle.
+    /// Returns the bundle.
     package func run(at time: UTCTime) async -> SupportBundle {
         let file = await limited { await self.file() }
-        // A file that is wrong elsewhere may still name the service.
+        // A configuration with errors may still contain the service's address.
         let members = (try? file.get()).flatMap { try? JSONValue(parsing: $0) }
         let address = members?["status"]?["listen"]?.stringValue.flatMap { try? LocalAddress($0) }
         let vehicleID = members?["vehicle"]?["vehicleId"]?.stringValue.map { ReportedText($0, limit: 64).description }
@@ -56,16 +56,16 @@ package struct BundleCollection: Sendable {
         let status = service.mapError { Absence($0.detail) }.flatMap { Self.status($0.json) }
         let silence = Absence("the service does not answer; see the part status.json")
         let parts = [
-            Self.part("why", "verdict with reason and remedy", report.map { $0.verdict(at: time).text.bytes }),
+            Self.part("why", "verdict with cause and remedy", report.map { $0.verdict(at: time).text.bytes }),
             Self.part("checks", "results of waypost check --online", await checks),
             Self.part("status.json", "the service's state", status, isText: false),
-            Self.part("settings", "values in force with their origin, secrets redacted", settings),
+            Self.part("settings", "current values with their sources, secrets redacted", settings),
             Self.part("configuration.json", "the configuration file, secrets redacted", file, isText: false),
             Self.part("journal", "the service's log of the last day", await journal),
             Self.part("outbox", "files of the outbox", await store),
             Self.part("machine", "release, kernel, system, memory", await machine),
             Self.part("devices", "serial and USB devices, networks", await devices),
-            Self.part("modems", "modems of ModemManager", await modems),
+            Self.part("modems", "modems known to ModemManager", await modems),
             Self.part(
                 "metrics", "the service's metrics", report.map { $0.metrics().bytes }.mapError { _ in silence },
                 isText: false),
@@ -74,7 +74,7 @@ package struct BundleCollection: Sendable {
         return SupportBundle(parts, of: vehicle, at: time)
     }
 
-    /// `isText`: whether the contents still need redaction; JSON and metrics have had their own.
+    /// Returns a part. `isText` is whether the contents still need redaction; JSON and metrics already had theirs.
     private static func part(_ name: String, _ about: String, _ contents: Contents, isText: Bool = true)
         -> SupportBundle.Part
     {
@@ -90,13 +90,13 @@ package struct BundleCollection: Sendable {
 
     private func limited(_ body: @escaping @Sendable () async -> Contents) async -> Contents {
         let call = AbandonableCall<Contents>()
-        // A user who stops the command does not wait for a silent receiver.
+        // If the user stops the command, it doesn't wait for a silent receiver.
         let result = await withTaskCancellationHandler {
-            await call.run(within: Self.patience, on: clock, body)
+            await call.run(within: Self.timeLimit, on: clock, body)
         } onCancel: {
             call.abandon()
         }
-        return result ?? .failure(Absence("took longer than \(Self.patience.components.seconds) s"))
+        return result ?? .failure(Absence("took longer than \(Self.timeLimit.components.seconds) s"))
     }
 
     private func available(_ body: @escaping @Sendable () async -> [UInt8]) async -> Contents {
@@ -150,7 +150,7 @@ extension BundleCollection {
     }
 
     private func file() async -> Contents {
-        guard let path = configurationFile else { return .failure(Absence("the configuration's file is unknown")) }
+        guard let path = configurationFile else { return .failure(Absence("the path of the configuration is unknown")) }
         let read: Result<[UInt8], BoundedFile.Refusal> = await onThread(named: "bundle") {
             do throws(BoundedFile.Refusal) {
                 return .success(try BoundedFile.contents(of: path, limit: 1 << 20))
@@ -167,7 +167,7 @@ extension BundleCollection {
 /// The machine.
 extension BundleCollection {
     private static func journalLines() async -> Contents {
-        // Only lines at debug level hold coordinates.
+        // Only lines at debug level contain coordinates.
         let output = await output(
             of: [
                 "/usr/bin/journalctl", "--unit=waypost", "--since=-24h", "--lines=\(maximumJournalLines)",
@@ -177,7 +177,7 @@ extension BundleCollection {
         return output.flatMap { bytes in
             guard bytes.isEmpty else { return .success(Array(bytes.suffix(maximumJournalBytes))) }
             return .failure(
-                Absence("no entry of the last day that this user may read; root and the group adm may read all"))
+                Absence("no entry from the last day that this user may read; root and the group adm may read all"))
         }
     }
 
@@ -202,7 +202,8 @@ extension BundleCollection {
         }
     }
 
-    /// Names and sizes; no file beside the outbox is opened, so none of its owner's links is followed.
+    /// Returns the names and sizes of the outbox's files. No file is opened, so links that its owner made aren't
+    /// followed.
     private static func store(_ configuration: Configuration?) -> [UInt8] {
         let path = configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite"
         let directory = FileSystem.parent(of: path)
@@ -230,7 +231,7 @@ extension BundleCollection {
         return text
     }
 
-    /// Serial numbers are left out: a modem's may be its IMEI.
+    /// The devices without serial numbers, because a modem's may be its IMEI.
     private static var devices: [UInt8] {
         var lines: [String] = []
         let ports = "/dev/serial/by-path"

@@ -1,12 +1,12 @@
 import ReportedText
 import StrictJSON
 
-/// Redaction of text and JSON that leave the machine in a support bundle: no secrets, coordinates or serial numbers.
+/// Redacts text and JSON that leave the machine in a support bundle: no secrets, coordinates or serial numbers.
 enum BundledText {
     private static let maximumLineLength = 4000
-    private static let struck = "…"
+    private static let redacted = "…"
 
-    /// Redacts a text of many lines.
+    /// Returns a text of several lines, redacted.
     static func lines(_ bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
@@ -16,8 +16,8 @@ enum BundledText {
         return text
     }
 
-    /// Strikes out serial numbers and coordinates. A coordinate of any use has at least four decimals, in degrees or in
-    /// NMEA's minutes.
+    /// Returns `text` without serial numbers and coordinates. A useful coordinate has at least four decimals, in
+    /// degrees or in NMEA's minutes.
     static func line(_ text: String) -> String {
         let text = withoutSerialNumber(text)
         guard text.utf8.contains(UInt8(ascii: ".")) else { return text }
@@ -28,22 +28,24 @@ enum BundledText {
             let after = rest[start...]
             let number = after.prefix(while: \.isDigit)
             let end = endOfCoordinate(after)
-            shown += Substring(before) + (end == nil ? Substring(number) : Substring(struck))
+            shown += Substring(before) + (end == nil ? Substring(number) : Substring(redacted))
             rest = after[(end ?? number.endIndex)...]
         }
         return shown + Substring(rest)
     }
 
-    /// udev names a serial port `usb-VENDOR_MODEL_SERIAL-if00`, and the serial number of a modem may be its IMEI.
+    /// Returns `text` without serial numbers in udev's names of serial ports, such as `usb-VENDOR_MODEL_SERIAL-if00`. A
+    /// modem's serial number may be its IMEI.
     private static func withoutSerialNumber(_ text: String) -> String {
         guard let start = text.firstRange(of: "/dev/serial/by-id/") else { return text }
         let name = text[start.upperBound...].prefix { !$0.isWhitespace && !"\",;:".contains($0) }
         guard let serial = name.lastIndex(of: "_") else { return text }
         let end = name[serial...].firstIndex(of: "-") ?? name.endIndex
-        return text[...serial] + struck + withoutSerialNumber(String(text[end...]))
+        return text[...serial] + redacted + withoutSerialNumber(String(text[end...]))
     }
 
-    /// Returns the end of the coordinate with which `text` begins: `48.1371` or, with its hemisphere, `4808.2,N`.
+    /// Returns the end of the coordinate at the start of `text`, such as `48.1371` or, with a hemisphere, `4808.2,N`;
+    /// `nil` if `text` doesn't begin with one.
     private static func endOfCoordinate(_ text: Substring.UTF8View) -> String.Index? {
         let whole = text.prefix(while: \.isDigit).count
         var rest = text.dropFirst(whole)
@@ -57,7 +59,7 @@ enum BundledText {
         return rest.startIndex
     }
 
-    /// Redacts the service's state. The directions of the satellites would reveal the region.
+    /// Returns the service's state, redacted. The directions of satellites are removed, because they reveal the region.
     static func status(_ value: JSONValue) -> JSONValue {
         switch value {
         case .string(let text): .string(line(text))
@@ -70,7 +72,7 @@ enum BundledText {
         }
     }
 
-    /// Keys whose values are shown. A value under any other key, such as a misspelt one, may be a secret or a
+    /// The keys whose values are shown. The value of any other key, such as a misspelt one, may be a secret or a
     /// private zone.
     private static let plainKeys = Set(ConfigurationKey.all.filter(\.isNumber).map(\.name)).union([
         "caFile", "clientCertificateFile", "clientKeyFile", "credential", "device", "durability", "environment",
@@ -79,31 +81,31 @@ enum BundledText {
         "tokenShape",
         "type", "vehicleId",
     ])
-    /// Keys whose URLs are cut to host and path.
+    /// The keys whose URLs are reduced to host and path.
     private static let addresses: Set = ["endpoint", "url"]
 
-    /// Redacts a configuration.
+    /// Returns a configuration, redacted.
     static func configuration(_ value: JSONValue, under key: String = "") -> JSONValue {
-        if key == "privateZones" { return .string(struck) }
+        if key == "privateZones" { return .string(redacted) }
         switch value {
         case .string(let text):
-            guard plainKeys.contains(key) || addresses.contains(key) else { return .string(struck) }
+            guard plainKeys.contains(key) || addresses.contains(key) else { return .string(redacted) }
             let shown = addresses.contains(key) ? ConfigurationSection.withoutSecrets(text) : text
             return .string(line(ReportedText(shown, limit: maximumLineLength).description))
         case .array(let values):
-            // The arguments of a command may hold a key; its program is shown.
+            // The arguments of a command may contain a key, so only its program is shown.
             return .array(
                 values.enumerated().map { index, value in
                     configuration(value, under: key == "command" && index == 0 ? "path" : "")
                 })
         case .object(let members):
-            let named = key == "headers" || key == "environment"  // their members aren't named by keys
+            let named = key == "headers" || key == "environment"  // the names of their members aren't keys
             return .object(
                 Dictionary(
                     uniqueKeysWithValues: members.filter { $0.key != "$schema" }.map { member in
                         (member.key, configuration(member.value, under: named ? "" : member.key))
                     }))
-        case .integer, .number: return plainKeys.contains(key) ? value : .string(struck)
+        case .integer, .number: return plainKeys.contains(key) ? value : .string(redacted)
         case .null, .bool: return value
         }
     }

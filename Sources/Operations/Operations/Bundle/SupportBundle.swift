@@ -5,8 +5,8 @@ import TimeAndChance
 /// A text file with everything that a help desk needs to know about a vehicle's service, without secrets or
 /// coordinates.
 ///
-/// A part that is unavailable (a service that does not answer, a journal that the user may not read) is named with the
-/// reason. Making a bundle never fails for the lack of a part.
+/// A part that is unavailable, such as the status of a service that doesn't answer, is listed with the reason. A
+/// missing part never makes a bundle fail.
 package struct SupportBundle: Sendable {
     /// A part of the bundle.
     package struct Part: Sendable, Hashable {
@@ -14,12 +14,12 @@ package struct SupportBundle: Sendable {
         /// A description of the contents.
         package let about: String
         package let contents: [UInt8]
-        /// The reason why the contents are missing, or `nil`.
+        /// The reason why the contents are missing; `nil` if they aren't.
         package let absence: String?
     }
 
     package let parts: [Part]
-    /// The vehicle's name, as far as configuration or service give it.
+    /// The vehicle's name; `nil` if neither the configuration nor the service contains it.
     private let vehicle: String?
     private let time: UTCTime
 
@@ -31,7 +31,7 @@ package struct SupportBundle: Sendable {
         self.time = time
     }
 
-    /// A file name with vehicle and time.
+    /// A file name with the vehicle and the time.
     package var name: String {
         let id = vehicle?.split(separator: "/").last ?? "unknown"
         let plain = id.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
@@ -40,10 +40,10 @@ package struct SupportBundle: Sendable {
         return "waypost-\(String(short))-\(second)Z.txt"
     }
 
-    /// Whether a file that begins with `bytes` is a bundle.
+    /// Returns whether a file that begins with `bytes` is a bundle.
     package static func isBegun(by bytes: [UInt8]) -> Bool { bytes.starts(with: heading.utf8) }
 
-    /// The list of parts, with the reasons for those that are missing.
+    /// The list of parts, with the reason for each missing one.
     package var summary: String {
         let width = parts.map(\.name.count).max() ?? 0
         let lines = parts.map { part in
@@ -53,7 +53,7 @@ package struct SupportBundle: Sendable {
         }
         return """
             \(Self.heading) of \(vehicle ?? "an unknown vehicle"), made by waypost \(Release.version) at \(time).
-            It holds no secrets and no coordinates.
+            It contains no secrets and no coordinates.
 
             \(lines.joined(separator: "\n"))
 

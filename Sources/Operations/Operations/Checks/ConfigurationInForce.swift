@@ -5,7 +5,7 @@ import TimeAndChance
 
 /// Compares the file that is checked with the configuration that the running service uses. Pure.
 package enum ConfigurationInForce {
-    /// The tolerated difference between the times of a file and of the clock, in seconds.
+    /// The tolerated difference between a file's time and the clock, in seconds.
     private static let tolerance = 1.0
 
     /// Compares the file that is checked with the service's.
@@ -13,9 +13,9 @@ package enum ConfigurationInForce {
     /// - Parameters:
     ///   - report: the service's state.
     ///   - file: the file that is checked.
-    ///   - isSame: whether a path leads to `file`.
-    ///   - changedAt: when `file` was last changed, in seconds since 1970.
-    /// - Returns: why the service doesn't use the file; `nil` if it does, as far as is known.
+    ///   - isSame: returns whether a path leads to `file`.
+    ///   - changedAt: the time at which `file` was last changed, in seconds since 1970.
+    /// - Returns: the reason why the service doesn't use the file; `nil` if it does, as far as is known.
     package static func difference(
         _ report: StatusReport, file: String, isSame: (String) -> Bool, changedAt: Double?
     ) -> OnlineFinding.OtherConfiguration? {
@@ -31,7 +31,7 @@ package enum ConfigurationInForce {
         return .changedSince(file, loadedAt: loaded.loadedAt)
     }
 
-    /// Compares a file of this machine, whose status it reads. It blocks; not for the shared pool.
+    /// Compares a file on this machine with the service's, as above. Blocks, so it must not run on the shared pool.
     static func difference(_ report: StatusReport, file: String) -> OnlineFinding.OtherConfiguration? {
         difference(
             report, file: file,

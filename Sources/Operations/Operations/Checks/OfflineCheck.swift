@@ -14,7 +14,7 @@ package struct CheckLine: Sendable, Hashable {
         case ok
         /// Worth knowing.
         case note
-        /// Prevented by what another check found.
+        /// Skipped because of another check's result.
         case skip
         case fail = "FAIL"
     }
@@ -39,13 +39,13 @@ package struct CheckLine: Sendable, Hashable {
     }
 }
 
-/// Collects what is wrong with a configuration that can be read, as far as this machine shows, without the network.
+/// Finds problems in a configuration that can be read, as far as they show on this machine without the network.
 ///
-/// Makes a directory next to the outbox and removes it, and occupies the status port for a moment.
+/// Creates a directory next to the outbox and removes it, and listens on the status port for a moment.
 package enum OfflineCheck {
-    /// Returns all findings at the time `now`, for this user; `file` is the file that the configuration was read from.
+    /// Returns all findings at the time `now` for this user. `file` is the file that the configuration was read from.
     ///
-    /// Blocks; not for the shared pool.
+    /// Blocks, so it must not run on the shared pool.
     package static func lines(
         _ configuration: Configuration, from file: String? = nil, at now: UTCTime = .system
     ) -> [CheckLine] {
@@ -67,7 +67,7 @@ package enum OfflineCheck {
         return lines
     }
 
-    /// A secret in the text of the configuration is as open as that file.
+    /// Returns a line for each secret in the configuration's text, if every user can read that file.
     private static func openSecrets(_ configuration: Configuration, _ file: String) -> [CheckLine] {
         guard let status = try? FileStatus(behind: file), status.permissions & 0o004 != 0 else { return [] }
         return configuration.settings.compactMap { setting in
@@ -77,12 +77,13 @@ package enum OfflineCheck {
         }
     }
 
-    /// Makes the parts of a service, which is the only proof of certificate files and placeholders. Nothing is written.
+    /// Creates the parts of a service, which is the only way to prove certificate files and placeholders. Writes
+    /// nothing.
     private static func proofs(_ configuration: Configuration, _ now: UTCTime) -> [CheckLine] {
         let log = LogWriter(level: .error, format: .text)
         var lines: [CheckLine] = []
         func prove(_ name: String, _ files: CertificateFiles? = nil, _ body: () throws(AgentError) -> Void) {
-            // Making would end at the first problem.
+            // Creating the part would stop at the first problem.
             var problems = files?.problems ?? []
             if problems.isEmpty, let problem = files?.problemOfPair { problems = [problem] }
             lines += problems.map { CheckLine(.fail, name, $0) }
@@ -134,8 +135,8 @@ package enum OfflineCheck {
         }
     }
 
-    /// Returns why the service's user can't open `device`; `nil` if it can, or if this is another user. The device
-    /// itself isn't opened, because that would disturb its reader.
+    /// Returns the reason why the service's user can't open `device`; `nil` if it can, or if this is another user. The
+    /// device isn't opened, because that would disturb its reader.
     private static func obstacle(toDevice device: String, _ configuration: Configuration) -> CheckFinding? {
         guard configuration.expectedUser == EffectiveUser.current,
             let obstacle = FileSystem.obstacle(to: .write, at: device)
@@ -144,8 +145,8 @@ package enum OfflineCheck {
         return .deviceForbidden(device, user: FileStatus.words(EffectiveUser.current))
     }
 
-    /// Checks that the directory of the private switch exists and is open to the service: a switch that the service
-    /// can't see counts as on.
+    /// Checks that the directory of the private switch exists and that the service can access it, because a switch that
+    /// the service can't see counts as on.
     private static func privateSwitch(_ configuration: Configuration) -> [CheckLine] {
         guard let path = configuration.privateModeFile else { return [] }
         let directory = FileSystem.parent(of: path)
@@ -159,7 +160,7 @@ package enum OfflineCheck {
         }
         guard kind(behind: directory) == .directory else {
             if path.hasPrefix("/run/waypost/") { return line(.note, .inRuntimeDirectory) }
-            // Others in /run are made at each start of the system.
+            // Other directories in /run are created at each start of the system.
             return line(path.hasPrefix("/run/") ? .note : .fail, .withoutDirectory)
         }
         switch kind(behind: path) {
@@ -169,7 +170,8 @@ package enum OfflineCheck {
         }
     }
 
-    /// Whether `user` can't look into `directory`, as far as modes show: the user's groups are not known.
+    /// Returns whether `directory` is closed to `user`, as far as its mode shows, because the user's groups aren't
+    /// known.
     private static func isClosed(_ directory: String, to user: UInt32) -> Bool {
         guard user != 0 else { return false }
         var directory = FileSystem.resolved(directory) ?? directory
@@ -183,10 +185,10 @@ package enum OfflineCheck {
         }
     }
 
-    /// The kind of file that the links of `path` lead to; `nil` if this user sees no file there.
+    /// Returns the kind of file that `path` leads to, following links; `nil` if this user sees no file there.
     private static func kind(behind path: String) -> FileStatus.Kind? { (try? FileStatus(behind: path))?.kind }
 
-    /// Whether `path` is in a directory that is closed to this user.
+    /// Returns whether `path` is in a directory that is closed to this user.
     private static func isHidden(_ path: String) -> Bool {
         do throws(SystemError) { _ = try FileStatus(behind: path) } catch { return error.number == EACCES }
         return false
@@ -202,7 +204,7 @@ package enum OfflineCheck {
         return CheckLine(.fail, section, .hidden(key: key, path: path, user: user))
     }
 
-    /// Checks that the outbox can be made or written by the service's user; `proveOutbox` has judged the file itself.
+    /// Checks that the service's user can create or write the outbox. `proveOutbox` checks the file itself.
     private static func outbox(_ configuration: Configuration) -> [CheckLine] {
         let path = configuration.outbox.path
         let directory = existingDirectory(above: path)
@@ -214,7 +216,7 @@ package enum OfflineCheck {
             guard SandboxedCheck.inside != nil else { return fault(.readOnly(path: path, directory: directory)) }
             return fault(.notAllowed(path: path, directory: directory, unit: SandboxedCheck.unit))
         }
-        // An outbox that exists has its reserve.
+        // An existing outbox already has its reserve.
         if (try? FileSystem.entry(at: path)) == .some(nil), let shortage = shortage(at: directory) {
             return [shortage]
         }
@@ -226,8 +228,8 @@ package enum OfflineCheck {
         return unwritable(path, as: user).map { [$0] } ?? []
     }
 
-    /// Tries to write in the directory of the outbox at `path`. Returns the line if `user` can't; `nil` if it can, or
-    /// if that can't be tried.
+    /// Tries to write in the directory of the outbox at `path`. Returns a line if `user` can't write there; `nil` if it
+    /// can, or if that can't be tried.
     private static func unwritable(_ path: String, as user: UInt32) -> CheckLine? {
         let directory = FileSystem.parent(of: FileSystem.destination(of: path))
         guard let status = try? FileStatus(behind: directory), status.kind == .directory else { return nil }
@@ -240,12 +242,13 @@ package enum OfflineCheck {
         return CheckLine(.fail, "outbox", .outbox(finding))
     }
 
-    /// Bytes that must be free: the reserve for a full disk, and a log of some updates.
+    /// The number of bytes that must be free, for the reserve for a full disk and a log of some updates.
     private static let neededBytes: Int64 = 1_000_000
-    /// The database with its log, its index and its lock, the reserve, and what is noted next to them.
+    /// The number of files: the database with its log, its index and its lock, the reserve, and the records next to
+    /// them.
     private static let neededFiles: Int64 = 8
 
-    /// Returns a line if `directory` has too little room for an outbox.
+    /// Returns a line if `directory` has too little space for an outbox; otherwise `nil`.
     static func shortage(at directory: String) -> CheckLine? {
         if let left = FileSystem.freeFiles(at: directory), left < neededFiles {
             let finding = CheckFinding.Outbox.tooFewInodes(directory: directory, left: left, needed: neededFiles)
@@ -257,7 +260,7 @@ package enum OfflineCheck {
         return CheckLine(.fail, "outbox", .outbox(finding))
     }
 
-    /// The nearest directory above `path` that exists.
+    /// Returns the nearest existing directory above `path`.
     private static func existingDirectory(above path: String) -> String {
         var directory = FileSystem.parent(of: path)
         while kind(behind: directory) == nil, directory != "/", directory != "." {
@@ -266,14 +269,14 @@ package enum OfflineCheck {
         return directory
     }
 
-    /// Checks everything that a token will be requested with: files, variables, a program.
+    /// Checks everything that token requests need: files, variables and a program.
     private static func tokens(
         _ provider: AuthorizationConfiguration?, _ section: String, _ configuration: Configuration
     ) -> [CheckLine] {
         var lines: [CheckLine] = []
         func prove(_ body: () throws(AuthorizationError) -> Void) {
             do { try body() } catch {
-                // A variable or a credential may be the service's alone.
+                // A variable or a credential may exist only for the service.
                 var isNote = false
                 if case .sourceUnusable(let fault) = error.fault { isNote = fault.mayConcernThisProcessAlone }
                 lines.append(CheckLine(isNote ? .note : .fail, section, "\(error)"))
@@ -299,7 +302,7 @@ package enum OfflineCheck {
             }
         case .file(let template, _):
             let path = configuration.expanded(template)
-            // That of a trip is known when there is one.
+            // The path of a trip's token is known only once there is a trip.
             if !path.contains("{") {
                 prove { () throws(AuthorizationError) in try SecretFile.require(path, for: "the token") }
             }
@@ -308,7 +311,7 @@ package enum OfflineCheck {
         return lines
     }
 
-    /// Facts worth knowing although nothing is wrong.
+    /// Returns facts that are worth knowing although nothing is wrong.
     private static func notes(_ configuration: Configuration) -> [CheckLine] {
         var lines: [CheckLine] = []
         func note(_ finding: CheckFinding, on section: String) { lines.append(CheckLine(.note, section, finding)) }

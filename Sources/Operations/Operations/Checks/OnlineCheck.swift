@@ -11,16 +11,17 @@ import SQLiteOutbox
 package import TimeAndChance
 import VehicleAuthorization
 
-/// Tries what a configuration names, with the code that the service uses: the outbox, then the rest concurrently.
+/// Tries everything in a configuration with the code that the service uses: the outbox first, then the rest
+/// concurrently.
 ///
-/// A service that runs has receiver and outbox open; it is asked about them.
+/// A running service has the receiver and the outbox open, so it is queried about them.
 package enum OnlineCheck {
-    /// The names of the checks, in their order.
+    /// Returns the names of the checks, in order.
     package static func names(_ configuration: Configuration) -> [String] {
         ["outbox", "receiver", "token", "Fleet Engine"] + (hasTripTokens(configuration) ? ["trip token"] : [])
     }
 
-    /// Runs all checks. They take half a minute, plus the time to find an unknown baud rate, plus ten seconds if a
+    /// Runs all checks, which takes half a minute, plus the time to find an unknown baud rate, plus ten seconds if a
     /// service doesn't answer.
     ///
     /// - Parameters:
@@ -28,8 +29,8 @@ package enum OnlineCheck {
     ///   - file: the file that it was read from.
     ///   - failed: the names of the offline checks that failed.
     ///   - waits: called with a description of each wait.
-    ///   - found: called with the line of each check, always in the same order; if the task is cancelled, only with
-    ///     those of checks that had ended.
+    ///   - found: called with the line of each check, always in the same order. If the task is cancelled, it is called
+    ///     only for the checks that had ended.
     /// - Throws: the error of `found`.
     package static func run(
         _ configuration: Configuration, from file: String? = nil, failed: Set<String> = [],
@@ -52,7 +53,7 @@ package enum OnlineCheck {
         case .report, .notRunning: break
         }
         waits("outbox: waiting for it to open")
-        // Not concurrently with others, because root acts as the outbox's owner meanwhile.
+        // Not concurrent with other checks, because root acts as the outbox's owner meanwhile.
         let store = await unlessCancelled {
             hasOutbox
                 ? outbox(of: service, configuration)
@@ -84,7 +85,7 @@ package enum OnlineCheck {
         if let line = await trip ?? nil { try found(line) }
     }
 
-    /// Returns the result of `check`; `nil` if the task was cancelled meanwhile, because that may be all it found.
+    /// Returns the result of `check`; `nil` if the task was cancelled meanwhile, because the result may be due to that.
     private static func unlessCancelled<Finding: Sendable>(
         _ check: @Sendable () async -> Finding
     ) async -> Finding? {
@@ -102,7 +103,8 @@ package enum OnlineCheck {
         if let difference {
             return CheckLine(.note, "service", .otherConfiguration(difference, service: service))
         }
-        return CheckLine(.ok, "service", "\(service); receiver and outbox are its own, and it is asked about them")
+        return CheckLine(
+            .ok, "service", "\(service); it has the receiver and the outbox open and is queried about them")
     }
 }
 
@@ -110,11 +112,13 @@ package enum OnlineCheck {
 extension OnlineCheck {
     private static func outbox(_ configuration: Configuration, hasFailed: Bool) async -> CheckLine {
         let path = configuration.outbox.path
-        if hasFailed { return CheckLine(.skip, "outbox", "\(path) is not opened, because it can't be used (above)") }
-        // There may be one that this user can't see.
+        if hasFailed {
+            return CheckLine(.skip, "outbox", "\(path) was not opened, because it can't be used (see above)")
+        }
+        // An outbox may exist that this user can't see.
         let isMissing: Bool
         do throws(SystemError) { isMissing = try FileSystem.entry(at: path) == nil } catch { isMissing = false }
-        if isMissing { return CheckLine(.skip, "outbox", "\(path) does not exist yet: the service makes it") }
+        if isMissing { return CheckLine(.skip, "outbox", "\(path) does not exist yet; the service creates it") }
         do throws(SystemError) {
             return try await EffectiveUser.asOwner(ofDirectoryOf: path) { await opened(configuration) }
         } catch {
@@ -130,7 +134,7 @@ extension OnlineCheck {
         }
         if let shortage = OfflineCheck.shortage(at: FileSystem.parent(of: path)) { return shortage }
         do {
-            // Without its lock: the service may start meanwhile.
+            // Opened without its lock, so that the service may start meanwhile.
             let ledger = try OutboxReader(path: path).summary().ledger
             try OutboxVehicle(besideOutbox: path).require(configuration.vehicle, ledger)
             return CheckLine(.ok, "outbox", "\(path) opens, \(pending(ledger))")
@@ -139,7 +143,8 @@ extension OnlineCheck {
         }
     }
 
-    /// Whether the outbox of the service is the one at `path`, as far as it says; it may use another configuration.
+    /// Returns whether the service's outbox is the one at `path`, as far as the service reports it. The service may use
+    /// another configuration.
     private static func uses(_ path: String, _ service: StatusReport?) -> Bool {
         guard let other = service?.outbox.path else { return true }
         return other == FileSystem.destination(of: path) || FileSystem.isSameFile(other, path)
@@ -159,26 +164,26 @@ extension OnlineCheck {
 
 /// The receiver.
 extension OnlineCheck {
-    /// How long a receiver may take to its first fix, and how long one that is silent to its first sentence.
-    private static let patience = (
+    /// The time limits for a receiver's first fix, for its first sentence, and for a rejection.
+    private static let timeLimits = (
         fix: Duration.seconds(30), sentence: Duration.seconds(15), rejection: Duration.seconds(5)
     )
 
     private static func longestWait(for source: ReceiverConfiguration.Source) -> Duration {
-        if case .serial(_, .automatic) = source { return patience.fix + BaudRate.longestSearch }
-        return patience.fix
+        if case .serial(_, .automatic) = source { return timeLimits.fix + BaudRate.longestSearch }
+        return timeLimits.fix
     }
 
-    /// Returns what the service that has the receiver open says about it.
+    /// Returns the line about the receiver, according to the service that has it open.
     package static func receiver(of service: StatusReport?) -> CheckLine {
         guard let service else { return CheckLine(.skip, "receiver", "the service does not answer") }
         let receiver = service.receiver
         if let problem = service.conditions.first(where: { $0.stage == .receiver && $0.severity != .info }) {
             return CheckLine(.fail, "receiver", "\(receiver.state); \(problem.line)")
         }
-        // A receiver that works gives a fix each second or so.
+        // A working receiver sends a fix about every second.
         guard receiver.kind == ReceiverState.Kind.receiving.rawValue, let age = receiver.secondsSinceFix,
-            age <= Int(patience.fix / .seconds(1))
+            age <= Int(timeLimits.fix / .seconds(1))
         else {
             let finding = OnlineFinding.staleFix(
                 state: ReportedText(receiver.state, limit: ReportedText.longestSentence),
@@ -190,12 +195,13 @@ extension OnlineCheck {
             .ok, "receiver", "\(receiver.state); the service had its last fix \(age) s ago, \(quality)")
     }
 
-    /// Whether sentences come in a state of this kind.
+    /// Returns whether sentences arrive in a state of this kind.
     private static func isHeard(_ kind: String?) -> Bool {
         [ReceiverState.Kind.receiving, .noPosition].contains { $0.rawValue == kind }
     }
 
-    /// Returns a line about other programs than the `service` that have the receiver's serial port open.
+    /// Returns a line about programs other than `service` that have the receiver's serial port open; `nil` if there are
+    /// none.
     private static func otherReaders(_ configuration: Configuration, beside service: StatusReport?) -> CheckLine? {
         guard case .serial(let device, _) = configuration.receiver.source else { return nil }
         var others = HoldingProcess.others(withDevice: device)
@@ -226,9 +232,11 @@ extension OnlineCheck {
             }
             group.addTask {
                 let clock = MonotonicClock(ContinuousClock())
-                await clock.sleep(for: patience.sentence)
-                // A receiver that is missing or silent isn't waited for any longer.
-                if last.withLock({ $0.state?.kind }) != .waiting { await clock.sleep(for: longest - patience.sentence) }
+                await clock.sleep(for: timeLimits.sentence)
+                // The check doesn't wait longer for a receiver that is missing or silent.
+                if last.withLock({ $0.state?.kind }) != .waiting {
+                    await clock.sleep(for: longest - timeLimits.sentence)
+                }
                 sink.finish()
             }
             let fix = await firstFix(events, noting: last)
@@ -252,12 +260,13 @@ extension OnlineCheck {
     /// The receiver's line, and the fix that no clock has judged.
     private struct ReceiverFinding: Sendable {
         let line: CheckLine
-        /// Whether sentences arrive; if not, the line names the programs that have it open.
+        /// Whether sentences arrive. If not, the line already names the programs that have the receiver open.
         let isHeard: Bool
-        /// A fix with this host's time when it came, if this host's clock isn't synchronized.
+        /// A fix and this host's time at its arrival, if this host's clock isn't synchronized.
         var unjudged: (fix: Fix, at: UTCTime, detail: String)?
 
-        /// The line by Fleet Engine's clock, which is `fleetEngineAhead` of this host's; by the host's own if `nil`.
+        /// Returns the line according to Fleet Engine's clock, which is `fleetEngineAhead` of this host's, or according
+        /// to the host's own clock if that is `nil`.
         func line(by fleetEngineAhead: Duration?) -> CheckLine {
             guard let unjudged else { return line }
             return OnlineCheck.verdict(
@@ -266,7 +275,7 @@ extension OnlineCheck {
         }
     }
 
-    /// Judges a fix that has just come; `present` is the time by `clock`.
+    /// Returns the line about a fix that has just arrived. `present` is the time according to `clock`.
     package static func verdict(
         on fix: Fix, present: UTCTime?, by clock: OnlineFinding.Clock = .ownSynchronized, detail: String = ""
     ) -> CheckLine {
@@ -287,14 +296,14 @@ extension OnlineCheck {
         return nil
     }
 
-    /// The baud rate that was found, if it had to be searched for.
+    /// Returns a clause about the baud rate, if it had to be searched for; otherwise an empty text.
     private static func discovery(_ state: ReceiverState?) -> String {
         guard let state, case .receiving(_, .some) = state else { return "" }
         return ", \(state.wording().cause)"
     }
 }
 
-/// The state of a receiver whose first fix is waited for.
+/// The state of a receiver during the wait for its first fix.
 package struct FirstFixWait: Sendable {
     fileprivate private(set) var state: ReceiverState?
     /// A warning that explains why there is no fix.
@@ -310,7 +319,7 @@ package struct FirstFixWait: Sendable {
         }
     }
 
-    /// Returns why there was no fix within `limit`.
+    /// Returns the finding that there was no fix within `limit`.
     package func absence(within limit: Duration) -> OnlineFinding {
         guard let state else { return .noAnswer(within: limit) }
         let isExplained = [.receiving, .noPosition, .ended].contains(state.kind)
@@ -318,7 +327,7 @@ package struct FirstFixWait: Sendable {
     }
 }
 
-/// The token, and with it Fleet Engine.
+/// The token and Fleet Engine, which requires it.
 extension OnlineCheck {
     /// Returns the lines, and the time by which Fleet Engine's clock is ahead of this host's.
     private static func tokenAndFleetEngine(
@@ -326,14 +335,14 @@ extension OnlineCheck {
     ) async -> (lines: [CheckLine], ahead: Duration?) {
         let report: TokenReport
         do { report = try await TokenReport.fetch(configuration) } catch {
-            return ([CheckLine(.fail, "token", error.detail), unasked], nil)
+            return ([CheckLine(.fail, "token", error.detail), notQueried], nil)
         }
-        guard report.verdict.fits else { return ([CheckLine(.fail, "token", report.summary), unasked], nil) }
+        guard report.verdict.fits else { return ([CheckLine(.fail, "token", report.summary), notQueried], nil) }
         let (line, ahead) = await vehicle(configuration, token: report.rawToken)
         return ([CheckLine(.ok, "token", report.summary), line], ahead)
     }
 
-    private static let unasked = CheckLine(.skip, "Fleet Engine", "not asked: there is no token that fits")
+    private static let notQueried = CheckLine(.skip, "Fleet Engine", "not queried: there is no suitable token")
 
     /// Returns the line, and the time by which Fleet Engine's clock is ahead of this host's.
     private static func vehicle(
@@ -346,7 +355,7 @@ extension OnlineCheck {
                 limits: HTTPLimits(total: configuration.upload.timeout))
             let response = try await configuration.makeTransport().send(request)
             let outcome = DeliveryOutcome(of: response, to: request, for: configuration.vehicle)
-            // A portal that answers in its place doesn't state Fleet Engine's time.
+            // A captive portal that answers instead doesn't send Fleet Engine's time.
             guard outcome == .delivered else { return (CheckLine(.fail, "Fleet Engine", reason(outcome)), nil) }
             let route = configuration.upload.proxy.map { " through the proxy \($0.origin)" } ?? ""
             let line = CheckLine(
@@ -361,7 +370,7 @@ extension OnlineCheck {
         } catch { return (CheckLine(.fail, "Fleet Engine", "\(error)"), nil) }
     }
 
-    /// Returns what is wrong with the answer about the vehicle, with the remedy.
+    /// Returns the problem with the answer about the vehicle, and the remedy.
     package static func reason(_ outcome: DeliveryOutcome) -> String {
         guard let condition = Condition(outcome) else { return "" }
         guard case .rejected = outcome else { return condition.line.description }
@@ -375,10 +384,10 @@ extension OnlineCheck {
         configuration.consumerAuthorization != nil && configuration.vehicle.service == .onDemandTrips
     }
 
-    /// Checks that `consumerAuthorization` gives tokens. Returns `nil` if there is nothing to try.
+    /// Checks that `consumerAuthorization` provides tokens. Returns `nil` if there is nothing to try.
     ///
-    /// The configuration names no trip, so the check requests a token for one that doesn't exist. A backend that looks
-    /// trips up rejects it, which proves only that it answers.
+    /// The configuration contains no trip, so the check requests a token for a trip that doesn't exist. A backend that
+    /// looks trips up rejects the request, which proves only that it answers.
     private static func tripToken(_ configuration: Configuration) async -> CheckLine? {
         guard hasTripTokens(configuration) else { return nil }
         func line(_ verdict: CheckLine.Verdict, _ text: String) -> CheckLine { CheckLine(verdict, "trip token", text) }

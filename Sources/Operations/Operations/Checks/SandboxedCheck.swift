@@ -1,22 +1,23 @@
 import Conditions
 import LinuxPlatform
 
-/// `waypost check` in the sandbox of the service: systemd-run with what systemd says about the unit.
+/// Runs `waypost check` in the service's sandbox, with systemd-run and the properties that systemd reports for the
+/// unit.
 package enum SandboxedCheck {
     static let unit = "waypost.service"
 
-    /// Where the checks run.
+    /// The place where the checks run.
     package enum Place: Sendable, Hashable {
         /// This process, which is in the sandbox.
         case here
-        /// This process, which is outside of the sandbox for the given reason.
+        /// This process, which is outside the sandbox for this reason.
         case outside(String)
         /// Another process, started by this command.
         case sandbox(command: [String])
     }
 
-    /// Returns where to check the configuration `file`, given the arguments of `check`. Starts `systemctl`; not for the
-    /// shared pool.
+    /// Returns where to check the configuration `file`; `arguments` are those of `check`. Starts `systemctl`, so it
+    /// must not run on the shared pool.
     package static func place(for file: String, _ arguments: [String]) async -> Place {
         guard inside == nil else { return .here }
         guard EffectiveUser.current == 0 else { return .outside("run this as root (sudo)") }
@@ -38,10 +39,11 @@ package enum SandboxedCheck {
         return String(decoding: (try? await child.run())?.standardOutput ?? [], as: UTF8.self)
     }
 
-    /// Names the service's user and the directories that the unit hides from it, to the process in the sandbox.
+    /// The environment variable that passes the service's user and the directories that the unit hides to the process
+    /// in the sandbox.
     static let variable = "WAYPOST_SANDBOX"
 
-    /// The user and the hidden directories of the sandbox that this process is in; `nil` outside of it.
+    /// The user and the hidden directories of the sandbox that this process is in; `nil` outside a sandbox.
     static let inside: (user: String, hidden: [String])? = {
         let words = (ProcessEnvironment.variables[variable] ?? "").split(separator: " ").map(String.init)
         return words.first.map { ($0, Array(words.dropFirst())) }
@@ -58,11 +60,11 @@ package enum SandboxedCheck {
         }
     }
 
-    /// The properties of the unit according to systemd, drop-ins included. Pure.
+    /// The unit's properties as systemd reports them, including drop-ins. Pure.
     struct Properties {
-        /// Settings that decide what the service can reach. No `RuntimeDirectory`, because its end would remove the
-        /// service's; nothing that hides the service's process from the check.
-        private static let taken: Set = [
+        /// The settings that determine what the service can access. `RuntimeDirectory` isn't included, because the end
+        /// of the check would remove the service's directory, nor is anything that hides the service's process.
+        private static let copied: Set = [
             "User", "Group", "SupplementaryGroups", "UMask", "Environment", "WorkingDirectory", "RootDirectory",
             "StateDirectory", "StateDirectoryMode", "CacheDirectory", "LogsDirectory", "ProtectSystem", "ProtectHome",
             "PrivateTmp", "PrivateDevices", "PrivateNetwork", "PrivateUsers", "PrivateMounts", "ProtectKernelTunables",
@@ -72,7 +74,7 @@ package enum SandboxedCheck {
             "RestrictAddressFamilies", "RestrictNamespaces", "RestrictSUIDSGID", "NoNewPrivileges", "IPAddressAllow",
             "IPAddressDeny", "MemoryDenyWriteExecute", "CapabilityBoundingSet", "AmbientCapabilities", "KeyringMode",
         ]
-        /// Settings that `systemctl show` doesn't print; their lines in the unit and its drop-ins count in order.
+        /// The settings that `systemctl show` doesn't print. Their lines in the unit and its drop-ins apply in order.
         private static let fromSources: Set = [
             "LoadCredential", "LoadCredentialEncrypted", "SetCredential", "SetCredentialEncrypted", "SystemCallFilter",
             "SystemCallErrorNumber",
@@ -81,6 +83,8 @@ package enum SandboxedCheck {
         private let shown: [(key: String, value: String)]
         private let sources: [(key: String, value: String)]
 
+        /// Creates the properties.
+        ///
         /// - Parameters:
         ///   - shown: the output of `systemctl show`.
         ///   - sources: the output of `systemctl cat`.
@@ -117,7 +121,7 @@ package enum SandboxedCheck {
         /// The command that runs `program` in the sandbox.
         func command(_ program: String, _ arguments: [String]) -> [String] {
             var settings = shown.filter {
-                Self.taken.contains($0.key) && (!$0.value.isEmpty || $0.key == "CapabilityBoundingSet")
+                Self.copied.contains($0.key) && (!$0.value.isEmpty || $0.key == "CapabilityBoundingSet")
             }
             settings += shown.filter { $0.key == "EnvironmentFiles" }.map { key, value in
                 let isOptional = value.hasSuffix("(ignore_errors=yes)")
@@ -127,7 +131,7 @@ package enum SandboxedCheck {
             let user = self["User"].isEmpty ? "root" : self["User"]
             settings.append(
                 ("Environment", "\"\(SandboxedCheck.variable)=\(([user] + hidden).joined(separator: " "))\""))
-            // Ends by itself before the caller gives up.
+            // The sandbox ends by itself before the caller gives up.
             settings.append(("RuntimeMaxSec", "150"))
             return ["systemd-run", "--quiet", "--pipe", "--wait", "--collect"]
                 + settings.map { "--property=\($0.key)=\($0.value)" } + ["--", program, "check"] + arguments

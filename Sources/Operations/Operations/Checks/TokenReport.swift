@@ -7,7 +7,7 @@ import StrictJSON
 package import TimeAndChance
 import VehicleAuthorization
 
-/// A token fetched once from the configured provider, described for a person.
+/// A token that was fetched once from the configured provider, described for people.
 package struct TokenReport: Sendable {
     package let role: TokenRole
     package let verdict: TokenVerdict
@@ -15,16 +15,16 @@ package struct TokenReport: Sendable {
     private let expirationKey: String
     /// The name of the vehicle or trip.
     private let subject: String
-    /// The host's clock when the answer came, in seconds since 1970.
+    /// The host's time when the answer arrived, in seconds since 1970.
     private let hostTime: Double
 
-    /// The text of the token, for Fleet Engine and for `--raw`, never for a message.
+    /// The text of the token, for Fleet Engine and for `--raw`, but never for a message.
     package var rawToken: String { answer.token.value }
 
-    /// Requests a token from the provider of `configuration`, now and without a cache; for `trip`, from the provider of
-    /// consumers' tokens.
+    /// Requests a token from the provider of `configuration` without a cache; for `trip`, from the provider of consumer
+    /// tokens.
     ///
-    /// - Throws: why there is no token; `.configuration` if only the configuration can be at fault.
+    /// - Throws: an error if there is no token; `.configuration` if only the configuration can be at fault.
     package static func fetch(
         _ configuration: Configuration, trip: String? = nil
     ) async throws(AgentError) -> TokenReport {
@@ -37,23 +37,23 @@ package struct TokenReport: Sendable {
         }
     }
 
-    /// Requests a token. The provider's own failure is a result; a failure to ask it is thrown.
+    /// Requests a token. A failure of the provider is returned; a failure to query the provider is thrown.
     static func ask(
         _ configuration: Configuration, trip: String?
     ) async throws(AgentError) -> Result<TokenReport, AuthorizationError> {
         let subject = trip.map(Follower.Subject.trip) ?? .vehicle(configuration.vehicle.vehicleID)
-        let asked = try configuration.asked(for: subject)
+        let effective = try configuration.withProvider(for: subject)
         let resource = try configuration.resource(of: subject)
-        let provider = try asked.makeProvider(
+        let provider = try effective.makeProvider(
             log: LogWriter(level: .error, format: .text), reportsCertificateEnd: true)
         do throws(AuthorizationError) {
             let answer = try await provider.ask(for: AuthorizationContext(subject))
             let trip: TripName? = if case .trip(let name) = resource { name } else { nil }
-            return .success(TokenReport(answer, asked, trip: trip, hostTime: UTCTime.system))
+            return .success(TokenReport(answer, effective, trip: trip, hostTime: UTCTime.system))
         } catch { return .failure(error) }
     }
 
-    /// Describes `answer` for the vehicle of `configuration`, or for `trip` if there is one.
+    /// Creates a report on `answer` for the vehicle of `configuration`, or for `trip` if it isn't `nil`.
     package init(_ answer: TokenAnswer, _ configuration: Configuration, trip: TripName? = nil, hostTime: UTCTime) {
         self.answer = answer
         let context: AuthorizationContext
@@ -66,13 +66,15 @@ package struct TokenReport: Sendable {
         verdict = TokenVerdict(answer, for: context, by: configuration.claimRules)
     }
 
-    /// Why Fleet Engine will reject the token, whether the service sends it or not; `nil` if that isn't certain.
+    /// The reason why Fleet Engine will reject the token, whether the service sends it or not; `nil` if that isn't
+    /// certain.
     package var refusal: String? {
         verdict.rejection.map { "the token fits \(subject) and the service sends it, but \($0.sentence)" }
             ?? verdict.problem
     }
 
-    /// The time since a token that the service uses ended by this host's clock, which may be wrong.
+    /// The time since a token that the service uses expired by this host's clock, which may be wrong; `nil` if it
+    /// hasn't.
     private var endedHere: Duration? {
         guard verdict.fits, let end = answer.parsed.expiry, JSONWebToken.isPlausible(end), end <= hostTime else {
             return nil
@@ -80,25 +82,25 @@ package struct TokenReport: Sendable {
         return .seconds(hostTime - end)
     }
 
-    /// The time by which the token was issued ahead of this host's clock, if Fleet Engine accepts less.
+    /// The time by which the token was issued ahead of this host's clock, if that is more than Fleet Engine accepts.
     private var issuedAhead: Duration? {
         let ahead = (answer.parsed.timeOfIssue ?? hostTime) - hostTime
         return ahead > ClaimRules.skew ? .seconds(ahead) : nil
     }
 
-    /// Whether a token that the service uses fits, and what may be wrong with it.
+    /// A sentence that says that the token fits, with any doubts about it.
     private var fitness: String {
         let isByClock = endedHere != nil || issuedAhead != nil
         let words = "fits \(subject)\(isByClock ? ", if it is this host's clock that is wrong" : "")"
         let claims = verdict.doubtfulClaims
         guard let last = claims.last else { return words }
-        // No colon behind their names: what follows that of authorization would be struck out.
+        // No colon follows the names, because the text after `authorization:` would be redacted.
         let all = claims.count == 1 ? last : "\(claims.dropLast().joined(separator: ", ")) and \(last)"
         return "\(words), but Fleet Engine may reject it for its \(all) (see the note"
             + (remarks.count == 1 ? ")" : "s)")
     }
 
-    /// Warnings for the issuer, and what this host's clock says about the token.
+    /// The warnings for the issuer, and the findings by this host's clock.
     private var remarks: [String] {
         let findings: [TokenFinding?] = [
             endedHere.map { .endedByHostClock($0) },
@@ -108,7 +110,7 @@ package struct TokenReport: Sendable {
         return verdict.remarks + findings.compactMap { $0?.sentence.description }
     }
 
-    /// A certificate that is renewed automatically has been renewed this long before its end.
+    /// The time before a certificate's expiry by which an automatic renewal would have renewed it.
     private static let certificateNotice = Duration.seconds(7 * 86_400)
 
     private var certificateLapse: TokenFinding? {
@@ -120,17 +122,17 @@ package struct TokenReport: Sendable {
 
     /// The line of `check --online`.
     package var summary: String {
-        let life = answer.token.lifetime.map { "\($0.spoken) of life left" } ?? "its life is not stated"
+        let life = answer.token.lifetime.map { "\($0.spoken) left" } ?? "no expiry stated"
         let words = verdict.problem ?? "\(role), \(life)"
-        return shown("\(words)\(remarks.map { "; note: \($0)" }.joined())")
+        return redacted("\(words)\(remarks.map { "; note: \($0)" }.joined())")
     }
 
-    /// Redacts a text that may hold the issuer's claims, which may hold another secret.
-    private func shown(_ text: String) -> String {
+    /// Returns a text that may contain the issuer's claims, redacted, because a claim may contain another secret.
+    private func redacted(_ text: String) -> String {
         ReportedText(text, without: [rawToken], limit: ReportedText.longestSentence).description
     }
 
-    /// Short lines with their names, without the signature.
+    /// The lines that describe the token, with their names and without the signature.
     package var lines: [(name: String, text: String)] {
         let parsed = answer.parsed
         let token = answer.token
@@ -146,26 +148,26 @@ package struct TokenReport: Sendable {
         lines.append(("signed", "\(signature) bytes, not shown"))
         lines += remarks.map { ("note", $0) }
         lines.append(refusal.map { ("FAIL", $0) } ?? ("ok", fitness))
-        return lines.map { ($0.name, shown($0.text)) }
+        return lines.map { ($0.name, redacted($0.text)) }
     }
 
-    /// The end of the token according to the rest of the answer.
+    /// A comparison of the token's expiry with the one in the rest of the answer.
     private var statedExpiry: String {
         guard answer.statedExpiry != nil else {
             let isExpUsable = answer.parsed.expiry.map(JSONWebToken.isPlausible) ?? false
             return
-                "no \"\(expirationKey)\" in the answer\(isExpUsable ? "; exp counts" : ", and no exp that is a time")"
+                "no \"\(expirationKey)\" in the answer\(isExpUsable ? "; exp applies" : ", and no exp that is a time")"
         }
         return "\"\(expirationKey)\" \(answer.statedFits ? "agrees" : "does not agree") with exp"
     }
 
     private var clocks: String {
-        guard let issuerTime = answer.issuerTime else { return "the issuer states no time to compare with this host's" }
+        guard let issuerTime = answer.issuerTime else { return "the issuer sends no time to compare with this host's" }
         let difference = Duration.milliseconds(Int64((hostTime - issuerTime) * 1000))
-        // A Date header has whole seconds, and travelled.
+        // A Date header is in whole seconds, and took time to arrive.
         guard abs(difference.components.seconds) > 2 else { return "this host and the issuer agree" }
         return
-            "this host is \(difference.spoken) \(difference > .zero ? "ahead of" : "behind") the issuer; which is right?"
+            "this host is \(difference.spoken) \(difference > .zero ? "ahead of" : "behind") the issuer; one of the clocks is wrong"
     }
 
     private func moment(_ time: Double, ago: String, ahead: String) -> String {
@@ -176,9 +178,9 @@ package struct TokenReport: Sendable {
     }
 }
 
-/// Header or claims as lines of key and value, for a person at a terminal.
+/// Formats a header or claims as lines of key and value, for people at a terminal.
 private enum ClaimText {
-    /// Keys in order, those of objects joined with dots, elements of arrays with commas.
+    /// Returns the lines, sorted by key. Keys of nested objects are joined with dots, elements of arrays with commas.
     static func lines(of members: [String: JSONValue], under path: String = "") -> [String] {
         members.sorted { $0.key < $1.key }.flatMap { key, value in
             if let members = value.objectValue {

@@ -3,25 +3,27 @@ package import Conditions
 import ReportedText
 package import VehicleAuthorization
 
-/// The judgement of a token by the service's own rules.
+/// The verdict on a token by the service's own rules.
 package struct TokenVerdict: Sendable, Hashable {
-    /// Why the token would not be used; `nil` if it would.
+    /// The reason why the service wouldn't use the token; `nil` if it would.
     package let fault: TokenFault?
-    /// Further reasons not to use it.
+    /// Further reasons why the service wouldn't use it.
     package let otherFaults: [TokenFault]
     /// Warnings for the issuer.
     package let warnings: [AuthorizationWarning]
-    /// The claims because of which Fleet Engine may reject a token that the service sends.
+    /// The claims that may make Fleet Engine reject a token that the service sends.
     package let doubtfulClaims: [String]
-    /// Why Fleet Engine is sure to reject a token that the service sends; `nil` if it isn't.
+    /// The reason why Fleet Engine is certain to reject a token that the service sends; `nil` if it isn't.
     package let rejection: TokenFinding?
 
     package var fits: Bool { fault == nil }
-    /// The fault and its remedy in one line.
+    /// The fault with its remedy, in one line.
     package var problem: String? { fault?.wording.sentence.description }
-    /// Further faults and warnings, each in one line.
+    /// The further faults and the warnings, each in one line.
     package var remarks: [String] { otherFaults.map { "\($0.wording.sentence)" } + warnings.map { "\($0)" } }
 
+    /// Creates the verdict.
+    ///
     /// - Parameters:
     ///   - answer: the provider's answer.
     ///   - context: the vehicle or trip that the token must be for.
@@ -57,16 +59,16 @@ package struct TokenVerdict: Sendable, Hashable {
     }
 }
 
-/// The role of a token, by its private claims (the table of roles in Fleet Engine's documentation).
+/// The role of a token according to its private claims (see the table of roles in Fleet Engine's documentation).
 package enum TokenRole: Sendable, Hashable, CustomStringConvertible {
     case driver(vehicleID: String)
     case deliveryDriver(vehicleID: String)
     case consumer(tripID: String)
     /// A consumer of a tracked delivery or its tasks.
     case deliveryConsumer(id: String)
-    /// An id is `*`: the token is valid for all.
+    /// A token with the id `*`, which is valid for every vehicle and trip.
     case server
-    /// The token has no private claims.
+    /// A token without private claims.
     case unstated
 
     package init(_ token: JSONWebToken) {

@@ -10,7 +10,7 @@ package enum AuthorizationConfiguration: Sendable, Hashable {
     case command(arguments: [String], environment: [String: Secret], format: TokenAnswerFormat, timeout: Duration)
     case file(path: String, format: TokenAnswerFormat)
 
-    /// The format of an answer with token and expiry.
+    /// The format of an answer that contains the token and its expiry.
     var format: TokenAnswerFormat {
         switch self {
         case .http(let settings, _): settings.format
@@ -18,8 +18,8 @@ package enum AuthorizationConfiguration: Sendable, Hashable {
         }
     }
 
-    /// A description of the source: the origin of an address, the program of a command, or the file. The rest may be
-    /// secret, and so may an address from a credential.
+    /// A description of the source: the origin of a URL, the program of a command, or the file. The rest isn't
+    /// included, because it may be secret, and neither is a URL from a credential.
     package var provider: String {
         switch self {
         case .http(let settings, _):
@@ -35,19 +35,20 @@ package enum AuthorizationConfiguration: Sendable, Hashable {
 }
 
 extension AuthorizationConfiguration {
-    /// Reads `authorization` or, if `forConsumers`, `consumerAuthorization`, whose tokens are for a trip. `nil` if the
-    /// type is missing or unknown.
+    /// Reads the section `authorization` or, if `forConsumers`, `consumerAuthorization`, whose tokens are for a trip;
+    /// `nil` if the type is missing or unknown.
     init?(_ root: inout ConfigurationSection, forConsumers: Bool = false) {
         var section =
             forConsumers
             ? root.section("consumerAuthorization", "source of a trip's tokens for waypost watch --trip")
             : root.section("authorization", isRequired: true, "source of tokens")
         if forConsumers { section.placeholders = ["tripId", "providerId"] }
-        // A key file of Google's console in place of the section.
+        // The section is a key file from Google's console.
         if section.member("type")?.stringValue == "service_account" {
             section.report(
                 "type",
-                "is a service account, whose key must not be in a vehicle; have your backend sign the tokens, and write "
+                "is a service account, whose key must not be in a vehicle; have your backend sign the tokens, and "
+                    + "write "
                     + "\"http\" with its \"url\"")
             return nil
         }
@@ -61,17 +62,17 @@ extension AuthorizationConfiguration {
             self = .http(settings, trust)
         case .command:
             self = .command(
-                arguments: section.strings("command", "the program and its arguments, which may have placeholders"),
+                arguments: section.strings("command", "the program and its arguments, which may contain placeholders"),
                 environment: Dictionary(
                     section.secrets("environment", schemes: false, "variables to add to the program's environment")
                         .map { ($0.name, $0.secret) }, uniquingKeysWith: { $1 }),
                 format: TokenAnswerFormat(&section),
                 timeout: section.seconds(
                     "timeoutSeconds", in: 1...120, default: 15,
-                    "after that the program and everything that it started are ended"))
+                    "after that, the program and everything that it started are ended"))
         case .file:
             self = .file(
-                path: section.template("path", "the file that another program replaces from time to time"),
+                path: section.template("path", "the file, which another program replaces from time to time"),
                 format: TokenAnswerFormat(&section))
         }
     }
@@ -93,7 +94,7 @@ package struct TokenEndpointTrust: Sendable, Hashable {
         if (clientCertificateFile == nil) != (clientKeyFile == nil) {
             section.report(
                 clientKeyFile == nil ? "clientKeyFile" : "clientCertificateFile",
-                "is missing; a client certificate needs both its file and its key's file")
+                "is missing; a client certificate needs both clientCertificateFile and clientKeyFile")
         }
     }
 }
@@ -103,17 +104,17 @@ extension HTTPTokenSettings {
     private enum Method: String, CaseIterable { case get = "GET", post = "POST", put = "PUT" }
 
     init(_ section: inout ConfigurationSection) {
-        // A URL has no braces, so placeholders are filled in before it is checked.
+        // A URL can't contain braces, so placeholders are filled in before it is checked.
         let url = section.url(
             "url", ifMissing: "write your token endpoint's address, in quotes",
-            "the token endpoint, which may have placeholders"
+            "the token endpoint, which may contain placeholders"
         ) { (text) throws(HTTPURL.Problem) in
             _ = try HTTPURL(text.withPlaceholdersFilled)
             return text
         }
         if let url { section.reportUnknownPlaceholders(in: url, "url") }
         let method = section.choice("method", default: Method.get, "of the request")
-        let body = section.optionalSecret("body", "sent with POST and PUT; may have placeholders")
+        let body = section.optionalSecret("body", "sent with POST and PUT; may contain placeholders")
         if body != nil, method == .get, !section.isRejected("method") {
             section.report("body", "is not sent with the method GET; set \"method\" to \"POST\" or \"PUT\"")
         }
@@ -130,12 +131,12 @@ extension HTTPTokenSettings {
             urlSource = reference.description
         }
         limits.total = section.seconds(
-            "timeoutSeconds", in: 1...120, default: 15, "for one request, connecting included")
+            "timeoutSeconds", in: 1...120, default: 15, "for one request, including connecting")
     }
 }
 
 extension ConfigurationSection {
-    /// Reports names of headers that differ in their case only, which means nothing (RFC 9110 section 5.1).
+    /// Reports names of headers that differ only in case, and are therefore the same (RFC 9110 section 5.1).
     fileprivate mutating func reportRepeatedHeaders() {
         guard case .object(let headers)? = member("headers") else { return }
         let names = Dictionary(grouping: headers.keys.sorted()) { $0.lowercased() }
@@ -144,7 +145,7 @@ extension ConfigurationSection {
         }
     }
 
-    /// Reports a header that no request can carry, or whose credentials nothing fills in or encodes.
+    /// Reports a header that no request can carry, or whose credentials aren't filled in or encoded.
     fileprivate func reportHeader(_ name: String, _ secret: Secret) {
         let key = "headers.\(name)"
         if name.isEmpty || !name.utf8.allSatisfy(HTTPHeaders.isTokenByte) {
@@ -161,16 +162,17 @@ extension ConfigurationSection {
         if problem == .unfilledVariable {
             report(
                 key,
-                "has a variable in ${}, which nothing fills in; write {\"environment\": NAME, \"scheme\": \"bearer\"}")
+                "contains a variable in ${}, which is not expanded; write {\"environment\": NAME, \"scheme\": "
+                    + "\"bearer\"}")
         }
         if problem == .noScheme || text.lowercased().hasPrefix("basic ") && text.contains(":") {
-            report(key, "has a user and a password as they are; write {\"file\": PATH, \"scheme\": \"basic\"}")
+            report(key, "has an unencoded user and password; write {\"file\": PATH, \"scheme\": \"basic\"}")
         }
     }
 }
 
 extension TokenAnswerFormat {
-    /// Reads a ready-made shape, and single keys that differ from it.
+    /// Reads a preset and the keys that override it.
     init(_ section: inout ConfigurationSection) {
         let shape = section.choice(
             "tokenShape", default: Shape.guide, "sets the next three keys for the answers of Google's samples"
@@ -179,14 +181,14 @@ extension TokenAnswerFormat {
             tokenKey: section.string(
                 "tokenKey", default: shape.tokenKey, "the token's key in a JSON answer, or a path such as data.token"),
             expirationKey: section.string(
-                "expirationKey", default: shape.expirationKey, "the expiry's key, which an answer may lack"),
+                "expirationKey", default: shape.expirationKey, "the expiry's key, which an answer may omit"),
             expirationFormat: section.choice(
-                "expirationFormat", default: shape.expirationFormat, "how the expiry is written"))
+                "expirationFormat", default: shape.expirationFormat, "format of the expiry"))
     }
 }
 
 extension ConfigurationSection {
-    /// Returns a text or a reference that is fetched when it is used, if there is one.
+    /// Returns a text, or a reference that is read at each use; `nil` if there is neither.
     mutating func optionalSecret(_ key: String, _ about: String) -> Secret? {
         declare(key, .secret, isSecret: true, about)
         guard let value = member(key) else {
@@ -203,7 +205,7 @@ extension ConfigurationSection {
         return secret(value, key)?.secret
     }
 
-    /// Returns the secrets under `key` by name. With `schemes`, each may have a scheme.
+    /// Returns the secrets under `key` with their names. If `schemes`, each may have a scheme.
     mutating func secrets(
         _ key: String, schemes: Bool, _ about: String
     ) -> [(name: String, secret: Secret, scheme: HeaderTemplate.Scheme)] {
@@ -232,7 +234,7 @@ extension ConfigurationSection {
             settle(key, ConfigurationSetting.struck, isThere: true, from: reference)
             return scheme.map { (Secret(reference), $0) }
         }
-        // The value itself isn't shown, because it may be the secret.
+        // The value itself isn't shown, because it may be a secret.
         report(
             key,
             "is \(value.kind) that cannot be used; use a text, \(ValueReference.forms)"
@@ -240,7 +242,7 @@ extension ConfigurationSection {
         return nil
     }
 
-    /// Converts a URL. Problems show neither its credentials nor its query.
+    /// Returns the URL under `key`, converted. Problems show neither its credentials nor its query.
     mutating func url<Value>(
         _ key: String, default fallback: String? = nil, ifMissing advice: String? = nil, _ about: String,
         _ convert: (String) throws(HTTPURL.Problem) -> Value
@@ -248,7 +250,7 @@ extension ConfigurationSection {
         converted(key, default: fallback, ifMissing: advice, shownAs: Self.withoutSecrets, about, convert)
     }
 
-    /// Returns an address, which may be malformed, without its credentials and whatever follows its path.
+    /// Returns a URL, which may be malformed, without its credentials and without anything after its path.
     static func withoutSecrets(_ url: String) -> String {
         var shown = url
         if let mark = shown.firstIndex(where: { $0 == "?" || $0 == "#" }) { shown.replaceSubrange(mark..., with: "?…") }
@@ -270,7 +272,7 @@ extension Secret {
 }
 
 extension String {
-    /// The text with `x` in place of each placeholder, for checks of an address.
+    /// The text with `x` in place of each placeholder, to check a URL.
     var withPlaceholdersFilled: String { placeholders.rest }
 
     /// The words in braces, and the text with `x` in place of each.
@@ -288,7 +290,7 @@ extension String {
 }
 
 extension ConfigurationSection {
-    /// Returns a text that may have the section's placeholders. Any other word in braces is a problem.
+    /// Returns a text that may contain the section's placeholders. Any other word in braces is a problem.
     mutating func template(_ key: String, _ about: String) -> String {
         let text = string(key, as: "/run/vehicle-token.jwt", about)
         reportUnknownPlaceholders(in: text, key)
@@ -300,7 +302,7 @@ extension ConfigurationSection {
         let known = placeholders.map { "{\($0)}" }.joined(separator: " or ")
         let (words, rest) = text.placeholders
         if rest.contains(where: { $0 == "{" || $0 == "}" }) {
-            report(key, "has a brace without its partner; write \(known)")
+            report(key, "has an unmatched brace; write \(known)")
         }
         for word in words where !placeholders.contains(word) {
             report(key, "has the placeholder {\(word)}; use \(known)")

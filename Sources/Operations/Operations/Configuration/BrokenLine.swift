@@ -1,17 +1,17 @@
 import StrictJSON
 
-/// The line at which a configuration stops being JSON, with a caret below the place.
+/// The line of a configuration that contains a syntax error, with a caret below the error.
 ///
 /// Only punctuation and Waypost's own words are shown, because any other text may be a secret.
 struct BrokenLine {
     /// The line and the caret, each after a line feed; empty if there is nothing to show.
     let lines: String
 
-    /// The names of all keys, and JSON's literals.
+    /// The words that are shown: the names of all keys, and JSON's literals.
     static let words = Set(
         ConfigurationKey.all.map(\.name) + ValueReference.keys + ["scheme", "true", "false", "null"])
 
-    /// The maximum number of characters shown of a long line.
+    /// The maximum number of characters of a line that are shown.
     private static let width = 100
     private static let quotes: Set<Unicode.Scalar> = ["\"", "'", "`", "“", "”", "„", "‘", "’", "‚", "«", "»"]
 
@@ -25,7 +25,7 @@ struct BrokenLine {
         var index = 0
         while index < line.count {
             let next = Self.end(ofTokenAt: index, in: line)
-            let shown = Self.shown(line[index..<next])
+            let shown = Self.visibleText(of: line[index..<next])
             if caret == nil, next > place { caret = text.count + min(place - index, shown.count - 1) }
             text += shown
             index = next
@@ -45,7 +45,7 @@ struct BrokenLine {
         lines = "\n  \(error.line) | \(text)\n  \(margin) | \(String(repeating: " ", count: mark))^"
     }
 
-    /// A token is a string in double quotes, a sign, or a word.
+    /// Returns the end of the token at `start`, which is a string in double quotes, a sign or a word.
     private static func end(ofTokenAt start: Int, in line: [Unicode.Scalar]) -> Int {
         var index = start + 1
         if line[start] == "\"" {
@@ -61,7 +61,8 @@ struct BrokenLine {
         quotes.contains(scalar) || "{}[],:;=/*#".unicodeScalars.contains(scalar) || scalar.properties.isWhitespace
     }
 
-    private static func shown(_ token: ArraySlice<Unicode.Scalar>) -> String {
+    /// Returns the text to show for a token: the token itself, or `…` in place of a word that may be a secret.
+    private static func visibleText(of token: ArraySlice<Unicode.Scalar>) -> String {
         guard let first = token.first, token.count > 1 || !isSign(first) else {
             return token.first.map { $0.properties.isWhitespace ? " " : String($0) } ?? ""
         }

@@ -5,10 +5,10 @@ import ReportedText
 import TimeAndChance
 import VehicleAuthorization
 
-/// The PEM files that a section of the configuration names for its connections.
+/// The PEM files that a section of the configuration specifies for its connections.
 ///
-/// Waypost checks them itself, because libcurl would block on a pipe, and its errors don't explain what is wrong with a
-/// file.
+/// Waypost checks the files itself, because libcurl would block on a pipe, and its errors don't explain what is wrong
+/// with a file.
 package struct CertificateFiles {
     /// The expected content of a PEM file.
     private enum Content: String {
@@ -16,7 +16,7 @@ package struct CertificateFiles {
         case key = "PRIVATE KEY"
     }
 
-    /// The maximum size of a file in bytes; a file with all common authorities has a fiftieth of that.
+    /// The maximum size of a file in bytes. A file with all common authorities has a fiftieth of that.
     private static let limit = 16 << 20
 
     /// The name of the section, such as `authorization`.
@@ -28,7 +28,7 @@ package struct CertificateFiles {
     /// Whether the section names no files.
     package var isEmpty: Bool { authorities == nil && certificate == nil && key == nil }
 
-    /// The problem of each unusable file, with its remedy. Reads the files, so it must not run on the shared pool.
+    /// The problem with each unusable file, and the remedy. Reads the files, so it must not run on the shared pool.
     var problems: [String] {
         [
             authorities.flatMap { problem(of: $0, "\(section).caFile", .certificate) },
@@ -47,13 +47,14 @@ package struct CertificateFiles {
     /// run on the shared pool.
     package var problemOfPair: String? {
         guard let client, !client.isUsable else { return nil }
-        return "\(section).clientKeyFile \(client.keyFile) does not go with \(section).clientCertificateFile "
-            + "\(client.certificateFile): it is the key of another certificate, has a pass phrase, or is damaged; compare "
-            + "openssl pkey -pubout -in \(client.keyFile) with openssl x509 -pubkey -noout -in \(client.certificateFile)"
+        return "\(section).clientKeyFile \(client.keyFile) does not match \(section).clientCertificateFile "
+            + "\(client.certificateFile): it belongs to another certificate, has a pass phrase, or is damaged; compare "
+            + "openssl pkey -pubout -in \(client.keyFile) with openssl x509 -pubkey -noout -in "
+            + "\(client.certificateFile)"
     }
 
-    /// Returns a text for each certificate that isn't valid at `now`, or ends soon. Reads the files, so it must not run
-    /// on the shared pool.
+    /// Returns a text for each certificate that isn't valid at `now` or expires soon. Reads the files, so it must not
+    /// run on the shared pool.
     func lapses(at now: UTCTime) -> [(isNow: Bool, text: String)] {
         func lapse(
             of path: String?, _ key: String, by choose: ([CertificateValidity]) -> CertificateValidity?
@@ -71,7 +72,7 @@ package struct CertificateFiles {
     }
 
     private func problem(ofKey path: String, _ name: String) -> String? {
-        // A certificate instead of the key needs no permissions of a secret.
+        // A certificate in place of the key needn't have a secret's permissions.
         if let labels = try? Self.labels(of: path), !labels.isEmpty, let problem = Self.problem(labels, .key) {
             return "\(name) \(path) \(problem)"
         }
@@ -82,7 +83,7 @@ package struct CertificateFiles {
     private func problem(of path: String, _ name: String, _ content: Content) -> String? {
         let labels: [String]
         do throws(BoundedFile.Refusal) { labels = try Self.labels(of: path) } catch {
-            let remedy = if case .system = error { "check the path, and who may read it" } else { "name a PEM file" }
+            let remedy = if case .system = error { "check the path and its permissions" } else { "use a PEM file" }
             return "\(name) \(path) \(error); \(remedy)"
         }
         return Self.problem(labels, content).map { "\(name) \(path) \($0)" }
@@ -98,28 +99,29 @@ package struct CertificateFiles {
     }
 
     private static func problem(_ labels: [String], _ content: Content) -> String? {
-        if labels.isEmpty { return "has no line that begins with -----BEGIN; name a PEM file" }
+        if labels.isEmpty { return "has no line that begins with -----BEGIN; use a PEM file" }
         if content == .key, labels.contains(where: { $0.hasPrefix("ENCRYPTED ") }) {
             return
-                "has a pass phrase, which a service can't enter; write the key without one (openssl pkey -in OLD -out NEW)"
+                "has a pass phrase, which a service can't enter; write the key without one (openssl pkey -in OLD -out "
+                + "NEW)"
         }
         guard !labels.contains(where: { $0.hasSuffix(content.rawValue) }) else { return nil }
         let other: Content = content == .key ? .certificate : .key
         guard labels.contains(where: { $0.hasSuffix(other.rawValue) }) else {
-            return "holds \(labels[0]), and no \(content.rawValue); name a PEM file that does"
+            return "holds \(labels[0]) but no \(content.rawValue); use a PEM file that does"
         }
         return content == .key
-            ? "holds a certificate and no private key; name the key's file, and this one in clientCertificateFile"
-            : "holds a private key and no certificate; name the certificate's file"
+            ? "holds a certificate but no private key; use the key's file here, and this one as clientCertificateFile"
+            : "holds a private key but no certificate; use the certificate's file"
     }
 }
 
-/// The state of the files with which connections are made. It changes if a file is replaced.
+/// The state of the files that connections are made with. It changes if a file is replaced.
 package struct CertificateFileStates: Sendable, Hashable {
     package let upload: [FileStatus?]
     package let tokens: [FileStatus?]
 
-    /// Queries the state of the files, so it must not run on the shared pool.
+    /// Reads the state of the files, so it must not run on the shared pool.
     package init(_ configuration: Configuration) {
         func states(_ files: CertificateFiles) -> [FileStatus?] {
             [files.authorities, files.certificate, files.key].map { path in path.flatMap { try? FileStatus(behind: $0) }
@@ -143,17 +145,17 @@ extension Configuration {
 }
 
 extension CertificateValidity {
-    /// The time before the end of a certificate from which its renewal is due.
+    /// The time before a certificate's expiry at which its renewal is due.
     private static let notice = Duration.seconds(30 * 86_400)
 
-    /// Returns whether the certificate is invalid now or will be soon, with a remedy; `nil` if neither.
+    /// Returns whether the certificate is invalid at `now` or will be soon, with a remedy; `nil` if neither.
     fileprivate func lapse(at now: UTCTime) -> (isNow: Bool, words: String)? {
         let today = now.description.prefix(10)
-        let remedy = "put a valid one in its place, or, if it is not \(today) today, set this machine's clock"
+        let remedy = "replace it with a valid one, or, if today is not \(today), set this machine's clock"
         let left = now.duration(to: end)
-        if left < .zero { return (true, "ended on \(end.shortestDescription), so that it is rejected: \(remedy)") }
+        if left < .zero { return (true, "expired on \(end.shortestDescription), so it is rejected: \(remedy)") }
         if now < begin { return (true, "is not valid before \(begin.shortestDescription): \(remedy)") }
         guard left < Self.notice else { return nil }
-        return (false, "ends on \(end.shortestDescription), in \(left.spoken): put a new one in its place before")
+        return (false, "expires on \(end.shortestDescription), in \(left.spoken): replace it before then")
     }
 }

@@ -1,4 +1,4 @@
-/// A number of a circle, with its range.
+/// A numeric member of a circle, with its range.
 struct CircleMember {
     let name: String
     let range: ClosedRange<Double>

@@ -11,12 +11,12 @@ package import TimeAndChance
 package import VehicleAuthorization
 
 extension Configuration {
-    /// Returns the transport to Fleet Engine with at most `connections`; `nil` for the number that one vehicle needs.
+    /// Returns a transport to Fleet Engine with at most `connections`; `nil` means the number that one vehicle needs.
     package func makeTransport(connections: Int? = nil) throws(AgentError) -> any HTTPTransport {
         try Self.transport(uploadFiles, upload.proxy, connections: connections)
     }
 
-    /// Returns the delivery of the configured vehicle's updates over `transport`, with tokens of `authorization`.
+    /// Returns the delivery of the configured vehicle's updates over `transport`, with tokens from `authorization`.
     package func makeDelivery(
         authorization: any VehicleAuthorization, transport: any HTTPTransport
     ) -> any Delivery {
@@ -25,8 +25,8 @@ extension Configuration {
             transport: transport)
     }
 
-    /// The time that an update waits for a token. It exceeds the provider's own limit, so that the provider reports its
-    /// own timeouts and ended token commands.
+    /// The maximum time that an update waits for a token. It exceeds the provider's own limit, so that the provider
+    /// itself reports its timeouts and ended commands.
     package var tokenPatience: Duration {
         let limit: Duration =
             switch authorization {
@@ -37,11 +37,11 @@ extension Configuration {
         return max(limit, .seconds(30)) + .seconds(30)
     }
 
-    /// Makes the configured receiver.
+    /// Creates the configured receiver.
     ///
     /// - Parameters:
-    ///   - present: the present to within years, by which week roll-overs are repaired.
-    ///   - foundRate: the baud rate with which a search starts, and the one that it finds.
+    ///   - present: returns the present to within years, which is used to repair week roll-overs.
+    ///   - foundRate: the baud rate that a search starts with, and then the rate that it finds.
     ///   - progress: receives the progress of a live receiver.
     ///   - tap: receives the bytes of a live receiver.
     /// - Returns: the source of its fixes.
@@ -77,7 +77,7 @@ extension Configuration {
     /// Whether the receiver is a recorded log.
     package var readsRecording: Bool { if case .file(_, follows: false) = receiver.source { true } else { false } }
 
-    /// Returns a cache for the tokens of `provider` that logs its warnings. `report` receives all its events.
+    /// Returns a cache for the tokens of `provider`, which logs its warnings. `report` receives all its events.
     package func cached(
         _ provider: any VehicleAuthorization, clock: any Clock<Duration>, log: LogWriter,
         policy: CachePolicy = CachePolicy(), jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
@@ -96,8 +96,8 @@ extension Configuration {
         ClaimRules(vehicleClaim: vehicle.service == .onDemandTrips ? .vehicleid : .deliveryvehicleid)
     }
 
-    /// Returns the configured provider, which has no cache. With `reportsCertificateEnd`, its answers state when the
-    /// endpoint's certificate ends.
+    /// Returns the configured provider, without a cache. If `reportsCertificateEnd`, its answers contain the time at
+    /// which the endpoint's certificate expires.
     package func makeProvider(
         log: LogWriter, reportsCertificateEnd: Bool = false
     ) throws(AgentError) -> any TokenProvider {
@@ -139,7 +139,7 @@ extension Configuration {
 }
 
 extension Configuration {
-    /// The private switch, which is on if there is anything at its path, or if that can't be determined.
+    /// The private switch. It is on if anything exists at its path, or if that can't be determined.
     package var privateSwitch: PrivateSwitch? {
         guard let path = privateModeFile else { return nil }
         return {

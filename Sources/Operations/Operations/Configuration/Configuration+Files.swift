@@ -4,15 +4,15 @@ import LinuxPlatform
 import ReportedText
 import SQLiteOutbox
 
-/// The files of a configuration: those that it names, and those that Waypost writes, which replace whatever is there.
-/// No path may be both.
+/// The files of a configuration: the files that it names, and the files that Waypost writes, which replace any existing
+/// file. No path may be both.
 extension Configuration {
     /// The token providers, by the sections that configure them.
     var providers: [(section: String, provider: AuthorizationConfiguration)] {
         [("authorization", authorization)] + (consumerAuthorization.map { [("consumerAuthorization", $0)] } ?? [])
     }
 
-    /// Reports each path that is needed twice. `file` is the configuration's own path.
+    /// Reports each path that is used twice. `file` is the configuration's own path.
     func reportSharedPaths(to reading: ConfigurationReading, file: String) {
         let filesRead =
             [(name: "this configuration", path: file)]
@@ -20,7 +20,8 @@ extension Configuration {
         let besideOutbox = [StallRecord.path(besideOutbox: ""), PendingState.suffix, OutboxVehicle.suffix]
         let outboxFiles = (OutboxConfiguration.companions + besideOutbox).map { outbox.path + $0 }
         if let used = filesRead.first(where: { used in outboxFiles.contains { Self.isSame($0, used.path) } }) {
-            reading.add("outbox.path", "is \(outbox.path), whose files would replace \(used.name); use another path")
+            reading.add(
+                "outbox.path", "is \(outbox.path), and the outbox's files would replace \(used.name); use another path")
         }
         guard case .unix(let socket) = statusAddress else { return }
         let owner =
@@ -67,15 +68,15 @@ extension Configuration {
         return files
     }
 
-    /// Every path that the configuration names, by its key.
+    /// Every path in the configuration, with its key.
     var paths: [(key: String, path: String)] {
         var paths = filesRead + [(key: "outbox.path", path: outbox.path)]
         if case .unix(let socket) = statusAddress { paths.append((key: "status.listen", path: socket)) }
         return paths
     }
 
-    /// Returns the files that decide what Waypost does or that hold its keys, and that users other than `user` and root
-    /// can change: the section that names each, and the problem. `file` is the configuration's own path.
+    /// Returns a problem, with its section, for each file that controls Waypost or contains its keys and that users
+    /// other than `user` and root can change. `file` is the configuration's own path.
     ///
     /// Blocks; not for the shared pool.
     package func exposedFiles(from file: String?, to user: UInt32) -> [(section: String, text: String)] {
@@ -85,7 +86,7 @@ extension Configuration {
         }
         for (section, provider) in providers {
             guard case .command(let arguments, _, _, _) = provider else { continue }
-            // A shell or an interpreter runs the file that an argument names.
+            // A shell or an interpreter may run a file that is passed as an argument.
             for path in arguments.dropFirst() where path.hasPrefix("/") { files.append(("\(section).command", path)) }
         }
         if let file { files.insert(("configuration", file), at: 0) }
@@ -96,7 +97,7 @@ extension Configuration {
         }
     }
 
-    /// Whether two paths are the same text or lead to the same file.
+    /// Returns whether two paths are equal or lead to the same file.
     private static func isSame(_ one: String, _ other: String) -> Bool {
         func plain(_ path: String) -> [Substring] {
             let path = path.hasPrefix("/") ? path : (FileSystem.resolved(".") ?? "") + "/" + path
@@ -105,19 +106,20 @@ extension Configuration {
         return plain(one) == plain(other) || FileSystem.isSameFile(one, other)
     }
 
-    /// The user who must run the service: this one in its sandbox, elsewhere the owner of the outbox's directory.
+    /// The user who must run the service: this user in the service's sandbox, elsewhere the owner of the outbox's
+    /// directory.
     package var expectedUser: UInt32 {
         SandboxedCheck.inside == nil ? EffectiveUser.expected(at: outbox.path) : EffectiveUser.current
     }
 
-    /// Makes sure that the outbox can be created at its path, as far as this user can see; writes nothing.
+    /// Verifies that the outbox can be created at its path, as far as this user can see. Writes nothing.
     package func proveOutbox() throws(AgentError) {
         do throws(SystemError) { try outbox.requireOwnFiles(for: expectedUser) } catch {
             if let refusal = error.refusal { throw AgentError(.configuration, "outbox.path: \(refusal)") }
         }
     }
 
-    /// Makes sure that the status socket can be created at its path.
+    /// Verifies that the status socket can be created at its path.
     package func proveStatusSocket() throws(AgentError) {
         guard case .unix(let socket) = statusAddress else { return }
         do throws(SystemError) { try ListeningSocket.require(socket, for: EffectiveUser.expected(at: socket)) } catch {
@@ -129,8 +131,8 @@ extension Configuration {
         }
     }
 
-    /// Makes sure that the status port is free, by taking it for a moment. Does nothing while the service that owns the
-    /// outbox runs, or if this user can't see whether it does.
+    /// Verifies that the status port is free, by listening on it for a moment. Does nothing while the service that owns
+    /// the outbox runs, or if this user can't see whether it runs.
     func proveStatusPort() throws(AgentError) {
         guard case .loopback(_, 1...) = statusAddress, OutboxConfiguration.owner(ofOutboxAt: outbox.path) == nil,
             OutboxConfiguration.accessObstacle(toOwnerOfOutboxAt: outbox.path) == nil

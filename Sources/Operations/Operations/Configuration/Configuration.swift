@@ -7,14 +7,15 @@ package import Reporting
 package import SQLiteOutbox
 import StrictJSON
 
-/// The configuration file as checked values.
+/// The validated contents of the configuration file.
 ///
-/// Reading is strict: an unknown key, a wrong type and a value out of range are errors. All are reported at once.
+/// Reading is strict: an unknown key, a wrong type or a value out of range is an error. All errors are reported at
+/// once.
 public struct Configuration: Sendable {
     package var vehicle: VehicleName
     package var stateWhileRunning: VehicleState
     package var stateOnStop: VehicleState
-    /// Private mode is on while there is something at this path.
+    /// The path of the private switch. Private mode is on while anything exists there.
     package var privateModeFile: String?
     package var receiver: ReceiverConfiguration
     package var authorization: AuthorizationConfiguration
@@ -31,15 +32,16 @@ public struct Configuration: Sendable {
     /// The text that the configuration was read from, with its settings.
     package private(set) var document = ConfigurationDocument(json: [])
 
-    /// The value in force under every key that was read, and its source; without secrets.
+    /// The value of every key that was read, and its source, without secrets.
     package var settings: [ConfigurationSetting] { document.settings }
 }
 
 extension Configuration {
-    /// The configuration's path in a vehicle.
+    /// The usual path of the configuration in a vehicle.
     package static let usualFile = "/etc/waypost/config.json"
 
-    /// The configuration with the consumers' provider instead of the driver's; `nil` without `consumerAuthorization`.
+    /// The configuration with the provider of consumer tokens instead of driver tokens; `nil` without
+    /// `consumerAuthorization`.
     var forConsumers: Configuration? {
         consumerAuthorization.map { provider in
             var own = self
@@ -53,12 +55,12 @@ extension Configuration {
 extension Configuration {
     /// Reads a configuration file.
     ///
-    /// - Throws: everything that is wrong with it, one problem per line.
+    /// - Throws: all problems with the file, one per line.
     public init(file path: String) throws(ConfigurationError) {
         try self.init(file: path, ifMissing: "copy config.example.json there and edit it")
     }
 
-    /// Reads a configuration file. `remedy` is given if there is no such file.
+    /// Reads a configuration file. If it doesn't exist, the error ends with `remedy`.
     package init(file path: String, ifMissing remedy: String) throws(ConfigurationError) {
         let bytes: [UInt8]
         do throws(BoundedFile.Refusal) { bytes = try BoundedFile.contents(of: path, limit: 1 << 20) } catch {
@@ -67,11 +69,11 @@ extension Configuration {
                 case .system(let cause) where cause.number == ENOENT || cause.number == ENOTDIR:
                     "there is no such file; \(remedy)"
                 case .system(let cause) where cause.number == EACCES && SandboxedCheck.inside != nil:
-                    "cannot be read by the service; type chgrp \(SandboxedCheck.inside?.user ?? "") \(path) and chmod g+r \(path)"
+                    "cannot be read by the service; run chgrp \(SandboxedCheck.inside?.user ?? "") \(path) and chmod g+r \(path)"
                 case .system(let cause) where cause.number == EACCES:
                     "cannot be read by this user; use sudo, or join the group waypost"
                 case .system: "\(error)"
-                case .notAFile, .tooLarge: "\(error); name the configuration file, in JSON"
+                case .notAFile, .tooLarge: "\(error); specify the configuration file, which is JSON"
                 }
             throw ConfigurationError(problems: ["\(path): \(reason)"])
         }
@@ -80,7 +82,7 @@ extension Configuration {
 
     /// Reads a configuration from its JSON text. Errors name `file`.
     ///
-    /// - Throws: everything that is wrong with it, one problem per line.
+    /// - Throws: all problems with the text, one per line.
     public init(json: [UInt8], file: String) throws(ConfigurationError) {
         try self.init(json: json, file: file, environment: ProcessEnvironment.variables)
     }
@@ -122,7 +124,7 @@ extension Configuration {
         self = configuration
     }
 
-    /// The keys that are read for each type of receiver, type of provider and policy.
+    /// All keys, including those that are read only for one type of receiver, type of provider or policy.
     static let declaredKeys: [ConfigurationKey] = {
         var keys: [ConfigurationKey] = []
         let receivers = ReceiverConfiguration.Kind.allCases.map(\.rawValue)
@@ -141,14 +143,14 @@ extension Configuration {
             _ = Self(&root)
             keys += reading.keys.filter { !keys.contains($0) }
         }
-        // Keys that only a later type has are moved to their section.
+        // Keys that only a later type has are moved next to the others of their section.
         let sections = keys.filter { !$0.path.contains(".") }.map(\.path)
         return sections.flatMap { section in
             keys.filter { $0.path == section || $0.path.hasPrefix(section + ".") }
         }
     }()
 
-    /// `nil` only if a value without a default is wrong, which has been reported.
+    /// Reads all sections; `nil` only if a value without a default is wrong, which has then been reported.
     private init?(_ root: inout ConfigurationSection) {
         let vehicle = Self.vehicle(&root)
         let receiver = ReceiverConfiguration(&root)
@@ -160,7 +162,7 @@ extension Configuration {
         let outbox = OutboxConfiguration(&root)
         var status = root.section("status", "the service's status")
         let statusAddress = status.converted(
-            "listen", default: "127.0.0.1:9464", "127.0.0.1:PORT, [::1]:PORT, or unix:/PATH; port 0 is any free one",
+            "listen", default: "127.0.0.1:9464", "127.0.0.1:PORT, [::1]:PORT, or unix:/PATH; port 0 is any free port",
             LocalAddress.init)
         status.finish()
         let log = LogConfiguration(&root)
@@ -216,52 +218,52 @@ extension OutboxConfiguration {
             maximumBytes: Int64(
                 section.integer(
                     "maximumMegabytes", in: 1...4096, default: 64,
-                    "near this size old drives are thinned, then the oldest pending updates are evicted")) * 1_000_000)
+                    "near this size, old drives are thinned, then the oldest pending updates are evicted")) * 1_000_000)
         maximumAge = section.integer(
             "maximumAgeDays", in: 1...3650, default: nil, or: "unlimited",
-            "pending updates older than the newest by this are evicted"
+            "pending updates that are older than the newest by more than this are evicted"
         ).map { .seconds($0 * 86_400) }
         durability = section.choice(
             "durability", default: .full,
-            "economy writes updates together, which saves flash; a crash may lose the last of them")
+            "economy writes updates in groups, which saves flash, but a crash may lose the last ones")
         section.finish()
     }
 }
 
-/// How updates are sent, and to which endpoint.
+/// The settings of uploads: how updates are sent, and to which endpoint.
 package struct UploadConfiguration: Sendable, Hashable {
     package var endpoint: HTTPURL
     package var timeout: Duration
     package var maximumPastLocations: Int
-    /// The maximum pace of a backlog; `nil` is as fast as responses arrive.
+    /// The maximum rate of a backlog; `nil` means as fast as responses arrive.
     package var backlogUpdatesPerSecond: Double?
     package var retry: RetryPolicy
     package var caFile: String?
     package var proxy: HTTPProxy?
 
     init?(_ root: inout ConfigurationSection) {
-        var section = root.section("upload", "how updates are sent, and where to")
+        var section = root.section("upload", "how and where updates are sent")
         let endpoint = section.url(
             "endpoint", default: "https://fleetengine.googleapis.com",
             "Fleet Engine's address; plain http for loopback hosts only", HTTPURL.init)
         timeout = section.seconds(
-            "timeoutSeconds", in: 1...120, default: 15, "for one upload, connecting included")
+            "timeoutSeconds", in: 1...120, default: 15, "for one upload, including connecting")
         maximumPastLocations = section.integer(
             "maximumPastLocations", in: 1...500, default: 50, "older positions in one upload")
         let pace = section.integer(
             "backlogUpdatesPerSecond", in: 0...100_000, default: 100,
-            "maximum pace of a backlog; 0 is as fast as responses arrive")
+            "maximum rate of a backlog; 0 means as fast as responses arrive")
         backlogUpdatesPerSecond = pace == 0 ? nil : Double(pace)
         caFile = section.optionalString("caFile", "PEM file of authorities to trust instead of the system's")
         proxy = section.proxy(to: endpoint)
-        var retry = section.section("retry", "how attempts are repeated")
+        var retry = section.section("retry", "the delays between retries")
         self.retry = RetryPolicy(
             initialDelay: retry.seconds(
                 "initialDelaySeconds", in: 0.05...60, default: 1,
-                "maximum pause before the first retry; it doubles, with jitter"),
+                "maximum delay before the first retry; it doubles with each retry, with jitter"),
             maximumDelay: retry.seconds(
                 "maximumDelaySeconds", in: 0.05...600, default: 60,
-                "maximum of the doubling pause; not below initialDelaySeconds"))
+                "upper limit of the doubling delay; at least initialDelaySeconds"))
         retry.require(
             "maximumDelaySeconds", self.retry.maximumDelay, notBelow: "initialDelaySeconds", self.retry.initialDelay)
         retry.finish()

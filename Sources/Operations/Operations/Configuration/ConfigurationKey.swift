@@ -1,7 +1,7 @@
 package import StrictJSON
 
-/// A key of the configuration as its reader declares it. Reading a key declares it, so that schema, manual and
-/// `waypost config` cannot disagree with what is read.
+/// A key of the configuration, as its reader declares it. Reading a key declares it, so that the schema, the manual and
+/// `waypost config` can't disagree with the reader.
 package struct ConfigurationKey: Sendable, Hashable {
     /// The kind of value.
     package enum Form: Sendable, Hashable {
@@ -9,11 +9,11 @@ package struct ConfigurationKey: Sendable, Hashable {
         case section
         /// A text that isn't empty, or a `ValueReference`.
         case text
-        /// Any of the given words, or a `ValueReference`.
+        /// One of these words, or a `ValueReference`.
         case choice([String])
         case flag
         case integer(ClosedRange<Int>, orWord: String? = nil)
-        /// Any of the given numbers, or the word.
+        /// One of these numbers, or the word.
         case number([Int], orWord: String)
         /// Seconds, which may have a fraction.
         case seconds(ClosedRange<Double>)
@@ -21,19 +21,19 @@ package struct ConfigurationKey: Sendable, Hashable {
         case texts
         /// A list of circles with `latitude`, `longitude` and `radiusMeters`.
         case circles(atMost: Int)
-        /// A text or a `ValueReference` that is fetched each time it is used.
+        /// A text or a `ValueReference`, which is read at each use.
         case secret
-        /// Secrets by name; if they are headers, each may have a scheme.
+        /// Secrets by name. If they are headers, each may have a scheme.
         case secrets(asHeaders: Bool)
     }
 
     /// The key with its sections, such as `upload.retry.initialDelaySeconds`.
     package let path: String
-    /// The `type` of its section for which the key is read; `nil` if for every type.
+    /// The `type` of the section for which the key is read; `nil` if it is read for every type.
     package let type: String?
     package let form: Form
     package let isRequired: Bool
-    /// The value in force if the key is missing, if there is one.
+    /// The value that is used if the key is missing; `nil` if there is none.
     package let fallback: JSONValue?
     /// Whether the value may be a secret or contain one.
     package let isSecret: Bool
@@ -43,16 +43,16 @@ package struct ConfigurationKey: Sendable, Hashable {
     /// Every key, in the order in which they are read.
     package static let all = Configuration.declaredKeys
 
-    /// The present names of keys of earlier builds, by path.
+    /// The current names of renamed keys, by old path.
     static let renamed = [
         "reporting.liveMeters": "liveToleranceMeters", "reporting.longestIntervalSeconds": "maximumIntervalSeconds",
         "reporting.trackMeters": "trackToleranceMeters", "vehicle.privateWhen": "privateModeFile",
     ]
 
-    /// Remedies for keys that other programs have, by the letters of their names in lower case.
+    /// Remedies for keys that other programs have, by the lower-case letters of their names.
     static let foreign: [String: String] = {
-        let log = "remove it; the log goes to standard error, and so to the journal (journalctl -u waypost)"
-        let verification = "remove it; certificates are always verified, and \"caFile\" names your own authorities"
+        let log = "remove it; the log goes to standard error, and thus to the journal (journalctl -u waypost)"
+        let verification = "remove it; certificates are always verified, and \"caFile\" specifies your own authorities"
         let proxy = #"write "proxy": { "url": "http://HOST:PORT" } in "upload" and in "authorization""#
         return [
             "logfile": log, "logpath": log, "logoutput": log, "insecure": verification, "skipverify": verification,
@@ -62,13 +62,14 @@ package struct ConfigurationKey: Sendable, Hashable {
         ]
     }()
 
-    /// Returns the keys whose name or whole path has the letters of `word`; case and other signs don't count.
+    /// Returns the keys whose name or path has the same letters as `word`, ignoring case and other characters.
     static func meant(by word: String) -> [Self] {
         func letters(_ text: String) -> String { text.lowercased().filter(\.isLetter) }
         return all.filter { [letters($0.name), letters($0.path)].contains(letters(word)) }
     }
 
-    /// Returns the paths of the keys that `word` may mean, such as `"a" or "b"`; `nil` for no key or more than four.
+    /// Returns the paths of the keys that `word` may mean, such as `"a" or "b"`; `nil` if there are none or more than
+    /// four.
     package static func paths(meantBy word: String) -> String? {
         var paths: [String] = []
         for key in meant(by: word) where !paths.contains(key.path) { paths.append(key.path) }
@@ -106,12 +107,12 @@ package struct ConfigurationKey: Sendable, Hashable {
     }
 }
 
-/// The value in force under one path of a configuration, and its source.
+/// The value at one path of a configuration, and its source.
 package struct ConfigurationSetting: Sendable, Hashable {
     package enum Source: Sendable, Hashable {
         /// The key's default.
         case fallback
-        /// This line of the configuration.
+        /// A line of the configuration, counted from 1.
         case line(Int)
         case reference(ValueReference)
     }
@@ -123,13 +124,13 @@ package struct ConfigurationSetting: Sendable, Hashable {
     /// Whether the value may be a secret and comes from a file that every user can read.
     let isOpenSecret: Bool
 
-    /// The sign shown instead of a secret.
+    /// The text that is shown instead of a secret.
     static let struck = JSONValue.string("…")
 }
 
 extension Configuration {
-    /// A hash of the settings in force (64-bit FNV-1a). Secrets don't count, and a value from elsewhere counts by its
-    /// source, so that vehicles with the same configuration file have the same hash.
+    /// A hash of the settings (64-bit FNV-1a). Secrets aren't included, and a value from elsewhere is represented by
+    /// its source, so that vehicles with the same configuration file have the same hash.
     package var hash: String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for setting in settings {

@@ -1,17 +1,17 @@
 import StrictJSON
 
-/// The findings while one configuration is read: all problems, so that they can be reported at once, the declared keys,
-/// and the settings in force.
+/// The results of reading one configuration: all problems, so that they can be reported at once, the declared keys, and
+/// the settings.
 final class ConfigurationReading {
     private let file: String
     private let places: JSONPlaces
-    /// Referenced values that an earlier reading of the same text found.
+    /// The referenced values that were found when the same text was read before.
     private let known: [ValueReference: ValueReference.Found]
     /// The referenced values that were found.
     private(set) var values: [ValueReference: ValueReference.Found] = [:]
     private let environment: [String: String]
     private var problems: [(path: String, says: String, isAbsence: Bool)] = []
-    /// The paths of keys that are there under a wrong name.
+    /// The paths of keys that exist under a wrong name.
     private var misnamed: Set<String> = []
     private(set) var keys: [ConfigurationKey] = []
     private(set) var settings: [ConfigurationSetting] = []
@@ -28,7 +28,7 @@ final class ConfigurationReading {
         self.known = known
     }
 
-    /// Returns the value of `reference`, which is known or read now.
+    /// Returns the value of `reference`. It is read now unless it is known.
     func value(of reference: ValueReference) throws(ValueReference.Problem) -> ValueReference.Found {
         let found: ValueReference.Found
         if let value = known[reference] { found = value } else { found = try reference.fetch(environment: environment) }
@@ -36,12 +36,12 @@ final class ConfigurationReading {
         return found
     }
 
-    /// Adds a problem with the value at `path`, or with there being none (`isAbsence`).
+    /// Adds a problem with the value at `path`, or with its absence if `isAbsence`.
     func add(_ path: String, _ says: String, isAbsence: Bool = false) { problems.append((path, says, isAbsence)) }
 
     func hasProblem(at path: String) -> Bool { misnamed.contains(path) || problems.contains { $0.path == path } }
 
-    /// Removes the problem that `path` is missing, because it is there under a wrong name.
+    /// Removes the problem that `path` is missing, because the key exists under a wrong name.
     func excuse(_ path: String) {
         misnamed.insert(path)
         problems.removeAll { $0.isAbsence && $0.path == path }
@@ -49,7 +49,7 @@ final class ConfigurationReading {
 
     func declare(_ key: ConfigurationKey) { keys.append(key) }
 
-    /// Records the value in force at `path`, and its reference if it isn't in the file itself.
+    /// Records the value at `path`, and its reference if the value isn't in the file itself.
     func settle(
         _ path: String, _ value: JSONValue?, isThere: Bool, _ reference: ValueReference?, isOpenSecret: Bool = false
     ) {
@@ -62,8 +62,8 @@ final class ConfigurationReading {
 
 /// All problems of a configuration.
 public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Each problem with its file, key path, value and remedy. A file that isn't JSON has one with line, column and
-    /// remedy, followed by the line itself with a caret.
+    /// The problems, each with its file, key path, value and remedy. A file that isn't JSON has a single problem with
+    /// line, column and remedy, followed by the line itself with a caret.
     public let problems: [String]
 
     package init(problems: [String]) { self.problems = problems }

@@ -3,7 +3,7 @@ package import StrictJSON
 
 /// The JSON schema (draft 2020-12) of a configuration, generated from the declared keys.
 ///
-/// Rules for the content of a text, such as a URL, and rules between two keys are checked by the reader only.
+/// Only the reader checks the content of a text, such as a URL, and rules between two keys.
 package enum ConfigurationSchema {
     package static let document: JSONValue = {
         guard case .object(var schema) = section("", ConfigurationKey.all) else { return .null }
@@ -22,7 +22,7 @@ package enum ConfigurationSchema {
         guard case .choice(let types)? = common.first(where: { $0.name == "type" })?.form else {
             return object(own, keys, isClosed: true)
         }
-        // Editors give the best messages if the type decides which other keys there are.
+        // Editors show the best messages if the type determines which other keys are allowed.
         let cases = types.map { type -> JSONValue in
             let isType = object([
                 "properties": .object(["type": .object(["const": .string(type)])]), "required": list(["type"]),

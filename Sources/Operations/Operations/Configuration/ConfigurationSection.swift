@@ -7,11 +7,12 @@ import StrictJSON
 struct ConfigurationSection {
     /// The section's path, such as `upload.retry`; empty for the whole document.
     let path: String
-    /// `nil` if there is no such section. What is missing in it is then reported once, for the section.
+    /// The section's members; `nil` if there is no such section, which is then reported once instead of its missing
+    /// keys.
     private let members: [String: JSONValue]?
     private let reading: ConfigurationReading
     private var known: Set<String> = []
-    /// The value of `type`, once it was read. Keys that are read later belong to that type.
+    /// The value of `type`, once it has been read. Keys that are read after it belong to that type.
     private var type: String?
     /// The words allowed in braces in a template.
     var placeholders = ["vehicleId", "providerId"]
@@ -24,15 +25,15 @@ struct ConfigurationSection {
 
     func has(_ key: String) -> Bool { members?[key] != nil }
 
-    /// Returns the value under `key`, if any. The key is known from now on.
+    /// Returns the value under `key`; `nil` if it is missing. The key is known from now on.
     mutating func member(_ key: String) -> JSONValue? {
         known.insert(key)
         return members?[key]
     }
 
-    /// Returns the object under `key`; one without members if it is missing, which is a problem if `isRequired`.
+    /// Returns the object under `key`, or an empty one if it is missing, which is a problem if `isRequired`.
     ///
-    /// `example` is shown if there is something else under the key.
+    /// `example` is shown if the value isn't an object.
     mutating func section(
         _ key: String, isRequired: Bool = false, as example: String? = nil, _ about: String
     ) -> ConfigurationSection {
@@ -47,8 +48,8 @@ struct ConfigurationSection {
         return section
     }
 
-    /// Returns a text that isn't empty. Without one it returns `fallback`; if that is `nil`, a missing text is a
-    /// problem and `example` its remedy.
+    /// Returns a text that isn't empty, or `fallback` if it is missing. If `fallback` is `nil`, a missing text is a
+    /// problem, and `example` is shown as its remedy.
     mutating func string(
         _ key: String, default fallback: String? = nil, as example: String? = nil, _ about: String
     ) -> String {
@@ -57,12 +58,12 @@ struct ConfigurationSection {
             .text ?? ""
     }
 
-    /// Returns a text that isn't empty, if there is one. A secret is never shown.
+    /// Returns a text that isn't empty; `nil` if it is missing. A secret is never shown.
     mutating func optionalString(_ key: String, isSecret: Bool = false, _ about: String) -> String? {
         text(key, shownAs: isSecret ? { _ in "…" } : nil, about)?.text
     }
 
-    /// Converts the text under `key`, if there is one. An error of the conversion is the problem.
+    /// Returns the text under `key`, converted; `nil` if it is missing. An error of the conversion is reported.
     ///
     /// `shown` removes secrets from the text before it is shown.
     mutating func converted<Value, Failure: Error & CustomStringConvertible>(
@@ -90,7 +91,7 @@ struct ConfigurationSection {
         return flag
     }
 
-    /// Returns seconds, which may have a fraction, within `range`.
+    /// Returns a number of seconds within `range`, which may have a fraction.
     mutating func seconds(
         _ key: String, in range: ClosedRange<Double>, default fallback: Double, _ about: String
     ) -> Duration {
@@ -106,7 +107,7 @@ struct ConfigurationSection {
         return .milliseconds(Int64((seconds * 1000).rounded()))
     }
 
-    /// Returns a case of `Choice`, written as its raw value; `fallback` if it is missing.
+    /// Returns the case of `Choice` whose raw value is under `key`; `fallback` if it is missing.
     mutating func choice<Choice: RawRepresentable & CaseIterable>(
         _ key: String, default fallback: Choice, _ about: String
     ) -> Choice where Choice.RawValue == String {
@@ -142,7 +143,7 @@ struct ConfigurationSection {
         return value
     }
 
-    /// Returns a list of texts, at least one. All but the first may be secrets.
+    /// Returns a list of at least one text. All texts but the first may be secrets.
     mutating func strings(_ key: String, _ about: String) -> [String] {
         let advice = "use a list of texts, such as [\"/usr/bin/program\", \"argument\"]"
         let elements = member(key)?.arrayValue ?? []
@@ -169,7 +170,7 @@ struct ConfigurationSection {
         return texts
     }
 
-    /// Returns a list of circles, which may be empty. Their places are secrets.
+    /// Returns a list of circles, which may be empty. The circles are secrets.
     mutating func circles(_ key: String, atMost count: Int, _ about: String) -> [PrivateZone] {
         let value = member(key)
         let elements = value?.arrayValue ?? []
@@ -203,7 +204,8 @@ struct ConfigurationSection {
 
     private static let objectAdvice = "use an object in braces"
 
-    /// Returns the members of the object under `key`, sorted by name; none if it is missing. They may be secrets.
+    /// Returns the members of the object under `key`, sorted by name; empty if it is missing. The values may be
+    /// secrets.
     mutating func entries(_ key: String) -> [(name: String, value: JSONValue)] {
         guard let value = member(key) else { return [] }
         if value.objectValue == nil { wrongKind(key, value, Self.objectAdvice + #", such as {"NAME": "value"}"#) }
@@ -213,10 +215,10 @@ struct ConfigurationSection {
     /// Reports a problem with the value under `key`.
     func report(_ key: String, _ says: String) { reading.add(keyPath(key), says) }
 
-    /// Whether the value under `key` was reported, so that consequences of it need not be.
+    /// Returns whether a problem with the value under `key` has been reported, so its consequences needn't be.
     func isRejected(_ key: String) -> Bool { reading.hasProblem(at: keyPath(key)) }
 
-    /// Reports that the time under `key` is shorter than that under `other`, if neither was reported.
+    /// Reports the time under `key` if it is shorter than the time under `other`, unless either has a problem already.
     func require(_ key: String, _ time: Duration, notBelow other: String, _ minimum: Duration) {
         guard time < minimum, !isRejected(key), !isRejected(other) else { return }
         let seconds = [time, minimum].map { Self.plain($0 / .seconds(1)) }
@@ -272,7 +274,7 @@ extension ConfigurationSection {
 // MARK: - Unknown keys
 
 extension ConfigurationSection {
-    /// Reports every key that wasn't read, with the nearest one that exists and isn't there. That one is then not
+    /// Reports every member that wasn't read, and suggests the nearest known key that isn't used. That key is then not
     /// reported as missing.
     func finish() {
         var owner = "Waypost"
@@ -293,7 +295,7 @@ extension ConfigurationSection {
             for path in [keyPath(key), keyPath(String(key[..<dot]))] { reading.excuse(path) }
             return "write it as \"\(key[dot...].dropFirst())\" within \"\(key[..<dot])\""
         }
-        // A key of another section is no misspelling of one of this.
+        // A key of another section isn't a misspelled key of this section.
         let isElsewhere = ConfigurationKey.meant(by: key).contains {
             path.isEmpty ? $0.path.contains(".") : $0.name == key && $0.path != path
         }
@@ -322,7 +324,7 @@ extension ConfigurationSection {
         var isOpenToAll = false
     }
 
-    /// Returns the text under `key`. A missing one is a problem if there is no `fallback`.
+    /// Returns the text under `key`. A missing text is a problem if there is no `fallback`.
     private mutating func requiredText(
         _ key: String, default fallback: String?, ifMissing advice: String?,
         shownAs shown: ((String) -> String)? = nil, _ about: String
@@ -347,7 +349,7 @@ extension ConfigurationSection {
         return text ?? fallback.map { FoundText(text: $0) }
     }
 
-    /// Returns the text under `key`, which may be empty. Anything else is a problem.
+    /// Returns the text under `key`, which may be empty; `nil` if it is missing. Any other value is a problem.
     private mutating func found(_ key: String, _ advice: String) -> FoundText? {
         switch member(key) {
         case .string(let text)?: return FoundText(text: text)
@@ -377,7 +379,7 @@ extension ConfigurationSection {
 // MARK: - Declarations and problems
 
 extension ConfigurationSection {
-    /// Declares that `key` is read, and how.
+    /// Declares a key that is read, with its properties.
     func declare(
         _ key: String, _ form: ConfigurationKey.Form, default fallback: JSONValue? = nil, isRequired: Bool = false,
         isSecret: Bool = false, _ about: String
@@ -388,7 +390,7 @@ extension ConfigurationSection {
                 isSecret: isSecret, about: about))
     }
 
-    /// Records the value in force under `key`. One from a credential is a secret.
+    /// Records the value under `key`. A value from a credential is a secret.
     func settle(
         _ key: String, _ value: JSONValue?, isThere: Bool, from reference: ValueReference? = nil,
         isOpenSecret: Bool = false
@@ -417,7 +419,7 @@ extension ConfigurationSection {
         report(key, "is \(value.kind); \(advice)")
     }
 
-    /// Reports that `value` cannot be used, and the remedy.
+    /// Reports that `value` can't be used, with the remedy.
     func wrong(_ key: String, _ value: JSONValue, _ advice: String) {
         var shown = value.kind
         var hint = ""
@@ -436,13 +438,13 @@ extension ConfigurationSection {
 
     private func keyPath(_ key: String) -> String { path.isEmpty ? key : path + "." + key }
 
-    /// Returns `a, b or c`.
+    /// Returns the words as a list such as `a, b or c`.
     static func alternatives(_ words: [String]) -> String {
         guard let last = words.last, words.count > 1 else { return words.first ?? "" }
         return words.dropLast().joined(separator: ", ") + " or " + last
     }
 
-    /// Returns the end of a sentence that asks whether the nearest of `words` was meant; empty if none is near.
+    /// Returns the end of a sentence that asks whether the nearest of `words` was meant; empty if no word is near.
     static func question(_ word: String, among words: [String]) -> String {
         Spelling.nearest(to: word, among: words).map { "; did you mean \"\($0)\"?" } ?? ""
     }

@@ -3,13 +3,14 @@ import FleetEngine
 import HTTPMessages
 import ReportedText
 
-/// A value that can be read but is probably not meant, with its key and the remedy.
+/// A warning about a value that can be read but is probably wrong, with its key and the remedy.
 ///
-/// `waypost check` fails because of it, or notes it if it may be right. The service logs it and starts anyway.
+/// `waypost check` fails because of the value, or only notes it if it may be right. The service logs the warning and
+/// starts anyway.
 package struct ConfigurationWarning: Sendable, Hashable, CustomStringConvertible {
     /// The first part of the key's path.
     package let section: String
-    /// Key, value and remedy.
+    /// The key, the value and the remedy.
     package let description: String
     /// Whether the value may be right, so that `waypost check` only notes it.
     package let mayBeRight: Bool
@@ -36,10 +37,12 @@ extension Configuration {
         if let warning = spaceWarning(key, id) { return warning }
         if id.isInQuotes || id.utf8.contains(UInt8(ascii: "=")) {
             return ConfigurationWarning(
-                key, "is \(id), a line of a settings file; write the id alone", mayBeRight: !id.isInQuotes)
+                key,
+                "is \(id), which looks like a line of a settings file; write only the "
+                    + "id", mayBeRight: !id.isInQuotes)
         }
         if Placeholder.isInWords(id) {
-            return ConfigurationWarning(key, "is \(id), which reads like a placeholder; write the id", mayBeRight: true)
+            return ConfigurationWarning(key, "is \(id), which looks like a placeholder; write the id", mayBeRight: true)
         }
         let isNumber = id.utf8.allSatisfy(\.isDigit)
         guard key == "vehicle.providerId", isNumber || id.contains(where: { $0.isUppercase || $0.isWhitespace }) else {
@@ -51,14 +54,14 @@ extension Configuration {
                 + "my-project-4711 (gcloud projects list)", mayBeRight: true)
     }
 
-    /// The project and the hosts of examples. A simulator accepts any project.
+    /// The warnings about the project and the hosts of examples. A simulator accepts any project.
     private var exampleWarnings: [ConfigurationWarning] {
         var warnings: [ConfigurationWarning] = []
         if vehicle.providerID == "my-cloud-project" {
             warnings.append(
                 ConfigurationWarning(
                     "vehicle.providerId",
-                    "is still the example's, \(vehicle.providerID); write the id of your Google Cloud project",
+                    "is still the example's value, \(vehicle.providerID); write the id of your Google Cloud project",
                     mayBeRight: HTTPURL.isLoopback(upload.endpoint.host)))
         }
         var hosts = [("upload.endpoint", upload.endpoint.host)]
@@ -67,11 +70,11 @@ extension Configuration {
         }
         return warnings
             + hosts.filter { Self.isReserved($0.1) }.map { key, host in
-                ConfigurationWarning(key, "names \(host), a host for examples only; write your own")
+                ConfigurationWarning(key, "names \(host), a host for examples only; write your own host")
             }
     }
 
-    /// Whether `host` is a name for documentation, which leads nowhere (RFC 2606).
+    /// Returns whether `host` is reserved for documentation, so it never exists (RFC 2606).
     private static func isReserved(_ host: String) -> Bool {
         let host = "." + host.lowercased()
         return [".example.com", ".example.net", ".example.org", ".example", ".invalid"].contains { host.hasSuffix($0) }
@@ -80,49 +83,48 @@ extension Configuration {
     private static func spaceWarning(_ key: String, _ value: String) -> ConfigurationWarning? {
         guard value.first?.isWhitespace == true || value.last?.isWhitespace == true else { return nil }
         let space = value.contains(where: \.isNewline) ? "line break" : "space"
-        return ConfigurationWarning(key, "is \"\(value)\", with a \(space) at its start or end; remove it")
+        return ConfigurationWarning(key, "is \"\(value)\", with a \(space) at its start or end; remove the \(space)")
     }
 
     private var pathWarnings: [ConfigurationWarning] {
         paths.compactMap { key, path in
             let isProgram = key.hasSuffix(".command")
-            // A program in PATH, or a whole command line, which is reported when the program isn't found.
+            // This is a program in PATH, or a whole command line, which is reported when the program isn't found.
             if isProgram, !path.prefix(while: { $0 != " " }).contains("/") { return nil }
-            // Waypost has filled in its own placeholders, except the trip's.
+            // Waypost has already filled in its own placeholders, except the trip's.
             if Placeholder.hasSigns(path.replacing("{tripId}", with: "")) {
                 return ConfigurationWarning(
                     key, "is \"\(path)\", with a placeholder that nothing has filled in; write the path")
             }
             if let warning = Self.spaceWarning(key, path) { return warning }
             if path.hasSuffix("/") {
-                return ConfigurationWarning(key, "is \"\(path)\", a directory; name the file in it")
+                return ConfigurationWarning(key, "is \"\(path)\", a directory; specify a file in it")
             }
             if path.hasPrefix("/") || isProgram && path.hasPrefix("~") { return nil }
             return ConfigurationWarning(
                 key,
-                "is \"\(path)\", which depends on the directory in which the service starts; write the whole path, "
-                    + "from / on")
+                "is \"\(path)\", which depends on the directory that the service starts in; write the absolute path")
         }
     }
 
-    /// The token endpoints' addresses, with their placeholders, by key.
+    /// The token endpoints' addresses with their placeholders, and their keys.
     private var tokenURLs: [(key: String, url: String)] {
         providers.compactMap { section, provider in
             if case .http(let settings, _) = provider { ("\(section).url", settings.url) } else { nil }
         }
     }
 
-    /// Placeholders written as in other programs, and paths that requests add themselves. No address is shown because
-    /// it may hold a key.
+    /// The warnings about other programs' placeholders, and about paths that requests add themselves. No address is
+    /// shown, because it may contain a key.
     private var urlWarnings: [ConfigurationWarning] {
         var warnings = tokenURLs.compactMap { key, url -> ConfigurationWarning? in
             if url.contains("${") {
-                return ConfigurationWarning(key, "has a $ before a placeholder, which is sent too; remove the $")
+                return ConfigurationWarning(key, "has a $ before a placeholder, which is also sent; remove the $")
             }
             let word = key == "consumerAuthorization.url" ? "tripId" : "vehicleId"
             guard [":\(word)", "$\(word)", "%s", "%7B"].contains(where: { url.contains($0) }) else { return nil }
             return ConfigurationWarning(
-                key, "has another program's placeholder, which is sent as it is; write {\(word)}", mayBeRight: true)
+                key, "has another program's placeholder, which is sent unchanged; write {\(word)}", mayBeRight: true)
         }
         let endpoint = upload.endpoint
         let isGoogles = endpoint.target != "/" && endpoint.host.hasSuffix("googleapis.com")
@@ -130,13 +132,14 @@ extension Configuration {
             warnings.append(
                 ConfigurationWarning(
                     "upload.endpoint",
-                    "has a path after \(endpoint.origin), and requests add their own, /v1/providers/...; write "
+                    "has a path after \(endpoint.origin), but requests add their own, /v1/providers/...; write "
                         + endpoint.origin))
         }
         return warnings
     }
 
-    /// Headers with a placeholder, which is sent as it is. Their values may be secrets and aren't shown.
+    /// The warnings about headers with a placeholder, which is sent unchanged. The values aren't shown, because they
+    /// may be secrets.
     private var headerWarnings: [ConfigurationWarning] {
         providers.flatMap { section, provider in
             guard case .http(let settings, _) = provider else { return [ConfigurationWarning]() }
@@ -146,13 +149,14 @@ extension Configuration {
                 else { return nil }
                 return ConfigurationWarning(
                     "\(section).headers.\(header.name)",
-                    "reads like a placeholder, which is sent as it is; write the value, or an object such as "
+                    "looks like a placeholder, which is sent unchanged; write the value, or an object such as "
                         + "{\"file\": PATH, \"scheme\": \"bearer\"}", mayBeRight: true)
             }
         }
     }
 
-    /// Files that may hold a secret. A key file that other users may read is rejected when it is read.
+    /// The warnings about readable files that may contain a secret. A key file that other users may read is rejected
+    /// when it is read.
     private var openSecretWarnings: [ConfigurationWarning] {
         settings.filter(\.isOpenSecret).map { setting in
             ConfigurationWarning(
@@ -163,9 +167,10 @@ extension Configuration {
     }
 }
 
-/// Text that someone was to replace.
+/// Recognises text that should have been replaced by a value.
 private enum Placeholder {
-    /// Whether `text` has a placeholder of a shell or a template, such as `${VAN}`, `$VAN`, `{{ van }}` or `<van>`.
+    /// Returns whether `text` contains a shell's or a template's placeholder, such as `${VAN}`, `$VAN`, `{{ van }}` or
+    /// `<van>`.
     static func hasSigns(_ text: String) -> Bool {
         let hasVariable = zip(text.utf8, text.utf8.dropFirst()).contains { sign, next in
             sign == UInt8(ascii: "$") && (next.isAlphanumeric && !next.isDigit || "_{(".utf8.contains(next))
@@ -173,7 +178,7 @@ private enum Placeholder {
         return hasVariable || text.utf8.contains { "{}<>".utf8.contains($0) }
     }
 
-    /// Whether `text` is a placeholder such as `YOUR_API_KEY`, `VAN_ID_HERE` or `changeme`.
+    /// Returns whether `text` is a placeholder such as `YOUR_API_KEY`, `VAN_ID_HERE` or `changeme`.
     static func isInWords(_ text: String) -> Bool {
         let words = text.lowercased().split { !$0.isLetter }
         return words.count > 1 && (words.first == "your" || words.last == "here") || words.joined() == "changeme"

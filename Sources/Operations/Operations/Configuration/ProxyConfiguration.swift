@@ -27,14 +27,15 @@ extension ConfigurationSection {
         if let endpoint, endpoint.scheme == .http, !proxy.isLoopback {
             section.report(
                 "url",
-                "is on \(proxy.host), but the server is plain http on this machine, so the token would leave it "
-                    + "unencrypted; remove \"proxy\", or name a server with https")
+                "is on \(proxy.host), but the server is plain http on this machine, so the token would leave the "
+                    + "machine "
+                    + "unencrypted; remove \"proxy\", or use a server with https")
         }
         proxy.key = section.path
         return proxy
     }
 
-    /// Returns a secret text, if there is one. Any other value is not shown either.
+    /// Returns a secret text; `nil` if there is none. A value that isn't a text isn't shown either.
     private mutating func secretText(_ key: String, _ about: String) -> String? {
         guard let value = member(key), value.stringValue == nil, value.objectValue == nil else {
             return optionalString(key, isSecret: true, about)

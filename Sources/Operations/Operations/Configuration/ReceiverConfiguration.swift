@@ -4,12 +4,12 @@ package import GNSSReceiver
 package struct ReceiverConfiguration: Sendable, Hashable {
     package enum Source: Sendable, Hashable {
         case serial(device: String, baudRate: BaudRate)
-        /// A recorded log, or, with `follows`, one that another program still writes.
+        /// A recorded log, or, if `follows`, a log that another program is still writing.
         case file(path: String, follows: Bool)
         case standardInput
         case tcp(host: String, port: Int)
         case udp(host: String, port: Int)
-        /// `device` is gpsd's path of the receiver to read if gpsd has several.
+        /// gpsd. `device` is gpsd's path of the receiver to read, if gpsd has several.
         case gpsd(host: String, port: Int, device: String?)
     }
 
@@ -20,7 +20,7 @@ package struct ReceiverConfiguration: Sendable, Hashable {
     /// Whether sentences without a checksum are accepted; old receivers send none.
     package var acceptsMissingChecksum: Bool
 
-    /// `nil` if the type is missing or unknown.
+    /// Reads the section `receiver`; `nil` if the type is missing or unknown.
     init?(_ root: inout ConfigurationSection) {
         var section = root.section("receiver", isRequired: true, "source of NMEA")
         guard let kind: Kind = section.choice("type", "source of NMEA") else { return nil }
@@ -47,7 +47,7 @@ package struct ReceiverConfiguration: Sendable, Hashable {
         case .file:
             return .file(
                 path: section.string("path", as: "/var/log/drive.nmea", "a recorded log"),
-                follows: section.flag("follow", default: false, "another program still writes the file"))
+                follows: section.flag("follow", default: false, "another program is still writing the file"))
         case .stdin: return .standardInput
         case .tcp:
             return .tcp(
@@ -58,7 +58,8 @@ package struct ReceiverConfiguration: Sendable, Hashable {
             if let first = UInt8(host.prefix { $0 != "." }), (224...239).contains(first) {
                 section.report(
                     "host",
-                    "is \"\(host)\", a multicast group, which Waypost does not join; write 0.0.0.0, and have the sender "
+                    "is \"\(host)\", a multicast group, which Waypost does not join; write 0.0.0.0, and have the "
+                        + "sender "
                         + "use this machine's address")
             }
             return .udp(
@@ -74,7 +75,7 @@ package struct ReceiverConfiguration: Sendable, Hashable {
 }
 
 extension ConfigurationSection {
-    /// Returns a name or an address without anything around it.
+    /// Returns a name or an address, and reports anything around it.
     fileprivate mutating func host(
         default fallback: String? = nil, as example: String? = nil, _ about: String
     ) -> String {

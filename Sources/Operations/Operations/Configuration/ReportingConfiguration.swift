@@ -1,7 +1,7 @@
 import ReportedText
 package import Reporting
 
-/// When updates are made, and what goes with them.
+/// The settings of reporting: when updates are made, and what they contain.
 package struct ReportingConfiguration: Sendable, Hashable {
     package var policy: ReportingPolicy.Kind
     package var heartbeat: Duration
@@ -13,7 +13,7 @@ package struct ReportingConfiguration: Sendable, Hashable {
     enum PolicyWord: String, CaseIterable { case interval, accuracy }
 
     init(_ root: inout ConfigurationSection) {
-        var section = root.section("reporting", "when updates are made, and what goes with them")
+        var section = root.section("reporting", "when updates are made, and what they contain")
         let word = section.choice(
             "policy", default: PolicyWord.interval,
             "interval: at a fixed interval; accuracy: when a follower's extrapolated position is too far off")
@@ -39,7 +39,7 @@ package struct ReportingConfiguration: Sendable, Hashable {
         let others = foreign.compactMap { key in section.member(key).map { (key: key, value: $0) } }
         heartbeat = section.seconds(
             "heartbeatSeconds", in: 5...60, default: 60,
-            "between two updates of a parked vehicle; not below the interval of a moving one")
+            "between two updates of a parked vehicle; at least the interval of a moving vehicle")
         trackToleranceMeters = section.integer(
             "trackToleranceMeters", in: 1...1000, default: 5, or: "off",
             "maximum distance of the reported track from any fix"
@@ -51,7 +51,7 @@ package struct ReportingConfiguration: Sendable, Hashable {
         for (key, value) in others {
             section.wrong(
                 key, value,
-                "it does nothing with the policy \"\(word.rawValue)\": remove it, or choose the other policy")
+                "it has no effect with the policy \"\(word.rawValue)\": remove it, or choose the other policy")
         }
         section.require("heartbeatSeconds", heartbeat, notBelow: interval, policy.maximumInterval)
     }

@@ -1,13 +1,13 @@
-/// Guesses at misspelled words.
+/// Finds the intended word for a misspelled one.
 package enum Spelling {
-    /// Returns the word of `candidates` nearest to `word`, or the only one that it abbreviates or extends; `nil` if no
-    /// word is near enough to suggest.
+    /// Returns the candidate that is nearest to `word`, or the only one that `word` abbreviates or extends; `nil` if no
+    /// candidate is near enough to suggest.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         let nearest = candidates.map { (word: $0, distance: distance(word.lowercased(), $0.lowercased())) }
             .min { $0.distance < $1.distance }
         if let nearest {
             let length = min(word.count, nearest.word.count)
-            // Two short words with one letter in common have nothing to do with each other.
+            // Two short words that share only one letter aren't related.
             if nearest.distance <= (length > 3 ? length / 3 + 1 : 1) { return nearest.word }
         }
         let related = candidates.filter { candidate in
@@ -18,7 +18,8 @@ package enum Spelling {
         return related.count == 1 ? related.first : nil
     }
 
-    /// Returns the number of insertions, deletions, replacements and swaps of neighbours between two words.
+    /// Returns the minimum number of insertions, deletions, replacements and swaps of neighbours that turn one word
+    /// into the other.
     private static func distance(_ one: String, _ other: String) -> Int {
         let first = Array(one)
         let second = Array(other)

@@ -13,12 +13,12 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
     /// A credential that systemd passes to the service.
     case credential(String)
 
-    /// The possible keys of a reference, which has one of them.
+    /// The possible keys of a reference, which has exactly one of them.
     static let keys = ["file", "environment", "credential"]
-    /// The three forms, for errors.
+    /// The three forms, for error messages.
     static let forms = #"{"file": PATH} or {"environment": NAME}, or from systemd {"credential": NAME}"#
 
-    /// `nil` if `members` isn't a reference.
+    /// Creates the reference that the members of an object form; `nil` if they don't form one.
     package init?(_ members: [String: JSONValue]) {
         guard members.count == 1, let (key, value) = members.first, case .string(let name) = value, !name.isEmpty else {
             return nil
@@ -49,12 +49,12 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Why there is no text; its description follows that of the reference and shows nothing of the content.
+    /// The reason why there is no text. Its description follows the reference's, and quotes nothing from the content.
     struct Problem: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// A text without its line end.
+    /// A text that was found, without its line ending.
     package struct Found: Sendable, Hashable {
         package let text: String
         /// Whether every user of the machine can read it.
@@ -66,18 +66,18 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Returns the text: one line, not empty. May read a small file.
+    /// Returns the text, which is one line and isn't empty. May read a small file.
     func fetch(environment: [String: String]) throws(Problem) -> Found {
         switch self {
         case .environment(let name):
-            // POSIX.1-2017 section 8.1, and small letters, which shells accept too.
+            // POSIX.1-2017 section 8.1, plus lower-case letters, which shells also accept.
             guard name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) || $0 == "_" }),
                 name.first?.isNumber == false
             else {
                 throw Problem(description: "isn't a variable's name; use letters, digits and _, such as VAN_ID")
             }
             guard let text = environment[name], !text.isEmpty else {
-                throw Problem(description: "is not set; set it, for the service by Environment= in its unit")
+                throw Problem(description: "is not set; set it (for the service, with Environment= in its unit)")
             }
             return Found(text: try Self.line(text), isOpenToAll: false)
         case .credential(let name):
@@ -102,9 +102,10 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
                 case .system(let cause) where cause.number == ENOENT || cause.number == ENOTDIR:
                     "doesn't exist; write the value to it, or correct the path"
                 case .system(let cause) where cause.number == EACCES:
-                    "this user cannot read; give it to the service's group: chgrp waypost \(path) and chmod g+r \(path)"
+                    "this user cannot read; make it readable by the service's group: chgrp waypost \(path) and chmod "
+                        + "g+r \(path)"
                 case .system: "\(error)"
-                case .notAFile, .tooLarge: "\(error); name the file that holds the value"
+                case .notAFile, .tooLarge: "\(error); use the file that holds the value"
                 }
             throw Problem(description: reason)
         }
@@ -114,7 +115,7 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
         return try line(text)
     }
 
-    /// Returns `text` without a byte order mark and its line end.
+    /// Returns `text` without a byte order mark and without its line ending.
     private static func line(_ text: String) throws(Problem) -> String {
         var line = text.unicodeScalars[...]
         if line.first == "\u{FEFF}" { line.removeFirst() }

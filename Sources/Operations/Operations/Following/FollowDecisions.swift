@@ -3,13 +3,13 @@ import ReportedText
 package import Reporting
 package import VehicleAuthorization
 
-/// Decides, after each answer, what a follower reports and when it asks again. Pure; times are monotonic.
+/// Decides after each answer what a follower reports, and when it sends the next request. Pure; times are monotonic.
 package struct FollowDecisions: Sendable {
     /// The follower's next step.
     package enum Step: Sendable, Hashable {
-        /// Ask again after a pause.
+        /// Send the next request after a pause.
         case read(after: Duration)
-        /// Discard the token and ask again at once with a new one.
+        /// Discard the token and send the request again at once with a new one.
         case renewToken
         /// The trip has ended.
         case end
@@ -18,10 +18,10 @@ package struct FollowDecisions: Sendable {
     /// The events to report, and the next step.
     package typealias Decision = (events: [FollowEvent], next: Step)
 
-    /// The time between two requests, which is that of the consumer SDKs.
+    /// The time between two requests, the same as in the consumer SDKs.
     private static let interval = Duration.seconds(5)
-    /// The time without change after which a vehicle is silent: an active one reports at least once per minute (Fleet
-    /// Engine guide).
+    /// The time without change after which a vehicle counts as silent. An active vehicle reports at least once per
+    /// minute (Fleet Engine guide).
     private static let longestSilence = Duration.seconds(60)
 
     private let retry: RetryPolicy
@@ -35,10 +35,10 @@ package struct FollowDecisions: Sendable {
 
     package init(retry: RetryPolicy) { self.retry = retry }
 
-    /// The version of the route that is known, so that the next answer need not repeat the route.
+    /// The version of the known route, which the next answer then needn't repeat.
     package var routeVersion: String? { last?.routeVersion }
 
-    /// Decides after an answer. `jitter` is drawn from 0...1.
+    /// Returns the decision after an answer. `jitter` is drawn from 0...1.
     package mutating func receive(_ outcome: ReadOutcome, at now: Duration, jitter: Double) -> Decision {
         switch outcome {
         case .seen(let snapshot): return see(snapshot, at: now, jitter: jitter)
@@ -48,7 +48,7 @@ package struct FollowDecisions: Sendable {
                 hasRenewedToken = true
                 return ([], .renewToken)
             }
-            // The next request has a new token too, because the issuer may have been corrected.
+            // The next request also gets a new token, because the issuer may have been corrected.
             hasRenewedToken = false
             return (complain(reason), .read(after: retry.holdDelay(jitter: jitter)))
         case .hold(let reason):
@@ -58,7 +58,7 @@ package struct FollowDecisions: Sendable {
         }
     }
 
-    /// Decides after the provider has returned no token.
+    /// Returns the decision after the provider has failed to return a token.
     package mutating func receive(noToken error: AuthorizationError, jitter: Double) -> Decision {
         fail("\(error)", after: error.retryAfter, jitter: jitter)
     }
@@ -76,7 +76,7 @@ package struct FollowDecisions: Sendable {
             events.append(.silent(now - lastChange))
             nextSilence *= 2
         }
-        // An answer with an unchanged route may lack its version.
+        // An answer may omit the version of an unchanged route.
         let version = snapshot.routeVersion ?? last?.routeVersion
         last = snapshot
         last?.routeVersion = version
@@ -89,7 +89,7 @@ package struct FollowDecisions: Sendable {
         return (complain(reason), .read(after: max(pause(jitter), backoff)))
     }
 
-    /// Returns the pause before the next request: the interval, 10 % more or less, so that followers don't ask in step.
+    /// Returns the pause before the next request: the interval ± 10 %, so that followers don't send in step.
     private func pause(_ jitter: Double) -> Duration { Self.interval * (0.9 + 0.2 * jitter) }
 
     private mutating func complain(_ reason: ReportedText) -> [FollowEvent] {

@@ -13,9 +13,9 @@ public import VehicleAuthorization
 public struct Follower: Sendable {
     /// The trip or vehicle to follow, by its id in Fleet Engine.
     public enum Subject: Sendable, Hashable {
-        /// A trip of the on-demand service, with a consumer's token.
+        /// A trip of the on-demand service, which requires a consumer token.
         case trip(String)
-        /// A vehicle of the configured service, with a driver's token.
+        /// A vehicle of the configured service, which requires a driver token.
         case vehicle(String)
     }
 
@@ -57,10 +57,10 @@ public struct Follower: Sendable {
         self.jitter = jitter
     }
 
-    /// Follows until the trip is complete or cancelled, or the task is cancelled. A vehicle is followed until the
-    /// latter.
+    /// Follows until the task is cancelled or the trip is complete or cancelled. A vehicle is followed until the task
+    /// is cancelled.
     ///
-    /// A fault that may resolve itself is reported as trouble and retried.
+    /// A fault that may resolve itself is reported as trouble, and the request is retried.
     ///
     /// - Parameter report: receives every event.
     /// - Throws: the error that `report` throws.
@@ -106,9 +106,9 @@ public struct Follower: Sendable {
 public enum FollowEvent: Sendable, Hashable {
     /// The first snapshot, or one whose position, status or distance differs from the previous one.
     case changed(FollowedSnapshot)
-    /// Nothing has changed for the given time, although an active vehicle reports at least once per minute.
+    /// Nothing has changed for this time, although an active vehicle reports at least once per minute.
     case silent(Duration)
-    /// Reading fails for the given reason, which is reported once.
+    /// Reading fails for this reason, which is reported once.
     case trouble(String)
     /// Reading works again.
     case recovered
@@ -121,21 +121,21 @@ extension Follower {
     ///   - configuration: the configuration. Its `consumerAuthorization` provides a trip's tokens, its `authorization`
     ///     a vehicle's.
     ///   - subject: the trip or vehicle.
-    ///   - authorization: provides the tokens instead, if given.
+    ///   - authorization: provides the tokens instead of the configured provider; `nil` for the configured one.
     /// - Throws: an error if the id isn't valid, or if no provider for a trip's tokens is configured.
     public init(
         _ configuration: Configuration, _ subject: Subject, authorization: (any VehicleAuthorization)? = nil
     ) throws(AgentError) {
         let log = LogWriter(level: configuration.log.level, format: configuration.log.format)
-        let asked = try authorization == nil ? configuration.asked(for: subject) : configuration
+        let effective = try authorization == nil ? configuration.withProvider(for: subject) : configuration
         let provider: any VehicleAuthorization
-        if let authorization { provider = authorization } else { provider = try asked.makeProvider(log: log) }
+        if let authorization { provider = authorization } else { provider = try effective.makeProvider(log: log) }
         let settings = Settings(
             try configuration.resource(of: subject), context: AuthorizationContext(subject),
             endpoint: configuration.upload.endpoint, limits: HTTPLimits(total: configuration.upload.timeout),
             retry: configuration.upload.retry)
         self.init(
-            settings, authorization: asked.cached(provider, clock: ContinuousClock(), log: log),
+            settings, authorization: effective.cached(provider, clock: ContinuousClock(), log: log),
             transport: try configuration.makeTransport(),
             clock: MonotonicClock(ContinuousClock()), jitter: { Double.random(in: 0...1) })
     }
@@ -151,14 +151,14 @@ extension AuthorizationContext {
 }
 
 extension Configuration {
-    /// Returns the configuration whose provider has the tokens for `subject`.
-    func asked(for subject: Follower.Subject) throws(AgentError) -> Configuration {
+    /// Returns the configuration with the provider of tokens for `subject`.
+    func withProvider(for subject: Follower.Subject) throws(AgentError) -> Configuration {
         guard case .trip = subject else { return self }
         if let forConsumers { return forConsumers }
         throw AgentError(
             .configuration,
-            "the configuration has no \"consumerAuthorization\", which says where a trip's tokens come from; write it like "
-                + "\"authorization\", as { \"type\": \"http\", \"url\": \"https://HOST/token/consumer/{tripId}\", "
+            "the configuration has no \"consumerAuthorization\", the source of a trip's tokens; write it like "
+                + "\"authorization\", such as { \"type\": \"http\", \"url\": \"https://HOST/token/consumer/{tripId}\", "
                 + "\"tokenKey\": \"TRIP_TOKEN_KEY\" }")
     }
 
@@ -168,7 +168,7 @@ extension Configuration {
         case .trip(let id):
             guard vehicle.service == .onDemandTrips else {
                 throw AgentError(
-                    .configuration, "\"vehicle.service\" is scheduledTasks, which have no trips; follow a vehicle")
+                    .configuration, "\"vehicle.service\" is scheduledTasks, which has no trips; follow a vehicle")
             }
             do { return .trip(try TripName(providerID: vehicle.providerID, tripID: id)) } catch {
                 throw AgentError(.configuration, "the trip id \"\(id)\" \(error)")

@@ -11,12 +11,12 @@ package enum ReadOutcome: Sendable, Hashable {
     case seen(FollowedSnapshot)
     /// The token was rejected. The follower tries once with a new one, then holds.
     case tokenRejected(reason: ReportedText)
-    /// The fault will pass. The follower retries after a backoff, but not before `after`.
+    /// The fault will pass. The follower retries after a backoff, but not earlier than `after`.
     case retry(reason: ReportedText, after: Duration?)
     /// Waypost can't resolve the fault, such as an unknown trip or a disabled API.
     case hold(reason: ReportedText)
 
-    /// Judges an answer to the request for `resource`.
+    /// Creates the outcome of an answer to the request for `resource`.
     package init(of response: HTTPResponse, to request: HTTPRequest, for resource: FollowedResource) {
         let outcome = DeliveryOutcome(of: response, to: request, naming: resource.description, account: "")
         self.init(outcome) {
@@ -25,11 +25,11 @@ package enum ReadOutcome: Sendable, Hashable {
             }
         }
         if response.status == 404, case .hold(let reason) = self {
-            self = .hold(reason: "\(reason); correct the id, or let the backend create it")
+            self = .hold(reason: "\(reason); correct the id, or create the trip or vehicle in the backend")
         }
     }
 
-    /// Judges an exchange without an answer.
+    /// Creates the outcome of an exchange without an answer.
     package init(of error: HTTPTransportError) {
         self.init(DeliveryOutcome(of: error, from: "")) { nil }
     }
@@ -40,7 +40,7 @@ package enum ReadOutcome: Sendable, Hashable {
             self =
                 snapshot().map(Self.seen)
                 ?? .retry(reason: "200 with a body that is not valid JSON", after: nil)
-        // The cause only, because the remedies are for updates.
+        // Only the cause, because the remedies are about updates.
         case .prepareAgain(let fault): self = .tokenRejected(reason: Condition(fault).cause)
         case .retry(let fault, let after), .throttled(let fault, let after):
             self = .retry(reason: Condition(fault).cause, after: after)

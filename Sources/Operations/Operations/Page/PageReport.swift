@@ -18,7 +18,7 @@ struct PageReport {
             "verdict": verdict,
             "status": (try? JSONValue(encoding: status)) ?? .null, "place": place,
             "minutes": .array(history.minutes(at: uptime).map(Self.minute)),
-            // Positions in the list of minutes, so that both share one grid.
+            // Outages are positions in the list of minutes, so that bars and bands share one grid.
             "outages": .array(
                 history.outageMinutes(at: uptime).map { .array([.number($0.lowerBound), .number($0.upperBound)]) }),
             "events": .array(history.lines.reversed().map(event)),
@@ -51,7 +51,7 @@ struct PageReport {
         ])
     }
 
-    /// `[delivered, failed, pending]`; `null` before the start.
+    /// Returns a minute as `[delivered, failed, pending]`; `null` before the start.
     private static func minute(_ minute: RecentHistory.Minute?) -> JSONValue {
         guard let minute else { return .null }
         return .array([

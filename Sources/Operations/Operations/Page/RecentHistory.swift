@@ -4,18 +4,18 @@ package import Reporting
 import TimeAndChance
 import TrackDrawing
 
-/// The last hour for the technician's page: positions, deliveries, failures and the last lines of the log. It never
-/// needs more than about 40 KiB.
+/// The last hour for the technician's page: positions, deliveries, failures and the last lines of the log. It needs at
+/// most about 40 KiB.
 ///
 /// Times are monotonic and count from the start, so that setting the host's clock doesn't move anything.
 struct RecentHistory: Sendable {
     /// The events of one minute.
     struct Minute: Sendable, Hashable {
-        /// Delivered updates.
+        /// The number of delivered updates.
         var delivered = 0
-        /// Failed uploads and failed requests for a token.
+        /// The number of failed uploads and failed requests for a token.
         var failed = 0
-        /// Pending updates at its end; `nil` if the number wasn't reported.
+        /// The number of pending updates at the end of the minute; `nil` if it wasn't reported.
         var pending: Int64?
     }
 
@@ -25,18 +25,18 @@ struct RecentHistory: Sendable {
         let text: String
     }
 
-    /// A fix in 24 bytes: degrees to a hundredth of a metre.
+    /// A fix in 24 bytes, precise to about a centimetre.
     private struct Place: Sendable {
         let at: Int32
         let timeOfFix: Int64
         let latitude: Int32
         let longitude: Int32
-        /// Metres per second; not a number if the receiver states no speed.
+        /// The speed in metres per second; not a number if the receiver sends none.
         let speed: Float
 
         private static let unitsPerDegree = 1e7
 
-        /// Returns `nil` if the coordinates are out of range.
+        /// Creates a place; `nil` if the coordinates are out of range.
         init?(_ fix: Fix, at now: Duration) {
             guard let latitude = Int32(exactly: (fix.latitude * Self.unitsPerDegree).rounded()),
                 let longitude = Int32(exactly: (fix.longitude * Self.unitsPerDegree).rounded())
@@ -60,34 +60,34 @@ struct RecentHistory: Sendable {
     static let length = Duration.seconds(3600)
     /// The number of minutes in the chart.
     static let minuteCount = 60
-    /// Places closer in time than this are left out: an hour has 900 places, 21 KiB.
+    /// The minimum time between two places, so that an hour has at most 900 places, 21 KiB.
     private static let spacing = Duration.seconds(4)
     private static let maximumOutages = 100
     private static let maximumLines = 50
     private static let longestLine = 300
-    /// An older fix is the last known position, not the current one.
+    /// The maximum age of a current position. An older fix is only the last known position.
     private static let longestCurrent = Duration.seconds(30)
-    /// A shorter time without a delivery isn't an outage: the next attempt succeeded.
+    /// The minimum duration of an outage. If it is shorter, the next attempt succeeded.
     private static let shortestOutage = Duration.seconds(5)
 
     /// The newest fix that was not rejected.
     private(set) var newest: (fix: Fix, at: Duration)?
     private var isPrivate = false
     private var places: [Place] = []
-    /// Minutes with events, by their number since the start.
+    /// The minutes with events, with their numbers since the start.
     private var minutes: [(number: Int, minute: Minute)] = []
     private var pastOutages: [ClosedRange<Duration>] = []
     private var outageSince: Duration?
-    /// The oldest first.
+    /// The last lines of the log, the oldest first.
     private(set) var lines: [Line] = []
 
-    /// Notes an event of `now`.
+    /// Records an event at `now`.
     mutating func note(_ event: ReportingEvent, at now: Duration) {
         switch event {
         case .fix(let fix): note(fix, at: now)
         case .privateModeBegan:
             isPrivate = true
-            // They lead to the private place.
+            // The places lead to the private place.
             newest = nil
             places = []
         case .privateModeEnded: isPrivate = false
@@ -101,10 +101,10 @@ struct RecentHistory: Sendable {
         }
     }
 
-    /// Notes the number of pending updates.
+    /// Records the number of pending updates.
     mutating func note(pending: Int64, at now: Duration) { change(at: now) { $0.pending = pending } }
 
-    /// Notes a line of the log.
+    /// Records a line of the log.
     mutating func note(_ level: LogLevel, _ text: String, at now: Duration) {
         if lines.count >= Self.maximumLines { lines.removeFirst(lines.count - Self.maximumLines + 1) }
         lines.append(Line(at: now, level: level, text: String(text.prefix(Self.longestLine))))
@@ -136,7 +136,7 @@ struct RecentHistory: Sendable {
         return map.section
     }
 
-    /// Whether the newest fix is the current position.
+    /// Returns whether the newest fix is recent enough to show as the current position.
     func isCurrent(at now: Duration) -> Bool { newest.map { now - $0.at <= Self.longestCurrent } ?? false }
 
     /// Returns the minutes of the last hour, the oldest first and the current one last; `nil` before the start.
@@ -148,12 +148,13 @@ struct RecentHistory: Sendable {
         }
     }
 
-    /// Returns the position of a moment in the list of `minutes(at:)`, counted from 0.
+    /// Returns the position of `moment` in the list of `minutes(at:)`, counted from 0.
     static func minute(of moment: Duration, at now: Duration) -> Double {
         moment / .seconds(60) - Double(number(of: now) - minuteCount + 1)
     }
 
-    /// Returns the times in the last hour in which attempts failed and none succeeded. The last one may still continue.
+    /// Returns the outages of the last hour, in which attempts failed and none succeeded. The last one may still
+    /// continue.
     func outages(at now: Duration) -> [ClosedRange<Duration>] {
         let start = now - Self.length
         var outages = pastOutages
@@ -212,13 +213,13 @@ package final class HistoryKeeper: ReportingObserver {
         history.withLock { $0.note(event, at: now) }
     }
 
-    /// Notes the number of pending updates.
+    /// Records the number of pending updates.
     package func note(pending: Int64) {
         let now = clock.now
         history.withLock { $0.note(pending: pending, at: now) }
     }
 
-    /// Notes a line of the log.
+    /// Records a line of the log.
     package func note(_ level: LogLevel, _ text: String) {
         let now = clock.now
         history.withLock { $0.note(level, text, at: now) }

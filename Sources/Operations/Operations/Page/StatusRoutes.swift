@@ -5,16 +5,16 @@ import StrictJSON
 package import TimeAndChance
 import TrackDrawing
 
-/// The answers of the status address: the technician's page with the data for its script, `/healthz`, `/metrics` and
-/// `/status`. All of them only read.
+/// The routes of the status address: the technician's page with the data for its script, `/healthz`, `/metrics` and
+/// `/status`. All are read-only.
 package struct StatusRoutes: Sendable {
     private let report: @Sendable () async -> StatusReport
     private let history: HistoryKeeper
     private let now: @Sendable () -> UTCTime
     private let nonce: @Sendable () -> String
 
-    /// Creates the routes. `now` is the host's time; `nonce` returns a new secret for each page, which only its own
-    /// style and script know.
+    /// Creates the routes. `now` returns the host's time. `nonce` returns a new secret for each page, which only the
+    /// page's own style and script know.
     package init(
         report: @escaping @Sendable () async -> StatusReport, history: HistoryKeeper,
         now: @escaping @Sendable () -> UTCTime = { .system },
@@ -32,7 +32,7 @@ package struct StatusRoutes: Sendable {
         switch request.path {
         case "/", "/page.json", "/map", "/healthz", "/metrics", "/status":
             guard request.method == .get || request.method == .head else {
-                return .refusal(status: 405, "this address can only be read; use GET")
+                return .refusal(status: 405, "this address is read-only; use GET")
             }
             return await read(request)
         default:
@@ -76,7 +76,7 @@ package struct StatusRoutes: Sendable {
         }
     }
 
-    /// Returns an answer that no cache stores, no frame shows and no other page can read.
+    /// Returns an answer that caches don't store, frames don't show and other pages can't read.
     private static func guarded(
         _ contentType: String, _ body: String, policy: String = "default-src 'none'"
     ) -> ServedResponse {

@@ -144,7 +144,7 @@ enum TechnicianPage {
             made.append(title, bars);
             return made;
           }) : [element("span", "No satellites known.", "dim")]);
-          if (sky.length) $("systems").append(element("p", "Strength in dB-Hz above, number below; filled: used. 40 and more is strong, below 25 weak.", "dim key"));
+          if (sky.length) $("systems").append(element("p", "Strength in dB-Hz above, number below; filled: used. 40 or more is strong, below 25 is weak.", "dim key"));
         }
 
         function showHour() {

@@ -3,7 +3,7 @@ import LinuxPlatform
 import ReportedText
 package import Reporting
 
-/// A record of the vehicle whose updates are in an outbox: a file next to it.
+/// A record of the vehicle whose updates are in an outbox, in a file next to the outbox.
 ///
 /// Pending updates are sent under the vehicle name that is configured at that time. Without the record, a gateway that
 /// moves to another vehicle would report positions of the old vehicle under the new name.
@@ -17,9 +17,9 @@ package struct OutboxVehicle: Sendable {
     /// The record's path. It is next to the outbox's database even if `outbox` is a symbolic link.
     private var path: String { ((try? DirectoryTrust.destination(of: outbox)) ?? outbox) + Self.suffix }
 
-    /// Checks that the pending updates aren't another vehicle's. Changes nothing. Blocks.
+    /// Checks that the pending updates don't belong to another vehicle. Changes nothing. Blocks.
     ///
-    /// - Throws: `ofAnotherVehicle` if they are. An outbox without a record, or without pending updates, fits any
+    /// - Throws: `ofAnotherVehicle` if they do. An outbox without a record, or without pending updates, fits any
     ///   vehicle.
     package func require(_ vehicle: VehicleName, _ ledger: Ledger) throws(OutboxError) {
         guard ledger.pending > 0, let earlier, earlier.description != vehicle.description else { return }
@@ -28,19 +28,19 @@ package struct OutboxVehicle: Sendable {
             .ofVehicle(earlier, pending: ledger.pending, configured: "\(vehicle)"))
     }
 
-    /// Does the same check, then records `vehicle`. Blocks.
+    /// Checks the same as `require`, then records `vehicle`. Blocks.
     ///
     /// - Parameters:
     ///   - vehicle: the configured vehicle.
     ///   - ledger: the outbox's ledger.
     ///   - warn: receives a warning if the record can't be written.
-    /// - Throws: `ofAnotherVehicle` if the pending updates are another vehicle's.
+    /// - Throws: `ofAnotherVehicle` if the pending updates belong to another vehicle.
     package func adopt(_ vehicle: VehicleName, _ ledger: Ledger, warn: (String) -> Void) throws(OutboxError) {
         try require(vehicle, ledger)
         guard earlier?.description != vehicle.description else { return }
         do throws(SystemError) {
             try FileReplacement(at: path).commit(Array("\(vehicle)\n".utf8))
-        } catch { warn("the vehicle of the pending updates cannot be recorded: \(error)") }
+        } catch { warn("could not record the vehicle of the pending updates: \(error)") }
     }
 
     private var earlier: ReportedText? {

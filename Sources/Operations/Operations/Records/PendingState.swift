@@ -1,8 +1,8 @@
 package import FleetEngine
 import LinuxPlatform
 
-/// A record, across restarts, that the vehicle's last state has not been sent: a file next to the outbox with the
-/// vehicle's name. It doesn't count for another vehicle.
+/// A record that the vehicle's last state hasn't been sent, in a file next to the outbox that contains the vehicle's
+/// name. It survives restarts and doesn't apply to another vehicle.
 package struct PendingState: Sendable {
     private let path: String
     private let record: [UInt8]
@@ -15,7 +15,7 @@ package struct PendingState: Sendable {
     /// The suffix that follows the outbox's name.
     static let suffix = ".pending-state"
 
-    /// Whether a state has not been sent yet.
+    /// Whether a state is waiting to be sent.
     package var isPending: Bool { get async { await onDisk { isRecorded } ?? false } }
 
     /// Records whether the state is pending.
@@ -23,7 +23,7 @@ package struct PendingState: Sendable {
         let failure = await onDisk { () -> SystemError? in
             do throws(SystemError) {
                 if isPending, !isRecorded { try FileReplacement(at: path).commit(record) }
-                // This also removes another vehicle's record, which has no meaning any longer.
+                // This also removes another vehicle's record, which no longer means anything.
                 if !isPending, try FileStatus(at: path)?.isOwnFile == true { try FileSystem.removeFile(at: path) }
                 return nil
             } catch { return error }

@@ -2,29 +2,29 @@ import ReportedText
 
 /// A stage of the service whose progress is watched.
 package enum Stage: String, Sendable, Hashable, CaseIterable, Codable {
-    /// The receiver's thread goes round. That nothing arrives on the line is no stall: the line is reopened and
-    /// the reason reported by the thread itself.
+    /// The receiver's thread, which must keep looping. A silent line isn't a stall: the thread itself reopens the line
+    /// and reports the reason.
     case receiver
-    /// Fixes are accepted from the receiver.
+    /// The intake, which must accept fixes from the receiver.
     case intake
-    /// The outbox answers.
+    /// The outbox, which must answer.
     case store
-    /// The token provider answers, with a token or an error.
+    /// The token provider, which must return a token or an error.
     case token
-    /// An exchange with Fleet Engine ends, with an answer or an error.
+    /// An exchange with Fleet Engine, which must end with an answer or an error.
     case transport
-    /// The upload loop acts, or waits for a known time or for something to send.
+    /// The upload loop, which must act or wait for a known time or for something to send.
     case upload
-    /// The shared pool, on which all tasks run, takes a new one.
+    /// The shared thread pool, which must start new tasks.
     case tasks
 
     /// A description of the stage's stall.
-    fileprivate var complaint: String {
+    fileprivate var stallDescription: String {
         switch self {
         case .receiver: "the receiver's thread is stuck in a system call"
         case .intake: "fixes are not accepted from the receiver"
         case .store: "the outbox does not answer"
-        case .token: "the token provider gives neither a token nor an error"
+        case .token: "the token provider returns neither a token nor an error"
         case .transport: "an exchange with Fleet Engine does not end"
         case .upload: "the upload loop neither acts nor waits"
         case .tasks: "no task runs"
@@ -35,7 +35,7 @@ package enum Stage: String, Sendable, Hashable, CaseIterable, Codable {
 /// A stage that makes no progress and has no reason to wait.
 package struct Stall: Sendable, Hashable, CustomStringConvertible {
     package let stage: Stage
-    /// How long there has been no progress.
+    /// The time without progress.
     package let duration: Duration
 
     package init(stage: Stage, duration: Duration) {
@@ -43,6 +43,6 @@ package struct Stall: Sendable, Hashable, CustomStringConvertible {
         self.duration = duration
     }
 
-    /// The stage, what is wrong, and for how long.
-    package var description: String { "\(stage.rawValue): \(stage.complaint) for \(duration.spoken)" }
+    /// The stage with the problem and its duration.
+    package var description: String { "\(stage.rawValue): \(stage.stallDescription) for \(duration.spoken)" }
 }

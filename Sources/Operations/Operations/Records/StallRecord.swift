@@ -3,10 +3,10 @@ import LinuxPlatform
 import StrictJSON
 package import TimeAndChance
 
-/// The reason why the last run ended itself, in a small file next to the outbox. It is written at the end and removed
-/// at the next start.
+/// The reason why the last run ended itself, in a small file next to the outbox. The file is written at the end of the
+/// run and removed at the next start.
 package struct StallRecord: Sendable, Hashable, Codable {
-    /// The time of the end by the host's clock, such as `2026-11-21T12:12:40.000Z`.
+    /// The time at which the run ended by the host's clock, such as `2026-11-21T12:12:40.000Z`.
     package var time: String
     package var stage: Stage
     /// A description for the operator.
@@ -23,21 +23,21 @@ package struct StallRecord: Sendable, Hashable, Codable {
         version = Release.version
     }
 
-    /// The path of the record, given the outbox's.
+    /// Returns the path of the record next to the outbox at `outbox`.
     package static func path(besideOutbox outbox: String) -> String { outbox + ".stalled" }
 
-    /// The maximum size of a record. A larger file is something else.
+    /// The maximum size of a record in bytes. A larger file isn't a record.
     private static let longest = 4096
 
-    /// Writes the record atomically, readable for this user only.
+    /// Writes the record atomically, readable only by this user.
     package func write(to path: String) throws {
         let place = try FileReplacement(at: path)
         try place.commit(Array((JSONValue(encoding: self).text + "\n").utf8))
     }
 
-    /// Reads the record of the last run. Returns `nil` if there is none that can be read.
+    /// Returns the record of the last run; `nil` if there is no readable record.
     package static func read(from path: String) -> StallRecord? {
-        // Another user may ask what the service has left.
+        // The caller may be another user than the service, which has written the record.
         guard let status = try? FileStatus(at: path),
             status.doubt(writtenBy: EffectiveUser.expected(at: path)) == nil,
             let file = try? OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
@@ -50,17 +50,16 @@ package struct StallRecord: Sendable, Hashable, Codable {
 }
 
 extension Stall {
-    /// A disk that does not answer must not keep the process from its end.
+    /// The time limit for writing the record, because a hanging disk must not keep the process from ending.
     private static let longestWriting = Duration.seconds(5)
 
-    /// Ends the process with status 1; nothing that was accepted is lost by that. The reason is in the log and in
-    /// a record at `path`.
+    /// Ends the process with status 1, which loses no accepted update. The reason is logged, and recorded at `path`.
     package func endProcess(recordedAt path: String, uptime: Duration, log: LogWriter) -> Never {
-        log.write(.error, "\(self); the service ends itself to be restarted")
+        log.write(.error, "\(self); the service ends itself so that systemd restarts it")
         let record = StallRecord(self, time: .system, uptime: uptime)
         if let written = try? EventDescriptor() {
             startThread(named: "last-stall") {
-                do { try record.write(to: path) } catch { log.write(.error, "the reason cannot be written: \(error)") }
+                do { try record.write(to: path) } catch { log.write(.error, "could not record the reason: \(error)") }
                 written.signal()
             }
             _ = try? poll(nil, within: Self.longestWriting, unless: written)
