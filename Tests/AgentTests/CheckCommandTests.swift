@@ -777,7 +777,8 @@ struct CheckCommand {
         try await check.isAtRest()
         for epoch in RecentDrive(epochs: 3) { try receiver.send(epoch) }
         _ = await check.end()
-        let words = "\(bench.devicePath) is also open in sleep (process \(other.processID)); stop the program, or have it leave"
+        let words =
+            "\(bench.devicePath) is also open in sleep (process \(other.processID)); stop the program, or have it leave"
         let lines = check.output.lines.map(\.text).filter { $0.contains("  receiver  ") }
         #expect(lines.count == 2 && lines.first?.contains("fix of ") == true, "\(check.output.text)")
         #expect(

@@ -63,7 +63,8 @@ import WaypostTestSupport
             sentence: "/o: written by a newer release (its schema is 2, this release knows up to 1); install that "
                 + "release again, or give another outbox path"),
         Case(
-            error: OutboxError(.refused, path: "/o", .refusal("/o is a directory, not a file; specify a file in that directory")),
+            error: OutboxError(
+                .refused, path: "/o", .refusal("/o is a directory, not a file; specify a file in that directory")),
             sentence: "/o: the outbox isn't used; /o is a directory, not a file; specify a file in that directory"),
         Case(
             error: OutboxError(.forbidden, path: "/o", denied),

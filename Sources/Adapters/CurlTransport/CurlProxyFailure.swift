@@ -27,8 +27,10 @@ struct CurlProxyFailure {
             self.init(
                 .loginRequired, "\(said): it requires a user and password; set \(key).user and \(key).password")
         case 401, 407:
-            self.init(.loginRejected, "\(said): it rejects the user and password; check \(key).user and \(key).password")
-        case 403: self.init(.serverForbidden, "\(said): it doesn't allow \(server); allow the server in the proxy's rules")
+            self.init(
+                .loginRejected, "\(said): it rejects the user and password; check \(key).user and \(key).password")
+        case 403:
+            self.init(.serverForbidden, "\(said): it doesn't allow \(server); allow the server in the proxy's rules")
         case 500, 502, 503, 504:
             self.init(
                 .serverUnreachable, "\(said): it could not connect to \(server); check the proxy's network, and its log"
@@ -37,7 +39,8 @@ struct CurlProxyFailure {
             self.init(.notAProxy, "\(said): it doesn't support tunnels (CONNECT); correct \(key).url")
         case 300..<400, 511:
             self.init(
-                .intercepted, "\(said): a captive portal answered in its place; sign in to the portal, or use another network")
+                .intercepted,
+                "\(said): a captive portal answered in its place; sign in to the portal, or use another network")
         default: self.init(.refused, "\(said) for \(server); check the proxy's log")
         }
     }

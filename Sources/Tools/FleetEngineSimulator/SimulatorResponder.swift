@@ -5,7 +5,7 @@ import LinuxPlatform
 import StrictJSON
 import TimeAndChance
 
-/// Answers each request: as token issuer, as Fleet Engine, with faults, or with the record.
+/// Answers each request: as the token issuer, as Fleet Engine, with a fault, or with the record.
 ///
 /// An actor with its own thread, because it writes the record's file.
 actor SimulatorResponder {
@@ -70,7 +70,7 @@ actor SimulatorResponder {
             return .refusal(status: 404, "not found; the page is at /")
         }
         guard request.method == .get || request.method == .head else {
-            return .refusal(status: 405, "this address can only be read")
+            return .refusal(status: 405, "this address can only be read; use GET")
         }
         let headers = HTTPHeaders([
             "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
@@ -124,7 +124,7 @@ actor SimulatorResponder {
         case .error(let status):
             var refusal = Refusal(
                 status: status, code: Refusal.Code(httpStatus: status),
-                message: "An error of status \(status), as ordered.")
+                message: "An injected error with status \(status).")
             if status == 429 || status == 503 { refusal.retryAfter = settings.faults.retryAdvice }
             return finish(request, .failure(refusal), fault, .whole, delay: delay)
         case .none, .drop, .stall:
@@ -156,7 +156,7 @@ actor SimulatorResponder {
         case .trip(let provider, let id):
             try FleetPermission.check(claims, "tripid", id, resource: "trips")
             guard request.method == .get || request.method == .head else {
-                throw Refusal(status: 405, code: .unimplemented, message: "trips can only be read here")
+                throw Refusal(status: 405, code: .unimplemented, message: "the simulator's trips can only be read")
             }
             return answer(try trip(id, of: provider), query)
         }
@@ -225,8 +225,8 @@ actor SimulatorResponder {
             try uploadsFile?.append(outcome.update, at: now)
         } catch {
             if recordFailure == nil {
-                settings.tell(
-                    "could not write the record's file, which misses all further updates: \(error.reason)")
+                settings.reportProblem(
+                    "cannot write the record file, so it will lack all further updates: \(error.reason)")
             }
             recordFailure = "the record's file: \(error)"
         }

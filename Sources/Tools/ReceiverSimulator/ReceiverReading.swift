@@ -22,7 +22,7 @@ struct ReceiverReading {
     static let geoidSeparation: Int64 = 396
     /// The range error by which a decoder multiplies HDOP.
     private static let rangeErrorMeters = 4.5
-    /// The minimum radius that a decoder states.
+    /// The minimum radius that a decoder reports.
     private static let minimumRadiusMeters = 4.0
 
     /// The fix that a correct decoder returns.

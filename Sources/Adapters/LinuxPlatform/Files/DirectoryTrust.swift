@@ -160,7 +160,8 @@ package enum DirectoryTrust {
         guard status.owner != 0, status.owner != user else { return }
         throw SystemError(
             refusing: path,
-            because: "\(path) is a link that belongs to \(FileStatus.words(status.owner)) and is not followed; remove it, or choose "
+            because:
+                "\(path) is a link that belongs to \(FileStatus.words(status.owner)) and is not followed; remove it, or choose "
                 + "another path")
     }
 

@@ -71,14 +71,16 @@ package final class ListeningSocket: Sendable {
         guard status.kind == .socket else {
             throw SystemError(
                 refusing: path,
-                because: "\(path) is \(status.kind.rawValue), not a socket, and is left unchanged; choose another path, such as "
+                because:
+                    "\(path) is \(status.kind.rawValue), not a socket, and is left unchanged; choose another path, such as "
                     + "unix:/run/waypost/status")
         }
         guard status.owner == user else {
             throw SystemError(
                 refusing: path,
                 because:
-                    "\(path) is a socket that belongs to \(FileStatus.words(status.owner)), and is left unchanged; choose another path")
+                    "\(path) is a socket that belongs to \(FileStatus.words(status.owner)), and is left unchanged; choose another path"
+            )
         }
     }
 

@@ -29,7 +29,8 @@ struct StoreFiles: Sendable {
     func requireOwn(for user: UInt32) throws(SystemError) {
         try DirectoryTrust.require(FileSystem.parent(of: path), for: user)
         if try FileStatus(at: path)?.kind == .directory {
-            throw SystemError(refusing: path, because: "\(path) is a directory, not a file; specify a file in that directory")
+            throw SystemError(
+                refusing: path, because: "\(path) is a directory, not a file; specify a file in that directory")
         }
         for name in [path, log, index, path + "-journal", lock] {
             try FileSystem.requireOwnFile(at: name, for: user)

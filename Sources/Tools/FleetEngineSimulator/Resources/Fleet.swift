@@ -41,7 +41,7 @@ struct Fleet {
         {
             throw .invalid(field: field, "may not be set when the vehicle is created")
         }
-        if given["pastLocations"] != nil { throw .invalid(field: "pastLocations", "is accepted in updates only") }
+        if given["pastLocations"] != nil { throw .invalid(field: "pastLocations", "is accepted only in updates") }
         if let field = name.service.requiredAtCreation.first(where: { given[$0] == nil }) {
             throw .invalid(field: field, "is required when the vehicle is created")
         }
@@ -106,7 +106,7 @@ struct Fleet {
             guard !key.isEmpty, !key.contains(":") else {
                 throw .invalid(field: "attributes.key", "must not be empty or contain \":\"")
             }
-            guard keys.insert(key).inserted else { throw .invalid(field: "attributes.key", "\"\(key)\" stands twice") }
+            guard keys.insert(key).inserted else { throw .invalid(field: "attributes.key", "\"\(key)\" occurs twice") }
             guard key.count + 1 + value.count <= 256 else {
                 throw .invalid(field: "attributes", "\"\(key)\" and its value are longer than 256 characters")
             }

@@ -33,14 +33,14 @@ enum FleetTarget {
         }
     }
 
-    private static let unknown = Refusal.notFound("Method not found: there is no such path here")
+    private static let unknown = Refusal.notFound("Method not found: the path doesn't exist")
 }
 
 /// The query parameters of a Fleet Engine request; an unknown one is rejected.
 struct FleetQuery {
     private var parameters: [String: String] = [:]
-    /// The fields of the answer, if the request names some (`$fields`, a system parameter of all Google APIs). Only
-    /// whole fields are supported.
+    /// The fields that the request asks for (`$fields`, a system parameter of all Google APIs); `nil` if it asks for
+    /// all. Only whole fields are supported.
     let answerFields: [String]?
 
     private static let headerFields: Set<String> = [
@@ -64,7 +64,7 @@ struct FleetQuery {
                     "Unknown name \"\(written)\": Cannot bind query parameter. Field could not be found.")
             }
             guard parameters.updateValue(value, forKey: name) == nil else {
-                throw .invalid(field: written, "the parameter stands twice")
+                throw .invalid(field: written, "the parameter occurs twice")
             }
         }
         if let view = parameters["view"], !Self.views.contains(view) {
@@ -116,13 +116,14 @@ package struct ResourceName: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The permissions of a token's private claims: each claim permits the resource that it names, or all with `*`.
+/// The permissions of a token's private claims: each claim permits the resource whose id it contains, or all resources
+/// if it is `*`.
 enum FleetPermission {
     /// Checks that a token permits a resource. A vehicle is permitted to its driver and to a server, a trip to its
     /// consumer and to a server.
     static func check(_ claims: TokenClaims, _ claim: String, _ id: String, resource: String) throws(Refusal) {
         guard let allowed = claims.authorization[claim] else {
-            throw .permissionDenied("the token has no \(claim) claim, which \(resource) need")
+            throw .permissionDenied("the token has no \(claim) claim, which \(resource) require")
         }
         guard allowed == id || allowed == "*" else {
             throw .permissionDenied("the token's \(claim) claim does not match the one in the URL")

@@ -3,7 +3,7 @@ import HTTPService
 import StrictJSON
 import TimeAndChance
 
-/// The token endpoint of a backend, with the ordered faults.
+/// The token endpoint of a backend, with the configured faults.
 struct TokenIssuer: Sendable {
     /// The result of a request for a token.
     struct Issue {
@@ -17,18 +17,18 @@ struct TokenIssuer: Sendable {
 
     /// Returns the subject in the path after `/token`, such as `driver/van-7`, and in the query, if its ids are valid.
     ///
-    /// - Throws: If a careful backend would reject the request, above all one for a token for every vehicle.
+    /// - Throws: if a careful backend would reject the request, above all a request for a token for every vehicle.
     static func subject(of request: ServedRequest, path: ArraySlice<String>) throws(Refusal) -> TokenSubject {
         let parts = Array(path)
         let tasks = (request.queryItems ?? []).filter { $0.name == "taskid" }.map(\.value)
         guard (1...2).contains(parts.count),
             let subject = TokenSubject(kind: parts[0], id: parts.count == 2 ? parts[1] : nil, taskIDs: tasks)
-        else { throw .notFound("no such token; ask for /token/driver/VEHICLE, /token/consumer/TRIP, …") }
+        else { throw .notFound("no such token; request /token/driver/VEHICLE, /token/consumer/TRIP, …") }
         guard request.method == .get || request.method == .post else {
-            throw Refusal(status: 405, code: .unimplemented, message: "ask for a token with GET")
+            throw Refusal(status: 405, code: .unimplemented, message: "request a token with GET")
         }
         for id in subject.ids {
-            guard !id.contains("*") else { throw .permissionDenied("a token for every vehicle is not for a driver") }
+            guard !id.contains("*") else { throw .permissionDenied("a driver can't get a token for every vehicle") }
             if let problem = ResourceName.problem(withID: id) { throw .invalid(problem) }
         }
         return subject
@@ -45,7 +45,8 @@ struct TokenIssuer: Sendable {
         switch fault {
         case .error(let status):
             throw Refusal(
-                status: status, code: Refusal.Code(httpStatus: status), message: "The token issuer fails, as ordered.")
+                status: status, code: Refusal.Code(httpStatus: status),
+                message: "The token issuer fails with an injected error.")
         case .page: return Issue(answer: answer(Self.loginPage, type: "text/html", issuedAt))
         case .empty: return Issue(answer: answer("", type: "application/json", issuedAt))
         case .wrongVehicle: subject = subject.mistaken
