@@ -57,9 +57,9 @@ private let now = SimulatedBackend.now
         ("two parts", "three base64url parts"),
         ("four parts", "three base64url parts"), ("padding", "three base64url parts"),
         ("not JSON", "three base64url parts"),
-        ("no scheme", "must read \"Bearer TOKEN\""), ("Basic", "must read \"Bearer TOKEN\""),
+        ("no scheme", "must have the form \"Bearer TOKEN\""), ("Basic", "must have the form \"Bearer TOKEN\""),
         ("empty", "no Authorization header"),
-        ("two blanks", "must read \"Bearer TOKEN\""),
+        ("two blanks", "must have the form \"Bearer TOKEN\""),
     ])
     func refuseAForgery(forgery: String, words: String) throws {
         let authority = try TokenAuthority(keyID: "k", key: SimulatedBackend.key.get())

@@ -50,7 +50,7 @@ package struct TokenAnswer: Sendable {
         /// The secrets sent to the issuer, which must not be shown.
         var secrets: [String] = []
 
-        var shownMediaType: ReportedText? { mediaType.map { ReportedText($0, without: secrets, limit: 40) } }
+        var reportedMediaType: ReportedText? { mediaType.map { ReportedText($0, without: secrets, limit: 40) } }
     }
 
     /// - Parameters:

@@ -215,7 +215,7 @@ package struct HTTPRequestError: Error, Sendable, Hashable, CustomStringConverti
     }
 
     package static let malformedRequestLine = Self(
-        400, "the request line is malformed; it must read METHOD /PATH HTTP/1.1")
+        400, "the request line is malformed; it must have the form METHOD /PATH HTTP/1.1")
     package static let unsupportedVersion = Self(505, "only HTTP/1.1 and HTTP/1.0 are supported")
     package static let malformedHeader = Self(400, "a header line is malformed")
     package static let missingHost = Self(400, "an HTTP/1.1 request must have exactly one Host header")

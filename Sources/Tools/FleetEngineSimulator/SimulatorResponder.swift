@@ -49,7 +49,7 @@ actor SimulatorResponder {
 
     func setOutage(_ isOn: Bool) { outages.set(isOn, at: now) }
 
-    /// Gives the service account a new key. Earlier tokens are then rejected.
+    /// Replaces the service account's key, so that earlier tokens are rejected.
     func rotateKey() { extraRotations += 1 }
 
     func respond(to request: ServedRequest) -> ServedResponse {

@@ -117,7 +117,7 @@ struct RoadStretch: Sendable {
     private let turnRadians: Double
     let radius: Double
     let limit: Double
-    /// How long the light at the end of the straight stops the car, in seconds; 0 for green.
+    /// The seconds for which the light at the end of the straight stops the car; 0 for green.
     let redSeconds: Double
 
     /// The maximum comfortable sideways acceleration, in metres per second squared.

@@ -210,8 +210,8 @@ private struct Playback {
     /// The log time of the last progress event.
     private var lastProgress: Duration
 
-    /// `start` is the current time, read before `clock`, so that no fix planned for a time of the clock is in the
-    /// future.
+    /// Begins a playback. `start` is the current time, read before `clock`, so that no fix planned for a time of the
+    /// clock is in the future.
     init(
         _ options: LogReplay.Options, _ survey: LogSurvey, _ offset: DriveOffset, start: UTCTime,
         _ clock: MonotonicClock
@@ -336,7 +336,7 @@ struct ReplayTimeline: Sendable, Hashable {
     }
 
     private let speed: ReplaySpeed
-    /// How long before the start of the replay the first fix is dated, in whole milliseconds so that times between
+    /// The time from the date of the first fix to the start of the replay, in whole milliseconds so that times between
     /// fixes don't change.
     private let lead: Duration
     /// The number of surveyed fixes left in the first pass; negative for later fixes.

@@ -18,7 +18,7 @@ package enum EffectiveUser {
         guard geteuid() == 0, let directory = directory(of: path), directory.owner != 0 else { return }
         try valueOrSystemError("leave root's groups") { setgroups(0, nil) }
         try valueOrSystemError("set the group to \(directory.group)") { setegid(directory.group) }
-        try valueOrSystemError("act as \(FileStatus.words(directory.owner))") { seteuid(directory.owner) }
+        try valueOrSystemError("act as \(FileStatus.name(ofUser: directory.owner))") { seteuid(directory.owner) }
     }
 
     /// Returns the result of `body`, run as the owner of a file's directory if the user is root. Every thread acts as
@@ -33,7 +33,7 @@ package enum EffectiveUser {
         try becomeOwner(ofDirectoryOf: path)
         let value = await body()
         if geteuid() != user {
-            try valueOrSystemError("act as \(FileStatus.words(user)) again") { seteuid(user) }
+            try valueOrSystemError("act as \(FileStatus.name(ofUser: user)) again") { seteuid(user) }
             try valueOrSystemError("restore the group \(group)") { setegid(group) }
             try valueOrSystemError("restore the groups") { unsafe setgroups(groups.count, groups) }
         }

@@ -54,7 +54,7 @@ package enum ProcessStart {
 
 /// The environment of this process.
 package enum ProcessEnvironment {
-    /// The variables by name. If two have the same name, the first applies, as in the C library.
+    /// The variables by name. If two have the same name, the first applies, as it does for the C library.
     package static var variables: [String: String] {
         var variables: [String: String] = [:]
         var next = unsafe clinux_environment()

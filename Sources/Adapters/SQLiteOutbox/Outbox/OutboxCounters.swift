@@ -13,7 +13,7 @@ struct OutboxCounters: Sendable, Hashable {
     var quarantined = UpdateTally()
     var evictions = Evictions()
     var thinning = ThinningProgress()
-    /// How often the ledger's row has been written. The later of two copies has the higher revision.
+    /// The number of times that the ledger's row has been written. The later of two copies has the higher revision.
     var revision: Int64 = 0
     /// The pending or delivered update with the latest time of fix.
     var newest: StoredUpdate?

@@ -37,7 +37,7 @@ final class OutboxEngine {
     /// The number of unwritten acknowledgements at which sending and accepting stop until they have been written. The
     /// batch that reaches the limit may exceed it by up to 501.
     private static let unwrittenLimit = 1000
-    /// How long a store stays unused that was damaged again after its repair.
+    /// The time for which a store isn't used after it was damaged again following a repair.
     static let repairInterval = Duration.seconds(600)
     private static let keptDamaged = 3
 

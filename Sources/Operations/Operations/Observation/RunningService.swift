@@ -58,7 +58,7 @@ package struct RunningService: Sendable {
             let user = EffectiveUser.current
             if case .unix = address, error.number == EACCES, user != 0 {
                 return .mute(
-                    "\(address) is closed to \(FileStatus.words(user)); run this as root (sudo), or see systemctl status waypost"
+                    "\(address) is closed to \(FileStatus.name(ofUser: user)); run this as root (sudo), or see systemctl status waypost"
                 )
             }
             return .nobody(
@@ -107,7 +107,7 @@ package struct RunningService: Sendable {
         let remedy =
             owner.isStopped
             ? "it is stopped (Control-Z, or kill -STOP); continue it (kill -CONT \(owner.processID))"
-            : "\(cause); \(owner.renewal)"
+            : "\(cause); \(owner.restartRemedy)"
         return "\(owner) has the outbox \(outboxPath), but \(fact): \(remedy)"
     }
 
@@ -118,7 +118,7 @@ package struct RunningService: Sendable {
         else { return nil }
         return
             "nothing listens on \(address): the service is not running, or goes by another configuration than this, which "
-            + "\(FileStatus.words(EffectiveUser.current)) may not see, as \(place) is closed to that user; ask as root, or "
+            + "\(FileStatus.name(ofUser: EffectiveUser.current)) may not see, as \(place) is closed to that user; ask as root, or "
             + "see systemctl status waypost"
     }
 

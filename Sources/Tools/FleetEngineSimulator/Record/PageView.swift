@@ -14,8 +14,8 @@ struct PageView {
     /// The maximum number of vehicles that can be chosen by name.
     private static let maximumNames = 500
     private static let maximumTrips = 50
-    /// How long after its arrival a vehicle's position is shown as current; later it is shown as the last one. A parked
-    /// vehicle reports every minute.
+    /// The time after its arrival during which a position is shown as current; later it is shown as the last one. A
+    /// parked vehicle reports every minute.
     private static let longestCurrent = Duration.seconds(75)
 
     let record: SimulatorRecord

@@ -15,7 +15,8 @@ struct TokenAuthority {
     /// The key of another issuer whose tokens are also accepted.
     private let trustedKey: SigningKey?
 
-    /// `key` is a private key in DER; if it is `nil`, a new key is generated. `trustedKey` is a public key in PEM.
+    /// Creates an authority. `key` is a private key in DER; if it is `nil`, a new key is generated. `trustedKey` is a
+    /// public key in PEM.
     init(keyID: String, key: [UInt8]? = nil, trustedKey: [UInt8]? = nil) throws(SigningKey.Failure) {
         if let key { self.key = try SigningKey(encoded: key) } else { self.key = try SigningKey() }
         if let trustedKey { self.trustedKey = try SigningKey(publicPEM: trustedKey) } else { self.trustedKey = nil }

@@ -87,7 +87,7 @@ package enum TokenAnswerShape: String, Sendable, Hashable, CaseIterable {
     /// The scheduled sample backend: `token` and `expiration_timestamp_ms`.
     case scheduledSample
 
-    /// `style` replaces the sample's form of the expiry.
+    /// Returns the body of an answer. `style` replaces the sample's form of the expiry.
     func answer(
         token: String, subject: TokenSubject, issuedAt: Int64, expiry: Int64,
         style: TokenFaultPlan.ExpiryStyle? = nil
@@ -106,7 +106,7 @@ package enum TokenAnswerShape: String, Sendable, Hashable, CaseIterable {
         return .object(answer)
     }
 
-    /// The keys of the token, its expiry and its time of issue in the answer.
+    /// Returns the keys of the token, its expiry and its time of issue in the answer.
     private func keys(for subject: TokenSubject) -> (token: String, expiry: String, creation: String?) {
         switch self {
         case .guide: (subject.isConsumer ? "TRIP_TOKEN_KEY" : "VEHICLE_TOKEN_KEY", "TOKEN_EXPIRATION", nil)
