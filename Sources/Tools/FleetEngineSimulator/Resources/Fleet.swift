@@ -25,7 +25,7 @@ struct Fleet {
         }
     }
 
-    func get(_ name: ResourceName) throws(Refusal) -> JSONValue {
+    func get(_ name: ResourceName) throws(ErrorAnswer) -> JSONValue {
         guard let stored = vehicles[name] else {
             guard existence.covers(name.id) else { throw .notFound("Resources not found: \(name)") }
             return answer(name, [:])
@@ -33,7 +33,7 @@ struct Fleet {
         return answer(name, stored)
     }
 
-    mutating func create(_ name: ResourceName, body: [UInt8]) throws(Refusal) -> Outcome {
+    mutating func create(_ name: ResourceName, body: [UInt8]) throws(ErrorAnswer) -> Outcome {
         let message = try checked(body, name)
         let given = message.objectValue ?? [:]
         if let allowed = name.service.allowedAtCreation,
@@ -46,17 +46,17 @@ struct Fleet {
             throw .invalid(field: field, "is required when the vehicle is created")
         }
         guard vehicles[name] == nil || vehicles[name]?.isEmpty == true else {
-            throw Refusal(status: 409, code: .alreadyExists, message: "Resource already exists: \(name)")
+            throw ErrorAnswer(status: 409, code: .alreadyExists, message: "Resource already exists: \(name)")
         }
         guard vehicles.count < Self.maximumVehicles else {
-            throw Refusal(status: 429, code: .resourceExhausted, message: "the simulator holds at most 100000 vehicles")
+            throw ErrorAnswer(status: 429, code: .resourceExhausted, message: "the simulator holds at most 100000 vehicles")
         }
         vehicles[name] = given
         return (answer(name, given), accepted(given, name))
     }
 
     /// Applies the masked fields. A masked field that is absent from the body is cleared; other fields are ignored.
-    mutating func update(_ name: ResourceName, mask: UpdateMask, body: [UInt8], now: UTCTime) throws(Refusal)
+    mutating func update(_ name: ResourceName, mask: UpdateMask, body: [UInt8], now: UTCTime) throws(ErrorAnswer)
         -> Outcome
     {
         let message = try checked(body, name)
@@ -76,7 +76,7 @@ struct Fleet {
         return (answer(name, fields), accepted(masked.objectValue ?? [:], name))
     }
 
-    private func checked(_ body: [UInt8], _ name: ResourceName) throws(Refusal) -> JSONValue {
+    private func checked(_ body: [UInt8], _ name: ResourceName) throws(ErrorAnswer) -> JSONValue {
         let json: JSONValue
         do { json = try JSONValue(parsing: body) } catch { throw .invalid("Invalid JSON payload received: \(error)") }
         var reader = MessageReader()
@@ -98,7 +98,7 @@ struct Fleet {
         return message
     }
 
-    private static func checkAttributes(_ attributes: [JSONValue]) throws(Refusal) {
+    private static func checkAttributes(_ attributes: [JSONValue]) throws(ErrorAnswer) {
         var keys: Set<String> = []
         for attribute in attributes {
             let key = attribute["key"]?.stringValue ?? ""

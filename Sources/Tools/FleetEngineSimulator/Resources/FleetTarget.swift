@@ -8,7 +8,7 @@ enum FleetTarget {
     case vehicle(ResourceName)
     case trip(provider: String, id: String)
 
-    init(_ path: ArraySlice<String>) throws(Refusal) {
+    init(_ path: ArraySlice<String>) throws(ErrorAnswer) {
         let parts = Array(path)
         guard (3...4).contains(parts.count), parts[0] == "providers" else { throw Self.unknown }
         let service = FleetService.allCases.first { $0.collection == parts[2] }
@@ -33,7 +33,7 @@ enum FleetTarget {
         }
     }
 
-    private static let unknown = Refusal.notFound("Method not found: the path doesn't exist")
+    private static let unknown = ErrorAnswer.notFound("Method not found: the path doesn't exist")
 }
 
 /// The query parameters of a Fleet Engine request; an unknown one is rejected.
@@ -53,7 +53,7 @@ struct FleetQuery {
     ]
     private static let views: Set<String> = ["TRIP_VIEW_UNSPECIFIED", "SDK", "JOURNEY_SHARING_V1S"]
 
-    init(_ request: ServedRequest) throws(Refusal) {
+    init(_ request: ServedRequest) throws(ErrorAnswer) {
         guard let items = request.queryItems else { throw .invalid("the query's percent-encoding is malformed") }
         for (written, value) in items {
             let name = written == "update_mask" ? "updateMask" : written
@@ -81,7 +81,7 @@ struct FleetQuery {
 
     func newVehicleID(_ service: FleetService) -> String? { parameters[service.idParameter] }
 
-    static func checkContentType(_ request: ServedRequest) throws(Refusal) {
+    static func checkContentType(_ request: ServedRequest) throws(ErrorAnswer) {
         let type = request.headers["Content-Type"]?.split(separator: ";").first?.lowercased()
         guard type == "application/json" else {
             throw .invalid("The body must be JSON: send Content-Type: application/json, not \(type ?? "nothing").")
@@ -121,7 +121,7 @@ package struct ResourceName: Sendable, Hashable, CustomStringConvertible {
 enum FleetPermission {
     /// Checks that a token permits a resource. A vehicle is permitted to its driver and to a server, a trip to its
     /// consumer and to a server.
-    static func check(_ claims: TokenClaims, _ claim: String, _ id: String, resource: String) throws(Refusal) {
+    static func check(_ claims: TokenClaims, _ claim: String, _ id: String, resource: String) throws(ErrorAnswer) {
         guard let allowed = claims.authorization[claim] else {
             throw .permissionDenied("the token has no \(claim) claim, which \(resource) require")
         }

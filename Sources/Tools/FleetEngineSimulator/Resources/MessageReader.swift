@@ -3,7 +3,7 @@ package import TimeAndChance
 
 /// Reads a body by a schema: every name, type and range. Collects all errors.
 struct MessageReader {
-    private(set) var violations: [Refusal.Violation] = []
+    private(set) var violations: [ErrorAnswer.Violation] = []
 
     /// Returns `value` with JSON names, numbers as numbers and times in UTC. An invalid field is left out and added to
     /// `violations`.
@@ -86,7 +86,7 @@ struct MessageReader {
     }
 
     private mutating func note(_ path: String, _ problem: String) -> JSONValue? {
-        if violations.count < 20 { violations.append(Refusal.Violation(field: path, description: problem)) }
+        if violations.count < 20 { violations.append(ErrorAnswer.Violation(field: path, description: problem)) }
         return nil
     }
 }
@@ -156,7 +156,7 @@ struct UpdateMask: Sendable, Hashable {
     let paths: [[String]]
 
     /// Reads the `updateMask` parameter: known fields that a client may write, separated by commas without spaces.
-    init(_ text: String?, schema: MessageSchema) throws(Refusal) {
+    init(_ text: String?, schema: MessageSchema) throws(ErrorAnswer) {
         guard let text, !text.isEmpty else { throw .invalid(field: "updateMask", "update_mask cannot be empty") }
         var paths: [[String]] = []
         for entry in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -165,7 +165,7 @@ struct UpdateMask: Sendable, Hashable {
         self.paths = paths
     }
 
-    private static func path(_ entry: Substring, _ schema: MessageSchema) throws(Refusal) -> [String] {
+    private static func path(_ entry: Substring, _ schema: MessageSchema) throws(ErrorAnswer) -> [String] {
         var path: [String] = []
         var level: MessageSchema? = schema
         for part in entry.split(separator: ".", omittingEmptySubsequences: false) {

@@ -41,7 +41,7 @@ struct TokenAuthority {
     /// - Throws: `UNAUTHENTICATED` with the reason. The real service reports less detail.
     func claims(
         ofAuthorization header: String?, now: Int64, keyGeneration: Int = 0
-    ) throws(Refusal) -> TokenClaims {
+    ) throws(ErrorAnswer) -> TokenClaims {
         guard let header, !header.isEmpty else { throw .unauthenticated("the request has no Authorization header") }
         let words = header.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 2, words[0].lowercased() == "bearer" else {
@@ -71,7 +71,7 @@ struct TokenAuthority {
     }
 
     /// Checks times and audience, but not the signature.
-    static func check(_ claims: TokenClaims, now: Int64) throws(Refusal) {
+    static func check(_ claims: TokenClaims, now: Int64) throws(ErrorAnswer) {
         guard claims.expiry > now else { throw .unauthenticated("the token expired \(now - claims.expiry) s ago") }
         guard claims.issuedAt <= now + clockSkew else {
             throw .unauthenticated(

@@ -18,14 +18,14 @@ struct TokenIssuer: Sendable {
     /// Returns the subject in the path after `/token`, such as `driver/van-7`, and in the query, if its ids are valid.
     ///
     /// - Throws: if a careful backend would reject the request, above all a request for a token for every vehicle.
-    static func subject(of request: ServedRequest, path: ArraySlice<String>) throws(Refusal) -> TokenSubject {
+    static func subject(of request: ServedRequest, path: ArraySlice<String>) throws(ErrorAnswer) -> TokenSubject {
         let parts = Array(path)
         let tasks = (request.queryItems ?? []).filter { $0.name == "taskid" }.map(\.value)
         guard (1...2).contains(parts.count),
             let subject = TokenSubject(kind: parts[0], id: parts.count == 2 ? parts[1] : nil, taskIDs: tasks)
         else { throw .notFound("no such token; request /token/driver/VEHICLE, /token/consumer/TRIP, …") }
         guard request.method == .get || request.method == .post else {
-            throw Refusal(status: 405, code: .unimplemented, message: "request a token with GET")
+            throw ErrorAnswer(status: 405, code: .unimplemented, message: "request a token with GET")
         }
         for id in subject.ids {
             guard !id.contains("*") else { throw .permissionDenied("a driver can't get a token for every vehicle") }
@@ -38,14 +38,14 @@ struct TokenIssuer: Sendable {
     func issue(
         to subject: TokenSubject, fault: TokenFault?, now: Int64, authority: TokenAuthority,
         keyGeneration: Int
-    ) throws(Refusal) -> Issue {
+    ) throws(ErrorAnswer) -> Issue {
         var subject = subject
         var audience = TokenClaims.fleetEngineAudience
         var issuedAt = now + Int64(faults.clockOffset)
         switch fault {
         case .error(let status):
-            throw Refusal(
-                status: status, code: Refusal.Code(httpStatus: status),
+            throw ErrorAnswer(
+                status: status, code: ErrorAnswer.Code(httpStatus: status),
                 message: "The token issuer fails with an injected error.")
         case .page: return Issue(answer: answer(Self.loginPage, type: "text/html", issuedAt))
         case .empty: return Issue(answer: answer("", type: "application/json", issuedAt))
@@ -59,7 +59,7 @@ struct TokenIssuer: Sendable {
             expiry: issuedAt + Int64(faults.life), authorization: subject.claims, taskIDs: subject.taskIDs)
         let token: String
         do { token = try authority.token(claims, keyGeneration: keyGeneration) } catch {
-            throw Refusal(status: 500, code: .internalError, message: error.description)
+            throw ErrorAnswer(status: 500, code: .internalError, message: error.description)
         }
         let body = shape.answer(
             token: token, subject: subject, issuedAt: issuedAt, expiry: claims.expiry, style: faults.expiryStyle)
